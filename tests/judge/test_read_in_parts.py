@@ -184,6 +184,20 @@ def test_a_case_that_is_cut_is_shown_whole_before_a_run(images: bool) -> None:
     assert len(cut.final_prompt(images=images)) < len(whole.final_prompt(images=images))
 
 
+def test_what_equal_seats_share_ends_with_the_part() -> None:
+    equal = [{"model": "simulated/juror", "juror_id": name, "window": WINDOW} for name in "ab"]
+    rehearsal = Rehearsal(a_long_case(30), a_panel_of(*equal))
+    first, second = (
+        "".join(message.text for message in rehearsal.first_prompt(juror_id)).encode() for juror_id in "ab"
+    )
+    (shared,) = {rehearsal.first_sizes(juror_id)[0].shared for juror_id in "ab"}
+    parts = len(rehearsal.first_sizes("a"))
+
+    assert first[:shared] == second[:shared]
+    assert first[:shared].endswith(f"## End of part 1 of {parts}\n\n".encode())
+    assert first[shared : shared + 200] != second[shared : shared + 200]
+
+
 def test_a_dry_run_says_what_reading_in_parts_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = "\\n".join(f"file-{number}.txt" for number in range(2_000))
     cases = tmp_path / "cases.jsonl"

@@ -123,10 +123,7 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
     found = len(parts) * _findings(course, place)
     shown = min(reading.room, found) if parts else course.read * cited_bytes(reading.room)
     return [
-        *(
-            _part_request(place, number, part, form, base - form - reading.shared)
-            for number, part in enumerate(parts, 1)
-        ),
+        *(_part_request(place, number, part, form) for number, part in enumerate(parts, 1)),
         *(EstimatedRequest(call, base + size, 0, reading.shared) for size in _gathered(found, reading.room, course)),
         *(
             EstimatedRequest(call, base + shown + turn * (said + sizes.records), 0, reading.shared)
@@ -135,10 +132,10 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
     ]
 
 
-def _part_request(place: Seat | FinalJudge, number: int, part: RequestSize, form: int, own: float) -> EstimatedRequest:
-    """The call that shows a part; up to there those of seats of equal windows begin alike. `own`: the seat's bytes."""
+def _part_request(place: Seat | FinalJudge, number: int, part: RequestSize, form: int) -> EstimatedRequest:
+    """The call that shows a part; up to its end those of seats of equal windows begin alike."""
     call = EstimatedCall(place, f"part {number} for {place.window}")
-    return EstimatedRequest(call, part.size + form, part.pictures, max(0, int(part.size - own)))
+    return EstimatedRequest(call, part.size + form, part.pictures, part.shared)
 
 
 def _findings(course: EstimatedCourse, place: Seat | FinalJudge) -> float:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from jury_debate.assignment import CASE_WITH_IMAGES, OPERATOR_POLICY
+from jury_debate.assignment import CASE_WITH_IMAGES, OPERATOR_POLICY, CallMessage
 from jury_debate.conversation import Call
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
@@ -12,7 +12,7 @@ from jury_debate.rules_registry import rules_for
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import Step
-from jury_events.parts import SALT_BYTES, PartBuffer
+from jury_events.parts import SALT_BYTES, PartBuffer, PartRef
 
 
 class PromptMessage(NamedTuple):
@@ -24,10 +24,11 @@ class PromptMessage(NamedTuple):
 
 
 class RequestSize(NamedTuple):
-    """Bytes of the messages of one request, and its pictures."""
+    """Bytes of the messages of one request, its pictures, and the bytes with which those of equal seats begin too."""
 
     size: int
     pictures: int
+    shared: int
 
 
 class Rehearsal:
@@ -82,6 +83,7 @@ class Rehearsal:
             RequestSize(
                 sum(len(self._pen.text(ref)) for message in call.messages for ref in message.parts),
                 sum(len(message.images) for message in call.messages),
+                sum(len(self._pen.text(ref)) for message in call.messages for ref in _shared(message)),
             )
             for call in self._first_calls(juror_id)
         )
@@ -119,3 +121,8 @@ class Rehearsal:
     def policy_piece(self) -> str:
         """The operator's policy as it stands before the case; "" where none does."""
         return self.pieces.get(OPERATOR_POLICY, b"").decode("utf-8")
+
+
+def _shared(message: CallMessage) -> tuple[PartRef, ...]:
+    """The parts that equal seats are sent too: the system message, and the shared blocks of the other one."""
+    return message.parts if message.role == "system" else message.parts[: message.shared]
