@@ -117,6 +117,8 @@ class WaveDriving:
                 self._say(f"wave {self._wave}: {pluralize(spool.taken, 'call')} in {batches}")
             if (by := self._cancelled_by()) is not None:
                 followed = await self._cancelled(lifecycle, followed, by)
+                if self._plan.once:
+                    return
                 await self._plan.sleep(poll_gap(polls))
                 continue
             if self._plan.once:
