@@ -57,6 +57,7 @@ def _object(one: "ListedRun") -> dict[str, Any]:
         "labels": {} if totals is None else dict(totals.labels),
         "unrecorded_calls": one.unrecorded.calls,
         "unrecorded_cost": one.unrecorded.cost,
+        "batches": None if one.batches is None else asdict(one.batches),
         "state": one.state,
         "process": None if one.holder is None else one.holder._asdict(),
     }

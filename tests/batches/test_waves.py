@@ -18,6 +18,7 @@ from jury_actors.batches.batch_steps import BatchPatience
 from jury_actors.effects import Effects
 from jury_actors.messages import Finished
 from jury_cases.case_inputs import case_source
+from jury_cli.views.debate_list import executed_run_lines
 from jury_cli.views.live_run import live_lines
 from jury_events.batch_facts import texts_of_debate
 from jury_events.exchange import ExchangeRecorded
@@ -435,3 +436,13 @@ async def test_what_is_in_batches_is_among_the_figures_of_a_run(night: Night) ->
     assert live.batches is not None
     assert (live.batches.wave, live.batches.batches, live.batches.calls) == (1, 1, {"waiting": 9})
     assert [line.split()[:3] for line in live_lines(live) if line.startswith("batches")] == [["batches", "wave", "1:"]]
+
+
+async def test_the_list_of_runs_says_which_wait_for_batches(night: Night) -> None:
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+    async with Jury(store=night.url) as jury:
+        listed = await jury.runs()
+
+    assert [one.batches is not None for one in listed] == [True]
+    assert [line for line in executed_run_lines(listed) if "wave 1 in batches" in line] != []

@@ -71,6 +71,8 @@ def _executed_run_cells(one: "ListedRun") -> tuple[str, ...]:
     began, state = moment(row.first_at), run_state_text(one.state, one.holder)
     labels = {} if totals is None else totals.labels
     by_label = "".join(f", {count:,} × {label}" for label, count in labels.items())
+    if one.batches is not None:
+        state += f", wave {one.batches.wave} in batches"
     return began, row.run_id, state, *_run_cells(row), spent.cost_text + by_label.replace(", ", "; by label: ", 1)
 
 

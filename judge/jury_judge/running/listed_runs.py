@@ -3,18 +3,23 @@
 from typing import NamedTuple
 
 from jury_judge.running.live_run import RunState, run_state
+from jury_judge.running.open_waves import OpenWave, open_wave
 from jury_store.debate_rows import NOTHING_UNRECORDED, RunRow, Totals, Unrecorded
 from jury_store.event_store import EventStore
 from jury_store.run_registry import RunHolder, RunRegistry
 
 
 class ListedRun(NamedTuple):
-    """A run; `totals` are those of its debates, `holder` the process that executes it."""
+    """A run; `totals` are those of its debates, `holder` the process that executes it.
+
+    `batches`: what of it is in batches now; None: nothing is.
+    """
 
     row: RunRow
     totals: Totals | None
     state: RunState
     holder: RunHolder | None
+    batches: OpenWave | None = None
 
     @property
     def unrecorded(self) -> Unrecorded:
@@ -32,7 +37,11 @@ def listed_runs(store: EventStore, registry: RunRegistry) -> list[ListedRun]:
     holders = registry.holders([row.run_id for row in rows])
     totals = store.totals_by_run()
     return [
-        ListedRun(row, totals.get(row.run_id), run_state(row, holder), holder)
+        ListedRun(row, totals.get(row.run_id), run_state(row, holder), holder, _open_wave(store, row))
         for row in reversed(rows)
         for holder in [holders.get(row.run_id)]
     ]
+
+
+def _open_wave(store: EventStore, row: RunRow) -> OpenWave | None:
+    return open_wave(store, row.run_id) if row.ended < row.debates else None
