@@ -27,6 +27,7 @@ from jury_debate.reading.cutting import middle
 from jury_debate.reading.guide import guide
 from jury_debate.reading.outline import RecordOutline
 from jury_debate.reading.shown_pictures import picture_items
+from jury_debate.reading.shown_record import ShownRecord
 from jury_debate.reading.window_text import window_frame
 from jury_debate.rules_v1.conversation import StepConversation
 from jury_debate.rules_v3.evidence import ShownEvidence
@@ -175,24 +176,25 @@ class ReadingConversation:
 
     def _add(self, spans: list[tuple[str, tuple[int, int]]], *, parts: int) -> None:
         self._parts = parts
+        record = self._record.record  # once: it is looked up by all parts of the case
         for label, span in spans:
-            assignment = self.assignment._replace(messages=self._window_messages(label, span), tools=False)
-            halved = middle(self._record.record, *span) is not None
+            assignment = self.assignment._replace(messages=self._window_messages(record, label, span), tools=False)
+            halved = middle(record, *span) is not None
             window = WindowConversation(assignment, self.parts, label, span, halved=halved)
             self._open[label] = window
             self._windows.append(window)
 
-    def _window_messages(self, label: str, span: tuple[int, int]) -> tuple[CallMessage, ...]:
-        images = self._pictures(span)
+    def _window_messages(self, record: ShownRecord, label: str, span: tuple[int, int]) -> tuple[CallMessage, ...]:
+        images = self._pictures(record, span)
         frame = window_frame(
-            self._record.record,
+            record,
             *span,
             self._prompts.texts,
             label=label,
             parts=self._parts,
             pictures=[number for number, _ in images],
         )
-        block = (self.parts.make(frame.before), *self._slices(span), self.parts.make(frame.behind))
+        block = (self.parts.make(frame.before), *self._slices(record, span), self.parts.make(frame.behind))
         instruction = self._prompts.window_instruction(
             self.assignment.spec.rubric, evidence=self.assignment.spec.evidence is not None
         )
@@ -207,9 +209,8 @@ class ReadingConversation:
         )
         return (system, user)
 
-    def _pictures(self, span: tuple[int, int]) -> list[tuple[int, ImageRef]]:
+    def _pictures(self, record: ShownRecord, span: tuple[int, int]) -> list[tuple[int, ImageRef]]:
         """The pictures of a part, by their numbers: those whose item begins in it; of no item: of the first part."""
-        record = self._record.record
         found: list[tuple[int, ImageRef]] = []
         for number, (image, of) in enumerate(zip(self._reading.images, self._picture_items, strict=True), 1):
             item = record.item(of)
@@ -230,7 +231,7 @@ class ReadingConversation:
         """Where the parts of the case begin in the record, and its end."""
         return [0, *accumulate(len(self.parts.content(ref.part)) for ref in self._reading.case)]
 
-    def _slices(self, span: tuple[int, int]) -> Iterator[PartRef]:
+    def _slices(self, record: ShownRecord, span: tuple[int, int]) -> Iterator[PartRef]:
         """The parts of the case from `start` to `end`; where a cut is inside one, a part of its own is made."""
         start, end = span
         for place in range(bisect_right(self._places, start) - 1, bisect_left(self._places, end)):
@@ -238,7 +239,7 @@ class ReadingConversation:
             if start <= at and behind <= end:
                 yield ref
             else:
-                yield self.parts.make(self._record.record.content[max(start, at) : min(end, behind)])
+                yield self.parts.make(record.content[max(start, at) : min(end, behind)])
 
     @cached_property
     def _common(self) -> tuple[CallMessage, tuple[PartRef, ...], PartRef]:
