@@ -1,6 +1,7 @@
 """The scorer of Inspect, as a function on the state of a sample; in the tool itself: test_inspect_tools."""
 
 import math
+from itertools import count
 from typing import Any
 
 import pytest
@@ -62,10 +63,13 @@ async def test_a_sample_whose_debate_cannot_go_on_is_unscored_with_the_reason(
     assert "the quota is used up" in (found.explanation or "")
 
 
+_NUMBERS = count()
+
+
 def a_score(value: str, group: str | None, agreed: float | None = None) -> SampleScore:
     facts = {"cluster": group, "agreement": agreed}
     metadata = {name: fact for name, fact in facts.items() if fact is not None}
-    return SampleScore(score=Score(value=value, metadata=metadata), sample_id=f"{value}{group}")
+    return SampleScore(score=Score(value=value, metadata=metadata), sample_id=next(_NUMBERS))
 
 
 def test_the_error_is_clustered_by_what_the_scorer_names() -> None:
