@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from jury_events.asking import StopRule
 from jury_events.calibration import Acceptance, VotesStepSignal
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.debate_events import DebateCompleted
@@ -293,7 +294,9 @@ A_COMPLETION = DebateCompleted(
         ),
         (
             "panel",
-            A_PANEL.model_copy(update={"reading": "windows", "least_read": 0.5}),
+            A_PANEL.model_copy(
+                update={"reading": "windows", "least_read": 0.5, "stop": StopRule(order=A_PANEL.juror_ids)}
+            ),
         ),
         (
             "seats",
