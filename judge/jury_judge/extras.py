@@ -48,8 +48,17 @@ def check_mlflow(what: str) -> None:
     Raises:
         ExtraMissing: it is missing.
     """
-    if not _is_there("mlflow"):
-        raise ExtraMissing(f"{what} needs mlflow: pip install mlflow")
+    check_package(what, "mlflow")
+
+
+def check_package(what: str, name: str) -> None:
+    """Refuse what needs a package that is no extra of ours, likewise; `name` is that of the module and to install.
+
+    Raises:
+        ExtraMissing: it is missing.
+    """
+    if not _is_there(name):
+        raise ExtraMissing(f"{what} needs {name}: pip install {name}")
 
 
 def _check(what: str, names: tuple[str, ...], extra: str) -> None:

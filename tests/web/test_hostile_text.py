@@ -103,7 +103,12 @@ def test_every_link_of_a_page_stays_on_the_server():
 
 
 def test_no_template_switches_escaping_off():
-    for template in (files("jury_web") / "templates").iterdir():
+    views = files("jury_views")
+    folders = (files("jury_web") / "templates", views / "charts", views / "notebook" / "templates")
+    found = [one for folder in folders for one in folder.iterdir() if one.name.endswith((".html", ".css"))]
+
+    assert {"charts.html", "debate.html", "result.html"} <= {one.name for one in found}
+    for template in found:
         source = template.read_text("utf-8")
         for way in (
             "|safe",

@@ -442,6 +442,12 @@ class CollaborativeJuryResult:
     scale: str | None = None
     final_label: str | None = None
 
+    def _repr_html_(self) -> str:
+        """The result as a cell of a notebook shows it (docs/notebooks.md)."""
+        from jury_views.notebook.rendering import rendered  # noqa: PLC0415  (templates are for notebooks alone)
+
+        return rendered("result.html", result=self)
+
     @property
     def scenarios(self) -> list[ScenarioResult]:
         """`scenario_results`."""

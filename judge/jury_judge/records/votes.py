@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from jury_analysis.gate import GateOptions, GateReport
     from jury_analysis.gate_plan import GatePlan
     from jury_analysis.panel_worth import PanelWorth, WorthOptions
-    from jury_analysis.statistics import Statistics, StatisticsOptions
+    from jury_analysis.statistics import StatisticsOptions
     from jury_judge.settings.vote_sources import Count
     from jury_judge.statistics.calibrating import FoundCalibration
     from jury_judge.statistics.gates import AssumedVariation
+    from jury_judge.statistics.shown_statistics import ShownStatistics
+    from jury_judge.tables.ballot_frame import BallotFrame
 
 
 class VoteRecords(OpenStore):
@@ -41,6 +43,20 @@ class VoteRecords(OpenStore):
 
         return decoded(await self._read(ballot_table, filter, ended_only=not unfinished))
 
+    async def ballot_frame(self, filter: DebateFilter = EVERY_DEBATE, *, unfinished: bool = False) -> "BallotFrame":  # noqa: A002  (as of `ballots`)
+        """`ballots` for notebooks: shown as a table, and converted to pandas and polars.
+
+        Args:
+            filter: as of `ballots`.
+            unfinished: as of `ballots`.
+
+        Raises:
+            StoreDamaged: the table of ballots was altered.
+        """
+        from jury_judge.tables.ballot_frame import BallotFrame
+
+        return BallotFrame(await self.ballots(filter, unfinished=unfinished))
+
     async def stats(
         self,
         filter: DebateFilter = EVERY_DEBATE,  # noqa: A002  (as of `ballots`)
@@ -50,8 +66,10 @@ class VoteRecords(OpenStore):
         labels: "pa.Table | None" = None,
         options: "StatisticsOptions | None" = None,
         count: "Count | None" = None,
-    ) -> "Statistics":
+    ) -> "ShownStatistics":
         """What the votes of finished debates are worth: agreement, accuracy, confidence, discussion (docs/votes.md).
+
+        A notebook shows the report as charts and tables (docs/notebooks.md).
 
         Args:
             filter: which debates; those in quarantine are left out unless asked for.
@@ -74,6 +92,7 @@ class VoteRecords(OpenStore):
         from jury_analysis.ballots import STATISTICS_COLUMNS
         from jury_analysis.scale import Scale
         from jury_analysis.statistics import StatisticsOptions, statistics
+        from jury_judge.statistics.shown_statistics import ShownStatistics
         from jury_judge.tables.ballot_sources import Votes, stored_ballots
         from jury_judge.tables.counted_words import counted_words
 
@@ -83,7 +102,7 @@ class VoteRecords(OpenStore):
         votes = Votes(ballots, labels, (await self._read(counted_words, ballots, count)).words)
         if votes.words.labels_of is not None:
             options = replace(options or StatisticsOptions(), scale=Scale.of_labels(votes.words.labels_of))
-        return await self._blocking(statistics, votes.counted, labels, options)
+        return ShownStatistics.of(await self._blocking(statistics, votes.counted, labels, options))
 
     async def calibrate(
         self,

@@ -11,6 +11,7 @@ from jury_analysis.statistics import Statistics, StatisticsOptions, statistics
 from jury_events.errors import SettingError
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
+from jury_views.notebook.statistics_html import statistics_html
 
 COLUMNS = {"variant": "variant", "run": "run_id"}
 """The column of the ballots for each name by which they can be grouped. Panels are groups inside a report."""
@@ -46,6 +47,10 @@ class GroupedStatistics:
     def named(self) -> list[tuple[str, Statistics]]:
         """The statistics of each group with its name; "" if nothing is grouped."""
         return [(group_name(self.by, one.values) if self.by else "", one.statistics) for one in self.groups]
+
+    def _repr_html_(self) -> str:
+        """Charts and tables of each group, as a cell of a notebook shows them (docs/notebooks.md)."""
+        return statistics_html(self.named(), self.remarks())
 
     def remarks(self) -> Iterator[str]:
         """Lines about labels that differ from those of the cases, tie, or are of no case."""

@@ -1,4 +1,4 @@
-"""Formats of numbers on the pages; an unknown number is –."""
+"""Formats of numbers on pages and in notebooks; an unknown number is –."""
 
 _UNITS = ("B", "KB", "MB", "GB")
 _STEP = 1024
