@@ -38,7 +38,7 @@ COMMANDS = {
     "watch": "Follow a run, or debates, live in the terminal.",
     "cancel": "End the debates of a run for good.",
     "serve": "Serve pages, the HTTP interface and live events.",
-    "mcp": "Serve the store to agents and editors, by the Model Context Protocol.",
+    "mcp": "Serve the store to agents and editors, by MCP.",
     "compare": "Put two debates, or two runs, side by side.",
     "votes": "Read votes of other judges, for the statistics.",
     "stats": "Say what votes are worth: do seats agree, and are they right?",
