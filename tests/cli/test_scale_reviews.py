@@ -6,8 +6,10 @@ import pytest
 
 from jury_store.opening import open_store
 from support.command_line import CommandLine
+from support.debate_harness import Says
 from support.keyboard import Keyboard
-from support.scaled_debates import a_right_answer
+from support.scaled_debates import a_right_answer, a_scaled_debate
+from support.scales import ANSWERS
 from support.stored_debates import store_debate
 
 
@@ -47,3 +49,17 @@ def test_a_blind_session_shows_the_meanings_and_takes_the_key_of_a_label(reviewe
     assert "right for reasons" not in before
     assert "right recorded" in after
     assert ("safe_pass", "right", True) == (review["verdict"], review["label"], review["blind"])
+
+
+def test_the_queue_names_the_reason_in_the_word_of_the_outcome(reviewed: CommandLine) -> None:
+    opened = open_store(f"sqlite:///{reviewed.folder / 'jury.db'}", write=True)
+    store_debate(
+        opened, a_scaled_debate((Says("right"), Says("partial"), Says("partial")), **ANSWERS), "d2", run_id=None
+    )
+    opened.close()
+    listed, read = reviewed("review", "--list"), reviewed("review", "--list", "--json")
+
+    assert ["review", "0.33", "d2"] == listed.out.split()[:3]
+    assert [("needs_review", "needs_review", "partial")] == [
+        (one["why"], one["final_verdict"], one["final_label"]) for one in read.json
+    ]

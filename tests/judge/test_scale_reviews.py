@@ -9,14 +9,15 @@ from jury_events.verdict import Verdict
 from jury_judge.errors import ReviewRefused
 from jury_judge.reviews.review_agreement import review_agreement
 from jury_judge.reviews.review_changes import NewReview
+from jury_judge.reviews.review_queue import review_queue
 from jury_judge.reviews.reviews import record_review, reviews_of
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_views.review_choices import review_choices
-from support.debate_harness import DebateHarness
+from support.debate_harness import DebateHarness, Says
 from support.reviewed import judged_debate
-from support.scaled_debates import a_right_answer, mixed_levels
+from support.scaled_debates import a_right_answer, a_scaled_debate, mixed_levels
 from support.stored_debates import store_debate
 
 PASS, REVIEW, FAIL = Verdict
@@ -89,6 +90,23 @@ def test_another_label_of_the_same_outcome_replaces_a_review_and_the_same_one_do
 
     assert first == again
     assert (first.number, PASS, "4") == (other.supersedes, other.verdict, other.label)
+
+
+def test_the_queue_has_most_disagreement_in_labels_first_and_names_the_outcome(store: EventStore) -> None:
+    words = {"bad": "fail", "weak": "review", "fair": "review", "good": "pass"}
+    labels = [{"id": one, "outcome": outcome, "meaning": f"It is {one}."} for one, outcome in words.items()]
+    for name, votes in {"a": ("weak", "weak", "good"), "b": ("weak", "fair", "good")}.items():
+        debate = a_scaled_debate(tuple(Says(one) for one in votes), scale={"name": "four", "labels": labels})
+        store_debate(store, debate, name)
+    judged_debate(store, "plain", REVIEW)
+
+    found = [(one.row.debate_id, one.reason, one.disagreement) for one in review_queue(store)]
+
+    assert [
+        ("b", "review", pytest.approx(2 / 3)),
+        ("a", "review", pytest.approx(1 / 3)),
+        ("plain", "needs_review", 0.0),
+    ] == found
 
 
 def test_agreement_counts_labels_where_all_reviews_have_one_of_the_same_scale(judged: EventStore) -> None:

@@ -183,6 +183,16 @@ def test_a_label_that_the_scale_has_not_is_refused_on_the_page(review_of_levels:
     assert f"the scale own has no label '{label}'" in answer.one(".notice.broken")
 
 
+@pytest.mark.parametrize(("lang", "reason"), [("en", "review"), ("ja", "要確認")])
+def test_the_queue_has_the_reason_in_the_word_of_the_outcome(lang: str, reason: str) -> None:
+    store = MemoryEventStore()
+    store_debate(store, a_scaled_debate((Says("5"), Says("3"), Says("2")), **LEVELS), "d1")
+    with review_site(store, blind=False) as client:
+        (row,) = Visit(client, REVIEWERS["ann"]).get(f"/reviews?lang={lang}").table(".wide")
+
+    assert [reason, "66.7%"] == row[2:4]
+
+
 def test_a_label_is_recorded_and_shown_with_its_outcome(review_of_levels: Visit) -> None:
     with_item = review_of_levels.send("/reviews/d1", label="5", decisive_item="1")
     answer = review_of_levels.send("/reviews/d1", label="4")

@@ -8,6 +8,7 @@ from jury_events.text.pluralize import pluralize
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import REVIEW
+from jury_events.verdict_scale import OUTCOME_WORDS
 from jury_views.debate_labels import LABELS
 from jury_views.later_events import later_events_text
 from jury_views.page import Page, TextSpan
@@ -26,6 +27,7 @@ WHY = {
     "disputed": "reviewers differ",
     "not_accepted": "not accepted",
     REVIEW.value: REVIEW.value,
+    OUTCOME_WORDS[REVIEW]: OUTCOME_WORDS[REVIEW],
 }
 
 
@@ -41,11 +43,11 @@ def queue_lines(items: "Iterable[QueueItem]", *, blind: bool) -> Iterable[str]:
         if item.partial is not None:
             case += f"  (not blind: {item.partial} reviewed)"
         if _hidden(item, blind=blind):
-            yield f"{WHY[item.why]:<16}  {item.row.debate_id}  {case}"
+            yield f"{WHY[item.reason]:<16}  {item.row.debate_id}  {case}"
             continue
         share = "    " if item.disagreement is None else f"{item.disagreement:.2f}"
         people = ", ".join(f"{one.reviewer}: {one.word}" for one in item.row.review_facts.standing)
-        line = f"{WHY[item.why]:<16}  {share}  {item.row.debate_id}  {case}"
+        line = f"{WHY[item.reason]:<16}  {share}  {item.row.debate_id}  {case}"
         yield f"{line}  [{visible_line(people, 200)}]" if people else line
 
 
@@ -65,6 +67,7 @@ def queue_object(item: "QueueItem", *, blind: bool) -> dict[str, Any]:
         **shown,
         "disagreement": item.disagreement,
         "final_verdict": row.final_verdict,
+        **({"final_label": row.final_label} if row.final_label is not None else {}),
         "accepted": row.accepted,
         "disposition": row.disposition,
         "reviews": review_objects(row.review_facts),

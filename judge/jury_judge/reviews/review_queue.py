@@ -8,7 +8,9 @@ from typing import Final, Literal, NamedTuple
 
 from jury_events.review_events import ReviewSample
 from jury_events.verdict import REVIEW
+from jury_events.verdict_scale import OUTCOME_WORDS
 from jury_judge.errors import ReviewRefused
+from jury_store.ballot_sheet import VOTE_LABEL
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST, PageCursor
@@ -24,15 +26,29 @@ _ORDER: tuple[Why, ...] = ("assigned", "sampled", "disputed")
 
 
 class QueueItem(NamedTuple):
-    """A debate to review. `disagreement`: the share of seats whose last verdict is not the most frequent one, 0 to 1;
-    seats without a verdict count as differing; None: the jury's verdict asks for no person, or the votes cannot be
+    """A debate to review. `disagreement`: the share of seats whose last vote is not the most frequent one, 0 to 1;
+    seats without a vote count as differing; None: the jury's verdict asks for no person, or the votes cannot be
     read. `partial`: the debate of the same case that the person has reviewed, so that a review is not blind (filled in
-    by `blindness.partial_items`)."""
+    by `blindness.partial_items`). `by_labels`: votes are labels of a scale of the panel's own; False where
+    `disagreement` is None."""
 
     row: DebateRow
     why: Why
     disagreement: float | None
     partial: str | None = None
+    by_labels: bool = False
+
+    @property
+    def reason(self) -> str:
+        """`why`, to be shown: `UNDECIDED` is the outcome's word, `review`, where votes are labels."""
+        return OUTCOME_WORDS[REVIEW] if self.by_labels and self.why == UNDECIDED else self.why
+
+
+class Disagreement(NamedTuple):
+    """How far a jury differs: `share` as in `QueueItem`; `by_labels`: votes are labels of a scale of its own."""
+
+    share: float
+    by_labels: bool
 
 
 class DrawnSample(NamedTuple):
@@ -64,8 +80,7 @@ def review_queue(
         if why is not None:
             found[row.debate_id] = row, why
     spread = _disagreements(store, wanted, found.keys()) if found else {}
-    items = [QueueItem(row, why, spread.get(one)) for one, (row, why) in found.items()]
-    return sorted(items, key=_rank)
+    return sorted((_item(row, why, spread.get(one)) for one, (row, why) in found.items()), key=_rank)
 
 
 def draw_sample(store: EventStore, size: int, seed: int, wanted: DebateFilter = EVERY_DEBATE) -> DrawnSample:
@@ -102,16 +117,23 @@ def disputed(store: EventStore, wanted: DebateFilter = EVERY_DEBATE) -> list[Deb
     return [row for row in _ended(store, wanted._replace(reviewed=True)) if row.review_facts.disputed]
 
 
-def disagreement(votes: str | None) -> float | None:
-    """The share of seats whose last verdict is not the most frequent one, from packed ballots (`ballot_sheet`)."""
+def disagreement(votes: str | None) -> Disagreement | None:
+    """The share of seats whose last vote is not the most frequent one, from packed ballots (`ballot_sheet`).
+
+    Votes under a scale of the panel's own differ by label: two labels of one outcome are two votes.
+    """
     if votes is None:
         return None
     sheet = json.loads(votes)
     seats = len(sheet["seats"])
-    # Sorted by round: the last verdict of a seat stays.
-    last = {seat: verdict for seat, verdict in zip(sheet[_SEAT], sheet[_VERDICT], strict=True) if seat < seats}
-    counts = Counter(verdict for verdict in last.values() if verdict is not None)
-    return 1 - max(counts.values(), default=0) / seats if seats else None
+    if not seats:
+        return None
+    verdicts, by_labels = sheet[_VERDICT], VOTE_LABEL in sheet
+    labels = sheet[VOTE_LABEL] if by_labels else [None] * len(verdicts)
+    # Sorted by round: the last vote of a seat stays.
+    last = {seat: vote for seat, *vote in zip(sheet[_SEAT], verdicts, labels, strict=True) if seat < seats}
+    counts = Counter((verdict, label) for verdict, label in last.values() if verdict is not None)
+    return Disagreement(1 - max(counts.values(), default=0) / seats, by_labels)
 
 
 def why_waiting(row: DebateRow, reviewer: str | None, reviews: int = 1) -> Why | None:
@@ -135,6 +157,10 @@ def why_waiting(row: DebateRow, reviewer: str | None, reviews: int = 1) -> Why |
     return UNDECIDED if row.final_verdict == REVIEW else None
 
 
+def _item(row: DebateRow, why: Why, found: Disagreement | None) -> QueueItem:
+    return QueueItem(row, why, None) if found is None else QueueItem(row, why, found.share, by_labels=found.by_labels)
+
+
 def _rank(item: QueueItem) -> tuple[int, bytes, float, int]:
     first = _ORDER.index(item.why) if item.why in _ORDER else len(_ORDER)
     shuffled = _digest(item.row.case_id) if item.why == "sampled" else b""
@@ -154,7 +180,7 @@ def _ended(store: EventStore, wanted: DebateFilter) -> Iterator[DebateRow]:
         after = PageCursor(rows[-1].position)
 
 
-def _disagreements(store: EventStore, wanted: DebateFilter, debates: Container[str]) -> dict[str, float | None]:
+def _disagreements(store: EventStore, wanted: DebateFilter, debates: Container[str]) -> dict[str, Disagreement | None]:
     if wanted.verdict not in {None, REVIEW}:
         return {}
     return {

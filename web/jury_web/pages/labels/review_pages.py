@@ -43,6 +43,7 @@ class ReviewPageLabels(TranslatedLabels):
     why_disputed = Translation("The reviewers differ", "レビュアーの判定が分かれています")
     why_not_accepted = Translation("not accepted", "未承認")
     why_needs_review = Translation(REVIEW.value, REVIEW.value)
+    why_review = Translation("review", "要確認")
     review_queue_empty = Translation("Nothing is left to review.", "レビューするものはありません。")
     review_blind = Translation("blind", "ブラインド")
     review_not_blind = Translation(
