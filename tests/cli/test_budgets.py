@@ -216,7 +216,7 @@ def test_a_dry_run_names_the_cases_that_are_longer_than_a_window(jury):
     jury.write(
         "p.yaml",
         f"providers: {{own: {own}}}\nseats: [{{model: own/m, juror_id: a}}]\nfinal: {{method: median}}\n"
-        "reading: whole\n",
+        "reading: whole\nsettings: {max_output_tokens: 8000}\n",
     )
 
     estimate = jury.run(cases, "--dry-run", "--panel", "p.yaml")

@@ -101,7 +101,7 @@ def test_a_long_debate_shows_its_calls_while_no_debate_ends(monkeypatch, capsys,
 
 
 def line(name: str, verdict: str = "safe_pass") -> dict:
-    fields = dict.fromkeys(("final_score", "final_label", "quorum_met", "label", "votes", "vote_labels"))
+    fields = dict.fromkeys(("final_score", "final_label", "quorum_met", "label", "votes", "vote_labels", "vote_kinds"))
     return {**fields, "case_id": name, "debate_id": f"r1~{name}", "status": "completed", "final_verdict": verdict,
             "simulated": False}  # fmt: skip
 
