@@ -50,7 +50,9 @@ def case_of(
     if not isinstance(given, Mapping):
         raise CaseFileError(f"a case is a Case or a table of its fields, not a {type(given).__name__}")
     row = {str(name): list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-    return read_case(row, RowReading(format=form, labels=Labels(scale=scale), policy=policy), default_id=default_id)
+    return read_case(
+        row, RowReading(format=form, labels=Labels(scale=scale, mappable=False), policy=policy), default_id=default_id
+    )
 
 
 def with_records(case: Case, hosts: frozenset[str], roots: Roots = None) -> Case:

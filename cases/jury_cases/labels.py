@@ -34,6 +34,7 @@ class Labels:
         words: their meanings by word as in the file; None: no label.
         refuse: whether unknown words are refused; otherwise they count as no label.
         scale: of the panel, whose labels are understood as they are; None: its verdicts are those of the documents.
+        mappable: whether who gives the cases can say with `--map` what a word means, as a message then advises.
     """
 
     def __init__(
@@ -42,7 +43,9 @@ class Labels:
         *,
         refuse: bool = True,
         scale: VerdictScale | None = None,
+        mappable: bool = True,
     ) -> None:
+        self._mappable = mappable
         self._words = {
             word: SeatPosition(meant) if isinstance(meant, Verdict) else meant for word, meant in (words or {}).items()
         }
@@ -51,7 +54,7 @@ class Labels:
 
     def lenient(self) -> "Labels":
         """The same, with unknown words as no label."""
-        return Labels(self._words, refuse=False, scale=self._scale)
+        return Labels(self._words, refuse=False, scale=self._scale, mappable=self._mappable)
 
     @property
     def mapped(self) -> tuple[str, ...]:
@@ -87,12 +90,13 @@ class Labels:
             if not self._refuse:
                 return None
             shown = visible_line(word, 60)
-            known = [*(() if self._scale is None else self._scale.ids), *Verdict]
-            raise UnknownLabel(
-                f"label: {shown!r} is not understood; say what it means with --map label:{shown}=VERDICT "
-                f"({', '.join(dict.fromkeys(known))}, or {NO_LABEL})",
-                word,
-            ) from error
+            known = ", ".join(dict.fromkeys([*(() if self._scale is None else self._scale.ids), *Verdict]))
+            remedy = (
+                f"say what it means with --map label:{shown}=VERDICT ({known}, or {NO_LABEL})"
+                if self._mappable
+                else f"write one of {known}, or leave label out"
+            )
+            raise UnknownLabel(f"label: {shown!r} is not understood; {remedy}", word) from error
 
     def verdict(self, written: Any) -> Verdict | None:
         """The verdict alone, as `position`."""

@@ -4,6 +4,7 @@ The rows have the form of public data sets: one human label and the votes of sev
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -232,6 +233,24 @@ def test_a_calibration_of_outcomes_is_a_panels_and_one_of_labels_a_report(judged
     assert (2, True) == (refused.code, "a panel applies a calibration of outcomes" in refused.err)
     assert 0 == under.code, under.err
     assert {"safe_pass", "unsafe_fail"} <= {line["final_verdict"] for line in under.lines}
+
+
+def test_pages_show_the_words_and_their_meanings_in_both_languages(judged: Judged, tmp_path: Path) -> None:
+    panel = {**panel_of(judged.journey), "language": "ja"}
+    (judged.jury.folder / "japanese.yaml").write_text(yaml.safe_dump(panel))
+    given = (*judged.read, "--panel", "japanese.yaml", "--run", "japanese", "--limit", "1")
+    assert 0 == judged.jury.run(*given).code
+
+    for run, language, heading in (("base", "en", "Final judgment"), ("japanese", "ja", "最終判定")):
+        (tmp_path / run).mkdir()
+        judged.done("export", f"{run}~r00", "--html", "--output", str(tmp_path / run))
+        (page,) = (tmp_path / run).glob("*.html")
+        text = page.read_text()
+        assert f'<html lang="{language}"' in text
+        assert heading.lower() in text.lower()
+        assert judged.lines[0]["final_label"] in text
+        meanings = judged.journey.scale.get("meanings") or [one["meaning"] for one in judged.journey.scale["labels"]]
+        assert all(meaning in text for meaning in meanings)
 
 
 def test_gates_and_values_count_outcomes_or_labels(judged: Judged) -> None:

@@ -54,6 +54,8 @@ def test_a_word_of_another_panels_scale_is_refused(client: TestClient) -> None:
 
     assert [422, 422] == [refused.status_code, typo.status_code]
     assert "case: label: 'right' is not understood" in refused.json()["error"]
+    assert refused.json()["remedy"].startswith("write one of safe_pass, ")
+    assert not any("--map" in one.text for one in (refused, typo))
     assert "wrong, partial, right" in typo.text
 
 
