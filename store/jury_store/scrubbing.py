@@ -29,12 +29,16 @@ def scrub(connection: Connection, name: str, wait: float) -> None:
 
 
 def _scrub_sqlite(connection: Connection, name: str, wait: float) -> None:
-    """Deleted bytes were overwritten in their pages (`secure_delete`); the write-ahead log still contains them.
+    """The file is written anew from what is left, and the write-ahead log, which still contains the texts, emptied.
 
-    The full-text index only marks deleted terms; merging its segments removes them.
+    SQLite overwrites deleted bytes where they were (`secure_delete`), but not copies that it left behind when it moved
+    a row to another page. The full-text index only marks deleted terms; merging its segments removes them.
     """
     driver: Any = connection.connection.driver_connection
     driver.execute("INSERT INTO search_index (search_index) VALUES ('optimize')")
+    if driver.in_transaction:
+        driver.commit()
+    driver.execute("VACUUM")
     (before,) = driver.execute("PRAGMA busy_timeout").fetchone()
     driver.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}").fetchone()
     try:
