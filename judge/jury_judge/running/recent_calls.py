@@ -162,7 +162,7 @@ def _call(event: StoredEvent) -> _Call | None:
             None if "via" in body else float(body["latency_ms"]) / 1000,
             None if cost is None else float(cost),
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 
 
