@@ -316,7 +316,7 @@ async def test_results_that_name_unknown_and_doubled_ids_are_counted_and_not_use
     night.account.changes = lambda lines: [
         *reversed(lines),
         lines[0],
-        lines[0]._replace(custom_id="somebody-elses"),
+        lines[0]._replace(custom_id="of-another-batch"),
     ]
     lines = await night.session()
     facts = night.read(lambda store: list(batches_of(store, "night")))

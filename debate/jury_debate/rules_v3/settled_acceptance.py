@@ -3,7 +3,8 @@
 share, isotonic: they ascend with the votes for the verdict; missing seats vote for it, or not. votes+step: at most all
 missing seats name the step that leads, at least all of them name the one that follows. weights, dawid_skene: the chance
 of a label follows from the differences of its sum to those of the others, to which each missing seat adds at least and
-at most what one of its possible votes adds. Sums are linear in confidences and scores, so their ends are enough.
+at most what one of its possible votes adds. Sums are linear in confidences and scores, so the least and the greatest
+are enough.
 """
 
 import math

@@ -5,13 +5,14 @@ from datetime import date
 from jury_events.exchange import Usage
 from jury_events.panel import Panel, Seat
 from jury_judge.errors import PanelFileError
-from jury_providers.prices import Prices
+from jury_providers.endpoints import Endpoints
+from jury_providers.prices import Prices, list_prices_date, load_prices
 
 _CALL = Usage(input_tokens=10_000, output_tokens=500)
 """A usual call, by whose cost seats are compared."""
 
 
-def with_asking_order(panel: Panel, prices: Prices, on: date) -> Panel:
+def with_asking_order(panel: Panel, endpoints: Endpoints) -> Panel:
     """The panel whose seats are asked by the list prices of their first models, where its stop rule says so.
 
     Raises:
@@ -19,6 +20,7 @@ def with_asking_order(panel: Panel, prices: Prices, on: date) -> Panel:
     """
     if panel.stop is None or panel.stop.last != "price":
         return panel
+    prices, on = load_prices().at_clouds(endpoints), list_prices_date()
     costs = {seat.juror_id: _cost(seat, prices, on) for seat in panel.seats}
     # Sorting keeps the order of seats that cost the same.
     order = tuple(sorted(panel.juror_ids, key=costs.__getitem__))

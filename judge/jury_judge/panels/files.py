@@ -23,7 +23,6 @@ from jury_judge.panels.redaction import NO_REDACTION, Redaction
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
 from jury_providers.carriage import with_carriage
 from jury_providers.endpoints import Endpoints
-from jury_providers.prices import list_prices_date, load_prices
 from jury_providers.registry import NO_ENDPOINTS
 from jury_providers.windows import with_windows
 from jury_store.seals.keys import PublicKey
@@ -109,9 +108,7 @@ def windowed(loaded: LoadedPanel) -> LoadedPanel:
     resolved = loaded.resolved
     if resolved.prompts == prompts_v1.VERSION:
         return loaded
-    panel = with_windows(resolved.panel, loaded.endpoints)
-    prices = load_prices().at_clouds(loaded.endpoints)
-    panel = with_asking_order(panel, prices, list_prices_date())
+    panel = with_asking_order(with_windows(resolved.panel, loaded.endpoints), loaded.endpoints)
     return loaded._replace(resolved=resolved._replace(panel=panel))
 
 
