@@ -10,13 +10,13 @@ Signals are recorded in opening events: what a released kind of signal computes 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer, model_validator
 
 from jury_events.value import JurorId, Label, Value, without_unset
 from jury_events.verdict import Verdict
-from jury_events.verdict_scale import LabelId
+from jury_events.verdict_scale import VERDICTS, LabelId
 
 _DIGITS = 9
 """Decimals of a signal: fewer than the functions of another machine differ by."""
@@ -207,13 +207,27 @@ Signal = Annotated[
 ]
 
 
+class OutcomeThreshold(Value):
+    """From which signal on verdicts of this outcome are accepted; at most `risk` of the accepted ones are wrong."""
+
+    outcome: Literal["pass", "fail"]
+    threshold: Chance
+    risk: Annotated[float, Field(gt=0, lt=1)]
+
+
 class Calibration(Value):
     """What a calibrated panel applies.
 
     Of the accepted verdicts at most `risk` are wrong, with `confidence`, for cases like those that it was certified on.
     `on` says what is wrong: error, a verdict that is not the label; false_pass, a pass whose label fails.
     `digest` is the SHA-256 of the calibration file, `panel` and `prompts` of what votes: see `jury_debate.calibrated`.
+
+    `by_outcome` is of a stage of a ladder (`jury_events.ladder`): each outcome has a threshold and a risk of its own,
+    and one that is not there is never accepted. `threshold` is then the lowest of them (1 without any), `risk` the
+    highest.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"by_outcome"})
 
     digest: Hex256
     panel: Hex256
@@ -223,14 +237,36 @@ class Calibration(Value):
     confidence: Annotated[float, Field(gt=0, lt=1)]
     signal: Signal
     threshold: Chance
+    by_outcome: tuple[OutcomeThreshold, ...] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
+
+    @model_validator(mode="after")
+    def _outcomes(self) -> Self:
+        if self.by_outcome is None:
+            return self
+        outcomes = [one.outcome for one in self.by_outcome]
+        if len(set(outcomes)) < len(outcomes):
+            raise ValueError("by_outcome: an outcome has one threshold")
+        if self.threshold != min((one.threshold for one in self.by_outcome), default=1.0):
+            raise ValueError("threshold: must be the lowest of by_outcome")
+        return self
+
+    def threshold_for(self, verdict: Verdict) -> float | None:
+        """From which signal on this verdict is accepted; None: never."""
+        if self.by_outcome is None:
+            return self.threshold
+        return next((one.threshold for one in self.by_outcome if VERDICTS[one.outcome] is verdict), None)
 
 
 class Acceptance(Value):
     """Whether a verdict may stand without a person.
 
     `verdict` is the panel's before; one that is not accepted becomes `REVIEW`. `probability` is the signal's value,
-    None where there is nothing to accept because the verdict asks for a person already. `label` is that of the verdict
-    before, as in `Judgment`.
+    None where there is nothing to accept because the verdict asks for a person already, or because the calibration
+    accepts no verdict of its outcome. `label` is that of the verdict before, as in `Judgment`.
     """
 
     LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label"})

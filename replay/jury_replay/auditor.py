@@ -55,6 +55,7 @@ batch_prepared address batch_id items key model most nonce provider run_id size 
 batch_submitted certain expires_at found number provider_id type
 batch_texts_erased by debate_id number parts type
 batch_uploaded file_id type
+by_outcome outcome risk threshold
 cache_writes lifetime tokens
 calls body debate_id exchange
 calibration confidence digest on panel prompts risk signal threshold
@@ -137,6 +138,7 @@ KNOWN = frozenset(FIELDS.splitlines())
 # Fields that stand in a body only where they were set.
 IF_SET = {
     "acceptance": {"label"},
+    "calibration": {"by_outcome"},
     "check": {"majority_label"},
     "debate_completed": {"final_label"},
     "dimensions": {"critical", "critical_below", "meaning"},

@@ -9,7 +9,7 @@ from jury_debate.panel_spec import PanelSpec, read_spec, resolve
 from jury_debate.prompts import PROMPTS
 from jury_debate.recorded_panel import recorded_panel, spec_of
 from jury_debate.rules_registry import rules_for
-from jury_events.calibration import SignalVote
+from jury_events.calibration import OutcomeThreshold, SignalVote
 from jury_events.judgment import Acceptance, Judgment
 from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
@@ -74,6 +74,16 @@ def test_a_calibration_on_false_passes_lets_a_fail_stand() -> None:
 
     assert (F, True) == (few.verdict, acceptance(few).accepted)
     assert (R, False) == (passed.verdict, acceptance(passed).accepted)
+
+
+def test_an_outcome_without_a_threshold_is_never_accepted() -> None:
+    fails = (OutcomeThreshold(outcome="fail", threshold=0.6, risk=0.05),)
+    failed, passed = (judged(*votes, threshold=0.6, by_outcome=fails) for votes in ((F, F, P), (P, P, P)))
+
+    assert (F, True, 0.666666667) == (failed.verdict, acceptance(failed).accepted, acceptance(failed).probability)
+    assert (R, P, None, False) == (
+        passed.verdict, acceptance(passed).verdict, acceptance(passed).probability, acceptance(passed).accepted
+    )  # fmt: skip
 
 
 def test_what_stands_in_for_a_blocked_answer_is_no_vote() -> None:

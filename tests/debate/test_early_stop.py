@@ -14,7 +14,7 @@ from jury_debate.panel_spec import PanelSpec, resolve
 from jury_debate.prompts_v1 import VERSION as PROMPTS_1
 from jury_debate.recorded_panel import recorded_panel, spec_of
 from jury_debate.rules_registry import rules_for
-from jury_events.calibration import VotesStepSignal
+from jury_events.calibration import OutcomeThreshold, VotesStepSignal
 from jury_events.debate_events import DebateOpened, JurorEvaluated, SeatsNotAsked
 from jury_events.judgment import Judgment, Settled
 from jury_events.outcome import CallOutcome
@@ -273,7 +273,12 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
     if signal is not None:
         threshold = draw(st.sampled_from([0.2, 0.5, 2 / 3, 0.8, 0.9, 1.0]))
         on = draw(st.sampled_from(["error", "false_pass"]))
-        spec = calibrated(spec, signal=signal, threshold=threshold, on=on)
+        outcomes = draw(st.sampled_from([None, ("fail",), ("pass", "fail")]))
+        by_outcome = outcomes and tuple(
+            OutcomeThreshold(outcome=one, threshold=min(1.0, threshold + 0.2 * place), risk=0.1)
+            for place, one in enumerate(outcomes)
+        )
+        spec = calibrated(spec, signal=signal, threshold=threshold, on=on, by_outcome=by_outcome)
     return spec
 
 

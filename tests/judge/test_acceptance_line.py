@@ -42,6 +42,11 @@ def said(language: Any, **fields: Any) -> str:
             "not accepted: the verdict is needs_review already",
             "採用なし: 判定はもともとneeds_reviewです",
         ),
+        (
+            {"probability": None, "accepted": False},
+            "safe_pass was not accepted and became needs_review: this calibration accepts no safe_pass",
+            "safe_passは採用されずneeds_reviewとしました: このキャリブレーションはsafe_passを採用しません",
+        ),
     ],
 )
 def test_an_acceptance_is_said_in_one_sentence(fields: dict[str, Any], english: str, japanese: str) -> None:

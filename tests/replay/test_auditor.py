@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from jury_events.asking import StopRule
-from jury_events.calibration import Acceptance, VotesStepSignal
+from jury_events.calibration import Acceptance, OutcomeThreshold, VotesStepSignal
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.debate_events import DebateCompleted
 from jury_events.evaluation import Evaluation, ScenarioVerdict
@@ -27,6 +27,7 @@ from jury_events.value import Value
 from jury_events.verdict import Verdict
 from jury_replay import auditor
 from jury_store.seals.keys import SealKey
+from support.calibrations import a_calibration
 from support.cassettes import (
     KEY,
     SEAL_SPOILINGS,
@@ -303,6 +304,10 @@ A_COMPLETION = DebateCompleted(
             A_PANEL.seats[0].model_copy(update={"window": 8000, "reading": "tools", "least_read": 0.5}),
         ),
         ("judge", FinalJudge(model="simulated/judge", window=8000)),
+        (
+            "calibration",
+            a_calibration(threshold=0.5, by_outcome=(OutcomeThreshold(outcome="fail", threshold=0.5, risk=0.1),)),
+        ),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )

@@ -1,6 +1,7 @@
 """Whether a calibrated panel's verdict may stand without a person, in one sentence."""
 
 from jury_events.calibration import Acceptance
+from jury_events.verdict import REVIEW
 from jury_views.debate_labels import DebateLabels
 
 
@@ -12,7 +13,8 @@ def acceptance_line(acceptance: Acceptance, words: DebateLabels) -> str:
         words: in which language.
     """
     if acceptance.probability is None:
-        return words.nothing_to_accept.format(verdict=acceptance.verdict.value)
+        nothing = words.nothing_to_accept if acceptance.verdict is REVIEW else words.outcome_not_accepted
+        return nothing.format(verdict=acceptance.verdict.value)
     signals = {
         "share": words.signal_share,
         "isotonic": words.signal_isotonic,

@@ -159,6 +159,10 @@ class DebateLabels(TranslatedLabels):
     nothing_to_accept = Translation(
         "not accepted: the verdict is {verdict} already", "採用なし: 判定はもともと{verdict}です"
     )
+    outcome_not_accepted = Translation(
+        f"{{verdict}} was not accepted and became {REVIEW}: this calibration accepts no {{verdict}}",
+        f"{{verdict}}は採用されず{REVIEW}としました: このキャリブレーションは{{verdict}}を採用しません",
+    )
     signal_share = Translation("share of the votes", "票の割合")
     signal_isotonic = Translation("chance by isotonic regression", "単調回帰による確率")
     signal_weights = Translation("chance by learned weights", "学習した重みによる確率")

@@ -35,9 +35,9 @@ def accepted(
 
 
 def _acceptance(judgment: Judgment, calibration: Calibration, items: Mapping[str, int]) -> Acceptance:
-    verdict, signal, threshold = judgment.verdict, calibration.signal, calibration.threshold
-    if verdict is Verdict.NEEDS_REVIEW:
-        probability, stands = None, False
+    verdict, signal, threshold = judgment.verdict, calibration.signal, calibration.threshold_for(judgment.verdict)
+    if verdict is Verdict.NEEDS_REVIEW or threshold is None:
+        probability, stands, threshold = None, False, calibration.threshold
     else:
         probability = signal.probability(verdict, [_signal_vote(vote, items) for vote in judgment.votes])
         # A calibration on false passes says nothing about verdicts that do not pass.

@@ -48,12 +48,12 @@ def settles_acceptance(
         votes: of every seat of the panel; those of the missing ones are not read.
         missing: the juror ids of the seats that were not asked.
     """
-    if calibration is None or verdict is REVIEW:
+    if calibration is None or verdict is REVIEW or (threshold := calibration.threshold_for(verdict)) is None:
         return True
     if calibration.on == "false_pass" and verdict is not PASS:
         return True
     low, high = _bounds(calibration, verdict, votes, missing)
-    return low >= calibration.threshold or high < calibration.threshold
+    return low >= threshold or high < threshold
 
 
 def _bounds(
