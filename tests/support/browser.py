@@ -53,6 +53,11 @@ class Tab:
         """Open an address of the server."""
         await self.page.goto(self.base + address)
 
+    async def press(self, key: str) -> None:
+        """Press a key once the page's scripts, which handle keys, have run."""
+        await self.page.wait_for_load_state()
+        await self.page.keyboard.press(key)
+
     async def texts(self, selector: str) -> list[str]:
         """The text of each element that fits, as it is shown."""
         return [" ".join(one.split()) for one in await self.page.locator(selector).all_inner_texts()]

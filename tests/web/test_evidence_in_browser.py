@@ -110,11 +110,11 @@ async def test_quotations_and_items_are_reached_by_keys_and_lead_to_each_other(b
         await opened.go(ADDRESS)
         page = opened.page
         await page.locator('#e-2 [data-quotation="2-1"]').focus()
-        await page.keyboard.press("Enter")
+        await opened.press("Enter")
         await expect(page.locator("mark.current")).to_have_text(["without asking"])
 
         await page.locator("#item-5 .cited-by a").first.focus()
-        await page.keyboard.press("Enter")
+        await opened.press("Enter")
         await expect(page.locator("#k-7-1")).to_be_in_viewport()
 
 

@@ -164,7 +164,7 @@ async def test_a_running_debate_is_followed_and_rewound(browser, live):
         await expect(page.locator(".outcome .verdict")).to_have_count(0)
         assert page.url.endswith("?at=7")
 
-        await page.keyboard.press("Escape")
+        await opened.press("Escape")
         await page.locator(".steps a[rel=next]").click()
         await expect(statements).to_have_count(2)
         await page.go_back()
@@ -249,7 +249,7 @@ async def test_stepping_by_keyboard_keeps_the_focus_and_announces_the_event(brow
         assert position is not None
         await page.locator(".steps a[rel=prev]").focus()
         for at in (11, 10):
-            await page.keyboard.press("Enter")
+            await opened.press("Enter")
             await expect(page.locator(".scrub-where")).to_contain_text(f"After event {at} of 12")
 
         assert "prev" == await page.evaluate("document.activeElement.rel")
@@ -299,9 +299,9 @@ async def test_keys_go_from_statement_to_statement_and_open_prompts(browser, sit
         page = opened.page
         await opened.go("/debates/d0")
         for _ in range(2):
-            await page.keyboard.press("j")
-        await page.keyboard.press("k")
-        await page.keyboard.press("o")
+            await opened.press("j")
+        await opened.press("k")
+        await opened.press("o")
         box = page.locator(".statement.current")
 
         await expect(box.locator(".calls .exchange").first).to_be_visible()
@@ -415,7 +415,7 @@ async def test_a_reader_logs_in_once(browser):
         await expect(page.locator("h1")).to_have_text("ログイン")
         assert [] == await opened.violations()
         await page.keyboard.type("a-token")
-        await page.keyboard.press("Enter")
+        await opened.press("Enter")
         await expect(page.locator("h1")).to_have_text("議論")
         await opened.go("/runs")
 

@@ -89,16 +89,16 @@ async def test_keys_go_to_the_search_and_from_page_to_page(browser: Browser, sit
     async with tab(browser, site, locale="en") as opened:
         page = opened.page
         await opened.go(ADDRESS)
-        await page.keyboard.press("/")
+        await opened.press("/")
         await page.keyboard.type("message 594.")
-        await page.keyboard.press("Enter")
+        await opened.press("Enter")
         await expect(page.locator(".found-item")).to_have_count(1)
         await page.locator(".found-item a").press("Enter")
         await expect(page.locator("#item-600")).to_be_in_viewport()
 
-        await page.keyboard.press("]")
+        await opened.press("]")
         await expect(page.locator("#item-700")).to_have_count(1)
-        await page.keyboard.press("[")
+        await opened.press("[")
         await expect(page.locator("#item-600")).to_have_count(1)
 
 

@@ -193,6 +193,9 @@ async def test_a_kept_submission_that_something_around_it_stops_stays_for_the_ne
         with monkeypatch.context() as patch:
             patch.setattr(Jury, "evaluate_many", _without_key)
             await second.submissions.resume()
+            submission = second.submissions.find("run", "r1")
+            assert submission is not None
+            await asyncio.wait([submission.task])
         again = await second.submissions.resume()
         said = run_state(second)
     kept = [one.name for one in kept_submissions(url).all()]
