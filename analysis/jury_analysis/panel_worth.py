@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import check
+from jury_analysis.best_seat import BestSeat, best_seat
 from jury_analysis.early_stop import EarlyStop, early_stops
 from jury_analysis.errors import BadBallots
 from jury_analysis.frontier import CostFrontier, RoundWorth, SmallerPanel, frontier, round_worth
@@ -35,6 +36,7 @@ class WorthOptions(BallotOptions):
     orders: int = ORDERS
     """Orders of the seats that are drawn for a panel of many."""
     seed: int = SEED
+    """Of the drawn orders, and of the parts that the best seat is chosen on."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class PanelWorth:
     """How rounds and smaller panels are counted: by the debates' own rules, or the strict plurality of votes."""
     values: SeatValues
     """By the strict plurality of the first evaluations."""
+    best_seat: BestSeat | None
+    """The best single seat beside the panel; None for one seat, or too few labelled clusters."""
     spending: tuple[SeatSpending, ...]
     rounds: tuple[RoundWorth, ...]
     frontier: CostFrontier
@@ -137,6 +141,7 @@ def panel_worth(
         clusters=len(first.cluster_names),
         counting="plurality" if recount is None else "recount",
         values=values,
+        best_seat=best_seat(first, seed=options.seed),
         spending=tuple(_spending(first, costs)),
         rounds=round_worth(first, costs, everyone, whole),
         frontier=frontier(first, costs, panels, whole),

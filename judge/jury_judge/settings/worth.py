@@ -17,7 +17,7 @@ class WorthSettings(VoteSources):
     Attributes:
         include_simulated: debates of simulated jurors count too.
         orders: orders of the seats that are drawn for the values of many seats.
-        seed: of the drawn orders.
+        seed: of the drawn orders, and of the parts that the best seat is chosen on.
         parquet: every choice of seats and rounds is written to this file; None: they are not.
     """
 

@@ -71,9 +71,27 @@ def _seats(page: Page, found: "PanelWorth") -> None:
             )
         )
     page.table(rows, indent=2)
+    _best_seat(page, found, figures)
     if drawn:
         page.line(f"values from {values.orders:,} drawn orders of the seats, seed {values.seed}", indent=2)
     figures.print_notes(page)
+
+
+def _best_seat(page: Page, found: "PanelWorth", figures: Figures) -> None:
+    best = found.best_seat
+    if best is None:
+        return
+    page.line(
+        f"beside the best single seat in hindsight ({visible_line(best.hindsight_seat, 60)}, right in "
+        f"{figures.share(best.hindsight.accuracy)}), the plurality gains {figures.share(best.hindsight.gain)}",
+        indent=2,
+    )
+    chosen = ", ".join(f"{visible_line(one.seat, 60)} in {one.parts}" for one in best.chosen[:_SEATS])
+    page.line(
+        f"beside the best one, chosen on other clusters (of {best.parts} parts: {chosen}; right in "
+        f"{figures.share(best.apart.accuracy)}), it gains {figures.share(best.apart.gain)}",
+        indent=2,
+    )
 
 
 def _rounds(page: Page, found: "PanelWorth") -> None:
