@@ -148,9 +148,9 @@ def recomputed_certificate(recorded: RecordedCertificate) -> Certificate:
 
 def _contradictions(recorded: RecordedCalibration) -> Iterator[Contradiction]:
     of = recorded.certificate
-    yield from _certificate("certificate", of)
+    yield from certificate_contradictions("certificate", of)
     for name in ("risk", "confidence", "threshold"):
-        yield from _differences(name, getattr(recorded, name), getattr(of, name))
+        yield from differences(name, getattr(recorded, name), getattr(of, name))
     yield from _parts(recorded)
     yield from _test("test", recorded, recorded.test, of)
     yield from _signal(recorded)
@@ -160,9 +160,10 @@ def _contradictions(recorded: RecordedCalibration) -> Iterator[Contradiction]:
             yield Contradiction("warnings", None, of.warnings[place])
 
 
-def _certificate(field: str, of: RecordedCertificate) -> Iterator[Contradiction]:
+def certificate_contradictions(field: str, of: RecordedCertificate) -> Iterator[Contradiction]:
+    """Numbers of a certificate that contradict its counts, and counts that no votes can have."""
     yield from _counts(field, of)
-    yield from _differences(field, of.model_dump(), asdict(recomputed_certificate(of)))
+    yield from differences(field, of.model_dump(), asdict(recomputed_certificate(of)))
 
 
 def _votes_alone(recorded: RecordedCalibration) -> Iterator[Contradiction]:
@@ -172,23 +173,23 @@ def _votes_alone(recorded: RecordedCalibration) -> Iterator[Contradiction]:
         yield Contradiction("votes_alone", None if alone is None else "given", "there with votes+step alone")
     if alone is None:
         return
-    yield from _certificate("votes_alone.certificate", alone.certificate)
+    yield from certificate_contradictions("votes_alone.certificate", alone.certificate)
     for name in ("risk", "confidence", "units", "clusters", "subject"):
         field = f"votes_alone.certificate.{name}"
-        yield from _differences(field, getattr(alone.certificate, name), getattr(of, name))
+        yield from differences(field, getattr(alone.certificate, name), getattr(of, name))
     yield from _levels("votes_alone.certificate", alone.certificate, len(recorded.seats))
     yield from _test("votes_alone.test", recorded, alone.test, alone.certificate)
 
 
-def _differences(field: str, said: Any, recomputed: Any) -> Iterator[Contradiction]:
+def differences(field: str, said: Any, recomputed: Any) -> Iterator[Contradiction]:
     """Of JSON values, field by field."""
     if isinstance(said, Mapping) and isinstance(recomputed, Mapping):
         for name in sorted(said.keys() | recomputed.keys()):
-            yield from _differences(f"{field}.{name}", said.get(name), recomputed.get(name))
+            yield from differences(f"{field}.{name}", said.get(name), recomputed.get(name))
     elif isinstance(said, Sequence) and isinstance(recomputed, Sequence) and not isinstance(said, str):
         for place in range(max(len(said), len(recomputed))):
             pair = (one[place] if place < len(one) else None for one in (said, recomputed))
-            yield from _differences(f"{field}.{place}", *pair)
+            yield from differences(f"{field}.{place}", *pair)
     elif isinstance(said, float) and isinstance(recomputed, int | float) and not isinstance(recomputed, bool):
         if abs(said - recomputed) > TOLERANCE:
             yield Contradiction(field, said, recomputed)
@@ -198,12 +199,12 @@ def _differences(field: str, said: Any, recomputed: Any) -> Iterator[Contradicti
 
 def _counts(of_field: str, of: RecordedCertificate) -> Iterator[Contradiction]:
     """Counts that no votes can have; `recomputed` is the nearest that they could have."""
-    yield from _at_most(f"{of_field}.clusters", of.clusters, of.units)
-    yield from _at_most(f"{of_field}.subject", of.subject, of.units)
+    yield from at_most(f"{of_field}.clusters", of.clusters, of.units)
+    yield from at_most(f"{of_field}.subject", of.subject, of.units)
     for place, one in enumerate(of.candidates):
         field = f"{of_field}.candidates.{place}"
-        yield from _at_most(f"{field}.accepted", one.accepted, of.subject)
-        yield from _at_most(f"{field}.wrong", one.wrong, one.accepted)
+        yield from at_most(f"{field}.accepted", one.accepted, of.subject)
+        yield from at_most(f"{field}.wrong", one.wrong, one.accepted)
         yield from _tables(field, one, of)
     for place, (before, after) in enumerate(pairwise(of.candidates), 1):
         field = f"{of_field}.candidates.{place}"
@@ -218,44 +219,66 @@ def _counts(of_field: str, of: RecordedCertificate) -> Iterator[Contradiction]:
 
 def _tables(field: str, one: CountsRow, of: RecordedCertificate) -> Iterator[Contradiction]:
     """The counts by cluster, which are there where a cluster has several units."""
-    if of.clusters == of.units:
-        if one.by_cluster:
-            yield Contradiction(f"{field}.by_cluster", f"{len(one.by_cluster)} rows", "none: every unit is a cluster")
+    counts = ("accepted", one.accepted), ("wrong", one.wrong)
+    yield from table_contradictions(field, one.by_cluster, counts, units=of.units, clusters=of.clusters)
+
+
+def table_contradictions(
+    field: str,
+    rows: Sequence[tuple[int, int, int]],
+    counts: Sequence[tuple[str, int]],
+    *,
+    units: int,
+    clusters: int,
+) -> Iterator[Contradiction]:
+    """Counts by cluster that are missing, too many, or not those of the row.
+
+    Args:
+        field: of the row.
+        rows: units, those of them that count, and how many clusters have these counts.
+        counts: both names and sums that the row says.
+        units: of all clusters.
+        clusters: their number.
+    """
+    if clusters == units:
+        if rows:
+            yield Contradiction(f"{field}.by_cluster", f"{len(rows)} rows", "none: every unit is a cluster")
         return
-    if not one.by_cluster:
-        yield Contradiction(f"{field}.by_cluster", None, f"the counts by cluster, of {of.clusters} clusters")
+    if not rows:
+        yield Contradiction(f"{field}.by_cluster", None, f"the counts by cluster, of {clusters} clusters")
         return
-    rows = one.by_cluster
     if list(rows) != sorted(set(rows)) or any(wrong > accepted or not number for accepted, wrong, number in rows):
         yield Contradiction(f"{field}.by_cluster", "counts that clusters cannot have", "sorted counts")
+    (first, whole), (second, part) = counts
     for name, said, found in (
-        ("accepted", one.accepted, sum(accepted * number for accepted, _, number in rows)),
-        ("wrong", one.wrong, sum(wrong * number for _, wrong, number in rows)),
-        ("by_cluster", sum(number for *_, number in rows), of.clusters),
+        (first, whole, sum(accepted * number for accepted, _, number in rows)),
+        (second, part, sum(wrong * number for _, wrong, number in rows)),
+        ("by_cluster", sum(number for *_, number in rows), clusters),
     ):
         if said != found:
             yield Contradiction(f"{field}.{name}", said, found)
 
 
-def _at_most(field: str, said: int, most: int) -> Iterator[Contradiction]:
+def at_most(field: str, said: int, most: int) -> Iterator[Contradiction]:
+    """A number that is larger than it can be."""
     if said > most:
         yield Contradiction(field, said, f"at most {most}")
 
 
 def _parts(recorded: RecordedCalibration) -> Iterator[Contradiction]:
     for name, part in sorted(recorded.parts.items()):
-        yield from _at_most(f"parts.{name}.labelled", part.labelled, part.debates)
-        yield from _at_most(f"parts.{name}.clusters", part.clusters, part.debates)
+        yield from at_most(f"parts.{name}.labelled", part.labelled, part.debates)
+        yield from at_most(f"parts.{name}.clusters", part.clusters, part.debates)
         if bool(part.clusters) != bool(part.debates):
             yield Contradiction(f"parts.{name}.clusters", part.clusters, min(1, part.debates))
     certified, of = recorded.parts.get("certify"), recorded.certificate
     if certified is None:
         yield Contradiction("parts.certify", None, f"{of.units} labels")
         return
-    yield from _differences("parts.certify.labelled", certified.labelled, of.units)
+    yield from differences("parts.certify.labelled", certified.labelled, of.units)
     # A cluster may have no labelled case.
     if certified.labelled == certified.debates:
-        yield from _differences("parts.certify.clusters", certified.clusters, of.clusters)
+        yield from differences("parts.certify.clusters", certified.clusters, of.clusters)
     elif not of.clusters <= certified.clusters <= of.clusters + certified.debates - certified.labelled:
         yield Contradiction("parts.certify.clusters", certified.clusters, f"at least {of.clusters}")
 
@@ -269,19 +292,19 @@ def _test(
         if labelled:
             yield Contradiction(field, None, f"the report on {labelled} labels")
         return
-    yield from _differences(f"{field}.units", test.units, labelled)
-    yield from _at_most(f"{field}.accepted", test.accepted, test.units)
-    yield from _at_most(f"{field}.wrong", test.wrong, test.accepted)
+    yield from differences(f"{field}.units", test.units, labelled)
+    yield from at_most(f"{field}.accepted", test.accepted, test.units)
+    yield from at_most(f"{field}.wrong", test.wrong, test.accepted)
     for name, figure, share, whole in (
         ("risk", test.risk, test.wrong, test.accepted),
         ("coverage", test.coverage, test.accepted, test.units),
     ):
-        yield from _differences(f"{field}.{name}.n", figure.n, whole)
+        yield from differences(f"{field}.{name}.n", figure.n, whole)
         value = None if figure.value is None else float(figure.value)
-        yield from _differences(f"{field}.{name}.value", value, share / whole if whole else None)
+        yield from differences(f"{field}.{name}.value", value, share / whole if whole else None)
         if (figure.value is None) != (figure.reason is not None):
             yield Contradiction(f"{field}.{name}.reason", figure.reason, None)
-    yield from _at_most(f"{field}.accuracy.n", test.accuracy.n, test.units)
+    yield from at_most(f"{field}.accuracy.n", test.accuracy.n, test.units)
 
 
 def _signal(recorded: RecordedCalibration) -> Iterator[Contradiction]:
@@ -291,26 +314,26 @@ def _signal(recorded: RecordedCalibration) -> Iterator[Contradiction]:
     """
     signal, seats = recorded.signal, recorded.seats
     if signal.kind == "weights":
-        yield from _differences("signal.verdicts", signal.verdicts, len(recorded.categories))
+        yield from differences("signal.verdicts", signal.verdicts, len(recorded.categories))
         yield from _unknown("signal.labels", signal.labels, recorded.categories)
         yield from _unknown("signal.inputs", [one.seat for one in signal.inputs], seats)
     elif signal.kind == "dawid_skene":
-        yield from _differences("signal.verdicts", list(signal.verdicts), list(recorded.categories))
+        yield from differences("signal.verdicts", list(signal.verdicts), list(recorded.categories))
         yield from _unknown("signal.seats", [one.seat for one in signal.seats], seats)
     elif signal.kind == "share":
         yield from _levels("certificate", recorded.certificate, len(seats))
     elif signal.kind == "votes+step":
         yield from _levels("certificate", recorded.certificate, 2 * len(seats))
-        yield from _differences("signal.passing", signal.passing, recorded.categories[0])
+        yield from differences("signal.passing", signal.passing, recorded.categories[0])
         if recorded.panel is not None:
-            yield from _differences("signal.step", signal.step, "item")
+            yield from differences("signal.step", signal.step, "item")
 
 
 def _levels(field: str, of: RecordedCertificate, whole: int) -> Iterator[Contradiction]:
     """Thresholds that are no whole number of parts of `whole`."""
     for place, one in enumerate(of.candidates):
         parts = round(one.threshold * whole)
-        yield from _differences(f"{field}.candidates.{place}.threshold", one.threshold, max(1, parts) / whole)
+        yield from differences(f"{field}.candidates.{place}.threshold", one.threshold, max(1, parts) / whole)
 
 
 def _unknown(field: str, said: Sequence[str], known: Sequence[str]) -> Iterator[Contradiction]:

@@ -1,38 +1,40 @@
 """Calibration files: JSON with everything that `jury calibrate` found, and a digest of it."""
 
-import json
-import os
 from collections.abc import Collection, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from jury_analysis.certificate_check import Contradiction, RecordedCalibration, contradiction
+from jury_analysis.certificate_check import RecordedCalibration, contradiction
 from jury_events.calibration import Calibration
 from jury_events.canonical import canonical_json
-from jury_events.text.strict_json import JsonRefused, decode_text
 from jury_events.text.validation import condensed
 from jury_events.text.visible_text import visible_line
-from jury_judge.errors import CalibrationUntrusted, PanelFileError
-from jury_judge.panels.document import PanelDocument, read_text
-from jury_store.errors import BadNote
-from jury_store.seals.keys import PublicKey, SealKey
-from jury_store.seals.statement import CALIBRATION, read_statement, sign_statement, statement_fault
+from jury_judge.errors import PanelFileError
+from jury_judge.panels.digest_files import (
+    DIGEST,
+    NOTE,
+    FileKind,
+    check_digest,
+    contradicted,
+    digest_bytes,
+    read_digest_file,
+    signer_of,
+)
+from jury_judge.panels.document import PanelDocument
+from jury_store.seals.keys import PublicKey
 
 FORMAT, WITH_STEPS = 1, 2
 """Of files, and of those whose signal compares steps, which older versions do not know."""
 
 FIELD = "calibration"
-DIGEST = "digest"
-NOTE = "note"
+KIND = FileKind(FIELD, (FORMAT, WITH_STEPS), "calibration", "jury calibrate")
 
 
 def calibration_bytes(content: Mapping[str, Any]) -> bytes:
     """The bytes of a file with this content: canonical JSON with `calibration` (the format) and `digest`."""
-    document = {**content, FIELD: _format(content)}
-    return canonical_json({**document, DIGEST: _digest(document)}) + b"\n"
+    return digest_bytes(content, KIND, _format(content))
 
 
 class ReadCalibration(NamedTuple):
@@ -58,7 +60,7 @@ def read_calibration(path: Path, name: str | None = None, trust: Collection[Publ
     name = name or visible_line(str(path), 1000)
     document = read_content(path, name)
     digest, note = document.pop(DIGEST), document.pop(NOTE, None)
-    signed_by = _signer(name, digest, note, trust)
+    signed_by = signer_of(name, digest, note, trust)
     try:
         # As JSON: strict values take arrays for tuples there alone.
         recorded = RecordedCalibration.model_validate_json(
@@ -69,79 +71,17 @@ def read_calibration(path: Path, name: str | None = None, trust: Collection[Publ
         raise PanelFileError(f"{name}: not a calibration file: {condensed(error)}") from error
 
 
-def signed_bytes(document: Mapping[str, Any], key: SealKey) -> bytes:
-    """The bytes of a calibration file (`read_content`) with the key's signed note over its digest."""
-    note = sign_statement(CALIBRATION, document[DIGEST], key)
-    return canonical_json({**document, NOTE: note}) + b"\n"
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write a calibration file whole, or not at all.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def read_content(path: Path, name: str) -> dict[str, Any]:
     """A calibration file as JSON values; its digest is that of the rest without the note.
 
     Raises:
         PanelFileError: it cannot be read, is no calibration file, or was changed after it was written.
     """
-    text = read_text(path, name, lambda: f"{name}: there is no such calibration file; jury calibrate -o writes one")
-    try:
-        document = decode_text(text)
-    except JsonRefused as error:
-        raise PanelFileError(f"{name}: not a calibration file: {error}") from error
-    if not isinstance(document, dict) or FIELD not in document or DIGEST not in document:
-        raise PanelFileError(f"{name}: not a calibration file; jury calibrate -o writes one")
-    if document[FIELD] not in (FORMAT, WITH_STEPS) or isinstance(document[FIELD], bool):
-        raise PanelFileError(
-            f"{name}: a calibration file of format {document[FIELD]!r:.20} is not known; upgrade jury-judge"
-        )
+    document = read_digest_file(path, name, KIND)
     if document[FIELD] != _format(document):
         raise PanelFileError(f"{name}: its signal is none of a calibration file of format {document[FIELD]}")
-    digest = document[DIGEST]
-    found = _digest({key: value for key, value in document.items() if key not in {DIGEST, NOTE}})
-    if digest != found:
-        raise PanelFileError(
-            f"{name}: was changed after jury calibrate wrote it (its digest is {str(digest)[:16]}, that of its content "
-            f"{found[:16]}): restore the file, or calibrate again"
-        )
+    check_digest(document, name, KIND)
     return document
-
-
-def _signer(name: str, digest: str, note: Any, trust: Collection[PublicKey]) -> str | None:
-    """The trusted key that signed the digest; None where none is asked for."""
-    if note is None:
-        if trust:
-            raise CalibrationUntrusted(
-                f"{name}: is not signed, and only calibrations by a trusted key are taken: sign it with: "
-                "jury seal calibration FILE --key KEY"
-            )
-        return None
-    again = "restore the file, or sign it again with: jury seal calibration FILE --key KEY"
-    try:
-        statement = read_statement(str(note), CALIBRATION)
-    except BadNote as error:
-        raise CalibrationUntrusted(f"{name}: its note: {error}; {again}") from None
-    if statement.digest != digest:
-        raise CalibrationUntrusted(
-            f"{name}: its note by {visible_line(statement.key, 200)} is over the content {statement.digest[:16]}, its "
-            f"content is {digest[:16]}: {again}"
-        )
-    if not trust:
-        return None
-    if (fault := statement_fault(statement, trust)) is not None:
-        raise CalibrationUntrusted(f"{name}: its note: {visible_line(fault, 400)}; {again}")
-    return statement.key
 
 
 def _applied(name: str, recorded: RecordedCalibration, digest: Any) -> Calibration:
@@ -157,7 +97,7 @@ def _applied(name: str, recorded: RecordedCalibration, digest: Any) -> Calibrati
             "calibrate again"
         )
     if (other := contradiction(recorded)) is not None:
-        raise PanelFileError(f"{name}: {_contradicted(other)}")
+        raise PanelFileError(f"{name}: {contradicted(other)}")
     if certificate.threshold is None:
         raise PanelFileError(f"{name}: certifies no threshold: calibrate again, with more labels or a higher risk")
     return Calibration(
@@ -202,15 +142,3 @@ def with_calibration(document: PanelDocument, trust: Collection[PublicKey] = ())
 def _format(content: Mapping[str, Any]) -> int:
     signal = content.get("signal")
     return WITH_STEPS if isinstance(signal, dict) and signal.get("kind") == "votes+step" else FORMAT
-
-
-def _contradicted(found: Contradiction) -> str:
-    said, recomputed = (visible_line(json.dumps(one, ensure_ascii=False), 200) for one in found[1:])
-    return (
-        f"{found.field} is {said}, and by the counts of its certificate it is {recomputed}: a calibration that "
-        "contradicts itself is not applied; restore the file, or calibrate again"
-    )
-
-
-def _digest(document: Mapping[str, Any]) -> str:
-    return sha256(canonical_json(dict(document))).hexdigest()

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from jury_actors.effects import Effects
 from jury_events.text.visible_text import visible_line
-from jury_judge.panels.calibration_files import read_calibration, read_content, signed_bytes, write_file
+from jury_judge.panels.calibration_files import read_calibration, read_content
+from jury_judge.panels.digest_files import signed_bytes, write_file
+from jury_judge.panels.ladder_files import is_ladder, read_ladder, read_ladder_content
 from jury_judge.seals.key_files import Say, read_private_key, signer
 from jury_judge.seals.stored_seals import note_text
 from jury_store.event_store import EventStore
@@ -66,7 +68,7 @@ def seal_now(store: EventStore, key_file: Path, last_file: Path | None, say: Say
 
 
 def sign_calibration(file: Path, key_file: Path, say: Say) -> str:
-    """Sign a calibration file: a note over its digest goes into it, in place of one that is there.
+    """Sign a calibration or ladder file: a note over its digest goes into it, in place of one that is there.
 
     Args:
         file: as `jury calibrate -o` writes it.
@@ -77,12 +79,17 @@ def sign_calibration(file: Path, key_file: Path, say: Say) -> str:
         The key, by name and id.
 
     Raises:
-        PanelFileError: it is no calibration that a panel could apply.
+        PanelFileError: it is no calibration that a panel could apply, and no ladder that panels could.
         SealError: the key cannot be read, or is none.
         OSError: the file cannot be written.
     """
     name = visible_line(str(file), 1000)
     key = read_private_key(key_file, say)
-    read_calibration(file, name)
-    write_file(file, signed_bytes(read_content(file, name), key))
+    if is_ladder(file):
+        read_ladder(file, name)
+        document = read_ladder_content(file, name)
+    else:
+        read_calibration(file, name)
+        document = read_content(file, name)
+    write_file(file, signed_bytes(document, key))
     return f"{key.public.name}+{key.public.key_id.hex()}"

@@ -12,7 +12,8 @@ from jury_analysis.scale import OURS, Scale
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
-from jury_judge.panels.calibration_files import calibration_bytes, write_file
+from jury_judge.panels.calibration_files import calibration_bytes
+from jury_judge.panels.digest_files import write_file
 from jury_judge.panels.document import read_text
 from jury_judge.settings.vote_sources import Count
 from jury_judge.stores.debates import panel_of

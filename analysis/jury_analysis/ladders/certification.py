@@ -1,0 +1,107 @@
+"""Thresholds of every stage, certified on the cases that reach it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jury_analysis.certificate import Tried
+from jury_analysis.certification import counts_by_cluster
+from jury_analysis.ladders.applied import reaching
+from jury_analysis.ladders.ladder_votes import FAILS, PASSES, LadderVotes, StageVotes
+from jury_analysis.ladders.promises import Promises, early_levels
+from jury_analysis.ladders.stage_certificate import (
+    MissedCount,
+    StageCertificate,
+    StageCounts,
+    Table,
+    stage_certificate,
+)
+from jury_analysis.vote_matrix import Bools, Ints
+
+
+class CertifiedLadder(NamedTuple):
+    """The certificates of all stages but the last, and where each unit ends.
+
+    `ends` is [units]: the stage that decides, from 0; of units that were not certified on too.
+    """
+
+    stages: tuple[StageCertificate, ...]
+    ends: Ints
+
+
+def certify_ladder(votes: LadderVotes, used: Bools, promises: Promises) -> CertifiedLadder:
+    """Find the lowest certified thresholds, stage by stage.
+
+    Args:
+        votes: of all stages.
+        used: [units]: those to certify on; units without a label are none of them.
+        promises: to be kept together.
+    """
+    used = np.asarray(used & votes.labelled)
+    clusters = votes.clusters
+    number = len(np.unique(clusters[used]))
+    ends = np.full(len(votes.labels), len(votes.stages) - 1, dtype=np.int64)
+    passed = np.zeros(len(votes.labels), dtype=np.bool_)
+    reached = np.ones(len(votes.labels), dtype=np.bool_)
+    found = []
+    for place, stage in enumerate(votes.stages[:-1]):
+        counts = _Counting(votes, stage, used, reached, passed, clustered=number < int(used.sum()))
+        one = stage_certificate(
+            counts.of(promises),
+            promises,
+            units=int(used.sum()),
+            clusters=number,
+            stages=len(votes.stages),
+            combinations=promises.combinations([len(before.seats) for before in votes.stages[:place]]),
+        )
+        passes, fails = (
+            reached & reaching(stage, outcome, threshold)
+            for outcome, threshold in ((PASSES, one.pass_threshold), (FAILS, one.fail_threshold))
+        )
+        ends[passes | fails] = place
+        passed |= passes
+        reached &= ~(passes | fails)
+        found.append(one)
+    return CertifiedLadder(tuple(found), ends)
+
+
+class _Counting(NamedTuple):
+    """Counts of a stage among the units that reach it."""
+
+    votes: LadderVotes
+    stage: StageVotes
+    used: Bools
+    reached: Bools
+    passed: Bools
+    """[units]: accepted as a pass by a stage before."""
+    clustered: bool
+
+    def of(self, promises: Promises) -> StageCounts:
+        passes, pass_subject = self._tried(PASSES)
+        fails, fail_subject = self._tried(FAILS)
+        missed = () if promises.missed is None else tuple(self._missed(one.threshold) for one in passes)
+        return StageCounts(passes, pass_subject, fails, fail_subject, missed)
+
+    def _tried(self, outcome: int) -> tuple[list[Tried], int]:
+        """Levels that accept no more than the one before are left out: nothing was seen of verdicts there."""
+        within = self.used & self.reached & (self.stage.outcomes == outcome)
+        wrong = within & (self.votes.labels != outcome)
+        sequence: list[Tried] = []
+        for level in early_levels(len(self.stage.seats)):
+            accepted = within & reaching(self.stage, outcome, level)
+            count = int(accepted.sum())
+            if count == (sequence[-1].accepted if sequence else 0):
+                continue
+            sequence.append(Tried(level, count, int((accepted & wrong).sum()), self._table(accepted, wrong, self.used)))
+        return sequence, int(within.sum())
+
+    def _missed(self, threshold: float) -> MissedCount:
+        failing = self.used & (self.votes.labels == FAILS)
+        passed = self.passed | (self.reached & reaching(self.stage, PASSES, threshold))
+        missed = failing & passed
+        return MissedCount(threshold, int(failing.sum()), int(missed.sum()), self._table(failing, missed, self.used))
+
+    def _table(self, counted: Bools, wrong: Bools, units: Bools) -> Table:
+        if not self.clustered:
+            return ()
+        return counts_by_cluster(counted[units], wrong[units], self.votes.clusters[units])

@@ -1,0 +1,244 @@
+"""A certified ladder: what is accepted at which stage, how its error is divided, and that its promises hold."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from jury_analysis.errors import AnalysisError, BadBallots, BadSplit, TooFewLabels
+from jury_analysis.ladders.applied import apply_ladder
+from jury_analysis.ladders.certification import certify_ladder
+from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
+from jury_analysis.ladders.ladder_votes import FAILS, PASSES, StageBallots, ladder_votes
+from jury_analysis.ladders.promises import Promises, early_levels
+from jury_analysis.scale import OURS, Scale
+from support.ladder_votes import OPEN, SCALE, drawn, three_stages
+from support.reference_data import ballots_of, needs_reference_data, triviaqa
+
+B2 = Scale(("correct", "incorrect"), ordered=True)
+
+
+def ladder(stages: Sequence[StageBallots], promises: Promises = OPEN, **options: Any) -> LadderReport:
+    return calibrate_ladder(stages, None, LadderOptions(promises, **{"scale": SCALE, **options}))
+
+
+def counted(rows: Sequence[tuple[int, str, str, Sequence[str | None]]]) -> StageBallots:
+    """A stage by counts: how many cases, their label, the cluster's prefix, the votes."""
+    votes, labels = [], []
+    for number, label, _, given in rows:
+        votes += [{f"s{place}": one for place, one in enumerate(given)}] * number
+        labels += [label] * number
+    return StageBallots("counted", ballots_of(votes, labels=labels))
+
+
+def test_a_stage_accepts_more_than_half_of_its_seats_at_least() -> None:
+    assert [(1.0,), (1.0,), (1.0, 0.666666667), (1.0, 0.75)] == [early_levels(seats) for seats in (1, 2, 3, 4)]
+
+
+def test_the_error_is_divided_by_stages_promises_and_earlier_thresholds() -> None:
+    found = ladder(three_stages())
+    first, second, last = (stage.certificate for stage in found.stages)
+    assert first is not None
+    assert second is not None
+    assert first.passes is not None
+    assert second.fails is not None
+
+    assert last is None
+    assert [1, 4] == [first.combinations, second.combinations]
+    assert [1 - 0.1 / 6, 1 - 0.1 / 24] == [
+        pytest.approx(first.passes.confidence), pytest.approx(second.fails.confidence)
+    ]  # fmt: skip
+
+
+def test_two_stages_and_two_outcomes_halve_the_error() -> None:
+    found = ladder(three_stages()[:2], Promises(0.2, 0.2)).stages[0].certificate
+    assert found is not None
+    assert found.passes is not None
+
+    assert 0.95 == pytest.approx(found.passes.confidence)
+
+
+def test_the_next_stage_is_certified_on_the_cases_that_reach_it() -> None:
+    found = ladder(three_stages())
+    first, second, _ = (stage.certificate for stage in found.stages)
+    use = found.use.stages
+    assert first is not None
+    assert second is not None
+    assert second.passes is not None
+    assert second.fails is not None
+
+    assert (1.0, 1.0) == (first.pass_threshold, first.fail_threshold)
+    assert [600, 600 - use[0].passes - use[0].fails] == [use[0].reached, use[1].reached]
+    assert second.passes.subject + second.fails.subject <= use[1].reached
+
+
+def test_no_pass_is_accepted_without_a_promise_on_passes() -> None:
+    found = ladder(three_stages(), Promises(None, 0.2))
+
+    assert [0, 0] == [stage.passes for stage in found.use.stages[:-1]]
+    assert [None, None] == [stage.certificate.passes for stage in found.stages[:-1] if stage.certificate is not None]
+    assert found.use.stages[0].fails > 0
+
+
+def test_a_promise_on_missed_failures_alone_is_refused() -> None:
+    with pytest.raises(AnalysisError, match="no pass is accepted without --risk pass"):
+        Promises(None, 0.2, 0.1)
+    with pytest.raises(AnalysisError, match="promise --risk pass=…, fail=…, or both"):
+        Promises(None, None)
+
+
+def test_a_pass_that_would_miss_too_many_failures_is_not_accepted() -> None:
+    # 40 of 1,000 passes are wrong: 4 %, but these are half of all failures.
+    cheap = counted([(960, "good", "", ["good"] * 2), (40, "bad", "", ["good"] * 2), (40, "bad", "", ["bad"] * 2)])
+    full = counted([(960, "good", "", ["good"] * 3), (80, "bad", "", ["bad"] * 3)])
+    with_missed, without = (ladder([cheap, full], Promises(0.1, 0.1, missed)) for missed in (0.1, None))
+    found = with_missed.stages[0].certificate
+    assert found is not None
+
+    assert [(80, 40, "refused")] == [(one.failing, one.missed, one.outcome) for one in found.missed]
+    assert (None, 1.0) == (found.pass_threshold, found.fail_threshold)
+    assert (0, 1000) == (with_missed.use.stages[0].passes, without.use.stages[0].passes)
+    assert (0.0, 0.5) == (with_missed.use.missed.value, without.use.missed.value)
+
+
+def test_missed_failures_add_up_over_the_stages() -> None:
+    # Each stage misses 12 of 200 failures: one may, both may not, at 15 %.
+    rows = [(500, "good"), (500, "good"), (12, "bad"), (12, "bad"), (176, "bad")]
+    first = [["good"] * 2, ["good", "bad"], ["good"] * 2, ["good", "bad"], ["bad", "good"]]
+    second = [["bad"] * 2, ["good"] * 2, ["bad"] * 2, ["good"] * 2, ["good", "bad"]]
+    stages = [
+        counted([(number, label, "", votes) for (number, label), votes in zip(rows, given, strict=True)])
+        for given in (first, second, second)
+    ]
+    found = [stage.certificate for stage in ladder(stages, Promises(0.1, 0.1, 0.15)).stages[:-1]]
+
+    assert [[12], [24]] == [[one.missed for one in stage.missed] for stage in found if stage is not None]
+    assert [1.0, None] == [stage.pass_threshold for stage in found if stage is not None]
+
+
+def test_what_is_spent_is_counted_to_where_a_case_ends() -> None:
+    found = ladder(three_stages()).use
+    second = found.stages[1].reached
+    third = found.stages[2].reached
+
+    assert not found.calls_known
+    assert (2 * 600 + 3 * second + 5 * third) / 600 == pytest.approx(found.calls)
+    assert 5.0 == found.full_calls
+    assert found.cost is None
+
+
+def test_a_test_part_is_reported_on_and_is_not_certified_on() -> None:
+    found = ladder(three_stages(), split=(70.0, 30.0))
+
+    assert (420, "test", 180) == (found.units, found.use.part, found.use.units)
+    assert all("no test part" not in one for one in found.warnings)
+
+
+def test_a_stage_that_accepts_nothing_is_said() -> None:
+    found = ladder(drawn(600, [0.85] * 2, [0.5] * 2, [0.9] * 3))
+
+    assert "stage 2 (stage 2) accepts nothing and is only paid for: leave it out" in found.warnings
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda table: table.slice(2), "stage stage 1 lacks 1 cases of stage stage 2, as 'case-00000'"),
+        (lambda table: pa.concat_tables([table, renamed(table.slice(0, 2))]), "was judged more than once"),
+        (lambda table: table.slice(0, 0), "has no ballots"),
+    ],
+)
+def test_stages_must_judge_the_same_cases_once(change: Any, said: str) -> None:
+    first, second = three_stages()[:2]
+
+    with pytest.raises(BadBallots, match=said):
+        ladder([first._replace(table=change(first.table)), second])
+
+
+def renamed(table: pa.Table) -> pa.Table:
+    place = table.schema.get_field_index("debate_id")
+    return table.set_column(place, table.schema.field(place), pa.array(["again"] * len(table), pa.string()))
+
+
+def test_stages_with_other_labels_are_refused() -> None:
+    first, second = drawn(600, [0.9] * 2, seed=1)[0], drawn(600, [0.9] * 3, seed=2)[0]
+
+    with pytest.raises(BadBallots, match="has another label in each"):
+        ladder([first, second])
+
+
+def test_verdicts_without_an_order_are_refused() -> None:
+    with pytest.raises(AnalysisError, match="declare which verdict passes and which fails"):
+        ladder(three_stages(), scale=Scale(("good", "bad", "other"), ordered=False))
+
+
+def test_too_few_labels_and_no_case_are_refused() -> None:
+    with pytest.raises(TooFewLabels, match="20 labels to certify on are too few"):
+        ladder(three_stages(cases=20), Promises(0.1, 0.1))
+    with pytest.raises(BadSplit, match="no labelled case"):
+        ladder(three_stages(), split=(0.0, 100.0))
+    with pytest.raises(BadBallots, match="a ladder has 2 to 6 stages, not 1"):
+        ladder(three_stages()[:1])
+
+
+def test_a_verdict_for_a_person_is_never_accepted_early() -> None:
+    words = OURS.categories
+    cheap = counted([(100, words[0], "", [words[0]] * 2), (100, words[2], "", [words[1]] * 2)])
+    full = counted([(100, words[0], "", [words[0]] * 3), (100, words[2], "", [words[2]] * 3)])
+    found = ladder([cheap, full], Promises(0.1, 0.1), scale=OURS).use.stages
+
+    assert (100, 0) == (found[0].passes, found[0].fails)
+    assert 100 == found[1].reached
+
+
+@pytest.mark.parametrize(
+    ("clustered", "draws", "most"),
+    # More than `most` have a chance below 1 % where the promise is broken in a tenth of the draws.
+    [(False, 20, 6), *(pytest.param(clustered, 150, 24, marks=pytest.mark.full) for clustered in (False, True))],
+)
+def test_promises_are_broken_in_no_more_than_their_share_of_draws(clustered: bool, draws: int, most: int) -> None:
+    """The table is the truth, of which whole clusters are redrawn; what is promised is just below each true rate."""
+    tables = drawn(900, [0.85] * 2, [0.85] * 3, [0.9] * 3, clustered=clustered)
+    votes = ladder_votes(tables, SCALE)
+    random, broken = np.random.default_rng(5), 0
+    members = [np.flatnonzero(votes.clusters == code) for code in range(int(votes.clusters.max()) + 1)]
+    everything = certify_ladder(votes, votes.labelled, Promises(0.9, 0.9)).stages
+    first = {one.outcome: one for one in apply_ladder(votes, everything).risks if one.stage == 0}
+    promises = Promises(*(0.999 * first[outcome].wrong / first[outcome].accepted for outcome in (PASSES, FAILS)))
+    for _ in range(draws):
+        chosen = random.integers(0, len(members), len(members))
+        units = np.concatenate([members[one] for one in chosen])
+        clusters = np.repeat(np.arange(len(chosen)), [len(members[one]) for one in chosen])
+        found = certify_ladder(votes.redrawn(units, clusters), np.ones(len(units), np.bool_), promises)
+        broken += apply_ladder(votes, found.stages).breaks(promises)
+
+    assert broken <= most
+
+
+@needs_reference_data
+@pytest.mark.parametrize(
+    ("pair", "risk", "early"),
+    [
+        ("Llama3-70B,Llama3-8B", 0.1, 0.89),
+        ("Llama3-70B,Llama3-8B", 0.08, 0.23),
+        ("GPT-4,Llama3-70B", 0.1, 0.92),
+        ("GPT-4,Llama3-70B", 0.08, 0.68),
+        ("GPT-4,Llama3-70B", 0.05, 0.0),
+    ],
+)
+def test_pairs_of_recorded_judges_settle_what_is_known_of_them(pair: str, risk: float, early: float) -> None:
+    stages = [StageBallots(one, triviaqa(one.split(","))) for one in (pair, "GPT-4,Llama3-70B,Llama3-8B")]
+    found = ladder(stages, Promises(risk, risk), scale=B2)
+
+    assert early == pytest.approx(found.use.early.value, abs=0.03)
+    assert 113 == found.clusters
+
+
+def test_the_report_is_json_values_without_empty_tables() -> None:
+    values = ladder(three_stages()).to_dict()
+
+    assert "by_cluster" not in values["stages"][0]["certificate"]["passes"]["candidates"][0]
+    assert {"passes": 0.2, "fails": 0.2, "missed": 0.4, "confidence": 0.9} == values["promises"]
+    assert np.isclose(values["use"]["early"]["value"], 1 - values["use"]["stages"][2]["reached"] / 600)

@@ -1,0 +1,217 @@
+"""Ladder files: what is applied follows from the counts, and whatever contradicts them is refused."""
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury_analysis.ladders.ladder_report import LadderOptions, calibrate_ladder
+from jury_analysis.ladders.promises import Promises
+from jury_debate.calibrated import panel_digest
+from jury_debate.panel_spec import read_spec, resolve
+from jury_events.canonical import canonical_json
+from jury_judge.errors import CalibrationUntrusted, PanelFileError
+from jury_judge.panels.ladder_files import ReadLadder, is_ladder, ladder_bytes, read_ladder
+from jury_judge.seals.signing import make_key, sign_calibration
+from jury_store.seals.keys import PublicKey
+from support.ladder_votes import OPEN, SCALE, three_stages, write_ladder
+
+PANELS = [{"name": f"panel {place}", "panel": f"{place}a" * 32, "prompts": f"{place}c" * 32} for place in range(3)]
+APPLIED = {"promises", "stages", "units", "clusters", "failing", "carry"}
+
+
+def a_content(*, clustered: bool = False, promises: Promises = OPEN, panels: bool = True) -> dict[str, Any]:
+    stages = three_stages(clustered=clustered)
+    content = calibrate_ladder(stages, None, LadderOptions(promises, scale=SCALE)).to_dict()
+    for place, stage in enumerate(content["stages"]):
+        stage["panel"] = PANELS[place] if panels else None
+    return {**content, "carry": False}
+
+
+def loaded(folder: Path, content: dict[str, Any]) -> ReadLadder:
+    path = folder / "ladder.json"
+    path.write_bytes(ladder_bytes(content))
+    return read_ladder(path)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_file_as_it_was_written_is_applied(tmp_path: Path, clustered: bool) -> None:
+    found = loaded(tmp_path, a_content(clustered=clustered)).certificate
+
+    assert 3 == len(found.stages)
+    assert [one["panel"] for one in PANELS] == [stage.panel for stage in found.stages]
+    assert [("pass", 1.0, 0.2), ("fail", 1.0, 0.2)] == [
+        (one.outcome, one.threshold, one.risk) for one in found.stages[0].thresholds
+    ]
+    assert () == found.stages[2].thresholds
+
+
+def test_the_file_of_real_panels_has_their_digests(tmp_path: Path) -> None:
+    specs = [
+        {
+            "preset": "independent",
+            "seats": [{"model": "simulated/juror", "juror_id": f"s{seat}"} for seat in range(size)],
+        }
+        for size in (1, 2, 3)
+    ]
+    panels = [resolve(read_spec(spec)) for spec in specs]
+    found = read_ladder(write_ladder(tmp_path / "ladder.json", panels)).certificate
+
+    assert [panel_digest(one.panel) for one in panels] == [stage.panel for stage in found.stages]
+    assert [2, 2, 0] == [len(stage.thresholds) for stage in found.stages]
+
+
+def test_the_coverage_of_the_stages_adds_up_to_all_cases(tmp_path: Path) -> None:
+    found = loaded(tmp_path, a_content()).coverage
+
+    assert 3 == len(found)
+    assert 1.0 == pytest.approx(sum(found))
+    assert found[0] > 0.5
+
+
+def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    yield from (leaf for key, item in inside for leaf in leaves(item, (*place, key)))
+    if not isinstance(value, dict | list):
+        yield place
+
+
+def changed(content: dict[str, Any], place: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    other = copy.deepcopy(content)
+    holder: Any = other
+    for key in place[:-1]:
+        holder = holder[key]
+    holder[place[-1]] = value
+    return other
+
+
+def mutants(value: Any) -> list[Any]:
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, float):
+        return [value * 0.99 if value else 0.01, value / 2 if value else 0.5]
+    if isinstance(value, int):
+        return [value + 1, value - 1, 10**40]
+    return [1, 0.5] if value is None else [str(value) + "0", None]
+
+
+@pytest.mark.parametrize(
+    ("clustered", "step"),
+    [(False, 7), pytest.param(False, 1, marks=pytest.mark.full), pytest.param(True, 1, marks=pytest.mark.full)],
+)
+def test_whatever_number_is_changed_no_other_threshold_is_applied(
+    tmp_path: Path,
+    clustered: bool,
+    step: int,
+) -> None:
+    content = a_content(clustered=clustered)
+    whole = loaded(tmp_path, content).certificate
+    applied = []
+    for place in list(leaves(content))[::step]:
+        if place[0] not in APPLIED or place[-1] in {"name", "panel", "prompts", "verdict", "reason"}:
+            continue
+        value: Any = content
+        for key in place:
+            value = value[key]
+        for mutant in mutants(value):
+            if mutant == value:
+                continue
+            try:
+                found = loaded(tmp_path, changed(content, place, mutant)).certificate
+            except PanelFileError:
+                continue
+            # Another promise on missed failures may hold by the same counts.
+            if found.stages != whole.stages or found.confidence != whole.confidence:
+                applied.append((place, mutant))
+
+    assert [] == applied
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        (("stages", 1, "certificate", "combinations"), 1, "stages.1.certificate.combinations is 1, and"),
+        (("stages", 0, "certificate", "pass_threshold"), None, "stages.0.certificate.pass_threshold is null"),
+        (("promises", "fails"), None, r"stages\.0\.certificate\.fails is \"given\""),
+        (("promises", "confidence"), 0.8, r"stages\.0\.certificate\.fails\.candidates\.0\.upper_bound is 0"),
+        (("stages", 0, "seats"), ["a", "b", "c"], r"thresholds?|combinations"),
+        (("units",), 601, "units"),
+    ],
+)
+def test_the_message_names_the_field_and_the_remedy(
+    tmp_path: Path, place: tuple[Any, ...], value: Any, said: str
+) -> None:
+    with pytest.raises(PanelFileError, match=said) as refused:
+        loaded(tmp_path, changed(a_content(), place, value))
+
+    assert "restore the file, or calibrate again" in str(refused.value)
+
+
+def test_a_file_that_was_changed_after_it_was_written_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.json"
+    path.write_bytes(ladder_bytes(a_content()).replace(b'"confidence":0.9,', b'"confidence":0.8,', 1))
+
+    with pytest.raises(PanelFileError, match="was changed after jury calibrate --stages wrote it"):
+        read_ladder(path)
+
+
+def test_votes_of_files_name_no_panels(tmp_path: Path) -> None:
+    with pytest.raises(PanelFileError, match="votes of files, which name no panel"):
+        loaded(tmp_path, a_content(panels=False))
+
+
+def test_a_ladder_that_certifies_nothing_is_not_applied(tmp_path: Path) -> None:
+    with pytest.raises(PanelFileError, match="certifies no stage"):
+        loaded(tmp_path, a_content(promises=Promises(0.005, 0.005)))
+
+
+def test_a_file_of_another_kind_or_format_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text('{"calibration": 1, "digest": "00"}')
+    (tmp_path / "later.json").write_text('{"ladder": 2, "digest": "00"}')
+    (tmp_path / "no.json").write_text("[")
+
+    with pytest.raises(PanelFileError, match="not a ladder file; jury calibrate --stages -o writes one"):
+        read_ladder(tmp_path / "other.json")
+    with pytest.raises(PanelFileError, match="a ladder file of format 2 is not known"):
+        read_ladder(tmp_path / "later.json")
+    with pytest.raises(PanelFileError, match="not a ladder file"):
+        read_ladder(tmp_path / "no.json")
+    with pytest.raises(PanelFileError, match="there is no such ladder file"):
+        read_ladder(tmp_path / "absent.json")
+    assert [False, True, False, False] == [
+        is_ladder(tmp_path / name) for name in ("other.json", "later.json", "no.json", "absent.json")
+    ]
+
+
+def test_a_signed_ladder_is_known_by_its_key_and_another_is_refused(tmp_path: Path) -> None:
+    path, key = tmp_path / "ladder.json", tmp_path / "seal.key"
+    path.write_bytes(ladder_bytes(a_content()))
+    line = make_key(key, "example.com/jury").public_line
+    with pytest.raises(CalibrationUntrusted, match="is not signed"):
+        read_ladder(path, trust=[PublicKey.parse(line)])
+    sign_calibration(path, key, lambda _remark: None)
+
+    assert read_ladder(path, trust=[PublicKey.parse(line)]).signed_by is not None
+    note = json.loads(path.read_bytes())["note"]
+    path.write_bytes(canonical_json({**json.loads(ladder_bytes(a_content(promises=Promises(0.3, 0.3)))), "note": note}))
+    with pytest.raises(CalibrationUntrusted, match="is over the content"):
+        read_ladder(path)
+
+
+def test_reading_a_ladder_needs_none_of_the_statistics_libraries(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.json"
+    path.write_bytes(ladder_bytes(a_content()))
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from jury_judge.panels.ladder_files import read_ladder\n"
+        f"read_ladder(Path({str(path)!r}))\n"
+        "print(sorted({'numpy', 'pyarrow', 'scipy', 'sklearn'} & set(sys.modules)))\n"
+    )
+
+    assert "[]\n" == subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
