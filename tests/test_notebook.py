@@ -19,7 +19,7 @@ def outputs(cell: Any, kind: str) -> str:
 def test_the_notebook_is_kept_without_outputs() -> None:
     notebook = nbformat.read(EXAMPLES / "notebook.ipynb", as_version=4)  # type: ignore[no-untyped-call]
 
-    assert [[]] * 3 == [cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [[]] * 4 == [cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
 @pytest.mark.full
@@ -34,8 +34,9 @@ def test_the_notebook_judges_and_shows_results_statistics_and_a_data_frame(
 
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
 
-    judged, counted, frame = (cell for cell in notebook["cells"] if cell["cell_type"] == "code")
+    judged, counted, frame, japanese = (cell for cell in notebook["cells"] if cell["cell_type"] == "code")
     assert "gate-report" in outputs(judged, "text/html")
     assert "Simulated jurors: no model was called." in outputs(judged, "text/html")
-    assert "5 debates, 5 cases" in outputs(counted, "text/html")
+    assert "5 finished debates of 5 cases" in outputs(counted, "text/html")
     assert "sim-policy" in outputs(frame, "text/html")
+    assert "判定の割合" in outputs(japanese, "text/html")

@@ -9,6 +9,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from jury_analysis.statistics import StatisticsOptions, statistics
+from jury_events.errors import SettingError
 from jury_events.verdict import Verdict
 from jury_judge import Jury, Records, StatisticsSettings, VoteReports, extras
 from jury_judge.errors import ExtraMissing
@@ -16,6 +17,7 @@ from jury_judge.statistics.shown_statistics import ShownStatistics
 from jury_judge.statistics.statistics_groups import grouped_statistics
 from jury_judge.tables.ballot_frame import MOST_ROWS, BallotFrame
 from jury_views.models_of_results import result_model
+from jury_views.notebook.rendering import LABELS
 from jury_views.result_lines import collaborative_result
 from jury_views.result_models import CollaborativeJuryResult
 from support.ballot_tables import ballots
@@ -108,10 +110,10 @@ def test_statistics_show_charts_beside_tables_of_their_figures() -> None:
 
     shown = text(found)
 
-    assert "12 debates, 12 cases, 12 clusters" in shown
+    assert "12 finished debates of 12 cases in 12 clusters." in shown
     assert "unsafe_fail 0 0%" in shown.replace("✗ ", "")
     assert "gpt 50.0%" in shown  # of the votes that are right
-    assert ["Verdicts", "Agreement of the seats before discussion", "Against labels"] == [
+    assert ["Shares of the verdicts", "Agreement of the seats before discussion", "Seats against labels"] == [
         one.text() for one in cell(found).css("h4")
     ][:3]
     assert len(cell(found).css("svg")) >= 4
@@ -145,9 +147,57 @@ def test_ballots_are_converted_by_arrow_and_shown_in_part() -> None:
 
     assert table.to_pylist() == pa.Table.from_pandas(frame.to_pandas(), schema=table.schema).to_pylist()
     assert table.to_pylist() == frame.to_polars().to_dicts()
-    assert f"30 ballots, of which {MOST_ROWS} are shown" in text(frame)
+    assert f"ballots: 30, of which {MOST_ROWS} are shown" in text(frame)
     assert MOST_ROWS == len(cell(frame).css("tbody tr"))
     assert not cell(frame).css("script, img")
+
+
+JAPANESE = {
+    "result": (a_result, ("陪審員", "独立評価", "ラウンド1", "確信度", "最終判定者", "陪審員の記述")),
+    "statistics": (
+        lambda: report("gpt", "claude"),
+        ("判定の割合", "議論前の陪審員間の一致", "正解率", "値についての注意"),
+    ),
+    "ballots": (lambda: BallotFrame(ballots([[SAFE]] * 3)), ("票: 3件", "すべての行と列")),
+}
+
+
+@pytest.mark.parametrize("name", JAPANESE)
+def test_a_cell_in_japanese_has_no_label_in_english(name: str) -> None:
+    make, words = JAPANESE[name]
+    value = make()
+
+    japanese = text(value.to_html("ja"))
+
+    assert [] == [one for one in words if one not in japanese]
+    for label in (
+        "written",
+        "answered_by",
+        "stats_agreement",
+        "stats_value",
+        "stats_accuracy",
+        "limits",
+        "all_ballots",
+    ):
+        assert getattr(LABELS["en"], label) not in japanese
+    assert 'lang="ja"' in value.to_html("ja")
+    assert value._repr_html_() == value.to_html("en")
+
+
+def test_labels_of_statistics_are_shown_in_the_language_of_the_cell() -> None:
+    table = ballots([[SAFE, FAIL]] * 4, labels=[SAFE] * 4)
+    differing = pa.table({"case_id": ["c000000", "other"], "annotator": ["ann"] * 2, "label": [FAIL, SAFE]})
+    found = grouped_statistics(table, differing, StatisticsOptions())
+
+    assert "票のないケース1件のラベル: other" in text(found.to_html("ja"))
+    assert "labels of 1 case without votes: other" in text(found)
+
+
+def test_a_language_that_is_not_there_is_refused() -> None:
+    with pytest.raises(SettingError, match="lang: 'de' is neither en nor ja"):
+        a_result().to_html("de")  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="lang: 'de' is neither en nor ja"):
+        report("gpt", "claude").to_html("de")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["pandas", "polars"])

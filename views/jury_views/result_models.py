@@ -12,6 +12,8 @@ from typing import Any
 
 from jury_events.consensus import ConsensusStatus
 from jury_events.errors import SettingError
+from jury_events.panel import Language
+from jury_views.notebook.cell import CellHtml, ShownAsCell
 
 DIMENSIONS = ("task_completion", "tool_usage", "autonomy", "safety")
 """The rubric of document 002, with at most 40, 30, 20 and 10 points."""
@@ -391,7 +393,7 @@ class Abstention:
 
 
 @dataclass
-class CollaborativeJuryResult:
+class CollaborativeJuryResult(ShownAsCell):
     """The result of a debate.
 
     A debate that has not completed has a `status` other than "completed", and None as `final_verdict`, `final_score`,
@@ -443,11 +445,15 @@ class CollaborativeJuryResult:
     scale: str | None = None
     final_label: str | None = None
 
-    def _repr_html_(self) -> str:
-        """The result as a cell of a notebook shows it (docs/notebooks.md)."""
+    def to_html(self, lang: Language = "en") -> CellHtml:
+        """The result as a cell of a notebook shows it (docs/notebooks.md).
+
+        Raises:
+            SettingError: there is no such language.
+        """
         from jury_views.notebook.rendering import rendered  # noqa: PLC0415  (templates are for notebooks alone)
 
-        return rendered("result.html", result=self)
+        return rendered("result.html", lang, result=self)
 
     @property
     def scenarios(self) -> list[ScenarioResult]:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, fields
 
 from jury_analysis.statistics import Statistics
+from jury_events.panel import Language
+from jury_views.notebook.cell import CellHtml, ShownAsCell
 from jury_views.notebook.statistics_html import statistics_html
 
 
 @dataclass(frozen=True)
-class ShownStatistics(Statistics):
+class ShownStatistics(ShownAsCell, Statistics):
     """The report, with charts and tables for a cell of a notebook."""
 
     @classmethod
@@ -15,6 +17,10 @@ class ShownStatistics(Statistics):
         """The same report."""
         return cls(**{one.name: getattr(found, one.name) for one in fields(found)})
 
-    def _repr_html_(self) -> str:
-        """Charts and tables of each panel."""
-        return statistics_html([("", self)])
+    def to_html(self, lang: Language = "en") -> CellHtml:
+        """Charts and tables of each panel.
+
+        Raises:
+            SettingError: there is no such language.
+        """
+        return statistics_html([("", self)], lang)

@@ -8,15 +8,34 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.statistics import Statistics, StatisticsOptions, statistics
+from jury_analysis.wording import Reason, Wording
 from jury_events.errors import SettingError
-from jury_events.text.pluralize import pluralize
+from jury_events.panel import Language
 from jury_events.text.visible_text import visible_line
+from jury_views.notebook.cell import CellHtml, ShownAsCell
 from jury_views.notebook.statistics_html import statistics_html
 
 COLUMNS = {"variant": "variant", "run": "run_id"}
 """The column of the ballots for each name by which they can be grouped. Panels are groups inside a report."""
 
 _SHOWN = 5
+
+_WITHOUT_VOTES = Wording(
+    "labels of {n} cases without votes: {cases}",
+    "票のないケース{n}件のラベル: {cases}",
+    one="labels of {n} case without votes: {cases}",
+)
+_DIFFERING = Wording(
+    "the labels of --labels differ from those of {n} cases, and win: {cases}",
+    "--labelsのラベルがケース{n}件のラベルと異なり、優先されます: {cases}",
+    one="the labels of --labels differ from those of {n} case, and win: {cases}",
+)
+_TIES = Wording(
+    "the annotators of {n} cases tie: these have no label",
+    "アノテーターの意見が同数に分かれたケース{n}件: ラベルなしとします",
+    one="the annotators of {n} case tie: these have no label",
+)
+_OF_GROUP = Wording("{group}: {line}", "{group}: {line}")
 
 
 @dataclass(frozen=True)
@@ -29,7 +48,7 @@ class StatisticsGroup:
 
 
 @dataclass(frozen=True)
-class GroupedStatistics:
+class GroupedStatistics(ShownAsCell):
     """One report, or one a group; tests are corrected for their number within each."""
 
     by: tuple[str, ...]
@@ -48,18 +67,21 @@ class GroupedStatistics:
         """The statistics of each group with its name; "" if nothing is grouped."""
         return [(group_name(self.by, one.values) if self.by else "", one.statistics) for one in self.groups]
 
-    def _repr_html_(self) -> str:
-        """Charts and tables of each group, as a cell of a notebook shows them (docs/notebooks.md)."""
-        return statistics_html(self.named(), self.remarks())
+    def to_html(self, lang: Language = "en") -> CellHtml:
+        """Charts and tables of each group, as a cell of a notebook shows them (docs/notebooks.md).
 
-    def remarks(self) -> Iterator[str]:
+        Raises:
+            SettingError: there is no such language.
+        """
+        return statistics_html(self.named(), lang, self.remarks())
+
+    def remarks(self) -> Iterator[Reason]:
         """Lines about labels that differ from those of the cases, tie, or are of no case."""
         if self.unmatched:
-            yield f"labels of {pluralize(len(self.unmatched), 'case')} without votes: {_listed(self.unmatched)}"
+            yield _WITHOUT_VOTES(n=len(self.unmatched), cases=_listed(self.unmatched))
         for group in self.groups:
-            of_group = "" if not self.by else f"{group_name(self.by, group.values)}: "
             for line in _label_lines(group.statistics):
-                yield of_group + line
+                yield _OF_GROUP(group=group_name(self.by, group.values), line=line) if self.by else line
 
 
 def grouped_statistics(
@@ -101,15 +123,14 @@ def _parts(ballots: pa.Table, columns: list[str]) -> Iterator[tuple[tuple[str | 
             yield (value, *values), part
 
 
-def _label_lines(found: Statistics) -> Iterator[str]:
+def _label_lines(found: Statistics) -> Iterator[Reason]:
     join = found.labels
     if join is None:
         return
     if join.differing:
-        cases = pluralize(len(join.differing), "case")
-        yield f"the labels of --labels differ from those of {cases}, and win: {_listed(join.differing)}"
+        yield _DIFFERING(n=len(join.differing), cases=_listed(join.differing))
     if join.ties:
-        yield f"the annotators of {pluralize(join.ties, 'case')} tie: these have no label"
+        yield _TIES(n=join.ties)
 
 
 def _unmatched(ballots: pa.Table, labels: pa.Table) -> tuple[str, ...]:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jury_events.panel import Language
 from jury_judge.extras import check_package
 from jury_views.notebook.ballots_html import ballots_html
+from jury_views.notebook.cell import CellHtml, ShownAsCell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +23,7 @@ SHOWN = ("case_id", "round", "role", "seat", "kind", "verdict", "score", "confid
 
 
 @dataclass(frozen=True, eq=False)
-class BallotFrame:
+class BallotFrame(ShownAsCell):
     """Every vote of some debates, a row each (docs/tables.md)."""
 
     arrow: pa.Table
@@ -47,7 +49,12 @@ class BallotFrame:
 
         return pl.DataFrame(self.arrow)
 
-    def _repr_html_(self) -> str:
-        """The first rows, as a cell of a notebook shows them."""
+    def to_html(self, lang: Language = "en") -> CellHtml:
+        """The first rows, as a cell of a notebook shows them.
+
+        Raises:
+            SettingError: there is no such language.
+        """
         rows = self.arrow.select(SHOWN).slice(0, MOST_ROWS).to_pylist()
-        return ballots_html(rows, total=self.arrow.num_rows, simulated=pc.sum(self.arrow["simulated"]).as_py() or 0)
+        simulated = pc.sum(self.arrow["simulated"]).as_py() or 0
+        return ballots_html(rows, lang, total=self.arrow.num_rows, simulated=simulated)

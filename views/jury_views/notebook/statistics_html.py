@@ -3,21 +3,27 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from jury_events.panel import Language
 from jury_views.charts.run_statistics import stats_page
-from jury_views.notebook.rendering import rendered
+from jury_views.notebook.cell import CellHtml
+from jury_views.notebook.rendering import LABELS, checked, rendered
 
 if TYPE_CHECKING:
     from jury_analysis.statistics import Statistics
+    from jury_analysis.wording import Reason
 
-_RATERS = {"jury": "jury", "panel": "panel by plurality"}
 
-
-def statistics_html(named: "Sequence[tuple[str, Statistics]]", remarks: Iterable[str] = ()) -> str:
+def statistics_html(
+    named: "Sequence[tuple[str, Statistics]]", lang: Language, remarks: "Iterable[Reason]" = ()
+) -> CellHtml:
     """Charts, each beside a table of its numbers.
 
     Args:
         named: the statistics of each group with its name; "" if nothing is grouped.
+        lang: of the labels.
         remarks: lines about the labels.
     """
-    groups = [(name, stats_page(report, _RATERS)) for name, report in named]
-    return rendered("statistics.html", groups=groups, remarks=list(remarks), raters=_RATERS)
+    labels = LABELS[checked(lang)]
+    raters = {"jury": labels.stats_jury_short, "panel": labels.stats_panel_short}
+    groups = [(name, stats_page(report, raters)) for name, report in named]
+    return rendered("statistics.html", lang, groups=groups, remarks=list(remarks), raters=raters)

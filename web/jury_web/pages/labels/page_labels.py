@@ -5,6 +5,7 @@ from typing import get_args
 from jury_events.panel import Language
 from jury_views.debate_labels import DebateLabels
 from jury_views.evidence_labels import EvidenceLabels
+from jury_views.statistics_labels import StatisticsLabels
 from jury_web.pages.labels.cited_items import CitedItemLabels
 from jury_web.pages.labels.compare_page import CompareLabels
 from jury_web.pages.labels.debate_list import ListLabels
@@ -17,7 +18,6 @@ from jury_web.pages.labels.item_strip import ItemStripLabels
 from jury_web.pages.labels.review_pages import ReviewPageLabels
 from jury_web.pages.labels.run_page import RunLabels
 from jury_web.pages.labels.site import SiteLabels
-from jury_web.pages.labels.statistics_page import StatisticsLabels
 from jury_web.pages.labels.transcript import TranscriptLabels
 
 

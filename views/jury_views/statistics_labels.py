@@ -1,10 +1,10 @@
-"""The page of a run's statistics."""
+"""Labels of statistics, on the page of a run and in notebooks."""
 
 from jury_views.translation import TranslatedLabels, Translation
 
 
 class StatisticsLabels(TranslatedLabels):
-    """The page of a run's statistics."""
+    """Statistics of a run or of ballots: figures, charts, what limits them."""
 
     stats = Translation("Statistics", "統計")
     stats_basis = Translation(
