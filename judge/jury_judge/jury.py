@@ -45,6 +45,7 @@ from jury_judge.runs.preflight import PreflightReport, is_over, preflight
 from jury_judge.runs.run import Run, fresh_debate_id, fresh_run_id
 from jury_judge.runs.run_execution import Driving, execute_run
 from jury_judge.runs.run_lines import Line
+from jury_judge.runs.run_locking import locked_run
 from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtime_pool import OpenRuntime, RuntimePool
 from jury_judge.runs.runtimes import runtime_in_process, runtime_on_ray
@@ -53,14 +54,13 @@ from jury_judge.settings.budget import Budget
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.settings.sources import ANY_SOURCE, Sources
 from jury_judge.settings.store import load_settings
-from jury_judge.stores.stores import Say, lock_run, open_writer
+from jury_judge.stores.stores import Say, open_writer
 from jury_judge.traces.trace_export import TraceExport
 from jury_providers.catalogue import retirement_warnings
 from jury_providers.registry import check_models, key_destinations, setting_warnings
 from jury_providers.storage_prices import check_storage_prices
 from jury_replay.fork import Branch
 from jury_store.event_store import EventStore
-from jury_store.run_lock import RunLock
 from jury_store.seals.keys import PublicKey
 from jury_views.result_models import CollaborativeJuryResult
 
@@ -309,7 +309,7 @@ class Jury(Records):
             adopt=self._adopt,
             repeats=repeat,
         )
-        async with self._locked(run_id):
+        async with locked_run(self.store_url, run_id, wait=self._writing.lock_wait, say=self._say):
             checked = await self._read(partial(preflight, run))
             if checked.left:
                 self._check_keys()
@@ -413,26 +413,6 @@ class Jury(Records):
             Job(fork.debate_id, b"", RunContext(fork.debate_id, fork.resolved, watched=True)), on_chunk
         )
 
-    @asynccontextmanager
-    async def _locked(self, run_id: str | None) -> AsyncIterator[None]:
-        """Exclude other processes from a run; a generated id needs no lock."""
-        lock = None
-        if run_id is not None:
-            locking = asyncio.create_task(
-                asyncio.to_thread(lock_run, self.store_url, run_id, wait=self._writing.lock_wait, say=self._say)
-            )
-            try:
-                lock = await asyncio.shield(locking)
-            except asyncio.CancelledError:
-                # The thread cannot be cancelled: a lock that it still takes must be released.
-                locking.add_done_callback(_release)
-                raise
-        try:
-            yield
-        finally:
-            if lock is not None:
-                await asyncio.to_thread(lock.release)
-
     def _wrap_providers(self, providers: ProviderFactory) -> ProviderFactory:
         """Wraps the providers of a runtime in this process; a subclass may change them."""
         return providers
@@ -479,11 +459,6 @@ def _keys(lines: Iterable[str]) -> tuple[PublicKey, ...]:
     if isinstance(lines, str):
         raise SettingError("adopt: must be a list of public keys, not one text")
     return tuple(PublicKey.parse(line) for line in lines)
-
-
-def _release(locking: "asyncio.Task[RunLock | None]") -> None:
-    if not locking.cancelled() and locking.exception() is None and (lock := locking.result()) is not None:
-        lock.release()
 
 
 def _unfinished(run_id: str, total: int | None, problems: list[Finished]) -> RunUnfinished:

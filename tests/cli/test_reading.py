@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from jury_cli.views.list_columns import COLUMNS
-from jury_judge.tables.table_export import DEBATES
+from jury_judge.tables.export_schemas import DEBATES
 from jury_migrations.upgrading import upgrade
 from jury_store.opening import open_store
 from support.command_line import CommandLine

@@ -197,7 +197,8 @@ def debates_csv(
 ) -> int:
     """Write the table of debates as CSV; arguments and errors as of `Records.export_debates`."""
     from jury_judge.tables.csv_file import check_csv_path  # noqa: PLC0415
-    from jury_judge.tables.table_export import DEBATES, export_debates  # noqa: PLC0415
+    from jury_judge.tables.export_schemas import DEBATES  # noqa: PLC0415
+    from jury_judge.tables.table_export import export_debates  # noqa: PLC0415
     from jury_replay.table_file import replacing  # noqa: PLC0415
 
     must_exist(store, selection)
