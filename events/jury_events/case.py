@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from typing import Annotated, Any, Literal, Self
 
+import orjson
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from jury_events.canonical import canonical_json
@@ -203,7 +204,7 @@ class Case(Value):
             EventError: a newer version wrote it, or it is not a case.
         """
         try:
-            body = json.loads(content)
+            body = _loaded(content)
             schema = body.pop("schema")
         except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
             raise EventError("the stored text is not a case") from error
@@ -217,11 +218,13 @@ class Case(Value):
             except (AttributeError, KeyError, TypeError) as error:
                 raise EventError("the stored text is not a case") from error
         try:
-            return cls.model_validate_json(json.dumps(body))
+            return cls.model_validate_json(_dumped(body))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
             raise EventError(f"the stored text is not a case: {place}: {first['msg']}") from error
+        except RecursionError as error:  # orjson reads deeper bodies than the standard library writes
+            raise EventError("the stored text is not a case") from error
 
     def omissions(self, *, images_seen: bool) -> tuple[Omission, ...]:
         """The items that no juror is shown, counted by kind, in alphabetical order.
@@ -253,6 +256,21 @@ class Case(Value):
     def scenario_ids(self) -> tuple[str, ...]:
         """In case order."""
         return tuple(scenario.scenario_id for scenario in self.scenarios)
+
+
+def _loaded(content: bytes) -> Any:
+    """The JSON of a part; what orjson refuses, such as a lone surrogate, the standard library may read."""
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return json.loads(content)
+
+
+def _dumped(body: Any) -> bytes | str:
+    try:
+        return orjson.dumps(body)
+    except TypeError:
+        return json.dumps(body)
 
 
 _NOT_KEPT: Any = {

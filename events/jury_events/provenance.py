@@ -13,6 +13,8 @@ from jury_events.errors import EventError
 from jury_events.transcript import ItemSource, Text
 from jury_events.value import Value
 
+_NOT_OF_THE_CASE = "the stored text does not say where the items of the case come from"
+
 
 class _Stored(Value):
     """The stored form: for each scenario the number of the message and the place of each item."""
@@ -41,8 +43,27 @@ def with_provenance(case: Case, content: bytes) -> Case:
         pairs = zip(case.scenarios, stored.items, strict=True)
         scenarios = tuple(_sourced(scenario, tuple(_sources(listed))) for scenario, listed in pairs)
     except (ValidationError, ValueError) as error:
-        raise EventError("the stored text does not say where the items of the case come from") from error
+        raise EventError(_NOT_OF_THE_CASE) from error
     return case.changed(scenarios=scenarios, position=stored.position)
+
+
+def item_messages(case: Case, content: bytes) -> tuple[tuple[int, ...], ...]:
+    """The numbers of the messages that the items come from, by scenario: what `with_provenance` puts into the case.
+
+    A scenario whose sources are not known has none.
+
+    Raises:
+        EventError: as of `with_provenance`.
+    """
+    try:
+        stored = _Stored.model_validate_json(content)
+    except ValidationError as error:
+        raise EventError(_NOT_OF_THE_CASE) from error
+    numbers = tuple(tuple(message for message, _ in listed) for listed in stored.items)
+    items = [len(scenario.execution.transcript) for scenario in case.scenarios]
+    if len(items) != len(numbers) or any(len(one) not in {0, of} for one, of in zip(numbers, items, strict=True)):
+        raise EventError(_NOT_OF_THE_CASE)
+    return numbers
 
 
 def without_provenance(case: Case) -> Case:

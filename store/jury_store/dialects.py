@@ -129,7 +129,10 @@ class Dialect:
         self.retry_states = frozenset({"40001", "40P01"})
 
     def parts_by_digest(self, pairs: int) -> str:
-        """The statement for so many pairs of debate and digest."""
+        """The statement for so many pairs of debate and digest.
+
+        SQLite scans the whole table for `IN` of pairs, and not for a join.
+        """
         return self._with_placeholders(
             "SELECT p.debate_id, p.digest, p.salt, p.content FROM (VALUES "
             + ", ".join(["(?, ?)"] * pairs)

@@ -4,9 +4,10 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, LargeBinary, Select, Text, bindparam, column, select, values
+from sqlalchemy import Connection, Engine, bindparam, select
 from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
 from jury_events.debate_history import DebateHistory
@@ -174,7 +175,9 @@ class SqlEventStore(EventStore):
         found: dict[str, dict[Digest, Part]] = defaultdict(dict)
         with self._reading() as connection:
             for start in range(0, len(pairs), _CHUNK):
-                for debate_id, *part in connection.execute(_named_parts(pairs[start : start + _CHUNK])):
+                chunk = pairs[start : start + _CHUNK]
+                statement = self._dialect.parts_by_digest(len(chunk))
+                for debate_id, *part in connection.exec_driver_sql(statement, tuple(chain.from_iterable(chunk))):
                     found[debate_id][part[0]] = Part(*part)
         return dict(found)
 
@@ -441,12 +444,3 @@ class SqlEventStore(EventStore):
 
 _NOT_UTF8 = "Could not decode to UTF-8"
 """In the message of Python's SQLite driver for such a text."""
-
-
-def _named_parts(pairs: Sequence[tuple[str, Digest]]) -> Select[Any]:
-    """The texts of these debates and digests. SQLite scans the whole table for `IN` of pairs, and not for a join."""
-    wanted = values(column("debate", Text), column("wanted", LargeBinary)).data(pairs).cte("named")
-    both = (_parts.c.debate_id == wanted.c.debate) & (_parts.c.digest == wanted.c.wanted)
-    return select(_parts.c.debate_id, _parts.c.digest, _parts.c.salt, _parts.c.content).select_from(
-        wanted.join(_parts, both)
-    )

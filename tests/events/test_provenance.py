@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.errors import EventError
-from jury_events.provenance import provenance, with_provenance, without_provenance
+from jury_events.provenance import item_messages, provenance, with_provenance, without_provenance
 from jury_events.transcript import ItemSource, Message, Transcript
 
 ITEM = Message(kind="user", origin="user", text="Hi.")
@@ -30,6 +30,16 @@ def test_it_is_read_back(case: Case) -> None:
     assert case == with_provenance(without_provenance(case), provenance(case) or b"")
 
 
+@pytest.mark.parametrize("case", [a_case(SOURCES), a_case(SOURCES, "c.jsonl:1"), a_case((), "c.jsonl:1")])
+def test_the_messages_alone_are_those_of_the_case(case: Case) -> None:
+    content = provenance(case) or b""
+    whole = with_provenance(without_provenance(case), content)
+
+    assert [[one.message for one in scenario.execution.transcript.sources] for scenario in whole.scenarios] == [
+        list(numbers) for numbers in item_messages(without_provenance(case), content)
+    ]
+
+
 def test_its_bytes() -> None:
     assert b'{"items":[[[3,"messages.3.content"],[4,""]],[]],"position":"c.jsonl:1"}' == provenance(
         a_case(SOURCES, "c.jsonl:1")
@@ -42,11 +52,20 @@ def test_the_bytes_of_the_case_are_without_it() -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b'{"items":[]}', b'{"items":[[[0,"x"]],[]]}', b'{"items":[[[-1,"x"],[0,"x"]],[]]}'],
+    [
+        b"",
+        b"[]",
+        b'{"items":[]}',
+        b'{"items":[[[0,"x"]],[]]}',
+        b'{"items":[[[-1,"x"],[0,"x"]],[]]}',
+        b'{"items":[[],[],[]]}',
+    ],
 )
 def test_that_of_another_case_is_refused(content: bytes) -> None:
     with pytest.raises(EventError, match="does not say where the items of the case come from"):
         with_provenance(a_case(), content)
+    with pytest.raises(EventError, match="does not say where the items of the case come from"):
+        item_messages(a_case(), content)
 
 
 def test_sources_are_one_for_each_item() -> None:

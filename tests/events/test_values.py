@@ -276,7 +276,13 @@ def test_a_case_is_stored_without_its_label_and_defaults() -> None:
     assert b'"schema":2' in case.to_part()
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"null", b'{"schema":2}', b'{"schema":1}', b"[" * 99_999])
+_DEEP = b'{"case_id":' + b"[" * 1000 + b"]" * 1000 + b',"schema":2}'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"{}", b"null", b'{"schema":2}', b'{"schema":1}', b"[" * 99_999, _DEEP, b'{"case_id":NaN,"schema":2}'],
+)
 def test_a_text_that_is_not_a_case_is_refused(content: bytes) -> None:
     with pytest.raises(EventError, match=r"not a case|upgrade"):
         Case.from_part(content)

@@ -3,11 +3,12 @@
 A juror names an item. People and other tools name a message of the source, which may be several items.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from jury_debate.prompts_v2.case_items import item_places
 from jury_debate.prompts_v2.operator_policy import has_policy, without_policy
-from jury_events.case import Case
+from jury_events.case import Case, Scenario
 
 
 class SourceMessage(NamedTuple):
@@ -21,27 +22,35 @@ class ItemMessages:
     """The messages of a case's items, where the case knows them.
 
     Args:
-        case: as recorded, with its provenance.
+        case: as recorded.
         operator_policy: the policy that is shown before the case; None: there is none.
         inline: whether artifact records are shown in full, and not as a summary, which is an item.
+        messages: of the items of the transcripts, by scenario; a scenario of which they are not known has none. None:
+            as the case says itself (`provenance`).
 
     Attributes:
         items: how many items there are, those of no message too.
     """
 
-    def __init__(self, case: Case, operator_policy: str | None = None, *, inline: bool = False) -> None:
+    def __init__(
+        self,
+        case: Case,
+        operator_policy: str | None = None,
+        *,
+        inline: bool = False,
+        messages: Sequence[Sequence[int]] | None = None,
+    ) -> None:
         apart = operator_policy is not None and has_policy(case, operator_policy)
         shown = without_policy(case, operator_policy) if operator_policy is not None and apart else case
         self._messages: dict[int, SourceMessage] = {}
         self._single = len(case.scenarios) == 1
         self.items = int(apart)
         for scenario, source in enumerate(shown.scenarios, 1):
-            transcript = source.execution.transcript
+            known = _messages_of(source) if messages is None else messages[scenario - 1]
             for _, place in item_places(source):
                 self.items += 1
-                message = None if place is None else transcript.message_of(place)
-                if message is not None:
-                    self._messages[self.items] = SourceMessage(scenario, message)
+                if known and place is not None:
+                    self._messages[self.items] = SourceMessage(scenario, known[place])
         self.items += int(_has_summary(case, inline=inline))
 
     def message(self, number: int) -> SourceMessage | None:
@@ -67,6 +76,10 @@ class ItemMessages:
         if found is None or self._single:
             return None if found is None else found.message
         return sorted(set(self._messages.values())).index(found)
+
+
+def _messages_of(scenario: Scenario) -> tuple[int, ...]:
+    return tuple(source.message for source in scenario.execution.transcript.sources)
 
 
 def _has_summary(case: Case, *, inline: bool) -> bool:
