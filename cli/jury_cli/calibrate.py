@@ -15,9 +15,10 @@ from jury_judge.settings.vote_defaults import CONFIDENCE, RISK, SEED
 
 if TYPE_CHECKING:
     from jury_judge.statistics.calibrating import FoundCalibration
+    from jury_judge.statistics.ladder_calibrating import FoundLadder
 
 _GROUPS = {
-    "Promise": ("risk", "confidence", "on", "signal", "read", "count"),
+    "Promise": ("risk", "confidence", "on", "signal", "stages", "read", "count"),
     "Parts": ("split", "fit", "certify", "test", "seed"),
     "Votes of a store": OF_STORES,
     "Votes of files, and labels": ("votes", "seats", "labels", "include_simulated"),
@@ -25,6 +26,7 @@ _GROUPS = {
 }
 _RARE = ("fit", "certify", "test", "seed")
 _WHOLE = 100.0
+_RISKS = "must be a share, as 0.05, or shares of a ladder, each once, as pass=0.05,fail=0.1,missed=0.1"
 _SIGNALS = ("share", "isotonic", "weights", "dawid-skene", "votes+step")
 
 
@@ -33,6 +35,28 @@ def _inside(_context: click.Context, parameter: click.Parameter, value: float) -
     if not 0 < value < 1:
         raise click.BadParameter(f"{value:g} is not between 0 and 1, as 0.05", param=parameter)
     return value
+
+
+def _risk(_context: click.Context, parameter: click.Parameter, text: str) -> float | dict[str, float]:
+    """`0.05`, or by outcome `pass=0.05,fail=0.1,missed=0.1`."""
+    try:
+        if "=" not in text:
+            return _inside(_context, parameter, float(text))
+        pairs = [one.split("=") for one in text.split(",")]
+        risks = {name.strip(): _inside(_context, parameter, float(value)) for name, value in pairs}
+    except ValueError:
+        raise click.BadParameter(_RISKS, param=parameter) from None
+    if len(risks) < len(pairs) or not risks.keys() <= {"pass", "fail", "missed"}:
+        raise click.BadParameter(_RISKS, param=parameter)
+    return risks
+
+
+def _stages(_context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[str, ...]:
+    """`A,B;A,B,C`."""
+    stages = () if text is None else tuple(one.strip() for one in text.split(";"))
+    if text is not None and not all(stages):
+        raise click.BadParameter("must be the stages of a ladder, parted by ;", param=parameter)
+    return stages
 
 
 def _shares(_context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[float, ...] | None:
@@ -53,7 +77,13 @@ def _shares(_context: click.Context, parameter: click.Parameter, text: str | Non
 @click.option("--seats", metavar="A,B,C", callback=seat_names, help="With --votes: the panel is these seats.")
 @click.option("--include-simulated", is_flag=True, help="Count debates of simulated jurors too.")
 @click.option(
-    "--risk", type=float, default=RISK, show_default=True, callback=_inside, help="At most this share of them is wrong."
+    "--risk",
+    metavar="SHARE",
+    default=str(RISK),
+    show_default=True,
+    callback=_risk,
+    help="At most this share of them is wrong. Of a ladder by outcome, as pass=0.05,fail=0.1; missed=0.1: at most this "
+    "share of the failing cases passes early.",
 )
 @click.option(
     "--confidence", type=float, default=CONFIDENCE, show_default=True, callback=_inside, help="With this confidence."
@@ -74,6 +104,13 @@ def _shares(_context: click.Context, parameter: click.Parameter, text: str | Non
     "or a model that is fitted on a part of the cases.",
 )
 @click.option(
+    "--stages",
+    metavar="STAGE;STAGE…",
+    callback=_stages,
+    help="Certify a ladder of stages, the cheapest first: of a store a run each, of files the seats of each, as "
+    "'a,b;a,b,c'. Every stage has judged all labelled cases.",
+)
+@click.option(
     "--split",
     metavar="A/B/C",
     callback=_shares,
@@ -90,26 +127,51 @@ def _shares(_context: click.Context, parameter: click.Parameter, text: str | Non
     "--output",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write the calibration to this file, for final.calibration of a panel file.",
+    help="Write the calibration to this file, for final.calibration of a panel file, or certificate of a ladder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
-def command(*, signal: str, output: Path | None, as_json: bool, **said: Any) -> int:
+def command(*, risk: Any, signal: str, output: Path | None, as_json: bool, **said: Any) -> int:
     """Find from which signal on a verdict may stand without a person: of those at most --risk are wrong.
 
     The threshold is certified on labelled cases. A panel whose final rules name the file leaves every verdict that
     does not reach it to people. Exits with 6 where no threshold can be certified. docs/calibration.md explains
-    what is promised, and what is not.
+    what is promised, and what is not; docs/stages.md ladders of stages (--stages).
     """
     from jury_cli.terminal import note
     from jury_judge.records.vote_reports import VoteReports
     from jury_judge.settings.calibration import CalibrationSettings
 
-    asked = CalibrationSettings.of(signal=signal.replace("-", "_"), **said)
-    found = call(VoteReports(note, threads=False).calibrate(asked))
+    promised = {"promises": risk} if isinstance(risk, dict) else {"risk": risk}
+    asked = CalibrationSettings.of(signal=signal.replace("-", "_"), **promised, **said)
+    reports = VoteReports(note, threads=False)
+    if asked.stages:
+        return _ladder(call(reports.calibrate_stages(asked)), output, as_json=as_json)
+    found = call(reports.calibrate(asked))
     _print(found, as_json=as_json)
     if found.report.certificate.threshold is None:
         return Exit.INCONCLUSIVE
     _write(found, output)
+    return Exit.DONE
+
+
+def _ladder(found: "FoundLadder", path: Path | None, *, as_json: bool) -> int:
+    from jury_cli.terminal import note, page_console
+    from jury_judge.statistics.ladder_calibrating import write_ladder
+    from jury_views.terminal.ladder import ladder_page
+
+    if as_json:
+        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+    else:
+        ladder_page(found.report).print(page_console())
+    if not found.report.accepts:
+        return Exit.INCONCLUSIVE
+    if path is None:
+        note("the ladder is not written: -o FILE writes it")
+        return Exit.DONE
+    write_ladder(path, found)
+    note(f"ladder written to {path}")
+    if None in found.panels:
+        note("votes of files name no panel: a staged run cannot take this ladder")
     return Exit.DONE
 
 

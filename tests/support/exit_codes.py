@@ -278,6 +278,7 @@ _FORK = "fork r1~leak --at initial/check --in-process"
 _ANEW = "fork r1~leak --at 1 --in-process --method median --simulate"
 
 _CALIBRATE = "calibrate votes.csv --risk {risk}"
+_LADDER = "calibrate votes.csv --stages a;a --risk pass={risk}"
 
 
 def _votes(jury: CommandLine) -> int:
@@ -285,6 +286,14 @@ def _votes(jury: CommandLine) -> int:
     rows = [f"case-{number},a,good,{'bad' if number < 4 else 'good'}" for number in range(200)]
     (jury.folder / "votes.csv").write_text("\n".join(["case_id,seat,verdict,label", *rows]))
     (jury.folder / "votes.yaml").write_text("order: [good, bad]")
+    return 0
+
+
+def _other_votes(jury: CommandLine) -> int:
+    """As `_votes`, and one more seat that votes on other cases."""
+    _votes(jury)
+    with (jury.folder / "votes.csv").open("a") as file:
+        file.write("\nother,b,good,good")
     return 0
 
 
@@ -417,6 +426,19 @@ ROWS = (
     Row("calibrate", 2, "too few labels, or no such votes", _jury(_CALIBRATE.format(risk=0.01), _votes)),
     Row("calibrate", 2, "the packages of `jury-judge[stats]` are not installed", _without_packages("calibrate --all")),
     Row("calibrate", 6, "no threshold can be certified", _jury(_CALIBRATE.format(risk=0.03), _votes)),
+    Row("calibrate --stages", 0, "a stage of the ladder may accept verdicts", _jury(_LADDER.format(risk=0.1), _votes)),
+    Row(
+        "calibrate --stages",
+        2,
+        "the stages judged different cases, or once under a calibration",
+        _jury("calibrate votes.csv --stages a;b --risk pass=0.1", _other_votes),
+    ),
+    Row(
+        "calibrate --stages",
+        6,
+        "no stage of the ladder may accept any verdict",
+        _jury(_LADDER.format(risk=0.03), _votes),
+    ),
     Row("gate", 0, "pass: the harm is within the margin; or planned", _jury(f"gate {_GATED} unsafe_fail", _two_judges)),
     Row(
         "gate",

@@ -23,9 +23,9 @@ from jury_analysis.samples import Exclusion, without_simulated
 from jury_analysis.scale import OURS, Scale
 from jury_analysis.vote_matrix import Bools
 from jury_events.canonical import canonical_json
+from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
 
 SEED = 20260927
-FEWEST_STAGES, MOST_STAGES = 2, 6
 
 
 @dataclass(frozen=True)

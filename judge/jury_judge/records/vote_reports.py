@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from jury_analysis.run_probes import RunProbes
     from jury_judge.settings.probe import ProbeSettings
     from jury_judge.statistics.calibrating import FoundCalibration
+    from jury_judge.statistics.ladder_calibrating import FoundLadder
     from jury_judge.statistics.statistics_groups import GroupedStatistics
     from jury_views.gate_view import NamedGate
 
@@ -115,6 +116,20 @@ class VoteReports:
         from jury_judge.statistics.vote_reports import calibration_report
 
         return await self._blocking(calibration_report, asked, self._say)
+
+    async def calibrate_stages(self, asked: CalibrationSettings) -> "FoundLadder":
+        """From which agreement on the verdict of each stage of a ladder may stand, by outcome (docs/stages.md).
+
+        Args:
+            asked: with `stages` and `promises`.
+
+        Raises:
+            As `calibrate`; AnalysisError also: the stages judged different cases.
+        """
+        check_statistics("jury calibrate")
+        from jury_judge.statistics.vote_reports import ladder_report
+
+        return await self._blocking(ladder_report, asked, self._say)
 
     async def value(self, asked: WorthSettings, counted: Callable[[], None] = lambda: None) -> "PanelWorth":
         """What each seat and round is worth, and which smaller panels would have done (docs/seat-value.md).

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from jury_analysis.calibration import CalibrationOptions
     from jury_analysis.gate import GateOptions, GateReport
     from jury_analysis.gate_plan import GatePlan
+    from jury_analysis.ladders.ladder_report import LadderOptions
     from jury_analysis.panel_worth import PanelWorth, WorthOptions
     from jury_analysis.statistics import StatisticsOptions
     from jury_judge.settings.vote_sources import Count
     from jury_judge.statistics.calibrating import FoundCalibration
     from jury_judge.statistics.gates import AssumedVariation
+    from jury_judge.statistics.ladder_calibrating import FoundLadder
     from jury_judge.statistics.shown_statistics import ShownStatistics
     from jury_judge.tables.ballot_frame import BallotFrame
 
@@ -136,6 +138,37 @@ class VoteRecords(OpenStore):
         from jury_judge.statistics.calibrating import calibrate_stored
 
         return await self._read(calibrate_stored, filter, tuple(run_ids), labels, options, count=count)
+
+    async def calibrate_stages(
+        self,
+        stages: Iterable[str],
+        options: "LadderOptions",
+        *,
+        filter: DebateFilter = EVERY_DEBATE,  # noqa: A002  (as of `ballots`)
+        labels: "pa.Table | None" = None,
+    ) -> "FoundLadder":
+        """From which agreement on the verdict of each stage of a ladder may stand, by outcome (docs/stages.md).
+
+        Its `file_bytes()` are the `certificate` of a file of stages.
+
+        Args:
+            stages: the run of each stage, from the cheapest on, over all labelled cases; of panels without calibration.
+            options: what is promised.
+            filter: which debates of the runs.
+            labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            DebateNotFound: a run has no finished debate.
+            SettingError: the debates were judged under a calibration, or as stages of a ladder.
+            AnalysisError: there are too few labels, or the stages judged different cases.
+        """
+        from jury_judge.extras import check_statistics
+
+        check_statistics("calibrate_stages()")
+        from jury_judge.statistics.ladder_calibrating import calibrate_stored_stages
+
+        return await self._read(calibrate_stored_stages, tuple(stages), labels, options, filter)
 
     async def gate(
         self,

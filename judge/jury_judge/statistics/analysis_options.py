@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 
 from jury_analysis.calibration import CalibrationOptions
 from jury_analysis.gate import GateOptions
+from jury_analysis.ladders.ladder_report import LadderOptions
+from jury_analysis.ladders.promises import Promises
 from jury_analysis.pairing import PairedOptions
 from jury_analysis.panel_worth import WorthOptions
 from jury_analysis.scale import Scale
@@ -64,6 +66,24 @@ def calibration_options(
         signal=asked.signal,
         split=asked.split,
         cases=cases,
+        seed=asked.seed,
+        scale=_scale(words),
+        simulated=asked.include_simulated,
+    )
+
+
+def ladder_options(asked: CalibrationSettings, words: VerdictWords) -> LadderOptions:
+    """Of a ladder over these verdicts."""
+    split = asked.split or (0.0, 100.0, 0.0)
+    promises = asked.promises
+    return LadderOptions(
+        promises=Promises(
+            passes=promises.get("pass"),
+            fails=promises.get("fail"),
+            missed=promises.get("missed"),
+            confidence=asked.confidence,
+        ),
+        split=(split[1], split[2]),
         seed=asked.seed,
         scale=_scale(words),
         simulated=asked.include_simulated,

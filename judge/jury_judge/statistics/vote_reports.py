@@ -25,11 +25,13 @@ from jury_judge.settings.worth import WorthSettings
 from jury_judge.statistics.analysis_options import (
     calibration_options,
     gate_options,
+    ladder_options,
     statistics_options,
     worth_options,
 )
 from jury_judge.statistics.calibrating import FoundCalibration, calibrate_ballots, read_case_ids
 from jury_judge.statistics.gates import AssumedVariation, Judged, decide, judged_sides, plan
+from jury_judge.statistics.ladder_calibrating import FoundLadder, ladder_of_files, ladder_of_runs
 from jury_judge.statistics.panel_recounts import PanelRecount
 from jury_judge.statistics.probe_reports import run_probes
 from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics
@@ -93,6 +95,41 @@ def calibration_report(asked: CalibrationSettings, say: Say) -> FoundCalibration
         # A bound holds for cases like those that were labelled: reviews of the queue alone are a chosen part.
         votes = _votes(asked, store, say, columns=COUNTED_COLUMNS, count="outcomes", random_only=True)
         return calibrate_ballots(votes, calibration_options(asked, votes.words, cases), store)
+
+
+def ladder_report(asked: CalibrationSettings, say: Say) -> FoundLadder:
+    """See `VoteReports.calibrate_stages`."""
+    with _store_of(asked) as store:
+        if store is None:
+            votes = _votes(asked, None, say, columns=COUNTED_COLUMNS, count="outcomes", random_only=True)
+            return ladder_of_files(votes, asked.stages, ladder_options(asked, votes.words))
+        stages = [
+            (
+                run_id,
+                _votes(
+                    _of_run(asked, run_id), store, say if not place else _silent,
+                    columns=COUNTED_COLUMNS, count="outcomes", random_only=True,
+                ),
+            )
+            for place, run_id in enumerate(asked.stages)
+        ]  # fmt: skip
+        return ladder_of_runs(store, stages, ladder_options(asked, stages[0][1].words))
+
+
+def _of_run(asked: CalibrationSettings, run_id: str) -> VoteSources:
+    return VoteSources(
+        run_ids=(run_id,),
+        where=asked.where,
+        filters=asked.filters,
+        store_url=asked.store_url,
+        labels=asked.labels,
+        read=asked.read,
+        count=asked.count,
+    )
+
+
+def _silent(_remark: str) -> None:
+    """What is said of the labels is said once."""
 
 
 def worth_report(asked: WorthSettings, say: Say, counted: Callable[[], None]) -> PanelWorth:

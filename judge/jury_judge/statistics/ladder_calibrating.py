@@ -1,0 +1,125 @@
+"""Ladders of recorded votes: what `jury calibrate --stages` finds, with the panels that it is of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
+from jury_analysis.ladders.ladder_votes import StageBallots
+from jury_analysis.scale import OURS, Scale
+from jury_events.errors import SettingError
+from jury_judge.panels.digest_files import write_file
+from jury_judge.panels.ladder_files import ladder_bytes
+from jury_judge.statistics.calibrating import CalibratedPanel, calibrated_panel
+from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
+from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
+from jury_judge.tables.counted_words import counted_words
+from jury_replay.output_path import check_output_path
+from jury_store.debate_rows import DebateFilter
+from jury_store.event_store import EventStore
+
+_BEGINS = len(b'{"carry":')
+"""The first bytes of a ladder file: of all keys this one sorts first."""
+
+
+@dataclass(frozen=True)
+class FoundLadder:
+    """A report, and the panel of each stage; None for votes of files."""
+
+    report: LadderReport
+    panels: tuple[CalibratedPanel | None, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values, without the digest of a file."""
+        values = self.report.to_dict()
+        for stage, panel in zip(values["stages"], self.panels, strict=True):
+            stage["panel"] = None if panel is None else vars(panel).copy()
+        return {**values, "carry": False}
+
+    def file_bytes(self) -> bytes:
+        """The ladder file.
+
+        Raises:
+            SettingError: labels of a panel's own scale were counted: a ladder is of outcomes.
+        """
+        if None not in self.panels and self.report.categories != OURS.categories:
+            raise SettingError("a ladder is of outcomes, and this one counts labels: leave --count labels out")
+        return ladder_bytes(self.to_dict())
+
+
+def ladder_of_files(votes: Votes, stages: Sequence[str], options: LadderOptions) -> FoundLadder:
+    """Certify a ladder on votes of files; their own final verdicts are of all seats, and are not read.
+
+    Args:
+        votes: of every seat, over all labelled cases.
+        stages: the seats of each, parted by commas.
+        options: see `calibrate_ladder`.
+
+    Raises:
+        SettingError: no vote is of such a seat.
+        AnalysisError: as of `calibrate_ladder`.
+    """
+    ballots = votes.counted
+    ballots = ballots.filter(pc.equal(ballots["role"].cast(pa.string()), "juror"))
+    if "final_verdict" in ballots.column_names:
+        place = ballots.schema.get_field_index("final_verdict")
+        ballots = ballots.set_column(place, "final_verdict", pa.nulls(len(ballots), pa.string()))
+    found = [
+        StageBallots(stage, of_seats(ballots, [one.strip() for one in stage.split(",")], flag="--stages"))
+        for stage in stages
+    ]
+    return FoundLadder(calibrate_ladder(found, votes.labels, options), (None,) * len(found))
+
+
+def ladder_of_runs(store: EventStore, stages: Sequence[tuple[str, Votes]], options: LadderOptions) -> FoundLadder:
+    """Certify a ladder on runs of a store.
+
+    Args:
+        store: of the runs.
+        stages: the run of each, and its ballots as they are recorded.
+        options: see `calibrate_ladder`.
+
+    Raises:
+        SettingError: debates were judged under a calibration, with an early stop, or as stages of a ladder.
+        AnalysisError: as of `calibrate_ladder`.
+        EventError: an opening event is gone, or does not decode.
+    """
+    tables, panels = [], []
+    for run_id, votes in stages:
+        panels.append(calibrated_panel(store, votes.ballots))
+        counted = votes._replace(ballots=counted_ballots(store, votes.ballots))
+        tables.append(StageBallots(run_id, counted.counted))
+    return FoundLadder(calibrate_ladder(tables, stages[0][1].labels, options), tuple(panels))
+
+
+def calibrate_stored_stages(
+    store: EventStore, run_ids: Sequence[str], labels: pa.Table | None, options: LadderOptions, wanted: DebateFilter
+) -> FoundLadder:
+    """Certify a ladder on runs of a store, one a stage.
+
+    Raises:
+        DebateNotFound: a run has no finished debate.
+        SettingError, AnalysisError, EventError: as of `ladder_of_runs`.
+    """
+    ballots = [stored_ballots(store, wanted, run_ids=[run_id], columns=COUNTED_COLUMNS) for run_id in run_ids]
+    words = counted_words(store, ballots, "outcomes").words
+    if words.labels_of is not None:
+        options = replace(options, scale=Scale.of_labels(words.labels_of))
+    stages = [(run_id, Votes(one, labels, words)) for run_id, one in zip(run_ids, ballots, strict=True)]
+    return ladder_of_runs(store, stages, options)
+
+
+def write_ladder(path: Path, found: FoundLadder) -> None:
+    """Write the ladder file.
+
+    Raises:
+        OutputPathTaken: `path` is something other than a ladder file.
+        OSError: the file cannot be written.
+    """
+    content = found.file_bytes()
+    check_output_path(path, content[:_BEGINS])
+    write_file(path, content)

@@ -1,0 +1,187 @@
+"""`jury calibrate --stages`: ladders of votes of files and of runs, and what is refused."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from jury_judge.panels.ladder_files import read_ladder
+from support.command_line import CommandLine
+from support.reference_data import FOLDER, needs_reference_data
+
+CASES = 60
+
+
+def votes_file(jury: CommandLine, wrong_passes: int = 0) -> str:
+    """200 labelled answers: a and b agree on 180, c is always right; `wrong_passes` of the bad ones pass a and b."""
+    rows = []
+    for number in range(200):
+        label = "bad" if number % 2 else "good"
+        first = "good" if label == "bad" and number < 2 * wrong_passes else label
+        second = first if number < 180 else ("good" if label == "bad" else "bad")
+        judges = {"a": first, "b": second, "c": label}
+        rows.append({"case_id": f"c{number:03}", "human_label": label, "judges": judges})
+    (jury.folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    reading = ("--judges", "judges.*", "--label", "human_label", "--order", "good,bad")
+    made = jury("votes", "rows.jsonl", *reading, "-o", "votes.parquet")
+    assert 0 == made.code, made.err
+    return "votes.parquet"
+
+
+@pytest.fixture(scope="module")
+def voted_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    jury = CommandLine(tmp_path_factory.mktemp("votes"))
+    votes_file(jury)
+    return jury.folder
+
+
+def test_stages_of_seats_are_certified_by_outcome(jury: CommandLine) -> None:
+    done = jury("calibrate", votes_file(jury), "--stages", "a,b;a,b,c", "--risk", "pass=0.1,fail=0.1", "-o", "l.json")
+
+    assert 0 == done.code
+    assert "Stage 1: a,b, strict plurality of the seats" in done.out
+    assert "a pass is accepted from the share 1 of the votes on" in done.out
+    assert "ends before the last stage: 90.0%" in done.out
+    assert "votes a case: 2.30; of the last stage alone: 3.00" in done.out
+    assert "votes of files name no panel: a staged run cannot take this ladder" in done.err
+    assert '"ladder":1' in (jury.folder / "l.json").read_text()
+
+
+def test_an_outcome_without_a_promise_is_not_accepted(jury: CommandLine) -> None:
+    done = jury("calibrate", votes_file(jury), "--stages", "a,b;a,b,c", "--risk", "fail=0.1")
+
+    assert 0 == done.code
+    assert "no pass is accepted: nothing is promised of it (--risk pass=…)" in done.out
+
+
+def test_missed_failures_are_promised_and_shown(jury: CommandLine) -> None:
+    file = votes_file(jury, wrong_passes=10)
+    done = jury("calibrate", file, "--stages", "a,b;a,b,c", "--risk", "pass=0.2,fail=0.2,missed=0.1", "--json")
+    shown = jury("calibrate", file, "--stages", "a,b;a,b,c", "--risk", "pass=0.2,fail=0.2,missed=0.1")
+    stage = json.loads(done.out)["stages"][0]["certificate"]
+
+    assert (0, None, 1.0) == (done.code, stage["pass_threshold"], stage["fail_threshold"])
+    assert "no pass is accepted: too many failures could be missed" in shown.out
+
+
+def test_what_cannot_be_certified_is_said_and_not_written(jury: CommandLine) -> None:
+    done = jury(
+        "calibrate", votes_file(jury, wrong_passes=12), "--stages", "a,b;a,b,c", "--risk", "pass=0.05", "-o", "l.json"
+    )
+
+    assert 6 == done.code
+    assert "no pass is accepted: at the threshold 1, 12 of 102 accepted verdicts are wrong" in done.out
+    assert not (jury.folder / "l.json").exists()
+
+
+def test_a_test_part_is_drawn(jury: CommandLine) -> None:
+    done = jury(
+        "calibrate", votes_file(jury), "--stages", "a,b;a,b,c", "--risk", "pass=0.1,fail=0.1", "--split", "0/70/30"
+    )
+
+    assert "On the test part" in done.out
+    assert "certified on 140 labels in 140 clusters" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--stages", "a,b;a,b,c"), "--stages accepts by outcome: promise --risk pass=0.1,fail=0.1"),
+        (("--risk", "pass=0.1"), "--risk by outcome is promised of ladders: add --stages"),
+        (("--stages", "a,b", "--risk", "pass=0.1"), "a ladder has 2 to 6 stages, parted by ;, not 1"),
+        (("--stages", "a,b;", "--risk", "pass=0.1"), "must be the stages of a ladder, parted by ;"),
+        (("--stages", "a;b", "--risk", "pass=0.1,pass=0.2"), "must be a share, as 0.05, or shares of a ladder"),
+        (("--stages", "a;b", "--risk", "good=0.1"), "must be a share, as 0.05, or shares of a ladder"),
+        (("--stages", "a;b", "--risk", "pass=1.5"), "1.5 is not between 0 and 1"),
+        (("--stages", "a;b", "--risk", "missed=0.1"), "promise --risk pass=…, fail=…, or both"),
+        (("--stages", "a;b", "--risk", "fail=0.1,missed=0.1"), "no pass is accepted without --risk pass=…"),
+        (("--stages", "a;b", "--risk", "pass=0.1", "--on", "false_pass"), "--on does not go with --stages"),
+        (("--stages", "a;b", "--risk", "pass=0.1", "--signal", "weights"), "--signal does not go with --stages"),
+        (("--stages", "a;b", "--risk", "pass=0.1", "--seats", "a,b"), "--seats does not go with --stages"),
+        (("--stages", "a;b", "--risk", "pass=0.1", "--split", "40/40/20"), "a ladder is not fitted"),
+        (("--stages", "a;z", "--risk", "pass=0.1"), "no debate has this seat"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    jury: CommandLine, voted_folder: Path, options: tuple[str, ...], said: str
+) -> None:
+    done = jury("calibrate", str(voted_folder / "votes.parquet"), *options)
+
+    assert 2 == done.code
+    assert said in done.err
+
+
+@pytest.fixture(scope="module")
+def judged_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs `cheap` and `full` of the same 60 cases, in a folder that no test changes."""
+    jury = CommandLine(tmp_path_factory.mktemp("stages"))
+    cases = [
+        {"case_id": f"c{number:02}", "question": f"Refund order {number}.", "response": "Refunded to the card."}
+        for number in range(CASES)
+    ]
+    (jury.folder / "cases.jsonl").write_text("\n".join(map(json.dumps, cases)))
+    seats = "seats: [{model: simulated/juror, juror_id: a}, {model: simulated/juror, juror_id: b}]\n"
+    (jury.folder / "cheap.yaml").write_text(f"preset: independent\nname: cheap\n{seats}")
+    (jury.folder / "full.yaml").write_text("preset: independent\nname: full\n")
+    for run in ("cheap", "full"):
+        judged = jury("run", "cases.jsonl", "--run", run, "--in-process", "--panel", f"{run}.yaml")
+        assert 0 == judged.code, judged.err
+    rows = json.loads(jury("list", "--run", "cheap", "--json").out)
+    labels = [
+        json.dumps({"case_id": row["case_id"], "label": row["final_verdict"], "annotator": "ann"}) for row in rows
+    ]
+    (jury.folder / "labels.jsonl").write_text("\n".join(labels))
+    return jury.folder
+
+
+@pytest.fixture
+def judged(jury: CommandLine, judged_folder: Path) -> CommandLine:
+    shutil.copytree(judged_folder, jury.folder, dirs_exist_ok=True)
+    return jury
+
+
+LADDER = ("--stages", "cheap;full", "--labels", "labels.jsonl", "--include-simulated")
+
+
+def test_runs_are_certified_with_their_panels_and_signed(judged: CommandLine) -> None:
+    done = judged("calibrate", *LADDER, "--risk", "pass=0.3,fail=0.3", "-o", "ladder.json")
+    judged("seal", "keygen", "seal.key", "--name", "example.com/jury")
+    signed = judged("seal", "calibration", "ladder.json", "--key", "seal.key")
+    found = read_ladder(judged.folder / "ladder.json")
+
+    assert (0, 0) == (done.code, signed.code), done.err
+    assert 2 == len({stage.panel for stage in found.certificate.stages})
+    assert len(found.certificate.stages[0].thresholds) >= 1
+    assert "calls a case" in done.out
+    assert "dollars a case: 0.000000" in done.out
+
+
+def test_a_run_that_judged_other_cases_is_refused(judged: CommandLine) -> None:
+    (judged.folder / "few.jsonl").write_text("\n".join((judged.folder / "cases.jsonl").read_text().splitlines()[:50]))
+    judged("run", "few.jsonl", "--run", "some", "--in-process", "--panel", "cheap.yaml")
+    done = judged("calibrate", "--stages", "some;full", *LADDER[2:], "--risk", "pass=0.3")
+
+    assert 2 == done.code
+    assert "stage some lacks 10 cases of stage full, as 'c50'" in done.err
+
+
+def test_stages_name_the_runs(judged: CommandLine) -> None:
+    done = judged("calibrate", "cheap", *LADDER, "--risk", "pass=0.3")
+
+    assert 2 == done.code
+    assert "--stages names the runs of a ladder, one a stage: leave cheap out" in done.err
+
+
+@needs_reference_data
+def test_pairs_of_recorded_judges_by_the_commands_of_the_guide(jury: CommandLine) -> None:
+    judges = ("votes", str(FOLDER / "b2_triviaqa_judges.jsonl"), "--judges", "judges.*", "--label", "human_label")
+    assert 0 == jury(*judges, "--order", "correct,incorrect", "--cluster", "question", "-o", "votes.parquet").code
+    stages = ("--stages", "GPT-4,Llama3-70B;GPT-4,Llama3-70B,Llama3-8B")
+    tenth, twentieth = (
+        jury("calibrate", "votes.parquet", *stages, "--risk", f"pass={risk},fail={risk}") for risk in (0.1, 0.05)
+    )
+
+    assert (0, 6) == (tenth.code, twentieth.code)
+    assert "ends before the last stage: 91.7%" in tenth.out
+    assert "about 3,330 labels in 370 clusters would do" in twentieth.out
