@@ -75,7 +75,7 @@ def coverage(votes: LadderVotes, promises: Promises, splits: int) -> tuple[float
     random, shares = np.random.default_rng(SEED), []
     number = int(votes.clusters.max()) + 1
     for _ in range(splits):
-        half = np.isin(votes.clusters, random.permutation(number)[: number // 2])
+        half = np.isin(votes.clusters, random.permutation(number)[: (number + 1) // 2])
         ends = certify_ladder(votes, half, promises).ends
         shares.append(float((ends < last)[~half].mean()))
     return float((whole < last).mean()), float(np.mean(shares))
