@@ -53,7 +53,7 @@ def _stage(page: Page, number: int, stage: "ReportedStage", report: "LadderRepor
     if of is None:
         page.line("the last stage: what it says stands, and nothing is promised of it")
         return
-    rows = [("outcome", "threshold", "accepted", "wrong", "upper bound", "")]
+    rows: list[tuple[str, ...]] = [("outcome", "threshold", "accepted", "wrong", "upper bound", "")]
     for outcome, certificate in (("pass", of.passes), ("fail", of.fails)):
         tried = () if certificate is None else certificate.candidates
         rows += [_tried(outcome, one.threshold, one.accepted, one.wrong, one.upper_bound, one.outcome) for one in tried]
@@ -101,7 +101,7 @@ def _refused(certificate: "Certificate", report: "LadderReport") -> str:
 def _use(page: Page, use: "LadderUse", figures: Figures) -> None:
     where = "On the test part" if use.part == "test" else "On the cases that it was certified on"
     page.heading(where)
-    rows = [("stage", "reached", "ends here", "passes", "wrong", "fails", "wrong")]
+    rows: list[tuple[str, ...]] = [("stage", "reached", "ends here", "passes", "wrong", "fails", "wrong")]
     rows += [_used(number, one, figures) for number, one in enumerate(use.stages, 1)]
     page.table(rows)
     page.line(f"ends before the last stage: {figures.share(use.early)} of {use.units:,} cases")
