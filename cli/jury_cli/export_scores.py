@@ -45,9 +45,11 @@ async def _written(
     dry_run: bool,
     take: "Callable[[ExportedScores], None]",
 ) -> None:
+    from jury_cli.judging import note_line
+
     async with (
         stored(store_url) as records,
-        aclosing(records.export_scores(selection, target, dry_run=dry_run)) as found,
+        aclosing(records.export_scores(selection, target, dry_run=dry_run, say=note_line)) as found,
     ):
         async for one in found:
             take(one)

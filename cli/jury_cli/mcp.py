@@ -2,16 +2,15 @@
 
 import asyncio
 import os
-from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jury_cli.exits import Exit
-from jury_cli.observation_options import LOG_LINES, TOKEN
+from jury_cli.observation_options import LOG_LINES
 from jury_cli.option_groups import options
 from jury_cli.options import BUDGET, PANEL, STORE, new_run_id, pairs
-from jury_cli.serve import host_names
+from jury_cli.server_options import listening, token_of
 
 if TYPE_CHECKING:
     import socket
@@ -35,23 +34,7 @@ _PATH = "/mcp"
 @click.option("--simulate", metavar="KEY=VALUE", multiple=True, callback=pairs, help="As of `jury run`.")
 @options(STORE)
 @click.option("--http", is_flag=True, help="Listen for HTTP, at /mcp, instead of standard input and output.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8766, show_default=True, help="0: any that is free.")
-@click.option(
-    "--allow-host",
-    "hosts",
-    metavar="NAME[:PORT]",
-    multiple=True,
-    callback=host_names,
-    help="A further name by which clients reach this server, as behind a proxy. Repeatable.",
-)
-@click.option(
-    "--token",
-    metavar="TOKEN",
-    envvar=TOKEN,
-    help=f"The token that requests need. Off loopback one is generated and printed by default. [${TOKEN}]",
-)
-@options(LOG_LINES)
+@options(listening(8766), LOG_LINES)
 def command(**given: Any) -> int:
     """Serve the debates of a store to agents and editors: list, show, compare, replay, verify, and with --run judge.
 
@@ -120,10 +103,7 @@ class _Served:
         from jury_web.serving import policy_of
         from jury_web.token_attempts import TokenAttempts
 
-        token = self._settings.token
-        if token is None and not address.loopback:
-            token = token_urlsafe(32)
-            note(f"token: {token}   (printed once; --token or ${TOKEN} sets one)")
+        token = token_of(self._settings, needed=not address.loopback)
         policy = policy_of(address, self._settings.hosts, token, {})
         app = self._server().streamable_http_app(
             streamable_http_path=_PATH,

@@ -2,17 +2,15 @@
 
 import asyncio
 import os
-import re
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from pathlib import Path
-from secrets import token_urlsafe
 from typing import Any
 
 import click
 
 from jury_cli.exits import Exit
-from jury_cli.observation_options import LOG_LINES, TOKEN, TRACES
+from jury_cli.observation_options import LOG_LINES, TRACES
 from jury_cli.option_groups import options
 from jury_cli.options import (
     OPEN_CLUSTER,
@@ -22,17 +20,8 @@ from jury_cli.options import (
     pairs,
     ray_address,
 )
+from jury_cli.server_options import listening, token_of
 from jury_judge.webhooks.signature import WEBHOOK_SECRET
-
-_NAME = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,253})(:[0-9]{1,5})?")
-
-
-def host_names(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of `--allow-host`, in lower case."""
-    for value in values:
-        if not _NAME.fullmatch(value):
-            raise click.BadParameter(f"{value!r} is not NAME or NAME:PORT", param=parameter)
-    return tuple(value.lower() for value in values)
 
 
 @click.command("serve")
@@ -45,22 +34,7 @@ def host_names(_context: click.Context, parameter: click.Parameter, values: tupl
     "preset, as of `jury run`. Repeatable; the first is the default. [default: parallel-rounds, simulated jurors]",
 )
 @click.option("--read-only", is_flag=True, help="Show debates; judge nothing.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any that is free.")
-@click.option(
-    "--allow-host",
-    "hosts",
-    metavar="NAME[:PORT]",
-    multiple=True,
-    callback=host_names,
-    help="A further name by which browsers reach this server, as behind a proxy. Repeatable.",
-)
-@click.option(
-    "--token",
-    metavar="TOKEN",
-    envvar=TOKEN,
-    help=f"The token that requests need. Off loopback one is generated and printed by default. [${TOKEN}]",
-)
+@options(listening(8765))
 @click.option(
     "--readers", type=click.IntRange(1, 100_000), default=1000, show_default=True, help="Live readers at most."
 )
@@ -128,10 +102,7 @@ def command(**options: Any) -> int:
     except BaseException:
         listener.close()
         raise
-    token = settings.token
-    if token is None and (served.reviewers or not address.loopback):
-        token = token_urlsafe(32)
-        note(f"token: {token}   (printed once; --token or ${TOKEN} sets one)")
+    token = token_of(settings, needed=bool(served.reviewers) or not address.loopback)
     policy = policy_of(address, settings.hosts, token, served.reviewers)
 
     async def work(stopping: asyncio.Event) -> None:

@@ -51,6 +51,10 @@ class LocalFacts(NamedTuple):
         numbers = [*(one.number for one in self.exports), *(one.number for one in self.unrecorded)]
         return max(numbers, default=0) + 1
 
+    def unrecorded_at(self, target: str, place: str) -> int | None:
+        """The number of the export to a tool that was begun and is not recorded; None: there is none."""
+        return next((one.number for one in self.unrecorded if (one.target, one.place) == (target, place)), None)
+
     def scores_at(self, target: str, place: str) -> Mapping[str, ExportedScore]:
         """The scores that a tool has, as they were last written there, by name."""
         return {

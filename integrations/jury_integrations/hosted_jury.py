@@ -17,7 +17,7 @@ from jury_integrations.content_names import named_by_content
 from jury_integrations.jury_outcome import JuryOutcome
 from jury_integrations.jury_thread import submit
 from jury_judge import CollaborativeJuryResult, Jury, StoreLocked, Writing
-from jury_judge.documents.shared_jury import SharedJury
+from jury_judge.runs.shared_context import SharedContext
 
 LOCK_WAIT = 3600.0
 """Seconds for which a process waits while another one judges into the same SQLite store."""
@@ -62,7 +62,7 @@ class HostedJury:
         self.run = run or f"{host}-{first.panel_digest[:12]}"
         self.store = first.store_url
         self._reader = first
-        self._shared = SharedJury(self._jury)
+        self._shared = SharedContext(self._jury)
         self._waits = False
 
     def _jury(self) -> Jury:

@@ -17,6 +17,7 @@ from jury_judge.settings.mcp import McpSettings
 from jury_judge.stores.stores import open_or_create
 from jury_store.debate_rows import EVERY_DEBATE
 from jury_store.sqlite_lock import SqliteLock, read_lock_holder
+from support.gated_models import PANEL, gated_models
 from support.runtime_harness import Meter
 from support.waiting import comes
 
@@ -123,9 +124,17 @@ async def test_without_a_run_there_is_no_tool_that_judges(sqlite_url: str) -> No
         ("judge", {"case": "x"}, "case: Input should be a valid dictionary"),
         ("judge", {"case": {**CASE, "case_id": "a\x00\x1b[2J"}}, "case_id"),
         ("judge", {"case": CASE, "max_cost": 100}, "there is no argument 'max_cost'"),
+        ("judge", {"case": {"question": 5, "response": "x"}}, "question: must be text"),
+        ("judge", {"case": {**CASE, "metadata": {str(n): n for n in range(100_000)}}}, "a case keeps at most 200"),
+        ("judge", {"case": {**CASE, "metadata": {"n": 10**400}}}, "at most 300 characters"),
+        ("judge", {"case": {**CASE, "tags": [1, {}]}}, "tags: must be a list of texts"),
+        ("judge", {"case": {**CASE, "case_id": "../" * 1000}}, "at most 500 characters"),
+        ("judge", {}, "case: Field required"),
         ("judge", {"case": {**CASE, "agent_card_uri": "file:///etc/passwd"}}, "not accepted over MCP"),
         ("judge", {"case": {**CASE, "security_gate_uri": "http://127.0.0.1/"}}, "not accepted over MCP"),
         ("show_debate", {"debate_id": "../../etc/passwd"}, "is invalid"),
+        ("show_debate", {"debate_id": "agents~../../x"}, "is invalid"),
+        ("show_debate", {"debate_id": ["a"]}, "debate_id: Input should be a valid string"),
         ("show_debate", {"debate_id": "none"}, "none"),
         ("show_debate", {"debate_id": "a" * 100_000}, "at most 700 characters"),
         ("list_debates", {"run_id": "agents"}, "there is no argument 'run_id' (did you mean run?)"),
@@ -134,6 +143,8 @@ async def test_without_a_run_there_is_no_tool_that_judges(sqlite_url: str) -> No
         ("list_debates", {"where": ["'; DROP TABLE events; --"]}, "DROP TABLE"),
         ("compare", {"a": "x", "b": "\u202ey"}, "neither a debate nor a run"),
         ("replay", {"debate_id": "jury.db"}, "jury.db"),
+        ("replay", {"debate_id": "/etc/passwd"}, "is invalid"),
+        ("verify", {"debate_ids": ["../../etc/passwd"]}, "there is no debate"),
         ("verify", {}, "give either debate_ids or everything"),
         ("erase", {"debate_id": "x"}, "Unknown tool: erase"),
     ],
@@ -142,6 +153,15 @@ async def test_a_hostile_argument_gets_one_clear_line(
     asked: Asked, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
     assert said in await asked.refusal(tool, **arguments)
+
+
+async def test_an_id_of_a_case_that_is_a_path_stays_in_the_store(asked: Asked, tmp_path: Path) -> None:
+    before = set(tmp_path.parent.rglob("*"))
+    judged = await asked("judge", case={**CASE, "case_id": "../../outside"})
+    new = {path.relative_to(tmp_path).parts[0] for path in set(tmp_path.parent.rglob("*")) - before}
+
+    assert "/" not in judged["debate_id"]
+    assert all(name.startswith("jury.db") or name.endswith((".db", ".lock", "-wal", "-shm")) for name in new), new
 
 
 @pytest.mark.parametrize(
@@ -165,10 +185,68 @@ async def test_an_exhausted_budget_is_one_clear_line_and_asks_nothing(sqlite_url
     assert 0 == meter.served.total()
 
 
+async def test_a_budget_of_zero_with_models_that_cost_money_is_one_clear_line_and_calls_none(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = tmp_path / "panel.yaml"
+    panel.write_text(PANEL)
+    with gated_models(0) as models:
+        for name, value in models.variables.items():
+            monkeypatch.setenv(name, value)
+        asked = Asked(sqlite_url, run_id="agents", panel_name=str(panel), max_cost=0)
+        said = await asked.refusal("judge", case=CASE)
+
+    assert "the budget of $0.00 covers no further debate" in said
+    assert not models.asked
+    assert [] == (await asked("list_debates"))["debates"]
+
+
+async def test_cases_of_one_server_are_judged_at_once_within_one_budget(sqlite_url: str, meter: Meter) -> None:
+    settings = McpSettings.of(store_url=sqlite_url, run_id="agents", panel_name="independent", max_calls=10)
+    judging = McpJudging(settings, lambda _line: None, {})
+    meter.open.clear()
+    answers: list[Any] = []
+    async with Records(sqlite_url, create=True) as records, Client(mcp_server(records, judging)) as client:
+
+        async def judge(number: int) -> None:
+            answers.append(await client.call_tool("judge", {"case": {**CASE, "case_id": f"c{number}"}}))
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(4):
+                tasks.start_soon(judge, number)
+            await comes(lambda: meter.running == 9)
+            meter.open.set()
+    refused = [answer.content[0].text for answer in answers if answer.is_error]
+
+    assert (4, 1) == (len(answers), len(refused)), refused
+    assert "the budget of 10 calls covers no further debate" in refused[0]
+    assert 9 == meter.most_running == meter.served.total()
+
+
+async def test_progress_of_a_judging_call_is_reported_to_a_client_that_asks_for_it(asked: Asked) -> None:
+    steps: list[tuple[float, str | None]] = []
+
+    async def take(progress: float, _total: float | None, message: str | None) -> None:
+        steps.append((progress, message))
+
+    async def judged(client: Client) -> Any:
+        return await client.call_tool("judge", {"case": CASE}, progress_callback=take)
+
+    answer = await asked._with(judged)
+    found = json.loads(answer.content[0].text)
+
+    assert list(range(1, len(steps) + 1)) == [number for number, _ in steps]
+    assert "phase 1: initial evaluation" == steps[0][1]
+    assert {f"{juror}: {vote}" for juror, vote in found["votes"].items()} <= {
+        (said or "").rpartition(" ")[0] for _, said in steps
+    }
+    assert f"judgment: {found['verdict']} {found['score']}/100" in [said for _, said in steps]
+
+
 async def test_a_locked_store_is_one_clear_line(asked: Asked, sqlite_url: str) -> None:
     open_or_create(sqlite_url).close()
     lock = SqliteLock.acquire(Path(sqlite_url.removeprefix("sqlite:///")), run="nightly", wait=0)
-    with patch("jury_judge.sessions.prepared_run.LOCK_SECONDS", 0):
+    with patch("jury_judge.sessions.open_run.LOCK_SECONDS", 0):
         said = await asked.refusal("judge", case=CASE)
     lock.release()
 

@@ -13,6 +13,7 @@ import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from jury_events.errors import SettingError
+from jury_events.local_events import ScoresExported
 from jury_events.verdict import Verdict
 from jury_judge import Jury, Records
 from jury_judge.errors import ExtraMissing
@@ -256,10 +257,10 @@ async def test_a_crash_between_write_and_record_repeats_that_debate_alone_and_sa
     environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
     add = _LocalStream.add
 
-    def killed(stream: Any, event: Any) -> None:
-        if event.type == "scores_exported":
+    def killed(stream: Any, kind: Any, *number: Any, **fields: Any) -> Any:
+        if kind is ScoresExported:
             raise KeyboardInterrupt
-        add(stream, event)
+        return add(stream, kind, *number, **fields)
 
     with patch.object(_LocalStream, "add", killed), pytest.raises(KeyboardInterrupt):
         await exported(judged, "otel", environ)

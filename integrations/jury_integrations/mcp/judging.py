@@ -1,27 +1,28 @@
-"""Cases of clients, judged one after another into one run, within its budget."""
+"""Cases of clients, judged into one run, many at once, within its budget."""
 
 import asyncio
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from jury_events.case import Case
 from jury_integrations.content_names import named_by_content
-from jury_integrations.errors import DebateUnfinished
 from jury_integrations.jury_outcome import JuryOutcome
-from jury_judge import Jury, PlannedRun, Records, RuntimeSettings, SettingsRefused, judge_run
+from jury_integrations.mcp.step_lines import said_of
+from jury_judge import Jury, Records, RuntimeSettings, SettingsRefused
 from jury_judge.serving.submissions import refuse_uris
 from jury_judge.serving.submitted_cases import submitted_cases
 from jury_judge.sessions.announced_jury import is_simulated
-from jury_judge.sessions.planned_run import OneCase, loaded_panel
-from jury_judge.sessions.run_session import RunOutcome
+from jury_judge.sessions.open_run import OpenRun
+from jury_judge.sessions.planned_run import loaded_panel
 from jury_judge.settings.mcp import McpSettings
+
+Report = Callable[[int, str | None], Awaitable[None]]
+"""Takes how many steps of a debate are done, and what the last one was."""
 
 _PROTOCOL = "MCP"
 
 
 class McpJudging:
-    """Judges for the clients of a server; each call is a session of the run, so that its budget holds over all of them.
+    """Judges for the clients of a server. The budget holds over all of them, and over all sessions of the run.
 
     While nothing is judged, the SQLite store is free for other processes.
 
@@ -38,56 +39,55 @@ class McpJudging:
     def __init__(
         self, settings: McpSettings, say: Callable[[str], None], environ: Mapping[str, str] | None = None
     ) -> None:
-        self._environ = os.environ if environ is None else environ
-        self._settings, self._say = settings.run, say
-        self._loaded = loaded_panel(self._settings, self._environ)
-        if settings.max_cost is None and not is_simulated(self._loaded):
+        self._settings = settings.run
+        loaded = loaded_panel(self._settings, environ)
+        if settings.max_cost is None and not is_simulated(loaded):
             raise SettingsRefused("{max_cost} USD is needed: agents decide how often these models are asked")
         # Once now, so that a setting that cannot be used shows before a client asks.
         checked = Jury(
-            self._loaded,
+            loaded,
             store=settings.store_url,
             runtime=RuntimeSettings(in_process=True, simulate=settings.simulate),
             budget=self._settings,
-            environ=self._environ,
+            environ=environ,
         )
         self.store_url = checked.store_url
-        self._one_at_a_time = asyncio.Lock()
+        self._run = OpenRun(self._settings, loaded, say, environ)
 
-    async def judge(self, table: Mapping[str, Any], records: Records) -> JuryOutcome:
+    async def judge(self, table: Mapping[str, Any], records: Records, report: Report | None = None) -> JuryOutcome:
         """Judge a case to its end, or read its verdict where it was judged.
 
         Args:
             table: as in a file of cases.
             records: of the store.
+            report: called with each step of a debate that runs.
 
         Raises:
             CaseFileError: it has nothing to judge, or has a URI.
-            DebateUnfinished: the debate has no judgment: the budget is used up, or it was cancelled.
-            JuryError: it could not go on; the same call goes on with it.
+            DebateUnfinished: the debate has no judgment, since it was cancelled.
+            JuryError: it could not go on, as the budget is used up; the same call goes on with it.
         """
         (case,) = submitted_cases([table], ["case"])
         refuse_uris([case], _PROTOCOL)
         named = named_by_content(case)
         # A task of its own: the protocol's library cancels a call again and again, which would interrupt its end.
-        judging = asyncio.create_task(self._run(named))
+        judging = asyncio.create_task(self._run.judge(named, records.store, None if report is None else _Steps(report)))
         try:
-            outcome, lines = await asyncio.shield(judging)
+            debate_id = await asyncio.shield(judging)
         except asyncio.CancelledError:
             judging.cancel()
             raise
-        for finished in outcome.problems:
-            if finished.problem is not None:
-                raise finished.problem
-        if not lines:
-            raise DebateUnfinished(f"the case was not judged: {outcome.short or 'the run was cancelled'}")
-        debate_id = lines[0]["debate_id"]
         return JuryOutcome.of(named, await records.result(debate_id), await records.item_messages(debate_id))
 
-    async def _run(self, case: Case) -> tuple[RunOutcome, list[dict[str, Any]]]:
-        async with self._one_at_a_time:
-            lines: list[dict[str, Any]] = []
-            return await judge_run(self._planned(case), lines.append, say=self._say), lines
 
-    def _planned(self, case: Case) -> PlannedRun:
-        return PlannedRun(OneCase(case), self._settings, loaded=self._loaded, adopt=(), environ=self._environ)
+class _Steps:
+    """Reports the live events of a debate, numbered from 1: how many there will be is not known before."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._number = 0
+
+    def __call__(self, event: Mapping[str, Any]) -> Awaitable[None]:
+        """Report an event; a chunk of the final judge's answer is a sign of life, and without words."""
+        self._number += 1
+        return self._report(self._number, said_of(event))

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
+from mcp.server.mcpserver import Context
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
@@ -163,13 +164,18 @@ def _add_judging(server: PlainMcpServer, records: Records, judging: McpJudging) 
                 "case_id, policy (the instructions that the agent had), expected_behavior, tags, metadata."
             ),
         ],
+        context: Context[Any, Any],
     ) -> dict[str, Any]:
         """Let the jury judge what an AI agent did, to the end of the debate. It may take minutes.
 
         The same case again costs nothing: its verdict is read from the record, and a debate that was interrupted goes
         on where it stopped. A changed case is a new one.
         """
-        outcome = await judging.judge(case, records)
+
+        async def report(done: int, said: str | None) -> None:
+            await context.report_progress(done, None, said)  # nothing where the client sent no token
+
+        outcome = await judging.judge(case, records, report)
         return {**outcome.metadata, "passed": outcome.passed, "explanation": outcome.explanation}
 
 

@@ -11,6 +11,7 @@ from jury_events.panel import FinalMethod, Language, Panel
 from jury_events.verdict import REVIEW
 from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.compatibility import warn_of
+from jury_judge.documents.jury_options import JuryOptions
 from jury_judge.documents.reports import Report, Reported, read_reports
 from jury_judge.documents.retired import warn_of_retired
 from jury_judge.documents.scenarios import (
@@ -31,12 +32,12 @@ from jury_judge.documents.seating import (
     with_turns,
     without_providers,
 )
-from jury_judge.documents.shared_jury import JuryOptions, SharedJury
 from jury_judge.documents.supplied_jury import DEFAULT_CASE_ID, judged_case
 from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import USE_COLLABORATIVE, Overrides, read_variables
 from jury_judge.runs.callbacks import OnEvent
+from jury_judge.runs.shared_context import SharedContext
 from jury_views.result_models import CollaborativeEvaluationResult
 
 _FINAL_JUDGE = "final_judge"
@@ -100,7 +101,7 @@ class _CollaborativeJudge:
         warn_of_retired(self.panel.models, stacklevel=2)
         make = partial(Jury, self._loaded, **options)
         make()  # refuses invalid options here, not at the first evaluation
-        self._jury = SharedJury(make)
+        self._jury = SharedContext(make)
 
     def _preset_of(self, environ: Mapping[str, str]) -> tuple[str | None, list[str]]:
         """The preset (None: that of the environment), and warnings."""

@@ -30,8 +30,8 @@ from jury_judge.documents.juror_agents import (
     seat_of,
     statement_output,
 )
+from jury_judge.documents.jury_options import JuryOptions
 from jury_judge.documents.opinions import Opinions, read_opinions, verdict_of
-from jury_judge.documents.shared_jury import JuryOptions
 from jury_judge.documents.supplied_answers import SuppliedAnswer
 from jury_judge.documents.supplied_jury import NO_ARTIFACTS, SuppliedJury, judged_case, one_scenario
 from jury_judge.runs.callbacks import OnEvent

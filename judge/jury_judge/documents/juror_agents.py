@@ -25,14 +25,15 @@ from jury_events.ids import Step
 from jury_events.panel import Language
 from jury_events.text.visible_text import visible_line
 from jury_judge.documents.artifact_tools import ArtifactContext
+from jury_judge.documents.jury_options import JuryOptions
 from jury_judge.documents.opinions import Opinions, read_opinion, read_opinions
 from jury_judge.documents.retired import warn_of_retired
 from jury_judge.documents.seating import documents_fallbacks
-from jury_judge.documents.shared_jury import JuryOptions, SharedJury
 from jury_judge.documents.supplied_answers import SuppliedAnswer
 from jury_judge.documents.supplied_jury import NO_ARTIFACTS, SuppliedJury, judged_case, one_scenario
 from jury_judge.errors import NoEvaluation
 from jury_judge.panels.files import load_panel
+from jury_judge.runs.shared_context import SharedContext
 from jury_views.result_models import CollaborativeJuryResult, JurorEvaluation, JurorStatement
 
 LANGUAGE: Language = "ja"
@@ -104,7 +105,7 @@ class BaseJurorAgent:
         self.artifact_context = artifact_context or NO_ARTIFACTS
         self._options = options
         self._latest: dict[tuple[str, str], JurorEvaluationOutput] = {}
-        self._jury = SharedJury(lambda: SuppliedJury(_single_panel(self.config), **self._options))
+        self._jury = SharedContext(lambda: SuppliedJury(_single_panel(self.config), **self._options))
 
     async def evaluate_phase1(
         self, evaluation_summary: str, question_prompt: str, agent_response: str

@@ -13,8 +13,8 @@ from jury_events.case import Case, Image, Scenario
 from jury_events.errors import SettingError
 from jury_events.text.validation import condensed
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
+from jury_judge.documents.jury_options import JuryOptions
 from jury_judge.documents.scenarios import asked_of
-from jury_judge.documents.shared_jury import JuryOptions
 from jury_judge.documents.supplied_answers import StepAnswers, SuppliedAnswers
 from jury_judge.jury import ANYWHERE, Jury
 from jury_judge.runs.callbacks import OnEvent

@@ -4,7 +4,8 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING
 
-from jury_judge.records.open_store import OpenStore
+from jury_judge.records.open_store import OpenStore, log_line
+from jury_judge.stores.stores import Say
 
 if TYPE_CHECKING:
     from jury_events.local_events import ScoreTargetName
@@ -22,6 +23,7 @@ class ScoreRecords(OpenStore):
         *,
         dry_run: bool = False,
         environ: Mapping[str, str] | None = None,
+        say: Say = log_line,
     ) -> "AsyncGenerator[ExportedScores, None]":
         """Write verdicts, scores and votes of debates onto the traces that they judged, at the tool that has these.
 
@@ -32,16 +34,18 @@ class ScoreRecords(OpenStore):
             target: `langfuse`, `mlflow` or `otel`.
             dry_run: say what would be written; write and record nothing.
             environ: the environment's variables, which name the tool; None is `os.environ`.
+            say: takes a line when another process has to be waited for.
 
         Raises:
             DebateNotFound: no debate has that id, is of that run, or meets the conditions.
             ExtraMissing: the package of the tool is not installed.
             SettingError: a variable is missing, or has a value that it cannot have.
             ScoresRefused: the tool did not take the scores of a debate; the same call goes on with it.
-            StoreLocked: another process writes to the SQLite store.
+            StoreLocked: another process writes to the SQLite store, and did not end in time. The store is locked only
+                while an event is appended.
         """
         from jury_judge.scores.score_export import export_scores
         from jury_judge.scores.target_choice import score_target
 
         chosen = score_target(target, os.environ if environ is None else environ)
-        return self._read_each(export_scores, selection.debates, chosen, self.store_url, dry_run=dry_run)
+        return self._read_each(export_scores, selection.debates, chosen, self.store_url, dry_run=dry_run, say=say)

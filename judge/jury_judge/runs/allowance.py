@@ -1,5 +1,6 @@
 """Which debates a run with a budget may begin. With little left, open debates are finished before others begin."""
 
+import threading
 from datetime import date
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ class _OpenDebate(NamedTuple):
 
 
 class Allowance:
-    """Reserves for each open debate what it may take; another begins only if enough is left beside that.
+    """Reserves for each open debate what it may take; another begins only if enough is left beside that. Thread-safe.
 
     Reserved are the most calls and the likely cost; repairs, retries and fallbacks are in neither. If no debate is
     open, one may begin where the least that it can take is left; else no more debates begin and the run is `short`.
@@ -59,10 +60,15 @@ class Allowance:
         self._asked = 0
         self._likely = Spent()
         self._begun = Spent()
+        self._lock = threading.Lock()
         self.short = False
 
     def admits(self, job: Job) -> bool:
         """Whether the debate may begin now; it is open then. One that is refused while none is open may never begin."""
+        with self._lock:
+            return self._admits(job)
+
+    def _admits(self, job: Job) -> bool:
         before = self._taken(job.debate_id)
         needed = self._needed(job)
         cost = needed.cost
@@ -77,6 +83,10 @@ class Allowance:
 
     def ended(self, debate_id: str, *, finished: bool) -> None:
         """Release the reservation of a debate, and count what it took."""
+        with self._lock:
+            self._end(debate_id, finished=finished)
+
+    def _end(self, debate_id: str, *, finished: bool) -> None:
         one = self._open.get(debate_id)
         if one is None:
             return

@@ -3,24 +3,31 @@
 import time
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from jury_events.codec import LocalEvent, encode
+from jury_events.codec import encode
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.ids import local_stream
 from jury_events.local_events import ExportedScore, ScoresExportBegun, ScoresExported
 from jury_events.local_facts import LocalFacts
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace, judged_trace
+from jury_judge.scores.export_lock import export_lock
 from jury_judge.scores.score_target import ScoreTarget
 from jury_judge.stores.debates import must_exist
-from jury_judge.stores.writers import lend_writer
+from jury_judge.stores.stores import Say, open_writer
 from jury_replay.selection import DebateSelection
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
 
 WRITER_WAIT = 20.0
-"""Seconds to wait for another process that writes to a SQLite store."""
+"""Seconds to wait for another process that exports scores, or that writes to a SQLite store."""
+
+RECORD_WAIT = 3600.0
+"""The same once a tool has taken scores."""
+
+_NAME = "export"
+"""In the lock of the store."""
 
 ExportStatus = Literal["written", "corrected", "unchanged", "left_out", "unreadable"]
 
@@ -46,9 +53,19 @@ class ExportedScores(NamedTuple):
 
 
 def export_scores(
-    store: EventStore, selection: DebateSelection, target: ScoreTarget, url: str, *, dry_run: bool
+    store: EventStore, selection: DebateSelection, target: ScoreTarget, url: str, *, dry_run: bool, say: Say
 ) -> Generator[ExportedScores, None, None]:
     """Write what a tool does not have of these debates, one after the other.
+
+    Other processes may write to the store meanwhile: a writer is open only while an event is appended.
+
+    Args:
+        store: open for reading.
+        selection: which debates.
+        target: the tool.
+        url: of the store.
+        dry_run: write and record nothing.
+        say: takes a line when another process has to be waited for.
 
     Raises:
         DebateNotFound: no debate has that id, is of that run, or meets the conditions.
@@ -57,15 +74,16 @@ def export_scores(
     """
     must_exist(store, selection)
     with ExitStack() as stack:
-        writer = None
         if not dry_run:
-            writer = stack.enter_context(closing(lend_writer(url, run="export", wait=WRITER_WAIT)))
+            stack.callback(export_lock(url, wait=WRITER_WAIT).release)
+            # A store that cannot be written is refused before a tool gets anything.
+            open_writer(url, run=_NAME, wait=WRITER_WAIT, say=say).close()
         for chunk in selection.chunks(store):
-            for history in (writer or store).histories(chunk):
-                yield _exported(history, target, writer)
+            for name in chunk:
+                yield _exported(store.history(name), target, None if dry_run else _LocalStream(url, name, say))
 
 
-def _exported(history: DebateHistory, target: ScoreTarget, writer: EventStore | None) -> ExportedScores:
+def _exported(history: DebateHistory, target: ScoreTarget, stream: "_LocalStream | None") -> ExportedScores:
     name = history.debate_id
     try:
         trace, local = judged_trace(history), history.local
@@ -78,43 +96,44 @@ def _exported(history: DebateHistory, target: ScoreTarget, writer: EventStore | 
     new = tuple(one for one in trace.scores if one.name not in there or there[one.name].content != one.content)
     if not new:
         return ExportedScores(name, "unchanged", trace.trace_id)
-    lost = any((one.target, one.place) == (target.name, target.place) for one in local.unrecorded)
-    if writer is not None:
-        _write(_LocalStream(writer, history), target, trace, new, local)
+    lost = local.unrecorded_at(target.name, target.place) is not None
+    if stream is not None:
+        _write(stream, target, trace, new, local)
     return ExportedScores(name, "corrected" if there else "written", trace.trace_id, new, repeated=lost)
 
 
 def _write(
     stream: "_LocalStream", target: ScoreTarget, trace: JudgedTrace, new: Sequence[DebateScore], local: LocalFacts
 ) -> None:
-    number = local.next_export
-    if target.repeats:
-        begun = next((one for one in local.unrecorded if (one.target, one.place) == (target.name, target.place)), None)
-        if begun is None:
-            stream.add(ScoresExportBegun(target=target.name, place=target.place, number=number))
-        else:
-            number = begun.number
-    ids = target.write(trace, new, local.scores_at(target.name, target.place))
+    at: dict[str, Any] = {"target": target.name, "place": target.place}
+    number = local.unrecorded_at(**at)
+    if target.repeats and number is None:
+        number = stream.add(ScoresExportBegun, wait=WRITER_WAIT, **at)
+    ids = target.write(trace, new, local.scores_at(**at))
     written = tuple(ExportedScore(name=one.name, content=one.content, id=ids.get(one.name)) for one in new)
-    stream.add(ScoresExported(target=target.name, place=target.place, scores=written, number=number))
+    stream.add(ScoresExported, number, wait=RECORD_WAIT, **at, scores=written)
 
 
 class _LocalStream:
-    """Appends to the stream of a debate as it was read: refused where another process wrote to it meanwhile."""
+    """The stream of a debate, which is written while an event is appended, and free for other processes between."""
 
-    def __init__(self, writer: EventStore, history: DebateHistory) -> None:
-        self._writer, self._debate_id = writer, history.debate_id
-        self._version = len(history.stored_local)
+    def __init__(self, url: str, debate_id: str, say: Say) -> None:
+        self._url, self._debate_id, self._say = url, debate_id, say
 
-    def add(self, event: LocalEvent) -> None:
-        """Append an event.
+    def add(
+        self, kind: type[ScoresExportBegun | ScoresExported], number: int | None = None, *, wait: float, **fields: Any
+    ) -> int:
+        """Append an event of the export with that number, None: of the next one; returns the number.
 
         Raises:
-            StoreError: it was refused.
+            StoreError: it was refused, or another process writes to the store and did not end in time.
         """
-        now = time.time_ns() // 1000
-        append = Append(local_stream(self._debate_id), (encode(event, recorded_at=now),), self._version)
-        (answer,) = self._writer.append([append])
-        if isinstance(answer, StoreError):
-            raise answer
-        self._version += 1
+        with closing(open_writer(self._url, run=_NAME, wait=wait, say=self._say)) as writer:
+            history = writer.history(self._debate_id)
+            number = history.local.next_export if number is None else number
+            event = encode(kind(number=number, **fields), recorded_at=time.time_ns() // 1000)
+            stream = local_stream(self._debate_id)
+            (answer,) = writer.append([Append(stream, (event,), len(history.stored_local))])
+            if isinstance(answer, StoreError):
+                raise answer
+            return number

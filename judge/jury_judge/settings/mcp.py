@@ -6,6 +6,7 @@ from pydantic import AfterValidator
 
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.budget import Budget
+from jury_judge.settings.listening import ListeningSettings
 from jury_judge.settings.panel import PanelSettings
 from jury_judge.settings.run import RunSettings, checked_run_id
 from jury_judge.settings.runtime import Simulation
@@ -15,7 +16,7 @@ _OF_JUDGING = (*PanelSettings.model_fields, "max_calls", "max_cost", "prices", "
 _OF_HTTP = ("host", "port", "hosts")
 
 
-class McpSettings(PanelSettings, Budget):
+class McpSettings(ListeningSettings, PanelSettings, Budget):
     """What a server of the Model Context Protocol reads, and into which run it judges.
 
     Attributes:
@@ -23,20 +24,13 @@ class McpSettings(PanelSettings, Budget):
         store_url: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
         simulate: latencies and faults of simulated jurors: a `Script`, or its settings as texts by name.
         http: listen for HTTP instead of standard input and output.
-        host: the address to listen at.
-        port: 0: any that is free.
-        hosts: further names by which clients reach it, in lower case, with a port where it is not the usual one.
-        token: that requests need. On loopback none is needed without one.
     """
 
     run_id: Annotated[str, AfterValidator(checked_run_id)] | None = None
     store_url: str | None = None
     simulate: Simulation = NO_FAULTS
     http: bool = False
-    host: str = "127.0.0.1"
     port: int = 8766
-    hosts: tuple[str, ...] = ()
-    token: str | None = None
 
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""
@@ -53,6 +47,6 @@ class McpSettings(PanelSettings, Budget):
 
     @property
     def run(self) -> RunSettings:
-        """The settings of the run into which cases are judged, one at a time and in this process."""
+        """The settings of the run into which cases are judged, in this process."""
         named = {name: getattr(self, name) for name in _OF_JUDGING}
-        return RunSettings.of(run_id=self.run_id, store_url=self.store_url, in_process=True, concurrency=1, **named)
+        return RunSettings.of(run_id=self.run_id, store_url=self.store_url, in_process=True, **named)

@@ -5,19 +5,15 @@ from typing import Any
 
 from jury_actors.store_retry import STORE_PATIENCE
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.listening import ListeningSettings
 from jury_judge.settings.runtime import Processes, Simulation
 from jury_providers.simulated.script import NO_FAULTS
 
 
-class ServeSettings(SettingsModel):
-    """Where a server listens, what it serves to whom, and where it judges what is submitted.
+class ServeSettings(ListeningSettings):
+    """What a server serves to whom, and where it judges what is submitted. With reviewers requests always need a token.
 
     Attributes:
-        host: the address to listen at.
-        port: 0: any that is free.
-        hosts: further names by which clients reach it, in lower case, with a port where it is not the usual one.
-        token: that requests need. On loopback none is needed without one, unless there are reviewers.
         readers: live readers at most.
         store_url: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
         read_only: judge nothing.
@@ -38,10 +34,7 @@ class ServeSettings(SettingsModel):
         deliveries_file: their record; None: beside the SQLite file.
     """
 
-    host: str = "127.0.0.1"
     port: int = 8765
-    hosts: tuple[str, ...] = ()
-    token: str | None = None
     readers: int = 1000
     store_url: str | None = None
     read_only: bool = False

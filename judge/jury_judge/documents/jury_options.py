@@ -1,0 +1,21 @@
+"""Further options of the documents' classes."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from jury_judge.runs.writing import Writing
+from jury_judge.settings.budget import Budget
+from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.settings.sources import Sources
+
+
+class JuryOptions(TypedDict, total=False):
+    """Further options of the documents' classes; see `Jury`."""
+
+    store: str | None
+    runtime: RuntimeSettings
+    budget: Budget
+    sources: Sources
+    environ: Mapping[str, str] | None
+    concurrency: int
+    writing: Writing

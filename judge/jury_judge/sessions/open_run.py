@@ -1,0 +1,194 @@
+"""A run whose cases come one after another, from many callers at once: they share one Jury and one budget."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, ExitStack, aclosing
+from datetime import UTC, datetime
+from functools import partial
+from types import TracebackType
+from typing import Self
+
+from jury_actors.admission.budget import BUDGET
+from jury_actors.errors import Halted
+from jury_actors.messages import Finished
+from jury_events.case import Case
+from jury_events.ids import debate_id as id_of
+from jury_judge.errors import RunUnfinished
+from jury_judge.jury import Jury
+from jury_judge.panels.files import LoadedPanel
+from jury_judge.running.supervision import RunSupervision
+from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.budgets import ceiling
+from jury_judge.runs.callbacks import OnEvent
+from jury_judge.runs.observation import Observation
+from jury_judge.runs.preflight import preflight
+from jury_judge.runs.run import Run
+from jury_judge.runs.shared_context import SharedContext
+from jury_judge.runs.writing import Writing
+from jury_judge.sessions.announced_jury import announced_jury
+from jury_judge.sessions.planned_run import OneCase, PlannedRun
+from jury_judge.sessions.prepared_run import LOCK_SECONDS
+from jury_judge.settings.budget import Budget
+from jury_judge.settings.run import RunSettings
+from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.settings.store import load_settings
+from jury_judge.stores.stores import Say, lock_run, open_or_create, open_writer
+from jury_providers.registry import check_models
+from jury_store.event_store import EventStore
+from jury_store.opening import parse_store_url
+
+
+class OpenRun:
+    """Judges cases into one run, any number at once in this process, within its budget over all its sessions.
+
+    While nothing is judged the store is free for other processes.
+
+    Args:
+        settings: of the run, with its id; debates run in this process.
+        loaded: the panel.
+        say: takes lines for the user.
+        environ: where settings are read; None is `os.environ`.
+    """
+
+    def __init__(
+        self, settings: RunSettings, loaded: LoadedPanel, say: Say, environ: Mapping[str, str] | None = None
+    ) -> None:
+        self._planned = partial(PlannedRun, settings=settings, loaded=loaded, adopt=(), environ=environ)
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._sessions = SharedContext(lambda: _Session(settings, loaded, say, environ))
+
+    async def judge(self, case: Case, store: EventStore, on_event: OnEvent | None = None) -> str:
+        """Judge a case to the end of its debate, unless that was done before; returns the debate's id.
+
+        Cancelling stops the debate where it is, and no other; the same call goes on with it.
+
+        Args:
+            case: with an id that no other case of the run has.
+            store: of the run, open for reading.
+            on_event: called with each live event (`docs/live-events.md`) of a debate that runs.
+
+        Raises:
+            Halted: a provider's key is missing or refused, a quota or the budget is used up.
+            StoreLocked: another process writes to the SQLite store, or executes the run.
+            RunRefused: the run was begun with another panel, or the debate is in quarantine or cannot be read.
+            RunUnfinished: a person cancelled the run.
+        """
+        run = self._planned(OneCase(case)).run
+        checked = await asyncio.to_thread(preflight, run, store, seconds=None)
+        if checked.left:
+            async with self._slots, self._sessions.use() as session:
+                await session.judge(run, on_event)
+        return id_of(run.run_id, case.case_id)
+
+
+class _Session:
+    """One session of the run: the lock of its store, its budget and its Jury, in `async with`."""
+
+    def __init__(self, settings: RunSettings, loaded: LoadedPanel, say: Say, environ: Mapping[str, str] | None) -> None:
+        assert settings.run_id is not None, "the run has an id"
+        self._settings, self._loaded, self._say = settings, loaded, say
+        self._run_id = settings.run_id
+        self._environ = os.environ if environ is None else environ
+        self._ended = asyncio.Event()
+        self._allowance: Allowance | None = None
+
+    async def __aenter__(self) -> Self:
+        """Wait for the store, and open it.
+
+        Raises:
+            StoreLocked: another process writes to it, or executes the run, and did not end in time.
+            KeyMissing: a model cannot be called.
+        """
+        locks = ExitStack()
+        opening = asyncio.create_task(asyncio.to_thread(self._open, locks))
+        try:
+            self._jury = await asyncio.shield(opening)
+            async with AsyncExitStack() as stack:
+                stack.callback(locks.close)
+                await stack.enter_async_context(self._jury)
+                self._closing = stack.pop_all()
+        except asyncio.CancelledError:
+            # The thread cannot be cancelled: what it still locks must be released.
+            opening.add_done_callback(lambda _: locks.close())
+            raise
+        return self
+
+    async def judge(self, run: Run, on_event: OnEvent | None) -> None:
+        """Judge the one case of `run`, which is a part of the run; raises as `OpenRun.judge`."""
+        while True:
+            ended, problems, lines = self._ended, list[Finished](), 0
+            supervision = RunSupervision(self._jury.store_url, run.run_id, say=self._say)
+            checked = await asyncio.to_thread(preflight, run, self._jury.store, seconds=None)
+            judged = self._jury.execute(
+                run,
+                checked,
+                problems=problems,
+                on_event=None if on_event is None else lambda _debate, event: on_event(event),
+                allowance=self._allowance,
+                supervision=supervision,
+            )
+            try:
+                async with aclosing(judged):
+                    lines = len([line async for line in judged])
+            finally:
+                self._ended.set()
+                self._ended = asyncio.Event()
+            self._check(problems, supervision)
+            if lines:
+                return
+            if self._allowance is None or self._allowance.short:
+                left = "" if self._allowance is None else f": {self._allowance.rest(1)}"
+                raise Halted(f"the case was not judged{left}", about=BUDGET)
+            await ended.wait()  # for the budget that a debate leaves that runs now
+
+    def _check(self, problems: list[Finished], supervision: RunSupervision) -> None:
+        for finished in problems:
+            if finished.problem is not None:
+                raise finished.problem
+        if supervision.cancelled_by is not None:
+            raise RunUnfinished(f"run {self._run_id} is cancelled by {supervision.cancelled_by}", {})
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Debates that still run stop where they are; the store is free."""
+        await self._closing.__aexit__(kind, error, trace)
+
+    def _open(self, locks: ExitStack) -> Jury:
+        """Lock the store, then count what earlier sessions spent: no other process spends meanwhile."""
+        settings, loaded, environ = self._settings, self._loaded, self._environ
+        url, today = load_settings(environ, store_url=settings.store_url).store_url, datetime.now(UTC).date()
+        check_models(loaded.panel, loaded.endpoints, os.environ)
+        store = open_or_create(url)
+        locks.callback(store.close)
+        try:
+            if (lock := lock_run(url, self._run_id, wait=LOCK_SECONDS, say=self._say)) is not None:
+                locks.callback(lock.release)
+            if parse_store_url(url).get_backend_name() == "sqlite":
+                locks.callback(open_writer(url, run=self._run_id, wait=LOCK_SECONDS, say=self._say).close)
+        except BaseException:
+            locks.close()
+            raise
+        prices = settings.price_list(environ).at_clouds(loaded.endpoints)
+        bounds = ceiling(store, self._run_id, prices, today, max_calls=settings.max_calls, max_cost=settings.max_cost)
+        if bounds.bounded:
+            self._allowance = Allowance(
+                bounds, loaded.resolved, store, prices=prices, endpoints=loaded.endpoints, on=today
+            )
+        return announced_jury(
+            loaded,
+            url,
+            RuntimeSettings(in_process=True, simulate=settings.simulate),
+            Observation(say=self._say, otel=settings.otel),
+            self._say,
+            budget=Budget(
+                max_calls=settings.max_calls,
+                max_cost=settings.max_cost,
+                prices=prices,
+                spent=bounds.spent,
+                lease_of=bounds.run,
+            ),
+            writing=Writing(name=self._run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience),
+            environ=environ,
+        )
