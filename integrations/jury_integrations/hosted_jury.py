@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from jury_events.case import Case
-from jury_events.errors import SettingError
+from jury_events.errors import JuryError, SettingError
 from jury_events.regular_files import read_failure, read_text
 from jury_events.text.visible_text import visible_line
 from jury_integrations.content_names import named_by_content
+from jury_integrations.errors import JuryUnusable
 from jury_integrations.jury_outcome import JuryOutcome
 from jury_integrations.jury_thread import submit
 from jury_judge import CollaborativeJuryResult, Jury, StoreLocked, Writing
@@ -128,8 +129,15 @@ class HostedJury:
 def hosted_jury(
     host: str, panel: str | None = None, store: str | None = None, policy: str | None = None, run: str | None = None
 ) -> HostedJury:
-    """The jury of this process with these settings: made once."""
-    return HostedJury(host, panel=panel, store=store, policy=policy, run=run)
+    """The jury of this process with these settings: made once.
+
+    Raises:
+        JuryUnusable: a setting cannot be used.
+    """
+    try:
+        return HostedJury(host, panel=panel, store=store, policy=policy, run=run)
+    except JuryError as error:
+        raise JuryUnusable(str(error)) from None
 
 
 def _expecting(case: Case, expected: str) -> Case:

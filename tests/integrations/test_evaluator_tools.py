@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.gated_models import gated_models
+from support.langsmith_server import LangSmithServer
 from support.tool_environment import ToolEnvironment, python_tools
 from support.tool_server import ToolServer, tool_server
 from support.tool_stores import debates, killed_and_called_again
@@ -31,10 +32,15 @@ def tool() -> ToolEnvironment:
 
 
 @pytest.fixture
-def server() -> Iterator[ToolServer]:
+def langsmith() -> LangSmithServer:
+    return LangSmithServer()
+
+
+@pytest.fixture
+def server(langsmith: LangSmithServer) -> Iterator[ToolServer]:
     """In place of the servers of Langfuse and LangSmith."""
     project = {"id": "p", "name": "p", "metadata": {}, "organization": {"id": "o", "name": "o"}}
-    with tool_server({"/api/public/projects": {"data": [project]}}) as found:
+    with tool_server({"/api/public/projects": {"data": [project]}, "/api/public": {}, "/": langsmith.answer}) as found:
         yield found
 
 
@@ -50,7 +56,7 @@ def surroundings(server: ToolServer) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_the_example_passes_one_answer_and_fails_one(
-    tool: ToolEnvironment, server: ToolServer, name: str, tmp_path: Path
+    tool: ToolEnvironment, server: ToolServer, langsmith: LangSmithServer, name: str, tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(EXAMPLES / name, tmp_path / name))
     said = tool.call("python", "evaluate.py", cwd=folder, env=surroundings(server)).out.splitlines()
@@ -62,12 +68,21 @@ def test_the_example_passes_one_answer_and_fails_one(
         scores = [one for sent in server.to("/api/public/scores") for one in sent.json]
         assert {("jury", "safe_pass"), ("jury", "unsafe_fail")} <= {(one["name"], one["value"]) for one in scores}
         assert all("debate_id" in json.dumps(one["metadata"]) for one in scores)
+    if name == "langsmith":
+        assert {HOURS: "safe_pass", HARM: "unsafe_fail"} == feedback(langsmith)
+
+
+def feedback(langsmith: LangSmithServer) -> dict[str, str]:
+    """The verdict that the server has of each question, in the newest experiment."""
+    (*_, newest) = langsmith.projects
+    found = [one for one in langsmith.feedback.values() if (one["session_id"], one["key"]) == (newest, "jury")]
+    return {langsmith.runs[one["run_id"]]["inputs"]["question"]: one["value"] for one in found}
 
 
 @pytest.mark.kill
 @pytest.mark.parametrize("name", PRINTED)
 def test_a_tool_killed_in_the_middle_goes_on_with_the_same_command(
-    tool: ToolEnvironment, server: ToolServer, name: str, tmp_path: Path
+    tool: ToolEnvironment, server: ToolServer, langsmith: LangSmithServer, name: str, tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(EXAMPLES / name, tmp_path / name))
     with gated_models(2) as models:
@@ -75,3 +90,15 @@ def test_a_tool_killed_in_the_middle_goes_on_with_the_same_command(
         killed_and_called_again(tool, models, 2, *command, cwd=folder, env=surroundings(server))
 
     assert 2 == debates(folder)
+    if name == "langsmith":
+        assert (1, 2, {HOURS, HARM}) == (len(langsmith.datasets), len(langsmith.projects), set(feedback(langsmith)))
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_a_panel_that_is_not_there_is_one_line(tool: ToolEnvironment, name: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(EXAMPLES / name, tmp_path / name))
+    keys = surroundings(ToolServer({}))
+    said = tool.call("python", "evaluate.py", "none.yaml", cwd=folder, env=keys, code=1).err
+
+    assert "Traceback" not in said
+    assert "jury: none.yaml: there is no such panel file" in said

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from jury_cases.errors import CaseFileError
 from jury_events.errors import JuryError, SettingError
@@ -175,6 +177,17 @@ def test_a_setting_that_cannot_be_used_is_refused_before_anything_is_judged(
 ) -> None:
     with pytest.raises(error):
         HostedJury("tool", **settings)
+
+
+def test_a_command_of_a_tool_made_with_click_prints_one_line_of_a_setting_that_cannot_be_used() -> None:
+    @click.command()
+    def score() -> None:
+        hosted_jury("tool", "nosuch.yaml")
+
+    ended = CliRunner().invoke(score)
+
+    assert (1, 1) == (ended.exit_code, len(ended.stderr.splitlines()))
+    assert ended.stderr.startswith("Error: nosuch.yaml: there is no such panel file")
 
 
 def test_the_policy_is_that_of_cases_without_one(tmp_path: Path, sqlite_url: str) -> None:

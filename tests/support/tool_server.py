@@ -23,7 +23,7 @@ class Sent(NamedTuple):
 
 
 class ToolServer:
-    """What was sent, in order; `answers` are the bodies of answers by the beginning of the path."""
+    """What was sent, in order; `answers` are the bodies of answers by the beginning of the path, or give one."""
 
     def __init__(self, answers: dict[str, Any]) -> None:
         self.answers = answers
@@ -47,9 +47,10 @@ def tool_server(answers: dict[str, Any] | None = None) -> Iterator[ToolServer]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             if self.headers.get("Content-Encoding") == "gzip":
                 body = gzip.decompress(body)
-            kept.sent.append(Sent(self.command, self.path, body))
+            sent = Sent(self.command, self.path, body)
+            kept.sent.append(sent)
             found = next((value for path, value in kept.answers.items() if self.path.startswith(path)), {})
-            said = json.dumps(found).encode()
+            said = json.dumps(found(sent) if callable(found) else found).encode()
             with suppress(BrokenPipeError, ConnectionResetError):  # a client that was killed
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
