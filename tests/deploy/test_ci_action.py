@@ -1,12 +1,11 @@
 """`action.yml` and the job for GitLab: their steps run as they are, with simulated jurors."""
 
-import json
 import os
 import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import yaml
@@ -137,12 +136,3 @@ def test_the_job_for_gitlab_runs_as_it_is(jury: CommandLine) -> None:
     assert (0, 0) == (judged.returncode, kept.returncode), judged.stderr + kept.stderr
     assert {"jury.xml", "summary.md", "cassettes"} == {path.name for path in (jury.folder / "jury-report").iterdir()}
     assert job["artifacts"]["reports"]["junit"] == "jury-report/jury.xml"
-
-
-@pytest.mark.parametrize("name", ["action.yml", "examples/ci/jury-gate.yml", ".github/workflows/release.yml"])
-def test_workflows_are_yaml_objects_with_steps(name: str) -> None:
-    read = yaml.safe_load((ROOT / name).read_text())
-    jobs: list[Any] = [read["runs"]] if "runs" in read else list(read["jobs"].values())
-
-    assert all(step.keys() & {"run", "uses"} for job in jobs for step in job["steps"])
-    assert json.dumps(read, default=str)

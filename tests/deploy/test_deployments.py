@@ -11,7 +11,8 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from compose_pydantic import ComposeSpecification
+from check_jsonschema import main as check_jsonschema
+from click.testing import CliRunner
 
 from support.command_line import JURY, environment
 
@@ -103,12 +104,32 @@ def of(instruction: str) -> list[str]:
     return [rest for name, rest in INSTRUCTIONS if name == instruction]
 
 
-def test_the_composition_is_valid_and_its_services_are_there() -> None:
-    found = ComposeSpecification.model_validate(
-        {name: one for name, one in COMPOSE.items() if not name.startswith("x-")}
-    )
+SCHEMAS = {
+    "deploy/compose.yaml": "vendor.compose-spec",
+    "action.yml": "vendor.github-actions",
+    ".github/workflows/release.yml": "vendor.github-workflows",
+    "examples/ci/jury-gate.yml": "vendor.github-workflows",
+    "examples/ci/gitlab-ci.yml": "vendor.gitlab-ci",
+}
+"""The published schema of each file, as check-jsonschema ships it."""
 
-    assert {"postgres", "upgrade", "serve", "head", "worker", "run"} == set(found.services or {})
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_file_is_valid_by_its_published_schema(name: str) -> None:
+    done = CliRunner().invoke(check_jsonschema, ["--builtin-schema", SCHEMAS[name], str(ROOT / name)])
+
+    assert 0 == done.exit_code, done.output
+
+
+def test_a_published_schema_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    broken = tmp_path / "compose.yaml"
+    broken.write_text((ROOT / "deploy" / "compose.yaml").read_text().replace("    command:", "    comand:"))
+
+    assert 1 == CliRunner().invoke(check_jsonschema, ["--builtin-schema", "vendor.compose-spec", str(broken)]).exit_code
+
+
+def test_the_services_of_the_composition_are_there() -> None:
+    assert {"postgres", "upgrade", "serve", "head", "worker", "run"} == set(COMPOSE["services"])
     for name, service in COMPOSE["services"].items():
         assert set(service.get("depends_on", {})) <= set(COMPOSE["services"]), name
         named = {str(one).split(":", 1)[0] for one in service.get("volumes", [])}
