@@ -12,7 +12,8 @@ class Interval:
     low: float
     high: float
     method: str
-    """`cluster bootstrap` (percentiles), `clustered t`, `prediction-powered t`, `wilson`, `clustered t and wilson`."""
+    """`cluster bootstrap` (percentiles), `clustered t`, `prediction-powered t`, `wilson`, `clustered t and wilson`,
+    `clopper-pearson` (exact)."""
     clusters: int
     """How many clusters it is based on."""
     resamples: int | None = None
