@@ -36,6 +36,8 @@ class RecordedSet(BaseModel):
     """The column `cluster` matches this wholly; its group is the cluster. None: the column is the cluster."""
     panels: tuple[tuple[str, ...], ...] = ()
     """Panels of three to show; the third is asked last."""
+    ladders: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    """Ladders to certify: of each the judges of every stage, from the cheapest on; the last stage stands."""
 
 
 class ReadSet(NamedTuple):

@@ -14,12 +14,17 @@ from jury_analysis.early_stop import EarlyStop, early_stops
 from jury_analysis.errors import TooFewLabels
 from jury_analysis.estimate import Estimate
 from jury_analysis.faults import FaultReport
+from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
+from jury_analysis.ladders.ladder_votes import StageBallots
+from jury_analysis.ladders.promises import Promises
 from jury_analysis.message_agreement import MessageAgreement
 from jury_analysis.statistics import StatisticsOptions, statistics
 from jury_analysis.vote_matrix import VoteMatrix, vote_matrix
 from jury_events.calibration import SignalKind
 
 RISKS = (0.05, 0.10)
+LADDER_RISKS = (0.05, 0.08, 0.10)
+"""Most wrong ones of the passes that are accepted early, and of the fails."""
 CONFIDENCE = 0.9
 
 
@@ -57,6 +62,17 @@ class Promise:
 
 
 @dataclass(frozen=True)
+class CertifiedStages:
+    """A ladder, certified at one risk for passes and for fails."""
+
+    stages: tuple[tuple[str, ...], ...]
+    """The judges of each."""
+    risk: float
+    report: LadderReport | None
+    """None: there are fewer labels than any such promise takes."""
+
+
+@dataclass(frozen=True)
 class SetResult:
     """All figures of one set."""
 
@@ -74,6 +90,7 @@ class SetResult:
     triples: tuple[PanelResult, ...]
     """Every three judges."""
     promises: tuple[Promise, ...]
+    ladders: tuple[CertifiedStages, ...]
     faults: FaultReport | None
     messages: MessageAgreement | None
 
@@ -101,6 +118,7 @@ def results(read: ReadSet) -> SetResult:
         panels=tuple(_panel(read, seats) for seats in read.recorded.panels),
         triples=tuple(_panel(read, seats) for seats in combinations(read.seats, 3)),
         promises=tuple(_promise(read, signal, risk) for signal in signals for risk in RISKS),
+        ladders=tuple(_ladder(read, stages, risk) for stages in read.recorded.ladders for risk in LADDER_RISKS),
         faults=found.faults,
         messages=found.messages,
     )
@@ -131,6 +149,15 @@ def _promise(read: ReadSet, signal: SignalKind, risk: float) -> Promise:
         return Promise(signal, risk, calibrate(read.ballots, None, options).certificate)
     except TooFewLabels:
         return Promise(signal, risk, None)
+
+
+def _ladder(read: ReadSet, stages: tuple[tuple[str, ...], ...], risk: float) -> CertifiedStages:
+    ballots = [StageBallots(" + ".join(seats), read.of_seats(seats)) for seats in stages]
+    options = LadderOptions(Promises(risk, risk, confidence=CONFIDENCE), scale=read.scale)
+    try:
+        return CertifiedStages(stages, risk, calibrate_ladder(ballots, None, options))
+    except TooFewLabels:
+        return CertifiedStages(stages, risk, None)
 
 
 def interval_of(estimate: Estimate) -> tuple[float, float] | None:

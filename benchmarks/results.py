@@ -1,4 +1,4 @@
-"""What juries, pairs and single judges do on public recorded judges: prints `docs/results.md`.
+"""What juries, pairs, ladders and single judges do on public recorded judges: prints `docs/results.md`.
 
     uv run python benchmarks/results.py FOLDER [--check docs/results.md] [--sets FOLDER]
 

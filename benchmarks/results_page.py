@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
-from recorded_results import CONFIDENCE, PanelResult, Promise, SetResult, interval_of
+from recorded_results import CONFIDENCE, CertifiedStages, PanelResult, Promise, SetResult, interval_of
 
 from jury_analysis.best_seat import SingleSeat
 from jury_analysis.estimate import Estimate
@@ -16,9 +16,9 @@ MOST = 5
 INTRODUCTION = """\
 # Results on public recorded judges
 
-What a jury, a pair and the best single judge do on judgements that others recorded and published, beside labels of
-people (of the runs of agents: by construction). No model was called for this page, and nothing was fetched. One
-command prints it from local files, which it knows by their SHA-256:
+What a jury, a pair, a certified ladder and the best single judge do on judgements that others recorded and published,
+beside labels of people (of the runs of agents: by construction). No model was called for this page, and nothing was
+fetched. One command prints it from local files, which it knows by their SHA-256:
 
 ```console
 uv run python benchmarks/results.py FOLDER
@@ -126,6 +126,7 @@ def _set(found: SetResult) -> Iterator[str]:
     yield _judges(found)
     yield _choices(found)
     yield from _agreeing(found)
+    yield from _ladders(found)
     yield from _extremes(found)
     yield from _steps(found)
 
@@ -199,6 +200,34 @@ def _promise(promise: Promise) -> tuple[str, ...]:
     share = f"{accepted.accepted:,} of {certificate.units:,} ({accepted.accepted / certificate.units:.1%})"
     bound = f"{accepted.upper_bound:.1%}"
     return (f"{name}, from {certificate.threshold:.3g}", risk, share, f"{accepted.wrong:,}", bound)
+
+
+def _ladders(found: SetResult) -> Iterator[str]:
+    if not found.ladders:
+        return
+    yield (
+        "**Certified [ladders](stages.md).** A case is decided by the first stage that accepts its verdict, else by "
+        "the last. Of the passes that a stage accepts early, and of the fails, at most the given share is wrong, all together at a "
+        f"confidence of {CONFIDENCE:.0%}. *Early* is the share of the cases that never come to the last stage, "
+        "*missed* the share of the failing cases that are accepted early as a pass, *asked* how many judges are asked "
+        "a case: a judge of two stages is asked twice. Thresholds, shares and intervals are of the same labels.\n"
+    )
+    columns = ("stages", "wrong at most", "early", "missed", "right", "last stage alone", "asked", "last stage alone")
+    yield _table(columns, [_ladder(one, len(found.everyone.seats)) for one in found.ladders])
+
+
+def _ladder(ladder: CertifiedStages, judges: int) -> tuple[str, ...]:
+    stages = (f"all {judges}" if len(seats) == judges else " + ".join(seats) for seats in ladder.stages)
+    name = "; then ".join(stages)
+    risk = f"{ladder.risk:.0%}"
+    if ladder.report is None:
+        return (name, risk, "too few labels", *[NONE] * 5)
+    use = ladder.report.use
+    alone = (_share(use.full_accuracy), f"{use.full_calls:.2f}")
+    if not ladder.report.accepts:
+        return (name, risk, "nothing can be promised", NONE, NONE, alone[0], NONE, alone[1])
+    early = (_share(use.early), _share(use.missed), _share(use.accuracy))
+    return (name, risk, *early, alone[0], f"{use.calls:.2f}", alone[1])
 
 
 def _extremes(found: SetResult) -> Iterator[str]:

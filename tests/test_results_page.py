@@ -26,6 +26,7 @@ DEFINITION = {
     "cluster_pattern": r"(\d+)__.*",
     "clusters": "questions",
     "panels": [["worse", "worst", "best"]],
+    "ladders": [[["worse", "worst"], ["best"]]],
 }
 
 
