@@ -207,10 +207,10 @@ def _ladders(found: SetResult) -> Iterator[str]:
         return
     yield (
         "**Certified [ladders](stages.md).** A case is decided by the first stage that accepts its verdict, else by "
-        "the last. Of the passes that a stage accepts early, and of the fails, at most the given share is wrong, all together at a "
-        f"confidence of {CONFIDENCE:.0%}. *Early* is the share of the cases that never come to the last stage, "
-        "*missed* the share of the failing cases that are accepted early as a pass, *asked* how many judges are asked "
-        "a case: a judge of two stages is asked twice. Thresholds, shares and intervals are of the same labels.\n"
+        "the last. Of the passes that a stage accepts early, and of the fails, at most the given share is wrong, all "
+        f"together at a confidence of {CONFIDENCE:.0%}. *Early* is the share of the cases that never come to the last "
+        "stage, *missed* the share of the failing cases that are accepted early as a pass, *asked* how many judges are "
+        "asked a case: a judge of two stages is asked twice. Thresholds, shares and intervals are of the same labels.\n"
     )
     columns = ("stages", "wrong at most", "early", "missed", "right", "last stage alone", "asked", "last stage alone")
     yield _table(columns, [_ladder(one, len(found.everyone.seats)) for one in found.ladders])
