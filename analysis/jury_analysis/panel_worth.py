@@ -19,6 +19,7 @@ from jury_analysis.report_object import json_object
 from jury_analysis.samples import BallotOptions, Exclusion, one_panel, plain_text, without_simulated
 from jury_analysis.seat_value import ORDERS, SeatValues, seat_values
 from jury_analysis.smaller_panels import MOST_PANELS, by_plurality, chosen_subsets
+from jury_analysis.staged_frontier import StagedPoint, staged_points
 from jury_analysis.step_costs import StepCosts, step_costs
 from jury_analysis.vote_matrix import VoteMatrix, by_round
 from jury_analysis.wording import Reason
@@ -78,6 +79,8 @@ class PanelWorth:
     """Different panels in the frontier."""
     all_subsets: bool
     """Whether these are all subsets of the seats."""
+    stages: tuple[StagedPoint, ...]
+    """A few seats first and the whole panel where they differ, by price; () for fewer than three seats."""
     early_stops: tuple[EarlyStop, ...]
     """What early stop would save under majority vote, by the seat that is asked last; () for fewer than three seats."""
 
@@ -131,6 +134,7 @@ def panel_worth(
     # A calibration withholds verdicts of the whole panel alone, and a recount is without it. A recount has no verdict
     # of a final judge, and votes of files have no final verdict.
     whole = np.where(counted >= 0, counted, final) if recount else np.where(final >= 0, final, counted)
+    found = frontier(first, costs, panels, whole)
     return PanelWorth(
         categories=scale.categories,
         ordered=scale.ordered,
@@ -144,9 +148,10 @@ def panel_worth(
         best_seat=best_seat(first, seed=options.seed),
         spending=tuple(_spending(first, costs)),
         rounds=round_worth(first, costs, everyone, whole),
-        frontier=frontier(first, costs, panels, whole),
+        frontier=found,
         subsets=len(subsets),
         all_subsets=len(subsets) == 2 ** len(first.seats) - 1,
+        stages=staged_points(first, costs, whole, found, _ranking(values)),
         early_stops=early_stops(first),
     )
 

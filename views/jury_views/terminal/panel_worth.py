@@ -30,6 +30,7 @@ def panel_worth_page(found: "PanelWorth") -> Page:
     _seats(page, found)
     _rounds(page, found)
     _frontier(page, found)
+    _stages(page, found)
     _early_stops(page, found)
     return page
 
@@ -141,6 +142,38 @@ def _frontier(page: Page, found: "PanelWorth") -> None:
             "cannot show",
             indent=2,
         )
+    figures.print_notes(page)
+
+
+def _stages(page: Page, found: "PanelWorth") -> None:
+    best = [one for one in found.stages if one.on_frontier]
+    if not found.stages:
+        return
+    page.heading("Stages: a few seats first, the whole panel where they differ")
+    page.line(
+        f"{pluralize(len(found.stages), 'choice')} tried; nothing is promised: jury calibrate --stages certifies",
+        indent=2,
+    )
+    if not best:
+        page.line("none beats the choices above at its price", indent=2)
+        return
+    figures = Figures()
+    rows: list[tuple[str, ...]] = [
+        ("first", "ends there", _goal(found.frontier), "decided", "cost a case", "calls", "votes a case")
+    ]
+    rows += [
+        (
+            " + ".join(visible_line(seat, 40) for seat in one.seats),
+            figures.share(one.early),
+            figures.share(one.value),
+            _per_cent(one.decided),
+            _dollars(one.cost),
+            _number(one.calls),
+            f"{one.votes:.2f}",
+        )
+        for one in best[:_POINTS]
+    ]
+    page.table(rows, indent=2)
     figures.print_notes(page)
 
 
