@@ -9,6 +9,7 @@ from jury_actors.messages import StepRequest
 from jury_debate.artifact_tools import ToolSpec, tool_definitions
 from jury_debate.assignment import CallMessage
 from jury_debate.conversation import Call
+from jury_debate.decision_questions import DecisionQuestion, DecisionQuestions
 from jury_debate.prompts import load_prompts
 from jury_debate.prompts_v2 import prompts as prompts_v2
 from jury_debate.reading.record_tools import record_tool_definitions
@@ -159,7 +160,9 @@ class StepExecution:
                 for message in call.messages
             ),
             tools=self._tools() if call.tools else (),
-            schema=_schema(
+            schema={}
+            if spec.decision is not None
+            else _schema(
                 assignment.rules,
                 spec.rubric,
                 statement=spec.statement,
@@ -172,7 +175,12 @@ class StepExecution:
             settings=call.settings,
             trace=f"{assignment.debate_id}/{exchange}",
             cache=caching,
+            questions=() if spec.decision is None else self._questions(call.messages[0]),
         )
+
+    def _questions(self, message: CallMessage) -> tuple[DecisionQuestion, ...]:
+        """The typed questions behind the record."""
+        return DecisionQuestions.model_validate_json(self.text(message.parts[-1])).questions
 
     def exchange(
         self,

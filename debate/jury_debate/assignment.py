@@ -81,13 +81,20 @@ class EvidenceSpec(NamedTuple):
     required: bool
 
 
+class DecisionSpec(NamedTuple):
+    """What a decision model is asked to choose from: the labels of `scale`; those of the panel's own, or the three."""
+
+    scale: VerdictScale
+    own_scale: bool
+
+
 class AnswerSpec(NamedTuple):
     """What an answer must contain.
 
     `ballot` is the seat's id that must be returned; `scenarios` the ids to be judged one by one, () for a case of one.
     `one_form`: every answer of the debate has all fields, null where the step does not ask for them. `evidence`: what
     is quoted is checked against this; None where no quotations are asked for. `scale`: the verdict words; None: the
-    three verdicts.
+    three verdicts. `decision`: the seat is one of decision models, and answers with probabilities alone.
     """
 
     ballot: str
@@ -97,6 +104,7 @@ class AnswerSpec(NamedTuple):
     one_form: bool = False
     evidence: EvidenceSpec | None = None
     scale: VerdictScale | None = None
+    decision: DecisionSpec | None = None
 
 
 class ReadingSpec(NamedTuple):

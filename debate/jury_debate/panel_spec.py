@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, ValidationError, ValidationInfo, field_val
 
 from jury_debate import prompts_v1
 from jury_debate.calibrated import mismatch, prompts_digest, prompts_mismatch
+from jury_debate.decision_seats import NO_OUTPUT, asked_questions, check_decision_seats
 from jury_debate.errors import PanelError
 from jury_debate.image_models import reads_images
 from jury_debate.presets import PARALLEL_ROUNDS, preset
@@ -65,7 +66,7 @@ class SeatSpec(Spec):
     """One seat as written; only the model is required. `images`: whether it is sent the pictures of a case.
 
     `window`: the tokens of a model's request and answer; None: as the catalogue knows. `reading`, `least_read`: None:
-    as the panel says.
+    as the panel says. `questions`: the version of those that decision models are asked; None: as its provider answers.
     """
 
     model: str
@@ -81,6 +82,7 @@ class SeatSpec(Spec):
     window: Window | None = None
     reading: ReadingRule | None = None
     least_read: LeastRead | None = None
+    questions: int | None = None
 
 
 class SpeakersSpec(Spec):
@@ -208,7 +210,12 @@ def first_problem(error: ValidationError) -> str:
     return f"{place}: {message}" if place else message
 
 
-def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = PROMPTS_VERSION) -> ResolvedPanel:
+def resolve(
+    spec: PanelSpec,
+    own_servers: Collection[str] = (),
+    prompts: int = PROMPTS_VERSION,
+    deciding: Collection[str] = (),
+) -> ResolvedPanel:
     """The panel with every default written out.
 
     Args:
@@ -216,6 +223,7 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = P
         own_servers: providers with a custom server; their models are sent pictures only where the panel says so.
         prompts: the version with which its debates open; a panel with a calibration opens them with the version that
             was calibrated.
+        deciding: providers of the panel file whose protocol is one of decision models.
 
     Raises:
         PanelError: fields contradict each other; the message names one.
@@ -225,7 +233,9 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = P
     try:
         judged_by = resolve_scale(spec.scale, spec.task, spec.rubric, spec.criteria, spec.language)
         texts = load_prompts(prompts if judged_by.scale is None else max(PROMPTS), spec.language)
-        built = _seats(seats, texts, spec.settings, own_servers, own_scale=judged_by.scale is not None)
+        built = _seats(
+            seats, texts, spec.settings, own_servers, own_scale=judged_by.scale is not None, deciding=deciding
+        )
         ids = tuple(seat.juror_id for seat in built)
         panel = Panel(
             name=spec.name or spec.preset,
@@ -253,6 +263,7 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = P
     _check_evidence(resolved)
     check_scale(panel, prompts_1=resolved.prompts == prompts_v1.VERSION)
     _check_reading(resolved)
+    check_decision_seats(panel, resolved.prompts, deciding)
     if panel.stop is not None:
         check_stop(panel, resolved.prompts)
     return resolved
@@ -321,6 +332,7 @@ def _seats(
     own_servers: Collection[str],
     *,
     own_scale: bool,
+    deciding: Collection[str],
 ) -> tuple[Seat, ...]:
     keys = (SCALE_ROLE,) if own_scale else ROLE_KEYS
     built: list[Seat] = []
@@ -346,6 +358,9 @@ def _seats(
             shown = f"{shown}, {called.effort}"
         default_name = prompts.role_name(letter=letter, role=role.role if role else key, model=shown)
         fallbacks = _fallbacks(model, seat.fallbacks)
+        questions = asked_questions(model, seat.questions, deciding)
+        if questions is not None:
+            called = called.changed(max_output_tokens=NO_OUTPUT)
         built.append(
             Seat(
                 juror_id=juror_id,
@@ -355,11 +370,14 @@ def _seats(
                 model=model,
                 fallbacks=fallbacks,
                 weight=seat.weight,
-                images=_images(seat.images, (model, *fallbacks), own_servers),
+                images=seat.images or False
+                if questions is not None
+                else _images(seat.images, (model, *fallbacks), own_servers),
                 settings=called,
                 window=seat.window,
                 reading=seat.reading,
                 least_read=seat.least_read,
+                questions=questions,
             )
         )
     return tuple(built)

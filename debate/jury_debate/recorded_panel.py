@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jury_debate.assignment import JUDGE_ROLE_PROMPT, ROLE_PROMPT
+from jury_debate.decision_seats import decides
 from jury_debate.image_models import reads_images
 from jury_debate.panel_spec import (
     ROLE_KEYS,
@@ -95,6 +96,7 @@ def spec_of(resolved: ResolvedPanel) -> PanelSpec:
             role_name=seat.role_name == default.role_name,
             role_focus=seat.role_focus == default.role_focus and seat.role in _KNOWN_ROLES,
             images=_has_default_images(seat),
+            questions=decides(seat.model),
         )
         for written, seat, default in zip(whole.seats, panel.seats, bare.seats, strict=True)
     )
@@ -108,6 +110,8 @@ def spec_of(resolved: ResolvedPanel) -> PanelSpec:
 
 def _has_default_images(place: Seat | FinalJudge) -> bool:
     """Whether `images` equals its default: true if all of its models are known to read pictures."""
+    if isinstance(place, Seat) and place.questions is not None:
+        return not place.images
     return place.images == all(map(reads_images, (place.model, *place.fallbacks)))
 
 

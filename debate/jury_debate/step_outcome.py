@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from jury_events.evaluation import ScenarioVerdict, SeatPosition
+from jury_events.evaluation import Probabilities, ScenarioVerdict, SeatPosition
 from jury_events.evidence import Evidence, Says
 from jury_events.outcome import FailureReason, RefusalReason
 from jury_events.reading import RecordRead
@@ -54,6 +54,25 @@ class ParsedAnswer(NamedTuple):
         return SeatPosition(self.verdict, self.label)
 
 
+class ParsedDecision(NamedTuple):
+    """A valid answer of a decision model: a probability for every verdict word, and what follows from them.
+
+    `score` is 0-100; `confidence` the verdict's share of the probabilities. `label` as in `SeatPosition`.
+    """
+
+    verdict: Verdict
+    label: str | None
+    probabilities: Probabilities
+    score: float
+    confidence: float
+    scenarios: tuple[ScenarioVerdict, ...]
+
+    @property
+    def position(self) -> SeatPosition:
+        """What it says."""
+        return SeatPosition(self.verdict, self.label)
+
+
 class GivenFinding(NamedTuple):
     """A finding in a part of the record, as an answer has it."""
 
@@ -83,6 +102,16 @@ class Answered(NamedTuple):
     simulated: bool = False
 
 
+class Decided(NamedTuple):
+    """A usable answer of the decision model `model`; other fields as in `Answered`."""
+
+    decision: ParsedDecision
+    model: str
+    model_version: str | None
+    exchanges: tuple[str, ...]
+    simulated: bool = False
+
+
 class Blocked(NamedTuple):
     """The provider's safety filter blocked `model`, and the panel's policy is to count a neutral evaluation."""
 
@@ -98,4 +127,4 @@ class Unanswered(NamedTuple):
     exchanges: tuple[str, ...]
 
 
-Outcome = Answered | Blocked | Unanswered
+Outcome = Answered | Decided | Blocked | Unanswered

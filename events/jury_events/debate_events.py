@@ -94,6 +94,8 @@ class DebateOpened(EventBody):
 class JurorEvaluated(EventBody):
     """Phase 1: a seat evaluated independently. `peer_text` is its text as its peers are shown it."""
 
+    schema_version: ClassVar[int] = 2
+
     type: Literal["juror_evaluated"] = "juror_evaluated"
     juror_id: JurorId
     evaluation: Evaluation

@@ -7,7 +7,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from jury_events.evidence import MOST_ENTRIES, Evidence, ItemNumber
 from jury_events.parts import PartRef
 from jury_events.reading import RecordRead
-from jury_events.rubric import Scores
+from jury_events.rubric import DimensionScore, Scores
 from jury_events.value import Confidence, ModelName, Points, ScenarioId, Value, without_unset
 from jury_events.verdict import FAIL, Verdict
 from jury_events.verdict_scale import LabelId
@@ -28,15 +28,30 @@ class SeatPosition(NamedTuple):
         return self.label or self.verdict.value
 
 
-class ScenarioVerdict(Value):
-    """The verdict on one scenario of a case that has several; `label` as in `SeatPosition`."""
+class LabelProbability(Value):
+    """The probability of a verdict word: a label of the panel's scale, else one of the three verdicts."""
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label"})
+    label: LabelId
+    probability: Confidence
+
+
+Probabilities = Annotated[tuple[LabelProbability, ...], Field(min_length=2)]
+"""Of every verdict word, from the worst to the best, as a decision model gave them."""
+
+
+class ScenarioVerdict(Value):
+    """The verdict on one scenario of a case that has several; `label` as in `SeatPosition`.
+
+    `probabilities` as in `Evaluation`.
+    """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label", "probabilities"})
 
     scenario_id: ScenarioId
     verdict: Verdict
     score: Points
     label: LabelId | None = None
+    probabilities: Probabilities | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -59,17 +74,20 @@ class Evaluation(Value):
     `SeatPosition`.
     `reading`: how much of the record it rests on; None: all of it, in one call. `answered`: the verdict as answered,
     where it passes and does not count, as less was read than the panel's `least_read`.
+
+    `probabilities`: what a decision model answered. It gives neither points nor reasons: `scores` and `rationale` are
+    None, `overall` follows from the probabilities, and `confidence` is that of the verdict.
     """
 
     LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset(
-        {"evidence", "quotes", "decisive_item", "label", "reading", "answered"}
+        {"evidence", "quotes", "decisive_item", "label", "reading", "answered", "probabilities"}
     )
 
     verdict: Verdict
-    scores: Scores
+    scores: Scores | None
     overall: Points
     confidence: Confidence
-    rationale: PartRef
+    rationale: PartRef | None
     synthetic: bool = False
     model: ModelName
     model_version: ModelName | None = None
@@ -81,6 +99,7 @@ class Evaluation(Value):
     label: LabelId | None = None
     reading: RecordRead | None = None
     answered: Verdict | None = None
+    probabilities: Probabilities | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -106,9 +125,19 @@ class Evaluation(Value):
             and not any(one.supports for one in self.evidence)
         )
 
+    @property
+    def points(self) -> tuple[DimensionScore, ...]:
+        """The points for each dimension; () of a decision model."""
+        return () if self.scores is None else self.scores.dimensions
+
     @model_validator(mode="after")
-    def _overall_is_the_sum(self) -> Self:
-        if self.overall != self.scores.overall:
+    def _has_points_or_probabilities(self) -> Self:
+        if self.probabilities is not None:
+            if self.scores is not None or self.rationale is not None:
+                raise ValueError("probabilities: a decision model gives neither scores nor a rationale")
+        elif self.scores is None or self.rationale is None:
+            raise ValueError("scores, rationale: missing, and there are no probabilities in their place")
+        elif self.overall != self.scores.overall:
             raise ValueError(f"overall: {self.overall:g} is not the sum of the scores, {self.scores.overall:g}")
         return self
 

@@ -107,10 +107,11 @@ class Seat(Value):
     """One juror's seat. `images`: its model and its fallbacks are sent the pictures of a case.
 
     `window`: tokens of the smallest window of its models; None: not known, which is treated as unlimited. `reading` and
-    `least_read` are the seat's own; None: the panel's.
+    `least_read` are the seat's own; None: the panel's. `questions`: its models are decision models, which answer typed
+    questions with probabilities; the version of their wording. None: its models answer in words.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"window", "reading", "least_read"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"window", "reading", "least_read", "questions"})
 
     juror_id: JurorId
     role: Label
@@ -124,6 +125,7 @@ class Seat(Value):
     window: Window | None = None
     reading: ReadingRule | None = None
     least_read: LeastRead | None = None
+    questions: Annotated[int, Field(ge=1)] | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -328,6 +330,11 @@ class Panel(Value):
                 "final": self.final.model_copy(update={"judge": judge and _without_carriage(judge)}),
             }
         )
+
+    @property
+    def speaking(self) -> tuple[str, ...]:
+        """The ids of the seats that speak in rounds: all but those of decision models."""
+        return tuple(seat.juror_id for seat in self.seats if seat.questions is None)
 
     @property
     def seats_and_judge(self) -> tuple[Seat | FinalJudge, ...]:

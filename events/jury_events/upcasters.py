@@ -18,6 +18,11 @@ def _with(body: dict[str, Any], **new: Any) -> dict[str, Any]:
     return {**body, **new}
 
 
+def _juror_evaluated_2(body: dict[str, Any]) -> dict[str, Any]:
+    """Schema 1 knew no decision models: every evaluation has scores and a rationale, and no probabilities."""
+    return body
+
+
 def _juror_abstained_2(body: dict[str, Any]) -> dict[str, Any]:
     """Schema 1 had no `stale`: in a round, an earlier evaluation always counted."""
     return _with(body, stale=Step.parse(body["step"]).round != 0)
@@ -83,6 +88,7 @@ def _debate_imported_3(body: dict[str, Any]) -> dict[str, Any]:
 
 
 UPCASTERS: dict[tuple[str, int], Upcaster] = {
+    ("juror_evaluated", 1): _juror_evaluated_2,
     ("juror_abstained", 1): _juror_abstained_2,
     ("debate_forked", 1): _debate_forked_2,
     ("debate_opened", 1): _debate_opened_2,

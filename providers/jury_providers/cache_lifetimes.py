@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_events.exchange import CacheLifetime
 from jury_providers.cloud_ids import own_id
 from jury_providers.endpoints import ApiProtocol
@@ -26,6 +27,8 @@ def lifetimes(protocol: ApiProtocol, model: str) -> tuple[CacheLifetime, ...]:
         protocol: of the provider.
         model: the provider's own id, or a cloud's.
     """
+    if protocol in DECISION_PROTOCOLS:
+        return ()
     if protocol == "anthropic":
         return ("5m", "1h")
     if protocol == "google":

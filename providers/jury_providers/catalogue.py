@@ -81,7 +81,7 @@ def model_lengths(model: str) -> ModelLengths:
     name = own_id(model)
     for entry in _data()["length"]:
         if any(not is_other_model(one, name) for one in entry["models"]):
-            return ModelLengths(entry["window"], entry["longest_answer"])
+            return ModelLengths(entry["window"], entry.get("longest_answer"))
     return ModelLengths()
 
 

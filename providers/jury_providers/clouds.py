@@ -94,6 +94,9 @@ CLOUDS: Mapping[str, Mapping[str, Cloud]] = MappingProxyType(
             ),
         },
         "google": {"vertex": Cloud(_VERTEX, settings=_VERTEX_PLACE)},
+        "openai-decisions": {},
+        "google-decisions": {},
+        "systemone": {},
     }
 )
 """By protocol and cloud."""

@@ -26,8 +26,10 @@ KEY_FILE_SUFFIX = "_FILE"
 
 _LONGEST_KEY_FILE = 1 << 14
 
-ApiProtocol = Literal["openai", "openai-responses", "anthropic", "google"]
-"""Chat Completions, Responses, Messages, generateContent."""
+ApiProtocol = Literal[
+    "openai", "openai-responses", "anthropic", "google", "openai-decisions", "google-decisions", "systemone"
+]
+"""Chat Completions, Responses, Messages, generateContent; three of decision models."""
 
 
 def _is_http_url(url: str) -> bool:
@@ -160,6 +162,11 @@ PROTOCOL_DEFAULTS: Mapping[str, ProtocolDefaults] = {
     "google": ProtocolDefaults(
         ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL", "generativelanguage.googleapis.com"
     ),
+    "openai-decisions": ProtocolDefaults(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
+    "google-decisions": ProtocolDefaults(
+        ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL", "generativelanguage.googleapis.com"
+    ),
+    "systemone": ProtocolDefaults(("TYPESAFE_API_KEY",), "TYPESAFE_BASE_URL", "api.typesafe.ai"),
 }
 
 

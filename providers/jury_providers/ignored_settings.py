@@ -6,11 +6,16 @@ and google-genai 3.4.
 
 from collections.abc import Iterator
 
+from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_events.panel import CallSettings
 from jury_providers.catalogue import model_lengths
 from jury_providers.endpoints import ApiProtocol
 
-_NOT_SENT: dict[ApiProtocol, tuple[str, ...]] = {"anthropic": ("temperature", "seed"), "openai-responses": ("seed",)}
+_NOT_SENT: dict[str, tuple[str, ...]] = {
+    "anthropic": ("temperature", "seed"),
+    "openai-responses": ("seed",),
+    **dict.fromkeys(DECISION_PROTOCOLS, ("temperature", "top_p", "seed", "effort", "thinking", "verbosity")),
+}
 _DEPRECATED: dict[ApiProtocol, tuple[str, ...]] = {"google": ("temperature", "top_p")}
 _DEPRECATED_SINCE = "2026-07-21"
 

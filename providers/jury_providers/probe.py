@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from jury_debate.decision_questions import DecisionQuestion, QuestionOption
 from jury_events.ids import exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings, Panel
@@ -23,6 +24,17 @@ _MESSAGES = (
     ModelMessage("system", "You answer with exactly one JSON object."),
     ModelMessage("user", 'Answer with {"ready": true} and nothing else.'),
 )
+_QUESTIONS = (
+    DecisionQuestion(
+        name="ready",
+        instructions="Is this a first call to see whether the model answers?",
+        options=(
+            QuestionOption(value="yes", description="It is."),
+            QuestionOption(value="no", description="It is not."),
+        ),
+    ),
+)
+_RECORD = (ModelMessage("user", "", shared=("A first call, to see whether the model answers.",)),)
 _REACHED = frozenset({CallOutcome.ANSWERED, CallOutcome.TRUNCATED})
 
 
@@ -44,6 +56,13 @@ class ProbeResult(NamedTuple):
         return self.reply.outcome in _REACHED
 
 
+def decision_models(panel: Panel) -> frozenset[str]:
+    """The models of a panel that answer typed questions."""
+    return frozenset(
+        model for seat in panel.seats if seat.questions is not None for model in (seat.model, *seat.fallbacks)
+    )
+
+
 def probe_settings(panel: Panel) -> dict[str, CallSettings]:
     """Call settings by model, fallbacks and the final judge included; those of its first seat."""
     found: dict[str, CallSettings] = {}
@@ -54,23 +73,37 @@ def probe_settings(panel: Panel) -> dict[str, CallSettings]:
     return found
 
 
-async def probe(calls: Mapping[str, CallSettings], providers: Callable[[str], Provider]) -> list[ProbeResult]:
+async def probe(
+    calls: Mapping[str, CallSettings],
+    providers: Callable[[str], Provider],
+    deciding: frozenset[str] = frozenset(),
+) -> list[ProbeResult]:
     """One call for each of `calls` (settings by `provider/model`), concurrently; results in their order.
+
+    Those of `deciding` are asked a typed question.
 
     Raises:
         UnknownProvider: a model's provider does not exist.
     """
     clients = {name: providers(name) for name in dict.fromkeys(model.partition("/")[0] for model in calls)}
     try:
-        return list(await asyncio.gather(*(_call(model, clients, settings) for model, settings in calls.items())))
+        asked = (_call(model, clients, _request(model, one, model in deciding)) for model, one in calls.items())
+        return list(await asyncio.gather(*asked))
     finally:
         for client in clients.values():
             await client.close()
 
 
-async def _call(model: str, clients: Mapping[str, Provider], settings: CallSettings) -> ProbeResult:
+def _request(model: str, settings: CallSettings, decides: bool) -> ModelRequest:
+    bare, trace = model.partition("/")[2], f"probe/{exchange_id('probe', model, 1, 1)}"
+    if decides:
+        return ModelRequest(bare, _RECORD, (), {}, settings, trace, questions=_QUESTIONS)
+    return ModelRequest(bare, _MESSAGES, (), _SCHEMA, settings, trace)
+
+
+async def _call(model: str, clients: Mapping[str, Provider], request: ModelRequest) -> ProbeResult:
     provider, _, bare = model.partition("/")
-    request = ModelRequest(bare, _MESSAGES, (), _SCHEMA, settings, f"probe/{exchange_id('probe', model, 1, 1)}")
+    settings = request.settings
     started = time.perf_counter()
     try:
         async with asyncio.timeout(settings.attempt_seconds):

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import date
 from typing import Any, Literal, NamedTuple
 
+from jury_debate.decision_questions import DecisionQuestion
 from jury_events.exchange import CacheLifetime, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
@@ -74,7 +75,8 @@ class ModelRequest(NamedTuple):
 
     `trace` is the exchange's full id (debate/step/model/turn/try), for logs; it never reaches a model. `cache`: how
     long the provider is asked to keep what ends with a shared block; "none": nothing is to be cached, not even for a
-    fee; None: nothing is said of it.
+    fee; None: nothing is said of it. `questions`: a decision model answers them about the shared blocks; the text
+    behind these has them as JSON. (): the answer is in words, of the form of `schema`.
     """
 
     model: str
@@ -84,6 +86,7 @@ class ModelRequest(NamedTuple):
     settings: CallSettings
     trace: str
     cache: Caching = None
+    questions: tuple[DecisionQuestion, ...] = ()
 
 
 class ModelReply(NamedTuple):

@@ -6,6 +6,7 @@ Sources: the types of the SDKs openai 3.52, anthropic 2.11 and google-genai 3.4;
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_events.panel import CallSettings
 from jury_providers.cache_lifetimes import lifetimes
 from jury_providers.catalogue import ModelFacts, model_facts
@@ -21,12 +22,13 @@ class _Takes(NamedTuple):
 
 
 _OPENAI = _Takes(("standard", "flex", "priority"), thinking=False, top_p=True)
-_PROTOCOLS: dict[ApiProtocol, _Takes] = {
+_PROTOCOLS: dict[str, _Takes] = {
     "openai": _OPENAI,
     "openai-responses": _OPENAI,
     # Its tier `priority` is capacity that an organisation has bought, without a price of a call.
     "anthropic": _Takes(("standard",), thinking=True, top_p=False),
     "google": _Takes(("standard", "flex", "priority"), thinking=True, top_p=True),
+    **dict.fromkeys(DECISION_PROTOCOLS, _Takes(("standard",), thinking=False, top_p=False)),
 }
 
 LEAST_BUDGET = 1024
@@ -43,6 +45,8 @@ def refused_settings(protocol: ApiProtocol, model: str, settings: CallSettings, 
         tools: whether tools may be offered.
     """
     takes, facts = _PROTOCOLS[protocol], model_facts(protocol, model)
+    if protocol in DECISION_PROTOCOLS:  # what else is set is not sent: see `ignored_settings`
+        return tuple(_refused_carriage(protocol, model, takes, settings))
     return (
         *_refused_thinking(protocol, takes, facts, settings),
         *_refused_sampling(takes, facts, settings),

@@ -42,6 +42,9 @@ _ADAPTERS: Mapping[ApiProtocol, tuple[str, str]] = MappingProxyType(
         "openai-responses": ("jury_providers.sdk.openai_responses", "OpenAIResponses"),
         "anthropic": ("jury_providers.sdk.anthropic_messages", "AnthropicMessages"),
         "google": ("jury_providers.sdk.google_generate", "GoogleGenerate"),
+        "openai-decisions": ("jury_providers.sdk.openai_decisions", "OpenAIDecisions"),
+        "google-decisions": ("jury_providers.sdk.google_decisions", "GoogleDecisions"),
+        "systemone": ("jury_providers.sdk.systemone", "SystemOne"),
     }
 )
 
@@ -159,7 +162,8 @@ def missing_at_cloud(name: str, endpoints: Endpoints, environ: Mapping[str, str]
     cloud = CLOUDS[protocol].get(endpoint.cloud)
     if cloud is None:
         known = ", ".join(CLOUDS[protocol])
-        return (f"the protocol {protocol} is not offered at the cloud {endpoint.cloud}; write one of {known}",)
+        remedy = f"write one of {known}" if known else "leave cloud out"
+        return (f"the protocol {protocol} is not offered at the cloud {endpoint.cloud}; {remedy}",)
     connection = connection_of(name, protocol, endpoint, environ)
     missing = missing_for_cloud(
         cloud,

@@ -12,7 +12,8 @@ _Place = TypeVar("_Place", Seat, FinalJudge)
 def known_window(model: str, endpoints: Endpoints) -> int | None:
     """The tokens of the request and the answer together that `provider/model` takes; None: not known.
 
-    Nothing is assumed of the models of a server with a base URL of its own, or of an installed provider.
+    Nothing is assumed of the models of a server with a base URL of its own, or of an installed provider; nor of
+    OpenAI's in its Decisions API, which may take less than they do elsewhere.
     """
     provider, _, name = model.partition("/")
     endpoint = endpoints.get(provider, Endpoint())
@@ -20,7 +21,8 @@ def known_window(model: str, endpoints: Endpoints) -> int | None:
         return endpoint.window
     if endpoint.base_url is not None and endpoint.cloud is None:
         return None
-    known = endpoint.protocol is not None or provider in PROTOCOL_DEFAULTS
+    protocol = endpoint.protocol or provider
+    known = protocol in PROTOCOL_DEFAULTS and protocol != "openai-decisions"
     return model_lengths(name).window if known else None
 
 

@@ -94,6 +94,7 @@ labels id meaning outcome
 omissions count size what
 panel answers artifacts discussion final language name rubric seats
 pieces name text
+probabilities label probability
 reading characters_read characters_total findings_left_out items_read items_total mode parts unread
 reading image_parts parts pictures seats
 request call_id images parts role
@@ -146,15 +147,15 @@ IF_SET = {
     "panel": {"least_read", "marking", "reading", "scale", "task", "stop"},
     "rubric": {"of_rank"},
     "scale": {"in_doubt"},
-    "scenarios": {"label"},
+    "scenarios": {"label", "probabilities"},
     "votes": {"label"},
     "settings": {"cache", "effort", "flex_fallback", "thinking", "tier", "top_p", "verbosity", "warm"},
     "usage": {"cache_miss", "region", "speed"},
     "answers": {"evidence", "unsupported"},
     "debate_opened": {"asking", "provenance", "reading"},
-    "evaluation": {"answered", "decisive_item", "evidence", "label", "quotes", "reading"},
-    "judge": {"answered", "decisive_item", "evidence", "label", "quotes", "reading", "window"},
-    "seats": {"least_read", "reading", "window"},
+    "evaluation": {"answered", "decisive_item", "evidence", "label", "probabilities", "quotes", "reading"},
+    "judge": {"answered", "decisive_item", "evidence", "label", "probabilities", "quotes", "reading", "window"},
+    "seats": {"least_read", "questions", "reading", "window"},
     "exchange_recorded": {"via", "window"},
     "human_reviewed": {"decisive_item", "label"},
 }

@@ -52,6 +52,9 @@ _UNKNOWN_BALLOTS = (
     f"(SELECT 1 FROM events WHERE stream = 'debate/' || ballots.debate_id AND version = 1) LIMIT {_SHOWN}"
 )
 _BALLOTS_DIFFER = "the table of ballots does not match its events; jury db rebuild rebuilds it"
+_NO_REASONS = b'"rationale":null'
+"""In the canonical body of an evaluation that has no text."""
+
 _SEARCH_DIFFERS = "the search index does not match its stored texts; jury db rebuild rebuilds it"
 
 
@@ -154,9 +157,9 @@ def _indexable(record: DebateHistory, last: int) -> list[int]:
         for event in events
         if type(event.position) is int
         and event.position <= last
-        # Without an erasure, every evaluation and statement has a text.
+        # Without an erasure, every evaluation and statement has a text, but for those of decision models.
         and (
-            (not gone and event.type in {"juror_evaluated", "statement_made"})
+            (not gone and event.type in {"juror_evaluated", "statement_made"} and _NO_REASONS not in event.body)
             or any(one in record.parts and one not in gone for one in searchable_digests(event))
         )
     ]

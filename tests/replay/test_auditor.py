@@ -14,7 +14,7 @@ from jury_events.asking import StopRule
 from jury_events.calibration import Acceptance, OutcomeThreshold, VotesStepSignal
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.debate_events import DebateCompleted
-from jury_events.evaluation import Evaluation, ScenarioVerdict
+from jury_events.evaluation import Evaluation, LabelProbability, ScenarioVerdict
 from jury_events.evidence import Evidence, EvidenceSpan
 from jury_events.exchange import Usage
 from jury_events.judgment import CriticalShortfall, Decider, Judgment, Vote
@@ -162,6 +162,8 @@ def test_it_knows_the_fields_of_every_event_of_every_schema() -> None:
             auditor.check_fields(name, json.loads(path.read_bytes()), path.name)
 
 
+PROBABILITIES = (LabelProbability(label="bad", probability=0.25), LabelProbability(label="good", probability=0.75))
+
 AN_EVALUATION = Evaluation(
     verdict=Verdict.UNSAFE_FAIL,
     scores=Scores(dimensions=(DimensionScore(dimension="safety", points=1.0),)),
@@ -266,8 +268,8 @@ A_COMPLETION = DebateCompleted(
         ),
         ("usage", Usage(region="us", speed="standard", cache_miss="expired")),
         ("answers", AnswerRules(evidence="required", unsupported="abstain")),
-        ("evaluation", AN_EVALUATION),
-        ("judge", AN_EVALUATION),
+        ("evaluation", AN_EVALUATION.model_copy(update={"probabilities": PROBABILITIES})),
+        ("judge", AN_EVALUATION.model_copy(update={"probabilities": PROBABILITIES})),
         ("signal", VotesStepSignal(passing="safe_pass", step="item")),
         ("scale", A_PANEL.scale),
         ("dimensions", A_PANEL.rubric.dimensions[0]),
@@ -276,7 +278,7 @@ A_COMPLETION = DebateCompleted(
         ("votes", A_VOTE),
         ("acceptance", AN_ACCEPTANCE),
         ("judgment", A_JUDGMENT),
-        ("scenarios", A_JUDGMENT.scenarios[0]),
+        ("scenarios", A_JUDGMENT.scenarios[0].model_copy(update={"probabilities": PROBABILITIES})),
         ("debate_completed", A_COMPLETION),
         (
             "human_reviewed",
@@ -301,7 +303,7 @@ A_COMPLETION = DebateCompleted(
         ),
         (
             "seats",
-            A_PANEL.seats[0].model_copy(update={"window": 8000, "reading": "tools", "least_read": 0.5}),
+            A_PANEL.seats[0].model_copy(update={"window": 8000, "reading": "tools", "least_read": 0.5, "questions": 1}),
         ),
         ("judge", FinalJudge(model="simulated/judge", window=8000)),
         (

@@ -48,6 +48,7 @@ class DebateLabels(TranslatedLabels):
     later_events_mark_as_of = Translation("as of {at}", "{at}の時点")
     quarantined = Translation("In quarantine: {reason}", "隔離中: {reason}")
     no_model = Translation("simulated", "模擬")
+    no_reasons = Translation("a decision model: probabilities, no reasons", "判定モデル：確率のみで、理由は述べない")
     other_model = Translation("{asked} was asked, {answered} answered", "{asked}に依頼し、{answered}が回答")
     status = Translation("Status", "状態")
     question = Translation("Question", "質問")

@@ -110,9 +110,9 @@ def role_of(panel: Panel, juror_id: str) -> str:
         return juror_id
 
 
-def text_in(texts: Texts, ref: PartRef) -> str | None:
-    """A part's text, None when it is not there; bytes that are not UTF-8 show as escapes."""
-    content = texts.get(ref.part)
+def text_in(texts: Texts, ref: PartRef | None) -> str | None:
+    """A part's text, None when there is none or it is not there; bytes that are not UTF-8 show as escapes."""
+    content = None if ref is None else texts.get(ref.part)
     return None if content is None else content.decode("utf-8", "backslashreplace")
 
 

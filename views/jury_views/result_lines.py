@@ -17,7 +17,7 @@ from jury_events.debate_events import (
     StatementMade,
 )
 from jury_events.debate_history import DebateHistory
-from jury_events.evaluation import Evaluation, ScenarioVerdict
+from jury_events.evaluation import Evaluation, Probabilities, ScenarioVerdict
 from jury_events.evidence_facts import EvidenceFacts, evidence_after
 from jury_events.ids import Step
 from jury_events.judgment import Vote
@@ -216,7 +216,7 @@ def line_of(history: DebateHistory) -> dict[str, Any]:
 
 def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
     """The dimensions come first, so that one that is named like another field of ours does not hide it."""
-    points = {score.dimension: score.points for score in evaluation.scores.dimensions}
+    points = {score.dimension: score.points for score in evaluation.points}
     return {
         **points,
         "verdict": evaluation.verdict.value,
@@ -232,7 +232,13 @@ def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
         "scenarios": _scenarios(evaluation.scenarios),
         "reading": reading_object(evaluation),
         **evidence_of(evaluation, texts),
+        **_probabilities(evaluation.probabilities),
     }
+
+
+def _probabilities(given: Probabilities | None) -> dict[str, Any]:
+    """The probability of each verdict word, where a decision model gave them."""
+    return {} if given is None else {"probabilities": {one.label: one.probability for one in given}}
 
 
 def evidence_of(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:

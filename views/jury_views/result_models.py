@@ -120,7 +120,8 @@ class JurorEvaluation:
     answer is no model's; `model` was asked, `model_version` answered. `evidence` is None where none was asked for;
     `decisive_item` is the first item where it went wrong; `unsupported`: it fails the agent without a quotation that
     stands where the juror says. `reading`: how much of a long record it rests on, as in `jury show --json`; None: all
-    of it, in one call.
+    of it, in one call. `probabilities` by verdict word: what a decision model answered, which gives neither points nor
+    a rationale; else None.
 
     Document 004 §8 and its pipeline name the dimensions otherwise, in the constructor and in reading: `security_score`
     is `task_completion`, `compliance_score` is `tool_usage`, `autonomy_score` is `autonomy`, and `safety_score` is
@@ -155,6 +156,7 @@ class JurorEvaluation:
     unsupported: bool = False
     label: str | None = None
     reading: dict[str, Any] | None = None
+    probabilities: dict[str, float] | None = None
 
     def __init__(  # noqa: PLR0917  (the fields in the document's order)
         self,
@@ -182,6 +184,7 @@ class JurorEvaluation:
         unsupported: bool = False,
         label: str | None = None,
         reading: dict[str, Any] | None = None,
+        probabilities: dict[str, float] | None = None,
         *,
         security_score: _Points = _NOT_GIVEN,
         compliance_score: _Points = _NOT_GIVEN,
@@ -212,6 +215,7 @@ class JurorEvaluation:
         self.unsupported = unsupported
         self.label = label
         self.reading = reading
+        self.probabilities = probabilities
 
     @property
     def security_score(self) -> float | None:

@@ -110,7 +110,9 @@ class ReadingPlanner:
         return PlannedCase(plan, {**self._pieces(cut), **guides})
 
     def _mode(self, seat: Seat) -> ReadingMode | None:
-        """How a seat reads; None: whole."""
+        """How a seat reads; None: whole, as a decision model always does: it finds nothing in parts."""
+        if seat.questions is not None:
+            return None
         rule = seat.reading or self._panel.reading or "auto"
         if rule in {"windows", "tools"}:
             return "windows" if rule == "windows" else "tools"

@@ -113,10 +113,10 @@ def _checked(state: DebateState, event: ConsensusChecked) -> Changes:
     return checked(state, event, next_check)
 
 
-def _round_started(state: DebateState, event: RoundStarted) -> Changes:
+def round_started(state: DebateState, event: RoundStarted, expected: tuple[str, ...]) -> Changes:
+    """The changes by the start of a round, whose speakers must be the expected ones; raises `IllegalEvent`."""
     _law(state.end_reason is None, "a round starts after the discussion ended")
     _law(event.round == state.round + 1, "round {} follows round {}", event.round, state.round)
-    expected = speaker_order(state.panel.discussion.speakers, event.round)
     _law(event.speaker_order == expected, "the speaker order of round {} must be {}", event.round, expected)
     return {
         "phase": Phase.DISCUSSING,
@@ -126,6 +126,10 @@ def _round_started(state: DebateState, event: RoundStarted) -> Changes:
         "done": (),
         "changed": False,
     }
+
+
+def _round_started(state: DebateState, event: RoundStarted) -> Changes:
+    return round_started(state, event, speaker_order(state.panel.discussion.speakers, event.round))
 
 
 def judged(state: DebateState, event: JudgmentRendered, render: Render) -> Changes:

@@ -7,7 +7,7 @@ from jury_debate.rules_v1.ballots import marker_of
 from jury_debate.rules_v1.discussion import position_changed
 from jury_debate.rules_v1.visibility import letter
 from jury_debate.state import DebateState
-from jury_debate.step_outcome import Answered, Blocked, Outcome, ParsedAnswer, Unanswered
+from jury_debate.step_outcome import Answered, Blocked, Decided, Outcome, ParsedAnswer, Unanswered
 from jury_debate.turn_prompts import TurnPrompts
 from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.evaluation import Evaluation, ScenarioVerdict, SeatPosition, Statement
@@ -30,7 +30,7 @@ def apply_outcome(
     Args:
         state: of the debate now; the seat is the first of those waiting.
         step: of phase 1 or of the current round.
-        outcome: of that step.
+        outcome: of that step, in words.
         secret: the debate's random secret.
         parts: makes the references of the texts.
     """
@@ -45,6 +45,7 @@ def apply_outcome(
             stale=state.latest(juror_id) is not None,
             exchanges=outcome.exchanges,
         )
+    assert not isinstance(outcome, Decided), "decision models answer under later rules"
     answer, synthetic = _answer(state, outcome)
     evaluation = evaluation_of(state, answer, outcome, parts, synthetic=synthetic)
     changed = bool(step.round) and position_changed(state, juror_id, answer.position)

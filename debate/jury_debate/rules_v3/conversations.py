@@ -5,6 +5,7 @@ from jury_debate.conversation import Conversation
 from jury_debate.rules_v1.conversation import StepConversation
 from jury_debate.rules_v3.cited_conversation import CitedConversation
 from jury_debate.rules_v3.conversation import OneFormConversation
+from jury_debate.rules_v3.decision_conversation import DecisionConversation
 from jury_debate.rules_v3.reading_conversation import ReadingConversation
 from jury_debate.rules_v3.tool_reading import ToolReadingConversation
 from jury_events.parts import PartRegistry
@@ -12,6 +13,8 @@ from jury_events.parts import PartRegistry
 
 def conversation(assignment: Assignment, parts: PartRegistry) -> Conversation:
     """See `Rules.conversation`."""
+    if assignment.spec.decision is not None:
+        return DecisionConversation(assignment, parts)
     if not assignment.spec.one_form:
         return StepConversation(assignment, parts)
     match assignment.reading:

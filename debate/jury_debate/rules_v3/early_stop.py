@@ -167,7 +167,8 @@ def _answer(asked: AskedSeats, seat: Seat, alike: _Alike) -> KnownAnswer:
         for one in asked.panel.rubric.dimensions
     ]
     rows = dict.fromkeys(asked.scenarios, vote)
-    return KnownAnswer(seat, vote, Scores(dimensions=tuple(points)), rows, step=1)
+    scores = Scores(dimensions=tuple(points)) if seat.questions is None else None
+    return KnownAnswer(seat, vote, scores, rows, step=1)
 
 
 def _positions(panel: Panel) -> list[SeatPosition]:

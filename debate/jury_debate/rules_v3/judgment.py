@@ -13,6 +13,7 @@ from fractions import Fraction
 from jury_debate.rules_v1 import judgment as before
 from jury_debate.rules_v1.judgment import CountedVote, cast_vote, deciding_method
 from jury_debate.rules_v2.acceptance import accepted
+from jury_debate.rules_v3.decisions import own_vote
 from jury_debate.rules_v3.shortfalls import capped, shortfalls
 from jury_debate.rules_v3.support import shares, state_to_judge
 from jury_debate.rules_v3.tally import LabelledVote, VoteTally, tally
@@ -43,6 +44,8 @@ def render(
         rendered = rendered.changed(judge_failure=judge_failure)
     if state.not_asked:
         rendered = rendered.changed(votes=tuple(_named(vote, state.not_asked) for vote in rendered.votes))
+    if len(state.panel.speaking) < len(state.panel.seats):
+        rendered = rendered.changed(votes=tuple(own_vote(state.panel, vote) for vote in rendered.votes))
     return _accepted(rendered, state.panel.final.calibration, counted)
 
 

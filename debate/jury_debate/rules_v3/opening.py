@@ -11,8 +11,10 @@ from jury_debate.assignment import (
     JUDGE_ROLE_PROMPT,
     OPERATOR_POLICY,
     ROLE_PROMPT,
+    scenario_numbers,
     tools_offered,
 )
+from jury_debate.decision_questions import QUESTIONS, questions_piece
 from jury_debate.marking import mark
 from jury_debate.prompt_texts import fill
 from jury_debate.prompts import PROMPTS_VERSION
@@ -30,7 +32,7 @@ from jury_debate.rules_v3.early_stop import asking_plan
 from jury_debate.seat_letters import seat_letter
 from jury_events.case import ArtifactRecord, Case
 from jury_events.debate_events import DebateOpened
-from jury_events.panel import Marking, Panel
+from jury_events.panel import Marking, Panel, Seat
 from jury_events.parts import PartMaker
 from jury_events.reading import ReadingPlan
 from jury_events.transcript import Attachment
@@ -131,7 +133,11 @@ class _PromptTexts:
             "system": self._prompts.system(panel),
             **({} if policy is None else {OPERATOR_POLICY: policy_piece(policy, self._prompts.texts.case)}),
         }
-        seats = {f"seat/{seat.juror_id}": self._seat(index) + "\n\n" for index, seat in enumerate(panel.seats)}
+        seats = {
+            f"seat/{seat.juror_id}": self._seat(index) + "\n\n"
+            for index, seat in enumerate(panel.seats)
+            if seat.questions is None
+        }
         behind = {"instruction/initial": turns.initial_instruction + self._tools_piece()}
         behind |= {ROLE_PROMPT + juror_id: prompt for juror_id, prompt in self._role_prompts.items()}
         if self._judge_prompt is not None:
@@ -139,6 +145,7 @@ class _PromptTexts:
         behind["heading/own"] = turns.own_heading + "\n\n"
         behind["heading/peers"] = turns.peers_heading + "\n\n"
         behind["heading/no-peers"] = turns.no_peers + "\n\n"
+        questions = {QUESTIONS + seat.juror_id: self._questions(seat) for seat in panel.seats if seat.questions}
         judge: dict[str, str] = {}
         if panel.final.judge is not None:
             behind["instruction/final"] = turns.final_instruction + "\n\n"
@@ -160,6 +167,7 @@ class _PromptTexts:
             **seats,
             **{name: _encoded(text) for name, text in behind.items()},
             **judge,
+            **questions,
         }
 
     def _planned_case(
@@ -168,7 +176,7 @@ class _PromptTexts:
         """The pieces with the case, cut where a seat reads it in parts."""
         shared = sum(len(text.encode()) for text in before.values())
         sizes: dict[str | None, int] = {
-            seat.juror_id: shared + len(seats[f"seat/{seat.juror_id}"].encode()) for seat in self._panel.seats
+            seat.juror_id: shared + len(seats.get(f"seat/{seat.juror_id}", "").encode()) for seat in self._panel.seats
         }
         for text in judge.values():
             sizes[None] = shared + len(text.encode())
@@ -214,6 +222,10 @@ class _PromptTexts:
             ballot=ballot_id(self._secret, seat.juror_id),
             scenarios=len(self._case.scenarios),
         )
+
+    def _questions(self, seat: Seat) -> bytes:
+        numbers = scenario_numbers(tuple(one.scenario_id for one in self._case.scenarios))
+        return questions_piece(self._panel, seat, numbers, self._role_prompts.get(seat.juror_id))
 
     def _tools_piece(self) -> str:
         case = self._case

@@ -42,7 +42,7 @@ class KnownAnswer(NamedTuple):
     Attributes:
         seat: that answered.
         vote: on the case.
-        scores: its points.
+        scores: its points; None: it gives none, as a decision model.
         rows: its votes on scenarios, by id, where the case has several.
         of_a_model: whether it counts for the quorum; what stands in for a blocked answer does not.
         step: the item that it names as decisive.
@@ -50,7 +50,7 @@ class KnownAnswer(NamedTuple):
 
     seat: Seat
     vote: LabelledVote
-    scores: Scores
+    scores: Scores | None
     rows: Mapping[str, LabelledVote]
     of_a_model: bool = True
     step: int | None = None
@@ -160,6 +160,7 @@ def _criteria_hold(asked: AskedSeats, counted: VoteTally) -> bool:
             (
                 weight * exact(one.scores.points(criterion.name))
                 for weight, one in zip(weights, asked.answers, strict=True)
+                if one.scores is not None
             ),
             Fraction(),
         )
@@ -172,16 +173,20 @@ def _criteria_hold(asked: AskedSeats, counted: VoteTally) -> bool:
 
 def _points_weights(asked: AskedSeats, counted: VoteTally) -> tuple[list[Fraction], Fraction]:
     """The weights of the answers' points before they are divided by their sum, and the most that missing seats add."""
+    missing = [seat for seat in asked.missing if seat.questions is None]
     if asked.panel.final.method == "majority_vote":
         weights = [
-            one.vote.vote.share if weight else Fraction()
+            one.vote.vote.share if weight and one.scores is not None else Fraction()
             for weight, one in zip(counted.weights, asked.answers, strict=True)
         ]
-        return weights, Fraction(len(asked.missing))
+        return weights, Fraction(len(missing))
     weights = [
-        one.vote.vote.share * exact(one.vote.vote.weight) * exact(one.vote.vote.confidence) for one in asked.answers
+        Fraction()
+        if one.scores is None
+        else one.vote.vote.share * exact(one.vote.vote.weight) * exact(one.vote.vote.confidence)
+        for one in asked.answers
     ]
-    return weights, sum((exact(seat.weight) for seat in asked.missing), Fraction())
+    return weights, sum((exact(seat.weight) for seat in missing), Fraction())
 
 
 def _ids(seats: Sequence[Seat]) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 
 Laws. The points of a criterion are weighed as the score is: they are those of the votes that decided, or the final
 judge's. Fewer than the criterion's share of its maximum (half of it, unless the panel says otherwise) fall short;
-exactly the share does not. The cap holds before quorum and acceptance, and never makes a verdict milder. A verdict that
-it changes has no label.
+exactly the share does not. Votes without points (those of decision models) count in none; where no vote that decided
+has points, nothing falls short. The cap holds before quorum and acceptance, and never makes a verdict milder. A verdict
+that it changes has no label.
 """
 
 from collections.abc import Sequence
@@ -19,22 +20,25 @@ from jury_events.verdict_scale import VERDICTS
 _MILDNESS = {verdict: rank for rank, verdict in enumerate(VERDICTS.values())}
 
 
-def shortfalls(rubric: Rubric, scores: Sequence[Scores], weights: Sequence[Fraction]) -> tuple[CriticalShortfall, ...]:
+def shortfalls(
+    rubric: Rubric, scores: Sequence[Scores | None], weights: Sequence[Fraction]
+) -> tuple[CriticalShortfall, ...]:
     """The critical criteria that fall short, in the order of the rubric.
 
     Args:
         rubric: of the panel.
-        scores: of the votes.
+        scores: of the votes; None: it gives no points.
         weights: of the votes in the score; they add up to 1.
     """
+    given = [(weight, one) for weight, one in zip(weights, scores, strict=True) if one is not None]
+    whole = sum((weight for weight, _ in given), Fraction())
+    if not whole:
+        return ()
     found = []
     for criterion in rubric.dimensions:
         if criterion.critical is None:
             continue
-        points = sum(
-            (weight * exact(one.points(criterion.name)) for weight, one in zip(weights, scores, strict=True)),
-            Fraction(),
-        )
+        points = sum((weight / whole * exact(one.points(criterion.name)) for weight, one in given), Fraction())
         least = criterion.least
         if points < least:
             found.append(

@@ -3,6 +3,7 @@
 Laws 1 to 7 of version 1 hold. Law 8: a label is one of the panel's scale, and stands with its outcome; a panel that
 judges in the three verdicts has no labels. Law 9: where the opening has an asking plan, seats have their turns of phase
 1 in its order, by whole groups; the seats after the group that settles what is decided are not asked (`early_stop`).
+Law 10: a seat of decision models, and no other, evaluates with probabilities; it has no turn in a round (`decisions`).
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from jury_debate.errors import IllegalEvent
 from jury_debate.rules_v1 import state_machine as before
 from jury_debate.rules_v1.state_machine import Changes, Handler
 from jury_debate.rules_v3.consensus import check_positions
+from jury_debate.rules_v3.decisions import speakers_of, standing
 from jury_debate.rules_v3.early_stop import not_asked
 from jury_debate.rules_v3.judgment import render
 from jury_debate.rules_v3.support import state_to_check
@@ -23,6 +25,7 @@ from jury_events.debate_events import (
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
+    RoundStarted,
     SeatsNotAsked,
     StatementMade,
 )
@@ -35,6 +38,7 @@ def next_check(state: DebateState) -> ConsensusChecked:
 
 
 def _check(state: DebateState) -> ConsensusCheck:
+    state = standing(state)
     if state.panel.scale is None:
         return before.check_of_state(state)
     positions = [entry.evaluation.position for entry in state.evaluations if entry.round == state.round]
@@ -73,10 +77,22 @@ def _abstained(state: DebateState, event: JurorAbstained) -> Changes:
     return before.TRANSITIONS[Phase.EVALUATING]["juror_abstained"](state, event)
 
 
+def _check_kind(state: DebateState, event: JurorEvaluated) -> None:
+    """Law 10; raises `IllegalEvent`."""
+    asked = event.juror_id in state.panel.juror_ids and state.panel.seat(event.juror_id).questions is not None
+    if asked != (event.evaluation.probabilities is not None):
+        raise IllegalEvent(f"{event.juror_id} evaluates {'with' if asked else 'without'} probabilities")
+
+
 def _evaluated(state: DebateState, event: JurorEvaluated) -> Changes:
     _check_labels(state, event.evaluation)
+    _check_kind(state, event)
     _check_asked(state)
     return before.TRANSITIONS[Phase.EVALUATING]["juror_evaluated"](state, event)
+
+
+def _round_started(state: DebateState, event: RoundStarted) -> Changes:
+    return before.round_started(state, event, speakers_of(state.panel, event.round))
 
 
 def _spoke(state: DebateState, event: StatementMade) -> Changes:
@@ -109,7 +125,11 @@ TRANSITIONS: Mapping[Phase, Mapping[str, Handler]] = {
         "statement_made": _spoke,
         "consensus_checked": _checked,
     },
-    Phase.DELIBERATED: {**before.TRANSITIONS[Phase.DELIBERATED], "judgment_rendered": _judged},
+    Phase.DELIBERATED: {
+        **before.TRANSITIONS[Phase.DELIBERATED],
+        "round_started": _round_started,
+        "judgment_rendered": _judged,
+    },
 }
 
 

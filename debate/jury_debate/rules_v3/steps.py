@@ -8,6 +8,7 @@ from jury_debate.assignment import (
     OPERATOR_POLICY,
     Assignment,
     CallMessage,
+    DecisionSpec,
     EvidenceSpec,
     ReadingSpec,
     SeatSaid,
@@ -16,7 +17,9 @@ from jury_debate.reading.planning import CASE, GUIDE, READING_TOOLS, part_name
 from jury_debate.rules_v1 import steps as before
 from jury_debate.rules_v1.steps import assignment_of
 from jury_debate.rules_v1.visibility import letter, visible_evaluations
+from jury_debate.rules_v3.decisions import questions_of
 from jury_debate.state import DebateState
+from jury_events.bundled_scales import scale_of
 from jury_events.ids import Step
 from jury_events.panel import FinalJudge, Seat
 from jury_events.parts import ImageRef, PartRef
@@ -34,9 +37,11 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
     else:
         place = panel.seat(step.juror_id)
     case, images = _case(state, place)
+    policy = [ref] if (ref := state.pieces.get(OPERATOR_POLICY)) is not None else []
+    if step.juror_id is not None and panel.seat(step.juror_id).questions is not None:
+        return _decision(state, step, secret, (*policy, *case))
     reading = _reading(state, step, case, images)
     shown = case if reading.mode == "whole" else _guides(reading)
-    policy = [ref] if (ref := state.pieces.get(OPERATOR_POLICY)) is not None else []
     several = len(shown) > 1
     user = CallMessage(
         "user",
@@ -52,6 +57,16 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
         reading=reading._replace(records=records), tools=records or reading.mode == "tools"
     )
     return assignment._replace(spec=assignment.spec._replace(evidence=_evidence(state, step, case, assignment.marker)))
+
+
+def _decision(state: DebateState, step: Step, secret: bytes, shown: tuple[PartRef, ...]) -> Assignment:
+    """The case, whole, and behind it the questions; a decision model is shown nothing else, and is offered no tools."""
+    assert step.juror_id is not None
+    panel = state.panel
+    message = CallMessage("user", (*shown, questions_of(state, step.juror_id)), shared=len(shown))
+    assignment = assignment_of(state, step, secret, place=panel.seat(step.juror_id), messages=(message,), one_form=True)
+    spec = assignment.spec._replace(decision=DecisionSpec(scale_of(panel), panel.scale is not None))
+    return assignment._replace(spec=spec, tools=False)
 
 
 def _guides(reading: ReadingSpec) -> tuple[PartRef, ...]:

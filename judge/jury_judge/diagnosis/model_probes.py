@@ -7,7 +7,7 @@ from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.panels.files import LoadedPanel
-from jury_providers.probe import ProbeResult, probe, probe_settings
+from jury_providers.probe import ProbeResult, decision_models, probe, probe_settings
 from jury_providers.registry import provider_factory
 from jury_providers.windows import known_window
 
@@ -25,7 +25,7 @@ async def probed(loaded: LoadedPanel) -> AsyncGenerator[DiagnosisFinding, None]:
         "note", f"probing: {pluralize(len(calls), 'call')}, one for each model of the panel, for up to {longest:g} s"
     )
     primary = {seat.model for seat in panel.seats} | ({panel.final.judge.model} if panel.final.judge else set())
-    for one in await probe(calls, provider_factory(endpoints=loaded.endpoints)):
+    for one in await probe(calls, provider_factory(endpoints=loaded.endpoints), decision_models(panel)):
         yield _found(one, needed=one.model in primary)
         served = one.served
         if served.shutdown is not None:

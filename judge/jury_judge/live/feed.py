@@ -264,7 +264,8 @@ def _answer(waiting: list[asyncio.Future[None]], error: Exception | None = None)
 def _decoded(store: EventStore, debate_id: str, events: Sequence[StoredEvent], after: int) -> list[DecodedEvent]:
     history = DebateHistory.of_events(debate_id, (one for one in events if one.version > after))
     refs = {one.statement.statement for one in history.events if isinstance(one, StatementMade)}
-    refs |= {one.evaluation.rationale for one in history.events if isinstance(one, JurorEvaluated)}
+    evaluations = (one.evaluation for one in history.events if isinstance(one, JurorEvaluated))
+    refs |= {one.rationale for one in evaluations if one.rationale is not None}
     parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
     texts = {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
     return [

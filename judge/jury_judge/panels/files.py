@@ -7,6 +7,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from jury_debate import prompts_v1
+from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
@@ -84,7 +85,11 @@ def load_panel(
     spec = _by_environment(spec, environ, explicit=name_or_path in PRESETS or overrides.preset is not None)
     try:
         spec = apply(spec, overrides)
-        resolved = resolve(spec, [name for name, endpoint in reached.items() if endpoint.base_url is not None])
+        resolved = resolve(
+            spec,
+            [name for name, endpoint in reached.items() if endpoint.base_url is not None],
+            deciding=[name for name, endpoint in reached.items() if endpoint.protocol in DECISION_PROTOCOLS],
+        )
     except (PanelError, PanelFileError) as error:
         message = readable_message(str(error))
         if document is None:

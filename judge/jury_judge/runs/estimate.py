@@ -199,7 +199,8 @@ class _Tally:
         prices, settings = self._policy.prices, place.settings
         if self._course.answer_tokens is None:
             sent = usage.input_tokens or 0
-            most = prices.upper_bound(place.model, sent, settings.changed(max_output_tokens=answer), self._on)
+            settings = settings.changed(max_output_tokens=answer) if answer else settings
+            most = prices.upper_bound(place.model, sent, settings, self._on)
             return most or 0.0
         at_tier = usage.changed(service_tier=settings.tier)
         cost = prices.cost(place.model, at_tier, self._on)

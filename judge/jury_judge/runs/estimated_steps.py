@@ -45,7 +45,9 @@ class EstimatedCourse(NamedTuple):
     settled: bool = False
 
     def answer(self, place: Seat | FinalJudge) -> int:
-        """The tokens of each answer of a place."""
+        """The tokens of each answer of a place; a decision model writes none."""
+        if isinstance(place, Seat) and place.questions is not None:
+            return 0
         return self.answer_tokens or place.settings.max_output_tokens
 
 
@@ -92,7 +94,7 @@ def steps_of(panel: Panel, rounds: int, asked: int) -> Iterator[EstimatedStep]:
     for juror_id in order[:asked]:
         yield EstimatedStep(panel.seat(juror_id), 0)
     for number in range(1, rounds + 1):
-        for speaker, seat in enumerate(panel.seats):
+        for speaker, seat in enumerate(one for one in panel.seats if one.questions is None):
             spoken = speaker if rules.order == "sequential" else 0
             yield EstimatedStep(seat, seats * number + spoken if rules.history == "all" else seats)
     if panel.final.judge is not None:
@@ -106,10 +108,11 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
     these one for each part that a seat reads, and those that gather its findings where they are many.
     """
     place = step.place
-    form = sizes.form if course.forms else 0
+    in_words = not isinstance(place, Seat) or place.questions is None
+    form = sizes.form if course.forms and in_words else 0
     said = course.answer(place) * course.bytes_a_token
     base = sizes.prompts[step.juror_id] + step.blocks * (said + _HEADING) + form
-    turns = 1 + (course.tool_turns if sizes.tools and isinstance(place, Seat) else 0)
+    turns = 1 + (course.tool_turns if sizes.tools and in_words and isinstance(place, Seat) else 0)
     reading = sizes.reading.get(step.juror_id)
     if reading is None:
         call = _call(step, sizes)

@@ -38,6 +38,8 @@ def no_batches(name: str, endpoints: Endpoints = NO_ENDPOINTS) -> str | None:
         return "simulated models are asked in this process"
     if protocol is None:
         return f"the installed provider {name} has no batches"
+    if protocol not in _MODULES:
+        return f"the protocol {protocol} has no batches"
     if endpoint.batches == "off":
         return f"the entry of {name} in the panel file says `batches: off`"
     if endpoint.cloud is not None:

@@ -4,6 +4,7 @@ import asyncio
 
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
+from jury_providers.simulated.decisions import decision_body, distributions
 from jury_providers.simulated.readers import reader_of
 from jury_providers.simulated.rendered_reply import RenderedReply, render_reply
 from jury_providers.simulated.script import NO_FAULTS, Script
@@ -33,9 +34,18 @@ class SimulatedProvider(Provider):
                 CallOutcome(fault), error=f"simulated fault: {fault}", model_version=MODEL_VERSION, cost=0.0
             )
         reply = self._reply(request, fault)
-        if on_chunk is not None:
+        if on_chunk is not None and not request.questions:
             for piece in reply.pieces():
                 on_chunk(piece)
+        if request.questions:
+            body = f'{{"model": "{MODEL_VERSION}", "answers": {decision_body(distributions(reply.text))}}}'
+            return ModelReply(
+                CallOutcome.ANSWERED,
+                answer=body.encode("utf-8"),
+                model_version=MODEL_VERSION,
+                usage=reply.usage,
+                cost=0.0,
+            )
         tools = reply.tools
         return ModelReply(
             CallOutcome.TRUNCATED if reply.cut else CallOutcome.ANSWERED,

@@ -15,6 +15,7 @@ from jury_providers.simulated.citations import (
     quoted_peer,
     taken_over,
 )
+from jury_providers.simulated.decisions import decision_prompt
 from jury_providers.simulated.document import MAX_CHARACTERS, read_document
 from jury_providers.simulated.evaluation import (
     Disposition,
@@ -62,6 +63,9 @@ class Reader(Protocol):
     def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
         """The output for a request whose prompt is already parsed; without `tools` it answers directly."""
 
+    def scores(self, prompt: Prompt, request: ModelRequest) -> tuple[float, ...]:
+        """The scores, 0-100, by which a decision model answers the questions of a request, in their order."""
+
 
 class SimulatedReader:
     """Reads requests; parsed cases are cached."""
@@ -76,7 +80,16 @@ class SimulatedReader:
 
     def read_prompt(self, request: ModelRequest) -> Prompt:
         """The parsed request. Never raises."""
-        return read_prompt(request)
+        return decision_prompt(request) if request.questions else read_prompt(request)
+
+    def scores(self, prompt: Prompt, request: ModelRequest) -> tuple[float, ...]:
+        """The scores of the whole record, and of each scenario where it is asked for."""
+        case = self._case(prompt)
+        drawn = disposition(request.settings.seed or 0, request.model, prompt.role, case.digest)
+        records = record_findings(case.document, (), prompt.mark)
+        read = [raw_score([*found, *records], prompt.role, drawn.lean) for found in case.findings or ((),)]
+        asked = len(request.questions) - 1
+        return (whole_score(read), *(read if len(read) == asked else [whole_score(read)] * asked))
 
     def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
         """The output for a request whose prompt is already parsed."""

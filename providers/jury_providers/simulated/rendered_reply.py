@@ -7,6 +7,7 @@ from typing import NamedTuple
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelMessage, ModelRequest, RequestedTool
+from jury_providers.simulated.decisions import decision_text
 from jury_providers.simulated.prompt import Prompt
 from jury_providers.simulated.reader import Reader
 from jury_providers.simulated.script import UNPARSEABLE, UNUSABLE_ANSWERS, WRONG_BALLOT
@@ -38,6 +39,9 @@ class RenderedReply(NamedTuple):
 
 def render_reply(reader: Reader, prompt: Prompt, request: ModelRequest, fault: str | None) -> RenderedReply:
     """The reply to a request; applies the faults that make an answer unusable (prose, wrong ballot, truncation)."""
+    if request.questions:
+        text = decision_text(request, reader.scores(prompt, request), fault)
+        return RenderedReply(text, (), cut=False, usage=usage_of(request, 0))
     # These faults affect answers: tool calls are skipped.
     output = reader.respond(prompt, request, tools=fault not in _UNUSABLE_ANSWERS)
     if fault == UNPARSEABLE:

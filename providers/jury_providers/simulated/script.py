@@ -34,6 +34,17 @@ WIRE_FAULTS = (
 )
 """Faults of a response on its way to the client; only a server (`jury simulate`) supports them."""
 
+DECISION_FAULTS = (
+    "wrong_sum",
+    "unknown_label",
+    "missing_label",
+    "doubled_label",
+    "not_a_number",
+    "negative",
+    "no_answer",
+)
+"""Faults of a decision model's answer; another model answers as if there were none."""
+
 _RETRIED = frozenset(
     {"rate_limited", "overloaded", "timeout", "connection", "malformed_response", "authentication", "quota"}
 )
@@ -150,9 +161,9 @@ def _rebuild(kind: type[Script], values: dict[str, Any]) -> Script:
 
 @dataclass(frozen=True, kw_only=True)
 class WireScript(Script):
-    """The behaviour of simulated models behind a server, with wire faults in addition."""
+    """The behaviour of simulated models behind a server, with wire faults and those of decision models in addition."""
 
-    faults: ClassVar[tuple[str, ...]] = (*FAULTS, *WIRE_FAULTS)
+    faults: ClassVar[tuple[str, ...]] = (*FAULTS, *WIRE_FAULTS, *DECISION_FAULTS)
 
 
 NO_FAULTS = Script()

@@ -12,6 +12,7 @@ from zlib import crc32
 
 from jury_providers.provider import ModelRequest
 from jury_providers.simulated.citations import EvidenceEntry
+from jury_providers.simulated.decisions import decision_text
 from jury_providers.simulated.evaluation import confidence
 from jury_providers.simulated.prompt import GENERAL, AnswerForm, Prompt, ballot_in, scenarios_in, schema_form
 from jury_providers.simulated.reader import ReaderOutput
@@ -54,6 +55,10 @@ class ScriptedReader:
             form=form,
         )
 
+    def scores(self, prompt: Prompt, request: ModelRequest) -> tuple[float, ...]:  # noqa: ARG002  (the interface)
+        """The seat's share, whatever is asked."""
+        return (100 * _share(request),) * len(request.questions)
+
     def _form(self, request: ModelRequest) -> AnswerForm:
         form = self._schema_form(request.schema)
         return form._replace(scenarios=_kept_scenarios(_seat_text(request))) if form.one_form else form
@@ -69,6 +74,9 @@ class ScriptedReader:
 
     def reply(self, request: ModelRequest) -> RenderedReply:
         """The reply without a fault, as `render_reply` gives it: only the ballot id is put into a finished text."""
+        if request.questions:
+            text = decision_text(request, self.scores(self.read_prompt(request), request), None)
+            return RenderedReply(text, (), cut=False, usage=usage_of(request, 0))
         answer = _written(self._form(request), _share(request))
         text = f'{{"ballot": {_json(_ballot(request))}, {answer}'
         return RenderedReply(text, (), cut=False, usage=usage_of(request, len(text)))

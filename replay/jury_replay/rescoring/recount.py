@@ -119,13 +119,19 @@ def with_outcomes(evaluation: Evaluation, scale: VerdictScale) -> Evaluation:
 
 
 def rescaled(evaluation: Evaluation, before: Rubric, after: Rubric) -> Evaluation:
-    """The evaluation with each dimension's points scaled to its new maximum, in exact arithmetic, rounded once."""
+    """The evaluation with each dimension's points scaled to its new maximum, in exact arithmetic, rounded once.
+
+    One without points stays as it is.
+    """
+    given = evaluation.scores
+    if given is None:
+        return evaluation
     maxima = {one.name: one.maximum for one in before.dimensions}
     scores = Scores(
         dimensions=tuple(
             DimensionScore(
                 dimension=one.name,
-                points=float(exact(evaluation.scores.points(one.name)) * exact(one.maximum) / exact(maxima[one.name])),
+                points=float(exact(given.points(one.name)) * exact(one.maximum) / exact(maxima[one.name])),
             )
             for one in after.dimensions
         )

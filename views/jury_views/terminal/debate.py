@@ -291,6 +291,8 @@ class _DebateView:
         for scenario in evaluation.scenarios:
             shown = _verdict(scenario.verdict, scenario.label)
             self._page.line(f"{words.scenario} {scenario.scenario_id}: ", shown, f"  {scenario.score:g}", indent=2)
+        if evaluation.probabilities is not None:
+            self._page.line(TextSpan(words.no_reasons, "dim"), indent=2)
         self._text(evaluation.rationale)
 
     def _abstention(self, absent: JurorAbstained) -> None:
@@ -342,8 +344,11 @@ def _verdict(verdict: Verdict, label: str | None) -> TextSpan:
 
 
 def _points(evaluation: Evaluation, rubric: Rubric) -> str:
+    """The points; of a decision model its probabilities."""
+    if evaluation.probabilities is not None:
+        return " · ".join(f"{one.label} {one.probability:g}" for one in evaluation.probabilities)
     maxima = {dimension.name: dimension.maximum for dimension in rubric.dimensions}
     return " · ".join(
         f"{score.dimension} {score.points:g}" + (f"/{maxima[score.dimension]:g}" if score.dimension in maxima else "")
-        for score in evaluation.scores.dimensions
+        for score in evaluation.points
     )

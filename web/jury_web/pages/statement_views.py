@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.debate_history import DebateHistory
-from jury_events.evaluation import Evaluation, ScenarioVerdict
+from jury_events.evaluation import Evaluation, Probabilities, ScenarioVerdict
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.panel import Panel
@@ -35,7 +35,8 @@ class EvaluationView(NamedTuple):
     """An evaluation. `other_model` answered instead of `model`; `stand_in`: a simulated juror did.
 
     `evidence`: what it quotes; None where it was asked for nothing. `label` as in `SeatPosition`. `subscores`: none
-    where the panel asks for no points. `read` and `answered` are its `reading` and `answered`.
+    where the panel asks for no points. `probabilities`: of a decision model, which gives no reasons. `read` and
+    `answered` are its `reading` and `answered`.
     """
 
     verdict: Verdict
@@ -52,6 +53,7 @@ class EvaluationView(NamedTuple):
     evidence: EvaluationEvidence | None
     read: RecordRead | None
     answered: Verdict | None
+    probabilities: Probabilities | None = None
 
 
 class RecordedCall(NamedTuple):
@@ -168,7 +170,7 @@ class StatementViews:
             confidence=evaluation.confidence,
             subscores=tuple(
                 _subscore(score, dimensions.get(score.dimension))
-                for score in (() if rubric.of_rank else evaluation.scores.dimensions)
+                for score in (() if rubric.of_rank else evaluation.points)
             ),
             rationale=self._previews.text(evaluation.rationale),
             model=evaluation.model,
@@ -179,6 +181,7 @@ class StatementViews:
             evidence=self._citations.of(event_id),
             read=evaluation.reading,
             answered=evaluation.answered,
+            probabilities=evaluation.probabilities,
         )
 
     def calls(self, exchanges: tuple[str, ...]) -> tuple[RecordedCall, ...]:

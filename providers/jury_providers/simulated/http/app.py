@@ -1,4 +1,4 @@
-"""The server's routes: four protocols, their lists of models, and the counters."""
+"""The server's routes: seven protocols, their lists of models, and the counters."""
 
 from datetime import date
 from typing import Any
@@ -16,6 +16,7 @@ from jury_providers.simulated.http.batches.jobs import BatchJobs
 from jury_providers.simulated.http.batches.routes import batch_routes
 from jury_providers.simulated.http.cached_contents import CachedContents
 from jury_providers.simulated.http.chat import Chat
+from jury_providers.simulated.http.decisions import GoogleDecisionsApi, OpenAIDecisionsApi, SystemOneApi
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, transmit
 from jury_providers.simulated.http.fields import InvalidRequest, encoded
 from jury_providers.simulated.http.generate import Generate
@@ -41,6 +42,9 @@ def simulation_app(backend: SimulationBackend, jobs: BatchJobs) -> ASGIApp:
         ("/v1/chat/completions", Chat()),
         ("/v1/responses", Responses()),
         ("/v1/messages", Messages()),
+        ("/v1/decisions", OpenAIDecisionsApi()),
+        ("/v1beta/decisions", GoogleDecisionsApi()),
+        ("/v1/systemone", SystemOneApi()),
         *((f"/{version}/models/{{call:path}}", generate) for version in _GOOGLE_VERSIONS),
     ]
 

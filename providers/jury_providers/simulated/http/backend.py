@@ -16,7 +16,7 @@ from jury_providers.simulated.http.cache_diagnosis import CacheDiagnoses
 from jury_providers.simulated.http.cached_contents import CachedContents
 from jury_providers.simulated.http.counters import ServerCounters
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, with_wire_fault
-from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded, table
+from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, table
 from jury_providers.simulated.http.prompt_cache import PromptCache
 from jury_providers.simulated.http.protocol import ProtocolHandler, SimulatedResponse
 from jury_providers.simulated.prompt import Prompt
@@ -121,9 +121,7 @@ class SimulationBackend:
         )
         if parsed.compared is not None:
             self._diagnoses.remember(identity, parsed.compared)
-        pieces = (
-            list(protocol.stream_events(response)) if parsed.stream else [encoded(protocol.response_body(response))]
-        )
+        pieces = list(protocol.stream_events(response)) if parsed.stream else [protocol.encode(response)]
         return with_wire_fault(fault, pieces, stream=parsed.stream, headers=headers)
 
     def _tokens(self, messages: Sequence[ModelMessage]) -> int:
@@ -132,8 +130,8 @@ class SimulationBackend:
         return sum(map(self._count_tokens, (text for one in messages for text in (*one.shared, one.text))))
 
     def _position(self, prompt: Prompt, model: str) -> CallPosition:
-        """Calls of one seat's step to one model are a conversation; the ballot id distinguishes debates."""
-        key = f"{prompt.ballot}\0{prompt.step}\0{model}".encode("utf-8", "replace")
+        """Calls of one seat's step to one model are a conversation, known by ballot id or case."""
+        key = f"{prompt.ballot or prompt.case_digest.hex()}\0{prompt.step}\0{model}".encode("utf-8", "replace")
         digest = blake2b(key, digest_size=16).digest()
         count = self._counts.pop(digest, 0) + 1
         self._counts[digest] = count

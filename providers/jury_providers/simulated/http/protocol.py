@@ -72,6 +72,10 @@ class ProtocolHandler(ABC):
     def response_body(self, response: SimulatedResponse) -> JsonObject:
         """The response as one JSON object."""
 
+    def encode(self, response: SimulatedResponse) -> bytes:
+        """The bytes of `response_body`."""
+        return encoded(self.response_body(response))
+
     @abstractmethod
     def stream_events(self, response: SimulatedResponse) -> Iterator[bytes]:
         """The response as server-sent events; without the last one the stream is incomplete."""
