@@ -1,21 +1,27 @@
 """Items and messages of recorded debates, from the members of opening events and cases that they follow from alone."""
 
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
+from jury_debate.assignment import OPERATOR_POLICY
 from jury_debate.prompts_v2.item_messages import ItemMessages
 from jury_events.case import Case
 from jury_events.codec import SCHEMAS, decode
 from jury_events.debate_events import DebateOpened
 from jury_events.envelope import StoredEvent
+from jury_events.ids import debate_stream
 from jury_events.provenance import with_provenance
 from jury_judge.stores.case_messages import CaseMessages, OpenedCase
 from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.reading import read_cassette
+from jury_replay.recorded_case import policy_of_piece
 from jury_store.memory import MemoryEventStore
 from support.corpus import CORPUS
+from support.located_debates import POLICY, a_located_case, a_located_debate, a_located_scenario
+from support.stored_debates import store_debate
 
 CASSETTES = sorted(CORPUS.glob("*.cassette.jsonl"))
 
@@ -28,29 +34,59 @@ def opening_of(path: Path) -> tuple[MemoryEventStore, StoredEvent]:
     return store, event
 
 
+def a_stored(case: Case, spec: dict[str, Any], **own: Any) -> tuple[MemoryEventStore, StoredEvent]:
+    """A store with a debate over a case whose messages are known, and its first event."""
+    store = MemoryEventStore()
+    store_debate(store, a_located_debate(case, (1, 2, None), spec, **own), "d1")
+    (event,) = store.first_events([debate_stream("d1")]).values()
+    return store, event
+
+
 def decoded(event: StoredEvent) -> DebateOpened:
     opened = decode(event)
     assert isinstance(opened, DebateOpened)
     return opened
 
 
-@pytest.mark.parametrize("path", CASSETTES[::4], ids=lambda path: path.name.partition(".")[0])
-def test_an_opening_is_read_as_it_decodes(path: Path) -> None:
-    store, event = opening_of(path)
+def both_ways(store: MemoryEventStore, event: StoredEvent) -> tuple[ItemMessages, ItemMessages]:
+    """The messages as they are mapped, and those of the whole case with its provenance."""
     opened = decoded(event)
     found = OpenedCase.of_event(event)
-
+    assert found is not None
     assert found == OpenedCase.of(opened)
-    messages = CaseMessages(store).of([] if found is None else [found])[opened.debate_id]
     parts = {digest: part.content for digest, part in store.parts(opened.debate_id).items()}
     case = Case.from_part(parts[opened.case.digest])
     if opened.provenance is not None:
         case = with_provenance(case, parts[opened.provenance.digest])
-    whole = ItemMessages(case, inline=opened.panel.artifacts.mode == "inline")
-    assert (whole.items, whole.messages) == (messages.items, messages.messages)
-    assert [whole.named(item) for item in range(whole.items + 2)] == [
-        messages.named(item) for item in range(whole.items + 2)
-    ]
+    pieces = [parts[piece.text.digest] for piece in opened.pieces if piece.name == OPERATOR_POLICY]
+    policy = policy_of_piece(pieces[0], opened.panel.language, case) if pieces else None
+    whole = ItemMessages(case, policy, inline=opened.panel.artifacts.mode == "inline")
+    return CaseMessages(store).of([found])[opened.debate_id], whole
+
+
+def numbers(messages: ItemMessages) -> tuple[int, int, list[int | None]]:
+    """All that is known of them."""
+    return messages.items, messages.messages, [messages.named(item) for item in range(messages.items + 2)]
+
+
+@pytest.mark.parametrize("path", CASSETTES[::4], ids=lambda path: path.name.partition(".")[0])
+def test_an_opening_of_the_corpus_is_read_as_it_decodes(path: Path) -> None:
+    mapped, whole = both_ways(*opening_of(path))
+
+    assert numbers(whole) == numbers(mapped)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("mode", ["summary", "inline"])
+@pytest.mark.parametrize("policy", [None, POLICY, "Another policy."])
+@pytest.mark.parametrize("scenarios", [1, 2])
+def test_messages_are_those_of_the_whole_case(language: str, mode: str, policy: str | None, scenarios: int) -> None:
+    case = a_located_case(*(a_located_scenario(f"s{number}", POLICY) for number in range(scenarios)), records=2)
+    spec = {"language": language, "artifacts": {"mode": mode}}
+    mapped, whole = both_ways(*a_stored(case, spec, operator_policy=policy))
+
+    assert numbers(whole) == numbers(mapped)
+    assert 4 * scenarios == mapped.messages
 
 
 def test_openings_of_earlier_schemas_and_damaged_ones_are_decoded() -> None:
