@@ -316,7 +316,9 @@ class DebateProcess:
         prior = self._prior.get(assignment.step.id, ())
         case = self._debate.state.debate.case if assignment.tools else None
         texts = {ref: self._pen.content(ref) for ref in texts_of(assignment, prior, case)}
-        request = StepRequest(assignment, texts, case, prior, run_id=self._job.context.run_id)
+        on = date_of(self._context.effects.clock())
+        caching = self._caching.in_batch(self._debate.state.panel, assignment, on)
+        request = StepRequest(assignment, texts, case, prior, run_id=self._job.context.run_id, caching=caching)
         taken = await spool.take(request)
         if taken:
             self._prior.pop(assignment.step.id, None)

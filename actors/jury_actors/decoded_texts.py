@@ -7,10 +7,12 @@ class DecodedTexts:
     """Keeps the texts used last, up to a total length.
 
     Args:
-        most: characters.
+        most: characters; each text counts for `each` more, so that many short ones do not take
+            much more memory.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, *, each: int = 0) -> None:
+        self._each = each
         self._most = most
         self._length = 0
         self._texts: OrderedDict[str, str] = OrderedDict()
@@ -25,10 +27,10 @@ class DecodedTexts:
             self._texts.move_to_end(part)
             return found
         text = content.decode("utf-8", "replace")
-        if len(text) <= self._most:
+        if len(text) + self._each <= self._most:
             self._texts[part] = text
-            self._length += len(text)
+            self._length += len(text) + self._each
             while self._length > self._most:
                 _, dropped = self._texts.popitem(last=False)
-                self._length -= len(dropped)
+                self._length -= len(dropped) + self._each
         return text

@@ -32,7 +32,7 @@ from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_providers.prices import Prices, cost_of
-from jury_providers.provider import Caching, ModelReply, ModelRequest, OnChunk, Provider
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_store.errors import EventConflict
 from jury_store.event_store import Append
 
@@ -289,7 +289,7 @@ class Juror:
         """Make the call when it may be made; the wait counts neither as latency nor towards a deadline."""
         name = call.model.partition("/")[0]
         provider = await self._provider(name)
-        request = execution.request(call, _caching(step, call.model))
+        request = execution.request(call, step.caching_of(call.model))
         today = date_of(self._effects.clock())
         assignment = step.assignment
         self._halts.check(name)
@@ -356,10 +356,6 @@ class Juror:
         if made is None or has_failed(made):
             made = self._providers[name] = asyncio.ensure_future(asyncio.to_thread(self._make_provider, name))
         return made.result() if made.done() else await asyncio.shield(made)
-
-
-def _caching(step: StepRequest, model: str) -> Caching:
-    return dict(zip(step.assignment.models, step.caching, strict=False)).get(model)
 
 
 def _released(debate_id: str) -> Released:

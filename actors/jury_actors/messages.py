@@ -43,6 +43,10 @@ class StepRequest(NamedTuple):
         """Bytes of its texts."""
         return sum(map(len, self.texts.values())) + sum(len(event.body) for event in self.prior)
 
+    def caching_of(self, model: str) -> Caching:
+        """What one of the assignment's models is asked to keep."""
+        return dict(zip(self.assignment.models, self.caching, strict=False)).get(model)
+
 
 class ForgetDebate(NamedTuple):
     """A debate is over: the juror may forget its texts and results.

@@ -6,8 +6,9 @@ from datetime import date
 from typing import NamedTuple
 
 from jury_debate.assignment import Assignment
-from jury_debate.shared_prompts import PromptStart, RoundsSeen, further_calls, prompt_start
+from jury_debate.shared_prompts import PromptStart, RoundsSeen, calls_beside, further_calls, prompt_start
 from jury_debate.state import DebateState
+from jury_events.panel import Panel
 from jury_events.parts import PartRef
 from jury_providers.caching import CachePolicy
 from jury_providers.provider import Caching
@@ -56,6 +57,16 @@ class PromptCaching:
         planned = [step for start, group in groups.items() for step in self._plan_group(state, start, group, on)]
         order = {assignment.step.id: index for index, assignment in enumerate(assignments)}
         return sorted(planned, key=lambda one: order[one.assignment.step.id])
+
+    def in_batch(self, panel: Panel, assignment: Assignment, on: date) -> tuple[Caching, ...]:
+        """What the calls of a step in a batch ask for, by what is recorded alone.
+
+        Calls of the same batch may read what they write; those of the next wave come when that is gone.
+        """
+        beside = calls_beside(panel, assignment.step) if _shares(assignment) else 0
+        primary, *fallbacks = assignment.models
+        further = ((primary, beside), *((one, 0) for one in fallbacks))
+        return tuple(self._policy.choose(model, assignment.settings, calls, on) for model, calls in further)
 
     def _plan_group(
         self, state: DebateState, start: PromptStart, group: Sequence[Assignment], on: date

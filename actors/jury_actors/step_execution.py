@@ -35,7 +35,7 @@ from jury_providers.provider import (
 _MOST_TOOL_CALLS = 100
 """Of one turn that are recorded one by one; the recorded response has them all."""
 
-_SHARED = DecodedTexts(8_000_000)
+_SHARED = DecodedTexts(8_000_000, each=1_000)
 """Of this process; in characters. Seats of a debate are asked at about the same time."""
 
 _LABEL = 300

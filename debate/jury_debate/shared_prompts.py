@@ -83,6 +83,14 @@ def further_calls(panel: Panel, assignment: Assignment, waiting: Sequence[str], 
     return now + _further_rounds(panel, step.round, seen) * sharing + judged
 
 
+def calls_beside(panel: Panel, step: Step) -> int:
+    """The number of calls of other seats that are due together with this step and begin as its call does."""
+    if step.juror_id is None or step.round is None or (step.round and panel.discussion.order != "parallel"):
+        return 0
+    asked = start_of(panel.seat(step.juror_id))
+    return sum(start_of(seat) == asked for seat in panel.seats) - 1
+
+
 def _further_rounds(panel: Panel, reached: int, seen: RoundsSeen) -> float:
     discussion = panel.discussion
     most = discussion.max_rounds - reached

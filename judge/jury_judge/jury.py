@@ -29,6 +29,7 @@ from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_judge.batches.batch_plan import BatchPlan
 from jury_judge.batches.wave_driving import WaveDriving
+from jury_judge.batches.wave_metrics import WaveMetrics
 from jury_judge.errors import JuryClosed, RunUnfinished
 from jury_judge.panels.any_panel import AnyPanel, any_panel
 from jury_judge.panels.variables import Overrides
@@ -129,6 +130,7 @@ class Jury(Records):
         self._on_chunk = on_chunk
         self._writing = writing
         self._say = observation.say or _log_line
+        self._totals = observation.metrics
         self._effects = Effects()
         self._keyless = runtime.ray_address is not None
         check_models(self.panel, self._loaded.endpoints)
@@ -380,6 +382,7 @@ class Jury(Records):
                 stopping,
                 prices=self._config.prices,
                 say=self._say,
+                metrics=WaveMetrics(self._totals, self._effects.clock),
                 cancelled_by=lambda: supervision.cancelled_by,
                 effects=self._effects,
             )

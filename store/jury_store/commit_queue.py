@@ -16,7 +16,7 @@ MOST_SECONDS = 0.05
 ENOUGH = 32
 """Requests that wait for no more: a further one makes each of them hardly cheaper."""
 
-MOST_STREAMS = 20_000
+MOST_STREAMS = 4_000
 """Streams whose last commit is remembered; the longest unchanged leave first."""
 
 

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from jury_actors.batches.batch_errors import OtherAccount
 from jury_actors.batches.batch_log import batches_of
 from jury_actors.batches.batch_steps import BatchPatience
 from jury_actors.effects import Effects
 from jury_actors.messages import Finished
+from jury_actors.observation.metric_totals import MetricTotals
 from jury_cases.case_inputs import case_source
 from jury_cli.views.debate_list import executed_run_lines
 from jury_cli.views.live_run import live_lines
@@ -26,8 +28,10 @@ from jury_events.ids import batch_stream
 from jury_judge.batches.batch_plan import BatchPlan
 from jury_judge.errors import RunRefused
 from jury_judge.jury import Jury
+from jury_judge.observation.metrics_text import MetricsExposition
 from jury_judge.running.live_run import LiveRunReader
 from jury_judge.runs.budgets import ceiling
+from jury_judge.runs.observation import Observation
 from jury_judge.runs.preflight import preflight
 from jury_judge.runs.run import Run
 from jury_judge.settings.budget import Budget
@@ -35,6 +39,7 @@ from jury_judge.settings.selection import Selection
 from jury_migrations.upgrading import upgrade
 from jury_providers.batches.batch import BatchAccount, RefusedLine
 from jury_providers.batches.item import BatchLine, ItemEnd
+from jury_providers.caching import CachePolicy
 from jury_providers.prices import Prices
 from jury_replay import auditor
 from jury_replay.cassettes.writing import write_cassette
@@ -70,6 +75,7 @@ class Night:
         self.budget = Budget()
         self.said: list[str] = []
         self.problems: list[Finished] = []
+        self.totals = MetricTotals()
 
     async def session(self, run_id: str = "night", **plan: Any) -> list[dict[str, Any]]:
         async def at_once(_seconds: float) -> None:
@@ -85,7 +91,7 @@ class Night:
         budget = Budget(
             max_calls=self.budget.max_calls, max_cost=self.budget.max_cost, spent=bounds.spent, lease_of=bounds.run
         )
-        jury = Jury(self.panel, store=self.url, budget=budget)
+        jury = Jury(self.panel, store=self.url, budget=budget, observation=Observation(metrics=self.totals))
         jury._say = self.said.append
         if clock is not None:
             jury._effects = Effects(clock=clock)
@@ -436,6 +442,70 @@ async def test_what_is_in_batches_is_among_the_figures_of_a_run(night: Night) ->
     assert live.batches is not None
     assert (live.batches.wave, live.batches.batches, live.batches.calls) == (1, 1, {"waiting": 9})
     assert [line.split()[:3] for line in live_lines(live) if line.startswith("batches")] == [["batches", "wave", "1:"]]
+
+
+async def test_metrics_show_what_is_in_batches_while_it_is_waited_for(night: Night) -> None:
+    night.account.ends = lambda _batch_id: bool(shown)
+    shown: list[dict[str, float]] = []
+
+    async def looks(_seconds: float) -> None:
+        shown.append(figures(night.totals))
+
+    await night.session(sleep=looks, clock=MovedClock())
+    after = figures(night.totals)
+
+    assert {"jury_waves_total": 1.0, "jury_batch_calls stage=waiting": 9.0} == {
+        name: value
+        for name, value in shown[0].items()
+        if name in {"jury_waves_total", "jury_batch_calls stage=waiting"}
+    }
+    assert shown[0]["jury_batch_oldest_seconds"] >= 3600
+    assert shown[0]["jury_batch_reserved_dollars"] == 0.0  # simulated models cost nothing
+    assert after["jury_waves_total"] > 1
+    assert "jury_batch_calls stage=waiting" not in after
+
+
+def figures(totals: MetricTotals) -> dict[str, float]:
+    page = MetricsExposition(totals).page("").body.decode()
+    families = text_string_to_metric_families(page)
+    return {
+        " ".join((one.name, *(f"{name}={value}" for name, value in one.labels.items()))): one.value
+        for family in families
+        for one in family.samples
+        if "wave" in one.name or "batch" in one.name
+    }
+
+
+KEPT = """seats:
+- {juror_id: a, model: anthropic/claude-haiku-5-5}
+- {juror_id: b, model: anthropic/claude-haiku-5-5}
+- {juror_id: c, model: openai/gpt-6-sol}
+discussion: {max_rounds: 1}
+final: {method: majority_vote}
+"""
+
+
+async def test_calls_of_one_batch_that_begin_alike_ask_to_keep_the_case(night: Night, tmp_path: Path) -> None:
+    night.panel = tmp_path / "panel.yaml"
+    night.panel.write_text(KEPT)
+    await night.session(once=True)
+    asked = {trace.split("/")[2]: request.cache for trace, request in night.account.requests.items()}
+
+    assert {"a": "5m", "b": "5m", "c": "none"} == asked
+
+
+async def test_answers_are_used_though_prices_say_otherwise_now_what_is_worth_keeping(
+    night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    night.panel = tmp_path / "panel.yaml"
+    night.panel.write_text(KEPT)
+    await night.session(once=True)
+    monkeypatch.setattr(CachePolicy, "choose", lambda *_: "1h")
+    lines = await night.session()
+
+    assert len(lines) == night.count
+    assert set(night.account.asked.values()) == {1}
+    assert {one.via is not None for one in night.read(exchanges)} == {True}
 
 
 async def test_the_list_of_runs_says_which_wait_for_batches(night: Night) -> None:

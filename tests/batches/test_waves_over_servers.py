@@ -13,6 +13,7 @@ from jury_actors.batches.batch_steps import PATIENCE
 from jury_actors.errors import Halted
 from jury_providers.batches.provider import BatchProvider
 from jury_providers.batches.registry import batch_provider
+from jury_providers.simulated.http import server
 from jury_providers.simulated.http.batches.script import BatchScript
 from jury_providers.simulated.http.server import Simulation, simulation_server
 
@@ -91,6 +92,31 @@ async def test_four_providers_decide_in_batches_as_live(tmp_path: Path, keys: py
     assert len(recorded) == sum(batch["items"] for batch in run.server.batches.described())
     assert {"batch"} == {one.usage.service_tier for one in recorded}
     assert {0.0} == {one.cost for one in recorded}
+
+
+PRICES = """[[price]]
+models = ["openai/*", "openai-responses/*", "anthropic/*", "google/*"]
+input = 2.0
+output = 10.0
+"""
+
+
+async def test_a_run_in_batches_costs_half_of_a_live_run_over_the_same_answers(
+    tmp_path: Path, keys: pytest.MonkeyPatch
+) -> None:
+    """The models do not say that they are simulated, as what they answer would cost nothing."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text(PRICES)
+    keys.setenv("JURY_PRICES", str(prices))
+    keys.setattr(server, "HEADER", ("x-served-by", "test"))
+    async with served(tmp_path, keys, BatchScript()) as run:
+        await run.judged()
+        await run.night.live("day")
+        totals = run.night.read(lambda store: store.totals_by_run())
+
+    assert totals["day"].cost > 0
+    assert (totals["night"].calls, totals["night"].unknown_cost) == (totals["day"].calls, 0)
+    assert totals["night"].cost == pytest.approx(totals["day"].cost / 2)
 
 
 EVERY = 4

@@ -6,7 +6,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -74,14 +74,16 @@ def counted_models() -> Iterator[ServedCalls]:
         ended = asyncio.Event()
         loops.append((asyncio.get_running_loop(), ended))
         backend = partial(CountingBackend, served_calls=calls)
-        with patch("jury_providers.simulated.http.server.SimulationBackend", backend):
-            async with simulation_server(Script(answers="scripted", latency=LATENCY)) as simulation:
-                calls.variables = {
-                    **simulation.variables,
-                    **dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "of-no-provider"),
-                }
-                ready.set()
-                await ended.wait()
+        async with AsyncExitStack() as ends:
+            with patch("jury_providers.simulated.http.server.SimulationBackend", backend):  # of this server alone
+                script = Script(answers="scripted", latency=LATENCY)
+                simulation = await ends.enter_async_context(simulation_server(script))
+            calls.variables = {
+                **simulation.variables,
+                **dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "of-no-provider"),
+            }
+            ready.set()
+            await ended.wait()
 
     thread = threading.Thread(target=asyncio.run, args=(serve(),), name="models")
     thread.start()

@@ -1,5 +1,6 @@
 """Which scenario a kind of fault has."""
 
+from chaos.batch_scenario import play_batched
 from chaos.ground import Ground
 from chaos.scenario import Scenario, ScenarioReport
 from chaos.scenario import play as play_run
@@ -13,4 +14,5 @@ def play(ground: Ground, scenario: Scenario) -> ScenarioReport:
     Raises:
         CannotStrike: this machine cannot make the fault; says why.
     """
-    return (play_served if KINDS[scenario.kind].where == "served" else play_run)(ground, scenario)
+    play_kind = {"served": play_served, "batches": play_batched}.get(KINDS[scenario.kind].where, play_run)
+    return play_kind(ground, scenario)

@@ -9,6 +9,9 @@ import jury_actors.runtime
 import jury_judge.panels.files
 import jury_judge.runs.preflight
 import jury_judge.sessions.run_session
+import jury_providers.batches.anthropic_batches
+import jury_providers.batches.google_batches
+import jury_providers.batches.openai_batches
 import jury_providers.sdk.anthropic_messages
 import jury_providers.sdk.openai_sdk
 import jury_web.app

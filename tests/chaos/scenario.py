@@ -108,7 +108,7 @@ def play(ground: Ground, scenario: Scenario) -> ScenarioReport:
         command = make(folder, case_file(folder, case_rows(scenario)), url, RUN, env=_environment(ground, kind, clock))
         reader = open_store(url, write=False)
         ends.callback(reader.close)
-        started = _disturbed(_Course(command, _options(ground, kind), reader), ground, kind, report, disk, clock, rng)
+        started = _disturbed(Course(command, _options(ground, kind), reader), ground, kind, report, disk, clock, rng)
         report.calls = len(started)
         report.violations += _broken(ground, report, reader, started)
         report.violations += unsound(folder, url)
@@ -117,7 +117,7 @@ def play(ground: Ground, scenario: Scenario) -> ScenarioReport:
     return report
 
 
-class _Course:
+class Course:
     """Calls of one command, and how far its log is."""
 
     def __init__(self, command: Command, options: tuple[str, ...], reader: EventStore) -> None:
@@ -146,7 +146,7 @@ class _Course:
 
 
 def _disturbed(
-    course: _Course, ground: Ground, kind: Kind, report: ScenarioReport, disk: Path, clock: Path, rng: random.Random
+    course: Course, ground: Ground, kind: Kind, report: ScenarioReport, disk: Path, clock: Path, rng: random.Random
 ) -> list[Started]:
     """Every call of the command until one ends with 0."""
     running = course.call()
@@ -156,16 +156,17 @@ def _disturbed(
             at = course.events()
             if kind.strike(Target(running, ground, disk, clock, rng, report.struck)):
                 report.moments.append(at)
-        elif _resumable(running):
+        elif resumable(running):
             running = course.call()
         else:
             break
-    while _resumable(running):
+    while resumable(running):
         running = course.call()
     return course.started
 
 
-def _resumable(running: Started) -> bool:
+def resumable(running: Started) -> bool:
+    """Wait for the end of a command; whether the same command goes on."""
     code = running.ends(600)
     return code < 0 or code in RESUMABLE or (code == 2 and _TOO_BUSY in running.stderr)
 
@@ -206,7 +207,7 @@ def _broken(ground: Ground, report: ScenarioReport, reader: EventStore, started:
     """Debates that did not end once, calls that were not recorded or repeated, lines that differ."""
     debates = debates_of(report.scenario)
     yield from broken_debates(ground, report, reader)
-    yield from _differing(debates, started)
+    yield from differing(debates, started)
     if started[-1].process.returncode:
         yield f"the last call ended with {started[-1].process.returncode}: {started[-1].stderr[-500:]}"
 
@@ -218,10 +219,9 @@ def debates_of(scenario: Scenario) -> list[str]:
 
 def broken_debates(ground: Ground, report: ScenarioReport, reader: EventStore) -> Iterator[str]:
     """Debates that did not end once, and calls that were not recorded or repeated; counts calls in the report."""
-    for debate in debates_of(report.scenario):
-        ended = [event.type for event in reader.read_stream(debate_stream(debate)) if event.type in _ENDS]
-        if ended != ["debate_completed"]:
-            yield f"{debate} ended {len(ended)} times: {ended}"
+    debates = debates_of(report.scenario)
+    yield from ended_otherwise(debates, reader)
+    for debate in debates:
         served = ground.models.by_debate.get(debate, Counter())
         yield from (f"{debate} {broken}" for broken in broken_promises(reader, debate, served))
         report.served += served.total()
@@ -229,7 +229,15 @@ def broken_debates(ground: Ground, report: ScenarioReport, reader: EventStore) -
         report.asked_again += repeated_steps(reader, debate).total()
 
 
-def _differing(debates: list[str], started: list[Started]) -> Iterator[str]:
+def ended_otherwise(debates: list[str], reader: EventStore) -> Iterator[str]:
+    """Debates that did not end once."""
+    for debate in debates:
+        ended = [event.type for event in reader.read_stream(debate_stream(debate)) if event.type in _ENDS]
+        if ended != ["debate_completed"]:
+            yield f"{debate} ended {len(ended)} times: {ended}"
+
+
+def differing(debates: list[str], started: list[Started], seats: int = 2) -> Iterator[str]:
     """Results that were printed twice and differ; the last call prints each once, with every seat's own vote."""
     printed: dict[str, set[str]] = {}
     last: Counter[str] = Counter()
@@ -239,7 +247,7 @@ def _differing(debates: list[str], started: list[Started]) -> Iterator[str]:
             result = json.loads(line)
             printed.setdefault(result["debate_id"], set()).add(line)
             last[result["debate_id"]] += 1
-            if set(result["vote_kinds"].values()) != {"own"} or len(result["vote_kinds"]) != 2:
+            if set(result["vote_kinds"].values()) != {"own"} or len(result["vote_kinds"]) != seats:
                 yield f"{result['debate_id']}: not every seat has a vote of its own: {result['vote_kinds']}"
         if "Traceback" in one.stderr:
             yield f"a traceback: {one.stderr[-800:]}"

@@ -75,6 +75,19 @@ def test_what_was_submitted_is_judged_whichever_process_is_killed(ground: Ground
     assert report.recorded == 16 * 4
 
 
+@pytest.mark.parametrize(
+    ("seed", "strikes"),
+    [(7, 4), *(pytest.param(seed, 10, marks=pytest.mark.long) for seed in range(10))],
+    ids=str,
+)
+def test_a_run_in_batches_survives(ground: Ground, seed: int, strikes: int) -> None:
+    scenario = Scenario("driver killed, in batches", seed, number=300 + seed, cases=4, strikes=strikes, warm=True)
+    report = played(ground, scenario)
+
+    assert [] == report.violations
+    assert report.struck
+
+
 @pytest.mark.long  # by default tests/actors kills each actor on a cluster of one node, which costs less
 @pytest.mark.ray
 @pytest.mark.xdist_group("chaos_nodes")

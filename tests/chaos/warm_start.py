@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -12,11 +12,26 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["chaos.warm_start", "chaos.preloaded"])
 
 
-class WarmProcess:
-    """One such process, with the methods of `psutil.Popen` that a `Started` command uses."""
+def _nothing() -> None:
+    """Before the command."""
 
-    def __init__(self, argv: Sequence[str], folder: Path, env: Mapping[str, str], out: Path, err: Path) -> None:
-        self._process = _CONTEXT.Process(target=_become, args=(list(argv), folder, dict(env), out, err))
+
+class WarmProcess:
+    """One such process, with the methods of `psutil.Popen` that a `Started` command uses.
+
+    `first` is called in it before the command.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        folder: Path,
+        env: Mapping[str, str],
+        out: Path,
+        err: Path,
+        first: Callable[[], None] = _nothing,
+    ) -> None:
+        self._process = _CONTEXT.Process(target=_become, args=(list(argv), folder, dict(env), out, err, first))
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
@@ -51,7 +66,9 @@ class WarmProcess:
         return psutil.Process(self.pid).children(recursive=recursive)
 
 
-def _become(argv: list[str], folder: Path, env: dict[str, str], out: Path, err: Path) -> None:
+def _become(
+    argv: list[str], folder: Path, env: dict[str, str], out: Path, err: Path, first: Callable[[], None]
+) -> None:
     """What an exec of the command would set up, then its entry point."""
     os.setsid()
     for path, to in ((Path(os.devnull), 0), (out, 1), (err, 2)):
@@ -64,4 +81,5 @@ def _become(argv: list[str], folder: Path, env: dict[str, str], out: Path, err: 
     sys.argv = argv
     from jury_cli.main import main
 
+    first()
     main()

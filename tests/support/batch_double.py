@@ -76,7 +76,8 @@ class BatchDouble(BatchProvider):
 
     def item(self, custom_id: str, request: ModelRequest) -> BatchItem:
         asked = [[one.role, one.whole] for one in request.messages]
-        line = json.dumps({"custom_id": custom_id, "trace": request.trace, "asked": asked}).encode()
+        said = {"custom_id": custom_id, "trace": request.trace, "asked": asked, "cache": request.cache}
+        line = json.dumps(said).encode()
         self._has.requests[request.trace] = request
         return BatchItem(custom_id, line)
 

@@ -1,6 +1,7 @@
 """The live figures on the page of a run."""
 
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from starlette.applications import Starlette
@@ -9,6 +10,7 @@ from starlette.testclient import TestClient
 from jury_actors.load import ModelLoad, RuntimeLoad, SeatLoad
 from jury_judge.running.live_run import LiveRun
 from jury_judge.running.live_runs import LiveRuns
+from jury_judge.running.open_waves import OpenWave
 from jury_judge.serving.service import Service
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -40,12 +42,12 @@ class _Kept(LiveRuns):
         return self._live
 
 
-def page(url: str, load: RuntimeLoad | None, language: str = "en") -> Page:
+def page(url: str, load: RuntimeLoad | None, language: str = "en", batches: OpenWave | None = None) -> Page:
     """20 s after the first event, while a process executes the run."""
     with closing(open_store(url, write=True)) as store:
         a_run(store)
         with executed(url, load):
-            live = figures(store, 20, url)
+            live = replace(figures(store, 20, url), batches=batches)
         service = Service(store)
         service.live_runs = _Kept(store, live)
         return Page(
@@ -71,6 +73,31 @@ def test_a_running_run_shows_phases_rate_time_left_cost_and_the_slowest_provider
     assert [["google slowest", "1", "0", "2.0 s", "2.0 s"], ["openai", "2", "1", "1.5 s", "3.0 s"]] == shown.table(
         "[aria-labelledby=h-recent]"
     )
+
+
+WAVE = OpenWave(wave=2, batches=2, calls={"waiting": 500, "running": 12}, since="2026-11-25T22:00:00.000000Z", most=1.5)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "en",
+            [
+                "In batches",
+                "wave 2, calls: 500 waiting, 12 running; since 2026-11-25T22:00:00.000000Z, $1.5000 at most",
+            ],
+        ),
+        (
+            "ja",
+            ["バッチ処理中", "第2波：呼び出し 待機中500件, 処理中12件（2026-11-25T22:00:00.000000Zから）、最大$1.5000"],
+        ),
+    ],
+)
+def test_what_is_in_batches_is_shown_by_the_stage_of_its_batch(sqlite_url: str, language: str, said: list[str]) -> None:
+    shown = page(sqlite_url, LOAD, language, WAVE)
+
+    assert said in shown.table("[aria-labelledby=h-live]")
 
 
 def test_durations_and_rates_have_japanese_units(sqlite_url: str) -> None:

@@ -14,7 +14,7 @@ from jury_debate.debate import Debate
 from jury_events.batch_events import UnansweredEnd
 from jury_events.codec import encode
 from jury_events.debate_history import DebateHistory
-from jury_events.exchange import Usage, ViaBatch
+from jury_events.exchange import LIFETIMES, Usage, ViaBatch
 from jury_events.ids import calls_stream, unescape
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
@@ -22,11 +22,12 @@ from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_providers.batches.item import BatchLine
 from jury_providers.batches.provider import BatchProvider
 from jury_providers.prices import Prices, cost_of
-from jury_providers.provider import ModelReply, ModelRequest
+from jury_providers.provider import Caching, ModelReply, ModelRequest
 from jury_store.errors import StoreError
 from jury_store.event_store import Append
 
 _MICROSECONDS_A_MS = 1000
+_CACHINGS: tuple[Caching, ...] = (None, "none", *LIFETIMES)
 
 
 class AnsweredItem(NamedTuple):
@@ -82,6 +83,7 @@ class AnsweredCalls:
         self._submitted_at = submitted_at
         self._prices = prices
         self._effects = effects
+        self._cachings: dict[str, Caching] = {}
         self.cost_sum = 0.0
         self.unpriced = 0
 
@@ -126,9 +128,20 @@ class AnsweredCalls:
             return ModelReply(CallOutcome.BAD_REQUEST, error=item.refused or item.line.error)
         return self._provider.reply(request, item.line)
 
-    def line_digest(self, item: AnsweredItem, request: ModelRequest) -> str:
-        """The SHA-256 of what is sent for a request."""
-        return hashlib.sha256(self._provider.item(item.custom_id, request).line).hexdigest()
+    def as_sent(self, item: AnsweredItem, execution: StepExecution, call: Call) -> ModelRequest | None:
+        """The request that was sent for a call; None: what would be asked now is another.
+
+        What it asked the provider to keep is not recorded, and prices may have changed that it was decided by: each is
+        tried, first what was found for the model last.
+        """
+        last = self._cachings.get(call.model)
+        for caching in sorted(_CACHINGS, key=lambda one: one != last):
+            request = execution.request(call, caching)
+            line = self._provider.item(item.custom_id, request).line
+            if item.digest is None or item.digest == hashlib.sha256(line).hexdigest():
+                self._cachings[call.model] = caching
+                return request
+        return None
 
     @property
     def via(self) -> ViaBatch:
@@ -179,8 +192,8 @@ class _DebateAnswers:
                 self.unused.append(self._unused(item, "superseded"))
                 continue
             execution, call = found
-            request = execution.request(call)
-            if item.digest is not None and item.digest != calls.line_digest(item, request):
+            request = calls.as_sent(item, execution, call)
+            if request is None:
                 self.unused.append(self._unused(item, "superseded"))
                 continue
             reply = calls.reply(request, item)

@@ -137,7 +137,7 @@ class WaveSpool:
         exchange = call.exchange_id(request.assignment.step.id)
         if provider is None or (debate_id, exchange) in self._asked_live:
             return None
-        asked = execution.request(call)
+        asked = execution.request(call, request.caching_of(call.model))
         size = request_bytes(asked)
         if provider.supports(asked) is not None or (
             size > provider.limits.size // 8 and len(provider.item("0" * 64, asked).line) >= provider.limits.size

@@ -93,6 +93,19 @@ ACTORS_REPLACED = Metric(
     "jury_actors_replaced", "counter", ("actor",), "Processes of actors that were lost and replaced, on Ray."
 )
 RUNTIMES = Metric("jury_runtimes", "gauge", (), "Sets of actors that are open now.")
+WAVES = Metric("jury_waves", "counter", (), "Waves of calls that were sent in batches.")
+BATCH_CALLS = Metric(
+    "jury_batch_calls",
+    "gauge",
+    ("stage",),
+    "Calls in open batches, by the stage of their batch: prepared, uploaded, waiting, running, cancelling or ended.",
+)
+BATCH_AGE = Metric(
+    "jury_batch_oldest_seconds", "gauge", (), "Since the oldest open batch was prepared, in seconds; 0 without one."
+)
+BATCH_DOLLARS = Metric(
+    "jury_batch_reserved_dollars", "gauge", (), "What the calls in open batches can cost at most, in US dollars."
+)
 
 METRICS = (
     DEBATES_STARTED,
@@ -116,4 +129,8 @@ METRICS = (
     QUEUE_LENGTH,
     ACTORS_REPLACED,
     RUNTIMES,
+    WAVES,
+    BATCH_CALLS,
+    BATCH_AGE,
+    BATCH_DOLLARS,
 )

@@ -35,7 +35,7 @@ def marker_of(prompts: int, secret: bytes, marking: Marking | None = None) -> st
     return datamark(secret) if prompts == 1 or marking == "words" else line_sign(secret)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def _derive(secret: bytes, purpose: str, length: int) -> str:
     digest = hmac.digest(secret, purpose.encode(), "sha256")
     return b32encode(digest[:length]).decode("ascii").lower()

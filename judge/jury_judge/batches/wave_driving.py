@@ -15,7 +15,7 @@ from jury_actors.admission.budget_service import BudgetService
 from jury_actors.batches.batch_lifecycle import BatchLifecycle
 from jury_actors.batches.batch_log import BatchLog
 from jury_actors.batches.batch_steps import poll_gap
-from jury_actors.batches.wave_spool import WaveSpool
+from jury_actors.batches.wave_spool import FilledSpool, WaveSpool
 from jury_actors.driver import drive
 from jury_actors.effects import Effects
 from jury_actors.messages import Chunk, Finished, Job, RunContext
@@ -24,6 +24,7 @@ from jury_actors.runtime import Runtime
 from jury_events.batch_facts import BatchFacts
 from jury_events.text.pluralize import pluralize
 from jury_judge.batches.batch_plan import BatchPlan
+from jury_judge.batches.wave_metrics import WaveMetrics
 from jury_judge.runs.preflight import preflight
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_jobs import RunJobs
@@ -43,6 +44,7 @@ class WaveDriving:
         store: open for reading.
         plan: how the calls go through batches.
         stopping: once set, no further wave is sent.
+        metrics: show what is in batches.
         prices: of the models.
         cancelled_by: who cancelled the run, if anyone; then no call is made any more, and open batches are ended.
         say: takes a line for the user.
@@ -58,10 +60,12 @@ class WaveDriving:
         *,
         prices: Prices,
         say: Say,
+        metrics: WaveMetrics,
         cancelled_by: Callable[[], str | None] = lambda: None,
         effects: Effects = Effects(),
     ) -> None:
         self._cancelled_by = cancelled_by
+        self._metrics = metrics
         self._run = run
         self._store = store
         self._plan = plan
@@ -87,9 +91,21 @@ class WaveDriving:
             OtherAccount, Halted: a batch cannot be asked for.
             StoreError: the log cannot be read or written.
         """
+        driving = partial(drive, runtime, concurrency=concurrency, on_chunk=on_chunk)
+        with self._metrics.shown():
+            async with aclosing(self._waves(runtime, jobs, driving, admits)) as ended:
+                async for finished in ended:
+                    yield finished
+
+    async def _waves(
+        self,
+        runtime: Runtime,
+        jobs: Iterator[Job],
+        driving: Callable[..., AsyncGenerator[Finished, None]],
+        admits: Callable[[Job], Awaitable[bool]],
+    ) -> AsyncGenerator[Finished, None]:
         log = BatchLog(self._store, runtime.clerk, self._effects)
         lifecycle = self._lifecycle(log, runtime)
-        driving = partial(drive, runtime, concurrency=concurrency, on_chunk=on_chunk)
         known = await log.of_run(self._run.run_id)
         self._wave = max((one.prepared.wave for one in known), default=0)
         followed, first, polls = known, True, 0
@@ -97,6 +113,7 @@ class WaveDriving:
             looked = [await lifecycle.advance(one) for one in followed if one.closed is None]
             polls = polls + 1 if looked == followed else 0
             followed = [one for one in looked if one.closed is None]
+            self._metrics.follow(*looked)
             if not any(one.open for one in followed):
                 if self._stopping.is_set():
                     return
@@ -115,6 +132,7 @@ class WaveDriving:
                 followed = [one for one in await log.of_run(self._run.run_id) if one.closed is None]
                 batches = pluralize(len(followed), "batch", "batches")
                 self._say(f"wave {self._wave}: {pluralize(spool.taken, 'call')} in {batches}")
+                self._metrics.wave_sent()
             if (by := self._cancelled_by()) is not None:
                 followed = await self._cancelled(lifecycle, followed, by)
                 if self._plan.once:
@@ -174,7 +192,7 @@ class WaveDriving:
         return WaveSpool(
             folder,
             self._plan.providers,
-            partial(lifecycle.launch, wave=self._wave),
+            partial(self._launched, lifecycle),
             asked_live=frozenset(call for call, count in lapses.items() if count >= _LAPSES),
             all_turns=self._plan.all_turns,
             interrupted=interrupted,
@@ -182,6 +200,9 @@ class WaveDriving:
             budget=budget,
             effects=self._effects,
         )
+
+    async def _launched(self, lifecycle: BatchLifecycle, spool: FilledSpool) -> None:
+        self._metrics.follow(await lifecycle.launch(spool, self._wave))
 
     async def _driven(
         self, driving: Callable[[Iterator[Job]], AsyncGenerator[Finished, None]], jobs: Iterator[Job], spool: WaveSpool

@@ -99,8 +99,15 @@ class RunLabels(TranslatedLabels):
     live_unrecorded_most = Translation("{count} calls, {cost} at most", "{count}件、最大{cost}")
     live_batches = Translation("In batches", "バッチ処理中")
     live_batches_wave = Translation(
-        "wave {wave}: {count} calls since {since}, {cost} at most", "第{wave}波：{count}件（{since}から）、最大{cost}"
+        "wave {wave}, calls: {calls}; since {since}, {cost} at most",
+        "第{wave}波：呼び出し {calls}（{since}から）、最大{cost}",
     )
+    batch_prepared = Translation("{count} prepared", "準備済み{count}件")
+    batch_uploaded = Translation("{count} uploaded", "アップロード済み{count}件")
+    batch_waiting = Translation("{count} waiting", "待機中{count}件")
+    batch_running = Translation("{count} running", "処理中{count}件")
+    batch_cancelling = Translation("{count} cancelling", "取消中{count}件")
+    batch_ended = Translation("{count} ended", "終了{count}件")
     cost_unknown = Translation("unknown in {count} debates", "{count}件の議論で不明")
     of_latest = Translation("Of the latest {count} of {total} debates.", "全{total}件のうち最新{count}件の集計です。")
     number = Translation("Debates", "議論")

@@ -1,0 +1,118 @@
+"""Runs in batches that are cancelled, use tools, or have a clock that jumps."""
+
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batches import test_waves
+from batches.test_waves import Night, exchanges, rows, verdicts
+from jury_actors.batches.batch_log import batches_of
+from jury_actors.batches.batch_steps import BatchPatience
+from jury_judge.jury import Jury
+from jury_providers.batches.item import BatchLine, ItemEnd
+from support.batch_double import BatchAccountDouble
+
+HOUR = 3_600_000_000
+START = 1_800_000_000_000_000
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Night:
+    return Night(f"sqlite:///{tmp_path / 'jury.db'}", BatchAccountDouble())
+
+
+class JumpingClock:
+    """Says these hours after its start, one at each look, the last one for ever."""
+
+    def __init__(self, *hours: float) -> None:
+        self._hours = chain(hours, repeat(hours[-1]))
+
+    def __call__(self) -> int:
+        return START + round(next(self._hours) * HOUR)
+
+
+async def cancelled(night: Night) -> list[str]:
+    said: list[str] = []
+    async with Jury(store=night.url) as jury:
+        await jury.cancel("night", by="the operator", say=said.append)
+    return said
+
+
+async def test_a_run_that_is_cancelled_says_what_may_be_billed_all_the_same(night: Night) -> None:
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+    said = await cancelled(night)
+    (facts,) = night.read(lambda store: list(batches_of(store, "night")))
+
+    assert facts.cancel_requested is not None
+    assert ("person", "the operator") == (facts.cancel_requested.cause, facts.cancel_requested.by)
+    assert ["9 calls may be answered still in 1 batch, and are billed if they are"] == [
+        line.partition(":")[0] for line in said
+    ]
+
+
+async def test_the_next_pass_ends_the_batches_of_a_cancelled_run_at_their_provider(night: Night) -> None:
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+    await cancelled(night)
+
+    def first_was_answered(lines: list[BatchLine]) -> list[BatchLine]:
+        first, *others = lines
+        trace = next(iter(night.account.requests))
+        return [first._replace(end=ItemEnd.ANSWERED, response=trace.encode()), *others]
+
+    night.account.changes = first_was_answered
+    await night.session()
+    (facts,) = night.read(lambda store: list(batches_of(store, "night")))
+
+    assert {"sent-1"} == night.account.cancelled
+    assert facts.closed is not None
+    assert 9 == len(facts.unanswered)
+    assert [] == night.read(exchanges)
+    assert 1 == len([line for line in night.said if "not used" in line])
+    assert 1 == len(night.account.batches)
+
+
+@pytest.fixture
+def with_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cases with records, which jurors read by tools."""
+    record = {"id": "r1", "verdict": "needs_review", "reason": "It refunded without asking.", "prompt": "Refund."}
+
+    def recorded(count: int) -> list[dict[str, Any]]:
+        return [one | {"security_gate_records": [record]} for one in rows(count)]
+
+    monkeypatch.setattr(test_waves, "rows", recorded)
+
+
+@pytest.mark.parametrize("turns", ["first", "all"])
+@pytest.mark.usefixtures("with_records")
+async def test_the_turns_after_a_tool_are_live_unless_all_are_to_be_in_batches(night: Night, turns: str) -> None:
+    lines = await night.session(all_turns=turns == "all")
+    recorded = night.read(exchanges)
+    later = [one.via is not None for one in recorded if one.turn > 1]
+
+    assert later
+    assert {turns == "all"} == set(later)
+    assert {True} == {one.via is not None for one in recorded if one.turn == 1}
+    assert verdicts(lines) == verdicts(await night.live("day"))
+
+
+async def test_a_clock_that_leaps_ahead_cancels_at_most_and_sends_nothing_twice(night: Night) -> None:
+    night.account.ends = lambda batch_id: batch_id != "sent-1"
+    lines = await night.session(clock=JumpingClock(*repeat(0, 40), 30), patience=BatchPatience(arrival=0.0))
+
+    assert {"sent-1"} == night.account.cancelled
+    assert {1} == set(night.account.asked.values())
+    assert verdicts(lines) == verdicts(await night.live("day"))
+
+
+async def test_a_clock_that_goes_back_cancels_nothing(night: Night) -> None:
+    looks = iter(range(10))
+    night.account.ends = lambda _batch_id: next(looks, 10) > 3
+    lines = await night.session(clock=JumpingClock(*repeat(0, 40), -100))
+
+    assert set() == night.account.cancelled
+    assert [] == night.sent_twice()
+    assert verdicts(lines) == verdicts(await night.live("day"))
