@@ -426,19 +426,16 @@ ROWS = (
     Row("calibrate", 2, "too few labels, or no such votes", _jury(_CALIBRATE.format(risk=0.01), _votes)),
     Row("calibrate", 2, "the packages of `jury-judge[stats]` are not installed", _without_packages("calibrate --all")),
     Row("calibrate", 6, "no threshold can be certified", _jury(_CALIBRATE.format(risk=0.03), _votes)),
-    Row("calibrate --stages", 0, "a stage of the ladder may accept verdicts", _jury(_LADDER.format(risk=0.1), _votes)),
     Row(
-        "calibrate --stages",
+        "calibrate", 0, "a stage of a ladder may accept verdicts (`--stages`)", _jury(_LADDER.format(risk=0.1), _votes)
+    ),
+    Row(
+        "calibrate",
         2,
-        "the stages judged different cases, or once under a calibration",
+        "the stages of a ladder judged different cases, or under a calibration",
         _jury("calibrate votes.csv --stages a;b --risk pass=0.1", _other_votes),
     ),
-    Row(
-        "calibrate --stages",
-        6,
-        "no stage of the ladder may accept any verdict",
-        _jury(_LADDER.format(risk=0.03), _votes),
-    ),
+    Row("calibrate", 6, "no stage of a ladder may accept any verdict", _jury(_LADDER.format(risk=0.03), _votes)),
     Row("gate", 0, "pass: the harm is within the margin; or planned", _jury(f"gate {_GATED} unsafe_fail", _two_judges)),
     Row(
         "gate",
