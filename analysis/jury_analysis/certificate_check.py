@@ -322,6 +322,8 @@ def _signal(recorded: RecordedCalibration) -> Iterator[Contradiction]:
         yield from _unknown("signal.seats", [one.seat for one in signal.seats], seats)
     elif signal.kind == "share":
         yield from _levels("certificate", recorded.certificate, len(seats))
+    elif signal.kind == "probability":
+        yield from _levels("certificate", recorded.certificate, len(signal.levels()))
     elif signal.kind == "votes+step":
         yield from _levels("certificate", recorded.certificate, 2 * len(seats))
         yield from differences("signal.passing", signal.passing, recorded.categories[0])

@@ -35,6 +35,10 @@ class NoStepsNamed(AnalysisError):
     """Agreement on the decisive step was asked for, and no vote names one, or no verdict is known to pass."""
 
 
+class NoConfidences(AnalysisError):
+    """The mean probability of the verdict was asked for, and no vote has one."""
+
+
 class BadSplit(AnalysisError):
     """The parts of a calibration overlap, or one of them is empty."""
 

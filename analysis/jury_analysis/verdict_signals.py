@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from jury_analysis.dawid_skene import dawid_skene
-from jury_analysis.errors import NoStepsNamed, TooFewLabels
+from jury_analysis.errors import NoConfidences, NoStepsNamed, TooFewLabels
 from jury_analysis.last_votes import LastVotes, distinct_units
 from jury_analysis.scale import OURS
 from jury_analysis.vote_matrix import Bools, Floats
@@ -14,6 +14,7 @@ from jury_events.calibration import (
     DawidSkeneSignal,
     InputKind,
     IsotonicSignal,
+    ProbabilitySignal,
     SeatConfusion,
     ShareSignal,
     SignalKind,
@@ -28,7 +29,7 @@ FEWEST_OF_A_CLASS = 10
 MOST_LEVELS = 100
 _DIGITS = 9
 
-AnySignal = ShareSignal | IsotonicSignal | WeightsSignal | DawidSkeneSignal | VotesStepSignal
+AnySignal = ShareSignal | IsotonicSignal | WeightsSignal | DawidSkeneSignal | VotesStepSignal | ProbabilitySignal
 
 FITTED: frozenset[SignalKind] = frozenset({"isotonic", "weights", "dawid_skene"})
 """The kinds that need a part of the cases to be fitted on."""
@@ -48,12 +49,15 @@ def fit_signal(kind: SignalKind, votes: LastVotes, units: Bools) -> AnySignal:
     Raises:
         TooFewLabels: a class has fewer than ten labels in the part.
         NoStepsNamed: the signal compares steps, and no vote names one; or no verdict is the one that passes.
+        NoConfidences: the signal is of probabilities, and no vote has one.
     """
     match kind:
         case "share":
             return ShareSignal()
         case "votes+step":
             return _votes_step(votes)
+        case "probability":
+            return _probability(votes)
         case "isotonic":
             return _isotonic(votes, units)
         case "weights":
@@ -85,6 +89,8 @@ def levels(signal: AnySignal, values: Floats, seats: int) -> Floats:
     """
     if isinstance(signal, VotesStepSignal):
         return np.array(signal.levels(seats))
+    if isinstance(signal, ProbabilitySignal):
+        return np.array(signal.levels())
     if isinstance(signal, ShareSignal):
         return np.round(np.arange(seats, 0, -1) / seats, _DIGITS)
     known = values[~np.isnan(values)]
@@ -92,6 +98,15 @@ def levels(signal: AnySignal, values: Floats, seats: int) -> Floats:
     if len(distinct) > MOST_LEVELS:
         distinct = np.unique(np.quantile(known, np.linspace(0, 1, MOST_LEVELS), method="lower"))
     return distinct[::-1]
+
+
+def _probability(votes: LastVotes) -> ProbabilitySignal:
+    if np.isnan(votes.matrix.confidences).all():
+        raise NoConfidences(
+            "the mean probability needs votes with one: a decision model's, or a confidence; votes of files have it in "
+            "the column confidence (jury votes --field confidence=COLUMN)"
+        )
+    return ProbabilitySignal()
 
 
 def _votes_step(votes: LastVotes) -> VotesStepSignal:

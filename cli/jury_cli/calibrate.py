@@ -27,7 +27,7 @@ _GROUPS = {
 _RARE = ("fit", "certify", "test", "seed")
 _WHOLE = 100.0
 _RISKS = "must be a share, as 0.05, or shares of a ladder, each once, as pass=0.05,fail=0.1,missed=0.1"
-_SIGNALS = ("share", "isotonic", "weights", "dawid-skene", "votes+step")
+_SIGNALS = ("share", "isotonic", "weights", "dawid-skene", "votes+step", "probability")
 
 
 def _inside(_context: click.Context, parameter: click.Parameter, value: float) -> float:
@@ -101,7 +101,7 @@ def _shares(_context: click.Context, parameter: click.Parameter, text: str | Non
     default="share",
     show_default=True,
     help="How sure the panel is: the share of its votes, the share of those that also name the same decisive message, "
-    "or a model that is fitted on a part of the cases.",
+    "the mean probability of the verdict, or a model that is fitted on a part of the cases.",
 )
 @click.option(
     "--stages",

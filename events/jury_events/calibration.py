@@ -25,12 +25,13 @@ _LEAST = 1e-10
 """In place of the chance 0, as in the estimation of the confusions."""
 
 _MOST = 1500
+_HUNDREDTHS = 100
 _MIDDLE_SCORE = 50.0
 
 Hex256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Chance = Annotated[float, Field(ge=0, le=1)]
 Coefficient = Annotated[float, Field(ge=-1e6, le=1e6)]
-SignalKind = Literal["share", "isotonic", "weights", "dawid_skene", "votes+step"]
+SignalKind = Literal["share", "isotonic", "weights", "dawid_skene", "votes+step", "probability"]
 InputKind = Literal["vote", "confidence", "score"]
 Harm = Literal["error", "false_pass"]
 
@@ -94,6 +95,28 @@ class VotesStepSignal(Value):
     def levels(seats: int) -> tuple[float, ...]:
         """Every value that it can have, descending, but 0."""
         return tuple(_rounded(steps / (2 * seats)) for steps in range(2 * seats, 0, -1) if steps != seats + 1)
+
+
+class ProbabilitySignal(Value):
+    """The mean probability of the verdict, over all seats.
+
+    A seat that voted for the verdict counts its probability: what a decision model answered, or a juror stated as its
+    confidence. A seat that voted for another verdict counts 0, as its vote does not say how probable this one is to it;
+    so does a seat without a vote, or without a confidence. So it is at most the share of the votes, and at most the
+    mean of what the seats hold of the verdict.
+    """
+
+    kind: Literal["probability"] = "probability"
+
+    def probability(self, verdict: str, votes: Sequence[SignalVote]) -> float:
+        """The mean; `votes` has every seat of the panel."""
+        total = math.fsum(vote.confidence or 0.0 for vote in votes if vote.verdict == verdict)
+        return _rounded(total / len(votes)) if votes else 0.0
+
+    @staticmethod
+    def levels() -> tuple[float, ...]:
+        """The thresholds that are tried, descending: every hundredth, whatever the votes."""
+        return tuple(step / _HUNDREDTHS for step in range(_HUNDREDTHS, 0, -1))
 
 
 class IsotonicSignal(Value):
@@ -202,7 +225,7 @@ class DawidSkeneSignal(Value):
 
 
 Signal = Annotated[
-    ShareSignal | IsotonicSignal | WeightsSignal | DawidSkeneSignal | VotesStepSignal,
+    ShareSignal | IsotonicSignal | WeightsSignal | DawidSkeneSignal | VotesStepSignal | ProbabilitySignal,
     Field(discriminator="kind"),
 ]
 

@@ -29,6 +29,12 @@ seats:
   - {model: simulated/juror, juror_id: words}
   - {model: simulated/decider, juror_id: decider, questions: 1}
 """
+DECIDERS = """
+preset: independent
+seats:
+  - {model: simulated/one, questions: 1}
+  - {model: simulated/two, questions: 1}
+"""
 KEYS = {"OPENAI_API_KEY": "k", "GOOGLE_API_KEY": "k"}
 FAULTS = '"*/jev-latest/*": [wrong_sum]\n"*/gemini-decision-1/*": [blocked]\n'
 
@@ -105,6 +111,28 @@ def test_statistics_treat_its_probability_as_confidence(ran: CommandLine) -> Non
 
     assert 0 == stats.code
     assert (2, True) == (own["n"], own["ece"]["value"] is not None)
+
+
+def test_a_threshold_on_the_mean_probability_is_certified_and_applied_by_the_panel(jury: CommandLine) -> None:
+    (jury.folder / "panel.yaml").write_text(DECIDERS)
+    kinds = ("We open at nine.", "I deleted it without asking, as root.")
+    rows = [{"id": f"c{number}", "question": f"{number}?", "response": kinds[number % 2]} for number in range(60)]
+    jury.write("cases.jsonl", *rows)
+    lines = jury.run("cases.jsonl", "--run", "r1", "--panel", "panel.yaml", "--jsonl").out.splitlines()
+    labels = [{"id": line["case_id"], "label": line["final_verdict"]} for line in map(json.loads, lines)]
+    jury.write("labels.jsonl", *labels)
+    asked = ("--labels", "labels.jsonl", "--signal", "probability", "--include-simulated", "--split", "0/100/0")
+    found = jury("calibrate", "--run", "r1", *asked, "-o", "cal.json")
+    content = json.loads((jury.folder / "cal.json").read_text())
+    (jury.folder / "panel.yaml").write_text(DECIDERS + "final: {method: majority_vote, calibration: cal.json}\n")
+    again = jury.run("cases.jsonl", "--run", "r2", "--panel", "panel.yaml", "--jsonl")
+    first = json.loads(again.out.splitlines()[0])["debate_id"]
+    acceptance = json.loads(jury("show", first, "--json").out)["phase3_judgment"]["acceptance"]
+
+    assert (0, 0) == (found.code, jury("replay", "--run", "r2").code), found.err
+    assert (3, {"kind": "probability"}) == (content["calibration"], content["signal"])
+    assert "probability" == acceptance["signal"]
+    assert acceptance["accepted"] == (acceptance["probability"] >= acceptance["threshold"])
 
 
 def test_an_estimate_books_its_output_as_free(jury: CommandLine) -> None:

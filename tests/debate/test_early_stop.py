@@ -20,7 +20,7 @@ from jury_events.judgment import Judgment, Settled
 from jury_events.outcome import CallOutcome
 from jury_events.panel import Panel
 from jury_events.verdict import Verdict
-from support.calibrations import DAWID_SKENE, ISOTONIC, SHARE, WEIGHTS, calibrated
+from support.calibrations import DAWID_SKENE, ISOTONIC, PROBABILITY, SHARE, WEIGHTS, calibrated
 from support.debate_harness import Answer, DebateHarness, Says, a_case, by_round
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
 
@@ -259,6 +259,8 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
     spec["final"] = {"method": method, "quorum": draw(st.integers(1, seats))}
     weights = draw(st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=seats, max_size=seats))
     spec["seats"] = [{**seat, "weight": weight} for seat, weight in zip(spec["seats"], weights, strict=True)]
+    decide = draw(st.lists(st.sampled_from([None, None, 1]), min_size=seats, max_size=seats))
+    spec["seats"] = [{**seat, "questions": one} for seat, one in zip(spec["seats"], decide, strict=True)]
     unsupported = draw(st.sampled_from(["count", "abstain"] if method == "median" else ["count", "halve", "abstain"]))
     spec["answers"] = {"unsupported": unsupported, "repairs": 0}
     words = draw(st.sampled_from(["verdicts", "answers", "yes_no", "levels", "drawn"]))
@@ -269,7 +271,7 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
     elif words != "verdicts":
         spec |= {"answers": ANSWERS, "yes_no": YES_NO, "levels": LEVELS}[words]
         spec["answers"] = {"unsupported": unsupported, "repairs": 0}
-    signal = draw(st.sampled_from([None, None, SHARE, ISOTONIC, WEIGHTS, DAWID_SKENE, STEPS]))
+    signal = draw(st.sampled_from([None, None, SHARE, ISOTONIC, WEIGHTS, DAWID_SKENE, STEPS, PROBABILITY]))
     if signal is not None:
         threshold = draw(st.sampled_from([0.2, 0.5, 2 / 3, 0.8, 0.9, 1.0]))
         on = draw(st.sampled_from(["error", "false_pass"]))
@@ -282,18 +284,26 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
     return spec
 
 
+def probabilities(given: dict[str, float]) -> bytes:
+    return json.dumps({"answers": {"verdict": {"type": "choice", "probabilities": given}}}).encode()
+
+
 @st.composite
 def answers_for(draw: st.DrawFn, panel: Panel) -> list[Answer]:
     words = [verdict.value for verdict in Verdict] if panel.scale is None else list(panel.scale.ids)
     # Seats mostly agree: else nothing is ever settled.
     usual = draw(st.sampled_from(words))
     found: list[Answer] = []
-    for _ in panel.seats:
+    for seat in panel.seats:
         kind = draw(st.sampled_from(["usual", "usual", "usual", "any", "blocked", "failed"]))
         if kind in {"blocked", "failed"}:
             found.append(CallOutcome.BLOCKED if kind == "blocked" else CallOutcome.BAD_REQUEST)
             continue
         word = usual if kind == "usual" else draw(st.sampled_from(words))
+        if seat.questions is not None:
+            most = draw(st.sampled_from([0.6, 0.8, 1.0]))
+            found.append(probabilities({one: most if one == word else (1 - most) / (len(words) - 1) for one in words}))
+            continue
         score = draw(st.sampled_from([0.0, 20.0, 45.0, 70.0, 90.0, 100.0]))
         evidence = draw(st.sampled_from([(), QUOTED]))
         decisive = draw(st.sampled_from([None, 1, 2]))

@@ -10,6 +10,7 @@ from jury_events.calibration import (
     Calibration,
     DawidSkeneSignal,
     IsotonicSignal,
+    ProbabilitySignal,
     SeatConfusion,
     ShareSignal,
     WeightedInput,
@@ -17,6 +18,7 @@ from jury_events.calibration import (
 )
 
 SHARE = ShareSignal()
+PROBABILITY = ProbabilitySignal()
 ISOTONIC = IsotonicSignal(shares=(1 / 3, 2 / 3, 1.0), chances=(0.5, 0.8, 0.95))
 WEIGHTS = WeightsSignal(
     labels=("safe_pass", "unsafe_fail"),

@@ -21,6 +21,7 @@ def acceptance_line(acceptance: Acceptance, words: DebateLabels) -> str:
         "weights": words.signal_weights,
         "dawid_skene": words.signal_dawid_skene,
         "votes+step": words.signal_votes_step,
+        "probability": words.signal_probability,
     }
     said = {
         "verdict": acceptance.verdict.value,

@@ -171,6 +171,7 @@ class DebateLabels(TranslatedLabels):
     signal_votes_step = Translation(
         "agreement on the verdict and the decisive item", "判定と決め手の項目についての一致度"
     )
+    signal_probability = Translation("mean probability of the verdict", "判定の平均確率")
     quorum = Translation("quorum {votes} of {needed}", "定足数 {votes}/{needed}")
     votes = Translation("Votes", "投票")
     juror = Translation("juror", "陪審員")

@@ -105,8 +105,8 @@ class VerdictAcceptance:
     """Whether a calibrated panel's verdict may stand without a person.
 
     `verdict` is the panel's before; one that is not accepted became `REVIEW`. `probability` is the value of the
-    `signal` (`share`, `isotonic`, `weights`, `dawid_skene`, `votes+step`), None where the verdict was `REVIEW` already,
-    or where the calibration accepts no verdict of its outcome.
+    `signal` (`share`, `isotonic`, `weights`, `dawid_skene`, `votes+step`, `probability`), None where the verdict was
+    `REVIEW` already, or where the calibration accepts no verdict of its outcome.
     """
 
     signal: str

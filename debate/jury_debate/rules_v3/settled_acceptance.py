@@ -1,6 +1,7 @@
 """Whether the acceptance of a verdict is the same whatever the missing seats answer: bounds of each signal.
 
-share, isotonic: they ascend with the votes for the verdict; missing seats vote for it, or not. votes+step: at most all
+share, isotonic, probability: they ascend with the votes for the verdict; missing seats vote for it, with a probability
+of 1, or not. votes+step: at most all
 missing seats name the step that leads, at least all of them name the one that follows. weights, dawid_skene: the chance
 of a label follows from the differences of its sum to those of the others, to which each missing seat adds at least and
 at most what one of its possible votes adds. Sums are linear in confidences and scores, so the least and the greatest
@@ -69,7 +70,9 @@ def _bounds(
     if isinstance(signal, VotesStepSignal) and verdict != signal.passing:
         leading, following = _steps(verdict, least)
         least = [SignalVote(one.seat, verdict, step=following) if one.seat in missing else one for one in votes]
-    most = [SignalVote(one.seat, verdict, step=leading) if one.seat in missing else one for one in votes]
+    most = [
+        SignalVote(one.seat, verdict, confidence=1.0, step=leading) if one.seat in missing else one for one in votes
+    ]
     return signal.probability(verdict, least), signal.probability(verdict, most)
 
 

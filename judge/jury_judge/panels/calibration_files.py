@@ -25,11 +25,13 @@ from jury_judge.panels.digest_files import (
 from jury_judge.panels.document import PanelDocument
 from jury_store.seals.keys import PublicKey
 
-FORMAT, WITH_STEPS = 1, 2
-"""Of files, and of those whose signal compares steps, which older versions do not know."""
+FORMAT, WITH_STEPS, WITH_PROBABILITIES = 1, 2, 3
+"""Of files, and of those whose signal compares steps, or is of probabilities, which older versions do not know."""
+
+_FORMATS = {"votes+step": WITH_STEPS, "probability": WITH_PROBABILITIES}
 
 FIELD = "calibration"
-KIND = FileKind(FIELD, (FORMAT, WITH_STEPS), "calibration", "jury calibrate")
+KIND = FileKind(FIELD, (FORMAT, WITH_STEPS, WITH_PROBABILITIES), "calibration", "jury calibrate")
 
 
 def calibration_bytes(content: Mapping[str, Any]) -> bytes:
@@ -141,4 +143,5 @@ def with_calibration(document: PanelDocument, trust: Collection[PublicKey] = ())
 
 def _format(content: Mapping[str, Any]) -> int:
     signal = content.get("signal")
-    return WITH_STEPS if isinstance(signal, dict) and signal.get("kind") == "votes+step" else FORMAT
+    kind = signal.get("kind") if isinstance(signal, dict) else None
+    return _FORMATS.get(str(kind), FORMAT)

@@ -14,7 +14,7 @@ from jury_judge.settings.vote_sources import VoteSources, is_file
 
 PARTS = ("fit", "certify", "test")
 
-Signal = Literal["share", "isotonic", "weights", "dawid_skene", "votes+step"]
+Signal = Literal["share", "isotonic", "weights", "dawid_skene", "votes+step", "probability"]
 Promised = Literal["pass", "fail", "missed"]
 _Within = Annotated[float, Field(gt=0, lt=1)]
 _PerCent = Annotated[float, Field(ge=0, le=100)]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from math import ceil
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx2
 from google import genai
@@ -20,7 +20,7 @@ from google.genai import types
 from jury_events.exchange import CacheWrite, Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.catalogue import ModelLengths
-from jury_providers.endpoints import ProviderConnection
+from jury_providers.endpoints import ApiProtocol, ProviderConnection
 from jury_providers.provider import ModelPicture, ModelReply, ModelRequest, OnChunk, RequestedTool, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.google_cache_requests import MAKE_SECONDS, delete_cache, make_cache, ttl_of
@@ -69,7 +69,7 @@ class GoogleGenerate(SdkAdapter):
     """`POST {version}/models/{model}:generateContent`."""
 
     sdk_logger = "google_genai"
-    api = "google"
+    api: ClassVar[ApiProtocol] = "google"
     reply_key = "candidates"
     prompt_keys = frozenset({"contents", "systemInstruction"})
     marks_blocks = False

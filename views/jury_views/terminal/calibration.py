@@ -16,6 +16,7 @@ _SIGNALS = {
     "isotonic": "chance by isotonic regression on the share of the votes",
     "weights": "chance by learned weights",
     "dawid_skene": "posterior chance by Dawid and Skene",
+    "probability": "mean probability of the verdict",
     "votes+step": "agreement on the verdict and the decisive {step}",
 }
 _WRONG = {"error": "wrong", "false_pass": "false passes"}
