@@ -6,51 +6,19 @@ from typing import Any
 
 from inspect_ai.event import ModelEvent, SampleLimitEvent
 from inspect_ai.log import transcript
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, accuracy, metric, scorer, stderr
+from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
 from inspect_ai.solver import TaskState
 
 from jury_events.errors import JuryError
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 from jury_integrations.hosted_jury import hosted_jury
+from jury_integrations.inspect_metrics import CLUSTER, agreement, clustered_stderr
 from jury_integrations.jury_outcome import JuryOutcome
 
 HOST = "inspect"
 _log = logging.getLogger(__name__)
-_CLUSTER = "cluster"
 _VALUES = {PASS: "C", FAIL: "I", REVIEW: "N"}
 """Inspect's letters: correct, incorrect, and no answer, by the jury."""
-
-
-@metric
-def clustered_stderr() -> Metric:
-    """The standard error of the accuracy; scores of one cluster are not independent.
-
-    A cluster is what the scorer's `cluster` names in the metadata of the samples; without it, each sample is one.
-    """
-    error = stderr(cluster=_CLUSTER)
-
-    def measure(scores: list[SampleScore]) -> float:
-        named = [
-            one.model_copy(
-                update={"sample_metadata": {_CLUSTER: (one.score.metadata or {}).get(_CLUSTER, str(one.sample_id))}}
-            )
-            for one in scores
-        ]
-        return error(named)  # type: ignore[arg-type,return-value]  # Inspect's protocols name the older one first
-
-    return measure
-
-
-@metric
-def agreement() -> Metric:
-    """How often two jurors gave a sample the same first verdict: the mean over samples, 0 to 1."""
-
-    def measure(scores: list[SampleScore]) -> float:
-        facts = [one.score.metadata or {} for one in scores]
-        known = [float(one["agreement"]) for one in facts if "agreement" in one]
-        return sum(known) / len(known) if known else 0.0
-
-    return measure
 
 
 @scorer(metrics=[accuracy(), clustered_stderr(), agreement()])
@@ -81,7 +49,7 @@ def jury(
         except JuryError as error:
             _log.warning("sample %s: the jury gave no verdict: %s", state.sample_id, error)
             return Score.unscored(reason="scoring_failed", explanation=f"the jury gave no verdict: {error}")
-        metadata = outcome.metadata | ({} if group is None else {_CLUSTER: str(group)})
+        metadata = outcome.metadata | ({} if group is None else {CLUSTER: str(group)})
         return Score(
             value=_VALUES[Verdict(outcome.verdict)],
             answer=_answer(outcome),

