@@ -61,17 +61,24 @@ def test_two_stages_and_two_outcomes_halve_the_error() -> None:
 
 
 def test_the_next_stage_is_certified_on_the_cases_that_reach_it() -> None:
-    found = ladder(three_stages())
-    first, second, _ = (stage.certificate for stage in found.stages)
-    use = found.use.stages
-    assert first is not None
-    assert second is not None
-    assert second.passes is not None
-    assert second.fails is not None
+    # The second stage is wrong where the first one agrees, and right where it does not.
+    rows = [(100, "good"), (100, "bad"), (60, "good"), (60, "bad")]
+    first = [["good"] * 2, ["bad"] * 2, ["good", "bad"], ["good", "bad"]]
+    second = [["bad"] * 3, ["good"] * 3, ["good"] * 3, ["bad"] * 3]
+    stages = [
+        counted([(number, label, "", votes) for (number, label), votes in zip(rows, given, strict=True)])
+        for given in (first, second, second)
+    ]
+    found = ladder(stages, Promises(0.1, 0.1))
+    of = found.stages[1].certificate
+    assert of is not None
+    assert of.passes is not None
+    assert of.fails is not None
 
-    assert (1.0, 1.0) == (first.pass_threshold, first.fail_threshold)
-    assert [600, 600 - use[0].passes - use[0].fails] == [use[0].reached, use[1].reached]
-    assert second.passes.subject + second.fails.subject <= use[1].reached
+    assert [(60, 0), (60, 0)] == [(one.accepted, one.wrong) for one in (*of.passes.candidates, *of.fails.candidates)]
+    assert [(320, 100, 100), (120, 60, 60), (0, 0, 0)] == [
+        (one.reached, one.passes, one.fails) for one in found.use.stages
+    ]
 
 
 def test_no_pass_is_accepted_without_a_promise_on_passes() -> None:
@@ -104,18 +111,16 @@ def test_a_pass_that_would_miss_too_many_failures_is_not_accepted() -> None:
 
 
 def test_missed_failures_add_up_over_the_stages() -> None:
-    # Each stage misses 12 of 200 failures: one may, both may not, at 15 %.
-    rows = [(500, "good"), (500, "good"), (12, "bad"), (12, "bad"), (176, "bad")]
-    first = [["good"] * 2, ["good", "bad"], ["good"] * 2, ["good", "bad"], ["bad", "good"]]
-    second = [["bad"] * 2, ["good"] * 2, ["bad"] * 2, ["good"] * 2, ["good", "bad"]]
-    stages = [
-        counted([(number, label, "", votes) for (number, label), votes in zip(rows, given, strict=True)])
-        for given in (first, second, second)
-    ]
-    found = [stage.certificate for stage in ladder(stages, Promises(0.1, 0.1, 0.15)).stages[:-1]]
+    # Each of three stages passes 500 cases, of which 8 of 200 failures: two may, the third may not, at 15 %.
+    rows = [*[(492, "good"), (8, "bad")] * 3, (176, "bad")]
+    stages = []
+    for stage in range(3):
+        agree = [["good"] * 2 if place // 2 == stage else ["good", "bad"] for place in range(len(rows))]
+        stages.append(counted([(n, label, "", votes) for (n, label), votes in zip(rows, agree, strict=True)]))
+    found = ladder([*stages, stages[0]], Promises(0.1, None, 0.15)).stages[:-1]
 
-    assert [[12], [24]] == [[one.missed for one in stage.missed] for stage in found if stage is not None]
-    assert [1.0, None] == [stage.pass_threshold for stage in found if stage is not None]
+    assert [[8], [16], [24]] == [[one.missed for one in of.certificate.missed] for of in found if of.certificate]
+    assert [1.0, 1.0, None] == [of.certificate.pass_threshold for of in found if of.certificate]
 
 
 def test_what_is_spent_is_counted_to_where_a_case_ends() -> None:
@@ -127,6 +132,26 @@ def test_what_is_spent_is_counted_to_where_a_case_ends() -> None:
     assert (2 * 600 + 3 * second + 5 * third) / 600 == pytest.approx(found.calls)
     assert 5.0 == found.full_calls
     assert found.cost is None
+
+
+def spent(stage: StageBallots, cost: float) -> StageBallots:
+    """Every vote took one call that cost so much."""
+    table = stage.table
+    for name, value in (("cost", cost), ("calls", 1)):
+        place = table.schema.get_field_index(name)
+        values = pa.array([value] * len(table), table.schema.types[place])
+        table = table.set_column(place, table.schema.field(place), values)
+    return stage._replace(table=table)
+
+
+def test_dollars_and_calls_are_those_that_were_recorded() -> None:
+    stages = [spent(stage, cost) for stage, cost in zip(three_stages(), (0.001, 0.01, 0.1), strict=True)]
+    found = ladder(stages).use
+    second, third = (stage.reached / 600 for stage in found.stages[1:])
+
+    assert found.calls_known
+    assert 2 * 0.001 + 3 * 0.01 * second + 5 * 0.1 * third == pytest.approx(found.cost)
+    assert 0.5 == pytest.approx(found.full_cost)
 
 
 def test_a_test_part_is_reported_on_and_is_not_certified_on() -> None:
