@@ -178,7 +178,7 @@ class DebateProcess:
         job = self._job
         case = Case.model_validate_json(job.case)
         resolved = job.context.resolved
-        return rules_for(resolved.prompts).open_debate(
+        opened = rules_for(resolved.prompts).open_debate(
             case,
             resolved.panel,
             debate_id=job.debate_id,
@@ -191,6 +191,7 @@ class DebateProcess:
             prompts_version=resolved.prompts,
             operator_policy=job.context.operator_policy,
         )
+        return opened if job.stage is None else opened.changed(stage=job.stage)
 
     async def _resume(self, known: DebateHistory) -> bool:
         """Fold the log; returns whether the debate is over. An event names the steps that may have been in flight."""

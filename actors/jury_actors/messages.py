@@ -7,6 +7,7 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.step_outcome import Outcome
 from jury_events.envelope import StoredEvent
 from jury_events.parts import PartRef
+from jury_events.stages import StagePlace
 from jury_providers.provider import Caching
 
 
@@ -123,7 +124,7 @@ class Job(NamedTuple):
     """One debate to run: `case` is the case with its label, as JSON.
 
     `submission_id` is the caller's name for it in live events. `adopted`: an imported debate that was checked, and is
-    resumed like one of this store.
+    resumed like one of this store. `stage`: its place in a ladder.
     """
 
     debate_id: str
@@ -131,6 +132,7 @@ class Job(NamedTuple):
     context: RunContext
     submission_id: str | None = None
     adopted: bool = False
+    stage: StagePlace | None = None
 
 
 class Finished(NamedTuple):

@@ -196,7 +196,7 @@ def command(*, paths: tuple[str, ...], handed: bool, detach: bool, detached: boo
     from jury_cli.results import Results
     from jury_cli.run_end import end_run
     from jury_judge.running.detaching import detached_holder
-    from jury_judge.sessions.planned_run import PlannedRun, loaded_panel
+    from jury_judge.sessions.planned_run import PlannedRun, panel_of_run
     from jury_judge.settings.run import RunSettings
 
     if handed:
@@ -205,7 +205,7 @@ def command(*, paths: tuple[str, ...], handed: bool, detach: bool, detached: boo
     _check(shown, dry_run=dry_run)
     settings = RunSettings.of(**given)
     settings.check_files()
-    loaded = loaded_panel(settings)
+    loaded = panel_of_run(settings)
     settings.check_conditions(loaded.panel.scale)
     files = settings.files(paths, artifact_hosts(), stdin=standard_input(paths), scale=loaded.panel.scale)
     planned = PlannedRun(files, settings, loaded=loaded)

@@ -14,6 +14,7 @@ from jury_events.outcome import FailureReason, RefusalReason
 from jury_events.panel import Panel
 from jury_events.parts import ImageRef, PartRef
 from jury_events.reading import ReadingPlan
+from jury_events.stages import StagePlace
 from jury_events.value import CaseId, DebateId, JurorId, Label, Round, RunId, ScenarioId, Value, without_unset
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import LabelId
@@ -50,10 +51,11 @@ class DebateOpened(EventBody):
     `agent_cost` are those of the case. `provenance` is where its items come from, None where that is not known.
     `reading`: how the seats read that do not read the case whole; None: there is no such seat.
     `asking`: the order in which seats are asked; None: all at once.
+    `stage`: the place of the debate in a ladder; None: it is of none.
     """
 
     schema_version: ClassVar[int] = 3
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"provenance", "reading", "asking"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"provenance", "reading", "asking", "stage"})
 
     type: Literal["debate_opened"] = "debate_opened"
     debate_id: DebateId
@@ -80,6 +82,7 @@ class DebateOpened(EventBody):
     provenance: PartRef | None = None
     reading: ReadingPlan | None = None
     asking: AskingPlan | None = None
+    stage: StagePlace | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -32,6 +32,7 @@ MOST_REPEATS = 99_999
 """Of one case in one run."""
 
 _REPEAT = re.compile(r"(.+)~([2-9]|[1-9][0-9]{1,4})")
+_STAGE = re.compile(r"(.+)~s[2-9]")
 _BATCH = re.compile(r"[A-Za-z0-9._-]{1,100}~batch~[a-z2-7]{26}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -125,8 +126,25 @@ def repeat_id(debate: str, repeat: int) -> str:
     return debate if repeat == 1 else f"{debate}~{repeat}"
 
 
+def stage_id(debate: str, stage: int) -> str:
+    """The id of the debate of a stage: of the first it is `debate`, a repeat's too; then `{debate}~s2`, …
+
+    So stage 3 of repeat 2 is `{run}~{case}~2~s3`. No case has such an id: `~` is not in a slug, and `s` not in a hash.
+    """
+    return debate if stage == 1 else f"{debate}~s{stage}"
+
+
+def first_stage_of(debate: str) -> str:
+    """The inverse of `stage_id`: the id of the debate of the first stage."""
+    found = _STAGE.fullmatch(debate)
+    return debate if found is None else found[1]
+
+
 def repeat_of(debate: str, run_id: str | None, case_id: str) -> int:
-    """Which repeat a debate is, from its id: 1 unless it is `repeat_id` of the case's debate in the run."""
+    """Which repeat a debate is, from its id: 1 unless it, or its first stage, is `repeat_id` of the case's debate in
+    the run.
+    """
+    debate = first_stage_of(debate)
     found = _REPEAT.fullmatch(debate) if run_id is not None else None
     return int(found[2]) if found is not None and run_id is not None and found[1] == debate_id(run_id, case_id) else 1
 

@@ -122,6 +122,7 @@ signal kind passing step
 signal kind prior seats verdicts
 span end item start
 speakers base kind seed
+stage audit before ladder number of
 statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
 stop last order rule
@@ -152,7 +153,7 @@ IF_SET = {
     "settings": {"cache", "effort", "flex_fallback", "thinking", "tier", "top_p", "verbosity", "warm"},
     "usage": {"cache_miss", "region", "speed"},
     "answers": {"evidence", "unsupported"},
-    "debate_opened": {"asking", "provenance", "reading"},
+    "debate_opened": {"asking", "provenance", "reading", "stage"},
     "evaluation": {"answered", "decisive_item", "evidence", "label", "probabilities", "quotes", "reading"},
     "judge": {"answered", "decisive_item", "evidence", "label", "probabilities", "quotes", "reading", "window"},
     "seats": {"least_read", "questions", "reading", "window"},

@@ -12,6 +12,7 @@ from jury_events.debate_status import DebateStatus
 from jury_events.evidence_facts import EvidenceFacts
 from jury_events.local_events import Imported
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
+from jury_events.stages import Aside
 from jury_events.verdict import REVIEW
 from jury_store.cached_calls import CachedCalls
 from jury_store.column_values import Dollars, LabelName, Small, StoredText, Tokens, VerdictName, Whole
@@ -43,6 +44,8 @@ class DebateRow:
     `final_label` is the label of the verdict under a scale of the panel's own; None: the three verdicts, or only an
     outcome was decided.
 
+    `stage` of the `stages` of a ladder, None of a debate of no ladder. `aside`: why it does not count for its case.
+
     `reviews` and `assignments` are those of people that were not withdrawn, `human_verdict` the last human verdict
     (`ReviewFacts`).
     """
@@ -69,6 +72,9 @@ class DebateRow:
     decided_by: StoredText | None = None
     quorum_met: bool | None = None
     accepted: bool | None = None
+    stage: Small | None = None
+    stages: Small | None = None
+    aside: Aside | None = None
     calls: Small = 0
     input_tokens: Tokens = 0
     output_tokens: Tokens = 0
@@ -222,7 +228,8 @@ class DebateFilter(NamedTuple):
     `min_cost` nor `max_cost`. `unfinished`: only debates that have not ended. `disposition` is that of `DebateRow`;
     `reviewed`: whether there is a human verdict. `may_need_review`: only debates whose verdict is `REVIEW` or not
     accepted, and those that people reviewed or are asked for. `with_reviews`: only debates with reviews, foreign ones
-    too. `imported`: whether events came from a cassette.
+    too. `imported`: whether events came from a cassette. `counted`: only the debates that count for their cases, as all
+    of no ladder do, or only the others; None: both. `stage`: every debate of that stage of a ladder.
     """
 
     run_id: str | None = None
@@ -242,6 +249,8 @@ class DebateFilter(NamedTuple):
     may_need_review: bool = False
     with_reviews: bool = False
     imported: bool | None = None
+    counted: bool | None = True
+    stage: int | None = None
 
     def matches(self, row: Mapping[str, Any], text_matches: Callable[[int], bool]) -> bool:
         """Whether a row is selected.
@@ -267,9 +276,16 @@ class DebateFilter(NamedTuple):
             and (not self.may_need_review or _may_need_review(row))
             and not (self.with_reviews and not row["reviews"])
             and self.imported in {None, row["imported"] is not None}
+            and self.only_counted in {None, row["aside"] is None}
+            and self.stage in {None, row["stage"]}
             and (self.search is None or self._id_matches(row) or text_matches(row["position"]))
             and (not self.where or admitted(self.where, condition_fields(row)))
         )
+
+    @property
+    def only_counted(self) -> bool | None:
+        """`counted`; None where a stage is chosen."""
+        return self.counted if self.stage is None else None
 
     def _id_matches(self, row: Mapping[str, Any]) -> bool:
         return any(contains(row[name], self.search or "") for name in ("debate_id", "case_id"))
@@ -304,8 +320,8 @@ MODEL = "model"
 class Totals:
     """Counts and sums over a list. `cost`: US dollars over the debates of known cost; `unknown_cost` counts the others.
 
-    `mean_score` is that of the completed debates, None where there are none. `labels` counts those of verdicts under
-    scales of panels' own, by label, sorted.
+    Debates that do not count for their cases are in no count; sums are over all. `mean_score` is that of the completed
+    debates, None where there are none. `labels` counts those of verdicts under scales of panels' own, by label, sorted.
     """
 
     debates: int
@@ -327,3 +343,7 @@ class Totals:
 
 
 EVERY_DEBATE = DebateFilter()
+"""Of each case of a ladder the one that counts."""
+
+ALL_STAGES = DebateFilter(counted=None)
+"""The debates that do not count for their cases too."""

@@ -302,20 +302,22 @@ class EventStore(ABC):
         unfinished: bool = False,
         where: tuple[Condition, ...] = (),
         quarantined: bool = False,
+        counted: bool | None = None,
         limit: int = 1000,
         after: int = 0,
     ) -> list[DebateRow]:
-        """Debates in the order in which they opened, up to date.
+        """Debates in the order in which they opened, of all stages, up to date.
 
         Args:
             run_id: only those of this run.
             unfinished: only those that are not completed, failed or cancelled.
             where: only those whose cases satisfy all these conditions.
             quarantined: only those in quarantine, which are left out otherwise.
+            counted: as in `DebateFilter`.
             limit: how many at most.
             after: only those opened after this position (`DebateRow.position` of the last one read).
         """
-        wanted = DebateFilter(run_id, where=where, quarantined=quarantined, unfinished=unfinished)
+        wanted = DebateFilter(run_id, where=where, quarantined=quarantined, unfinished=unfinished, counted=counted)
         return self.list_debates(wanted, OLDEST, limit=limit, after=PageCursor(after))
 
     @abstractmethod

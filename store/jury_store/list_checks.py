@@ -220,7 +220,7 @@ def _run_differences(connection: Connection) -> Iterator[str]:
     counted: dict[str, Row] = {}
     unread: set[str] = set()
     columns = debates.c
-    groups = (columns.run_id, columns.status, columns.final_verdict, columns.quarantined)
+    groups = (columns.run_id, columns.status, columns.final_verdict, columns.quarantined, columns.aside)
     query = select(
         *groups,
         func.count().label("debates"),

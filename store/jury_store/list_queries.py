@@ -90,6 +90,7 @@ def conditions(dialect: Dialect, wanted: DebateFilter, text_matches: Collection[
         found.append(columns.imported.is_not(None) if wanted.imported else columns.imported.is_(None))
     if wanted.status == "unreadable":
         found.append(columns.problem.is_not(None))  # follows from the status, and has an index
+    found += _of_stages(wanted)
     found += _of_reviews(wanted)
     if wanted.model is not None:
         found.append(_condition(Condition(MODEL, "=", wanted.model)))
@@ -101,6 +102,14 @@ def conditions(dialect: Dialect, wanted: DebateFilter, text_matches: Collection[
             ways.append(columns.position.in_(bindparam("text_matches", sorted(text_matches), expanding=True)))
         found.append(or_(*ways))
     return found + [_condition(one) for one in wanted.where]
+
+
+def _of_stages(wanted: DebateFilter) -> Iterator[ColumnElement[bool]]:
+    columns = debates.c
+    if wanted.stage is not None:
+        yield columns.stage == wanted.stage
+    if wanted.only_counted is not None:
+        yield columns.aside.is_(None) if wanted.only_counted else columns.aside.is_not(None)
 
 
 def _of_reviews(wanted: DebateFilter) -> Iterator[ColumnElement[bool]]:

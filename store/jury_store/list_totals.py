@@ -25,23 +25,28 @@ def totals_by_run(groups: Iterable[Row]) -> dict[str, Totals]:
 
 
 def sum_groups(groups: Iterable[Row]) -> Totals:
-    """Totals over groups of debates with equal status, verdict and label; each group has sums over its debates."""
+    """Totals over groups of debates with equal status, verdict, label and `aside`, with sums over each group's debates.
+
+    Debates that do not count for their cases are in the sums alone.
+    """
     found: Counter[str] = Counter()
     labels: Counter[str] = Counter()
     cost = 0.0
     for group in groups:
         for name in outcome_counts(group):
             found[name] += group["debates"]
-        if group["final_label"] is not None and group["status"] != "unreadable":
+        found["rows"] += group["debates"]
+        if group["final_label"] is not None and group["status"] != "unreadable" and group["aside"] is None:
             labels[group["final_label"]] += group["debates"]
         for name in (*SUMS, "known_cost"):
             found[name] += int(group[name] or 0)
-        found["scores"] += int(group["scores"] or 0) if group["status"] == "completed" else 0
+        counted = group["status"] == "completed" and group["aside"] is None
+        found["scores"] += int(group["scores"] or 0) if counted else 0
         cost += group["cost"] or 0.0
     return Totals(
         **{name: found[name] for name in (*RUN_COUNTS, *SUMS)},
         mean_score=found["scores"] / found["completed"] if found["completed"] else None,
         cost=cost,
-        unknown_cost=found["debates"] - found["known_cost"],
+        unknown_cost=found["rows"] - found["known_cost"],
         labels=dict(sorted(labels.items())),
     )

@@ -29,7 +29,7 @@ from jury_store.cached_calls import CachedCalls, parsed, summed
 from jury_store.committed_events import CommittedEvents, events_after
 from jury_store.debate_ballots import DEBATE_COLUMNS, DebateBallots
 from jury_store.debate_rows import (
-    EVERY_DEBATE,
+    ALL_STAGES,
     CaseRow,
     DebateFilter,
     DebateRow,
@@ -76,7 +76,12 @@ _OPENING = frozenset({"position", "run_id", "opened_at"})
 """Columns that no later event changes."""
 _UNCHANGED = _OPENING | {"ended_at", "imported", "problem"}
 
-_ENDS = (debates_table.c.status, debates_table.c.final_verdict, debates_table.c.final_label)
+_ENDS = (
+    debates_table.c.status,
+    debates_table.c.final_verdict,
+    debates_table.c.final_label,
+    debates_table.c.aside,
+)
 """By which totals are grouped."""
 _RUN = RowTypes.of("runs")
 _ENDED = RowTypes.of("debates", "debate_id", "position")
@@ -196,7 +201,7 @@ def totals(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> To
 
 def run_totals(connection: Connection, dialect: Dialect) -> dict[str, Totals]:
     """Totals of each run, up to date."""
-    return totals_by_run(_groups(connection, dialect, EVERY_DEBATE, debates_table.c.run_id, *_ENDS))
+    return totals_by_run(_groups(connection, dialect, ALL_STAGES, debates_table.c.run_id, *_ENDS))
 
 
 def cached_calls(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> tuple[CachedCalls, ...]:

@@ -21,7 +21,7 @@ from jury_events.streams import Head, erased_in
 from jury_store.append_plan import AppendPlan, first_refusal
 from jury_store.cached_calls import CachedCalls, summed
 from jury_store.debate_ballots import DebateBallots
-from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
+from jury_store.debate_rows import ALL_STAGES, EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import ErasureNotRecorded, StoreClosed
 from jury_store.event_store import Append, AppendResults, EventStore
 from jury_store.inventory import Inventory, ListFault
@@ -266,7 +266,7 @@ class MemoryEventStore(EventStore):
 
     def totals_by_run(self) -> dict[str, Totals]:
         with self._lock:
-            return totals_by_run(map(single_group, self._select(EVERY_DEBATE)))
+            return totals_by_run(map(single_group, self._select(ALL_STAGES)))
 
     def search_lag(self) -> int:
         return 0
@@ -311,8 +311,10 @@ class MemoryEventStore(EventStore):
 
     def further_repeats(self, run_id: str, most: int) -> int:
         with self._lock:
-            rows = self._select(DebateFilter(run_id))
-            return sum(repeat_of(row["debate_id"], run_id, row["case_id"]) > most for row in rows)
+            rows = self._select(DebateFilter(run_id, counted=None))
+            return sum(
+                row["stage"] in {None, 1} and repeat_of(row["debate_id"], run_id, row["case_id"]) > most for row in rows
+            )
 
     def ballots(self, wanted: DebateFilter = EVERY_DEBATE, *, ended_only: bool = True) -> Iterator[list[DebateBallots]]:
         with self._lock:

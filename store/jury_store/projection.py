@@ -12,6 +12,7 @@ from jury_events.ids import stream_debate
 from jury_events.local_events import Imported, import_proof
 from jury_events.parts import decode_digest
 from jury_events.review_facts import ReviewFacts
+from jury_events.stages import aside
 from jury_events.verdict import Verdict
 from jury_store.ballot_sheet import UNREADABLE, BallotSheet
 from jury_store.cached_calls import CachedCalls, summed
@@ -143,7 +144,9 @@ def run_counts(row: Row) -> tuple[str, ...]:
 
 
 def outcome_counts(row: Row) -> tuple[str, ...]:
-    """The same, ignoring the quarantine."""
+    """The same, ignoring the quarantine; none of a debate that does not count for its case."""
+    if row["aside"] is not None:
+        return ()
     names = ["debates"]
     if row["status"] in ENDED:
         names.append(row["status"])
@@ -221,7 +224,21 @@ def _opened(run_id: str | None, body: Row) -> Row:
         "models": _models(body["panel"]),
         "not_shown": sum(omission["count"] for omission in body.get("omissions", ())),
         "case_part": decode_digest(body["case"]["part"]),
+        **_stage(body.get("stage")),
     }
+
+
+def _stage(place: Row | None) -> Row:
+    """Left out of bodies of debates of no ladder."""
+    if place is None:
+        return {}
+    return {"stage": place["number"], "stages": place["of"], "aside": "audit" if place["audit"] else None}
+
+
+def _set_aside(row: Row, *, completed: bool) -> None:
+    if row["stage"] is not None:
+        place = {"number": row["stage"], "of": row["stages"], "audit": row["aside"] == "audit"}
+        row["aside"] = aside(place, completed=completed, accepted=row["accepted"])
 
 
 def _models(panel: Any) -> tuple[str, ...]:
@@ -338,12 +355,14 @@ def _completed(row: Row, event: StoredEvent, body: Row) -> None:
     for name in ("final_verdict", "final_score", "total_rounds", "early_termination", "end_reason"):
         row[name] = body[name]
     row["final_label"] = body.get("final_label")
+    _set_aside(row, completed=True)
 
 
 def _failed(row: Row, event: StoredEvent, body: Row) -> None:
     row["status"] = "failed"
     row["ended_at"] = event.recorded_at
     row["end_reason"] = body["reason"]
+    _set_aside(row, completed=False)
 
 
 def _cancelled(row: Row, event: StoredEvent, _body: Row) -> None:

@@ -26,7 +26,7 @@ from sqlalchemy.engine import Dialect
 
 from jury_events.verdict import Verdict
 
-REVISION = "0014"
+REVISION = "0015"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -189,6 +189,9 @@ debates = Table(
     Column("decided_by", NAME),
     Column("quorum_met", Boolean),
     Column("accepted", Boolean),
+    Column("stage", Integer),
+    Column("stages", Integer),
+    Column("aside", NAME),
     Column("calls", Integer, nullable=False),
     Column("input_tokens", BigInteger, nullable=False),
     Column("output_tokens", BigInteger, nullable=False),

@@ -11,6 +11,7 @@ from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
+from jury_events.ladder import LadderCertificate
 from jury_events.panel import Panel
 from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error
@@ -28,6 +29,9 @@ from jury_providers.registry import NO_ENDPOINTS
 from jury_providers.windows import with_windows
 from jury_store.seals.keys import PublicKey
 
+STAGES = "stages"
+"""The field that a ladder file has, and a panel file has not."""
+
 _NO_OVERRIDES = Overrides()
 _FIELD = re.compile(r"([a-z_]+(?:\.[a-z0-9_]+)*)[:,]")
 
@@ -40,11 +44,29 @@ class LoadedPanel(NamedTuple):
     redaction: Redaction = NO_REDACTION
     signed_by: str | None = None
     """The trusted key that signed its calibration; None: there is none, or no key was to be trusted."""
+    ladder: "Ladder | None" = None
+    """The ladder whose first stage this is; None: it is of none."""
 
     @property
     def panel(self) -> Panel:
         """The panel itself."""
         return self.resolved.panel
+
+
+class Ladder(NamedTuple):
+    """A ladder that can be applied (`jury_judge.panels.ladders`).
+
+    Args:
+        digest: of its certificate, its panels and its audited share: equal ladders judge alike.
+        stages: its panels, from the first; all but the last with the calibration of the certificate.
+        audit: the share of early exits that is audited.
+        certificate: what its stages accept.
+    """
+
+    digest: str
+    stages: tuple[LoadedPanel, ...]
+    audit: float
+    certificate: LadderCertificate
 
 
 def load_panel(
@@ -77,6 +99,10 @@ def load_panel(
         spec = PanelSpec() if name_or_path is None else PanelSpec(preset=name_or_path)
     else:
         written = with_prompts(read_document(name_or_path, (*PRESETS, *BUNDLED_PANELS)))
+        if STAGES in written.data:
+            raise written.refused(
+                (STAGES,), "stages: this is a ladder of stages, by which jury run judges; give one of its panels here"
+            )
         document, signed_by = with_calibration(written, trust)
         spec = written_spec(document)
         reached = endpoints.read_endpoints(document)

@@ -92,7 +92,7 @@ def partial_items(store: EventStore, reviewer: str, items: Sequence[QueueItem]) 
     """
     reviewed: dict[str, list[DebateRow]] = defaultdict(list)
     for quarantined in (False, True):
-        for row in _rows(store, DebateFilter(with_reviews=True, quarantined=quarantined)):
+        for row in _rows(store, DebateFilter(with_reviews=True, quarantined=quarantined, counted=None)):
             if any(one.reviewer == reviewer and not one.foreign for one in row.reviews):
                 reviewed[row.case_id].append(row)
     return [item._replace(partial=_first_of_case(store, item.row, reviewed[item.row.case_id])) for item in items]
@@ -114,7 +114,7 @@ def _text(store: EventStore, row: DebateRow) -> bytes | None:
 def _debates_of_case(store: EventStore, case_id: str) -> Iterator[DebateRow]:
     condition = Condition("case_id", "=", case_id)
     for quarantined in (False, True):
-        yield from _rows(store, DebateFilter(where=(condition,), quarantined=quarantined))
+        yield from _rows(store, DebateFilter(where=(condition,), quarantined=quarantined, counted=None))
 
 
 def _rows(store: EventStore, wanted: DebateFilter) -> Iterator[DebateRow]:

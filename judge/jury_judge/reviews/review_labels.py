@@ -114,6 +114,8 @@ def _meaning(words: VerdictWords, review: Review) -> str | None:
 def _people(store: EventStore) -> Iterable[DebateRow]:
     """Debates that people reviewed or are asked for."""
     after = PageCursor(0)
-    while rows := store.list_debates(DebateFilter(may_need_review=True), OLDEST, limit=_PAGE, after=after):
+    while rows := store.list_debates(
+        DebateFilter(may_need_review=True, counted=None), OLDEST, limit=_PAGE, after=after
+    ):
         yield from (row for row in rows if row.reviews or row.assignments)
         after = PageCursor(rows[-1].position)

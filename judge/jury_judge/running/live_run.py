@@ -186,7 +186,7 @@ class LiveRunReader:
     def _read_totals(self) -> Totals:
         started = time.monotonic()
         if self._totals is None or (started - self._totals_at) * _SHARE >= self._totals_took:
-            self._totals = self._store.totals(DebateFilter(run_id=self._run_id))
+            self._totals = self._store.totals(DebateFilter(run_id=self._run_id, counted=None))
             self._totals_at = time.monotonic()
             self._totals_took = self._totals_at - started
         return self._totals

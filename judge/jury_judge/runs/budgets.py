@@ -41,7 +41,7 @@ def ceiling(
     bounds = Ceiling(max_calls, max_cost)
     if not bounds.bounded and (row is None or row.calls_at_most is None):
         return bounds
-    sums = store.totals(DebateFilter(run_id))
+    sums = store.totals(DebateFilter(run_id, counted=None))
     recorded, at_most = _spent(store, run_id, sums, prices, on), lease_of(row)
     recorded = recorded._replace(cost=recorded.cost + sum(one.unused_cost for one in batches_of(store, run_id)))
     if at_most is not None and at_most.calls > recorded.calls:

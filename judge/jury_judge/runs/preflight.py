@@ -17,14 +17,15 @@ from jury_judge.runs.recorded_content import is_same_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import RunIndex
 from jury_judge.stores.adoption import check_adopted, check_run, not_set_aside
-from jury_judge.stores.debates import compared_panel
+from jury_judge.stores.debates import compared_panel, opening_of
 from jury_judge.stores.open_batches import check_no_open_batch, open_batches
 from jury_judge.stores.stores import open_or_create
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS, check_models
-from jury_store.debate_rows import CaseRow, RunRow
+from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.errors import StoreMissing
 from jury_store.event_store import EventStore
+from jury_store.list_order import OLDEST
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_store.seals.keys import PublicKey
@@ -42,6 +43,7 @@ class PreflightReport:
 
     Attributes:
         read: how many debates the cases have that were read and compared, from the first on.
+        read_cases: how many cases these are.
         total: how many debates the run is to have; None if not all cases were read in time.
         omissions: the parts of the cases that no juror is shown.
         fit: which cases are longer than the windows of which models.
@@ -55,6 +57,7 @@ class PreflightReport:
     """
 
     read: int
+    read_cases: int
     total: int | None
     omissions: OmissionReport
     fit: CaseFit
@@ -115,7 +118,7 @@ def preflight(
         followed = run.batched and bool(open_batches(store, run.run_id))
         if not run.batched and recorded.debates > recorded.ended:
             check_no_open_batch(store, run.run_id)
-        for first in store.debates(run_id=run.run_id, limit=1):
+        for first in _first_debate(run, store):
             prompts = _recorded_prompts(run, store, first.debate_id)
         beyond = store.further_repeats(run.run_id, run.repeats)
         seconds = None if seconds is None else min(seconds, RESUMED_SECONDS)
@@ -125,6 +128,7 @@ def preflight(
     end = None if seconds is None else time.monotonic() + seconds
     report = PreflightReport(
         read=0,
+        read_cases=0,
         total=None,
         omissions=omissions,
         fit=fit,
@@ -134,12 +138,13 @@ def preflight(
         prompts=prompts,
         followed=followed,
     )
-    read = known = ended = 0
+    read = read_cases = known = ended = 0
     for batch in batches(run.cases(lambda _case: False), most=1 if recorded is None else BUILT):
         index.load([case.case_id for case in batch])
         for case in batch:
             omissions.add(case)
             fit.add(case)
+            read_cases += 1
             for debate in run.debate_ids(case):
                 read += 1
                 row = index.row(debate)
@@ -149,9 +154,10 @@ def preflight(
                     with suppress(ReadOtherwise):  # named when the debate would go on
                         check_case(run, case, debate, row, store)
             if end is not None and time.monotonic() > end:
-                return replace(report, read=read, ended=0 if recorded is None else recorded.ended)
+                over = 0 if recorded is None else recorded.ended
+                return replace(report, read=read, read_cases=read_cases, ended=over)
     elsewhere = 0 if recorded is None else max(0, recorded.debates - known)
-    return replace(report, read=read, total=read, ended=ended, elsewhere=elsewhere)
+    return replace(report, read=read, read_cases=read_cases, total=read, ended=ended, elsewhere=elsewhere)
 
 
 @contextmanager
@@ -267,6 +273,24 @@ def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStor
             f"run {run.run_id!r} judged another case under the id {case.case_id!r}: its content has changed since "
             "(or what the panel file redacts of it); give the run another --run id, or the case its old content"
         )
+
+
+def _first_debate(run: Run, store: EventStore) -> list[DebateRow]:
+    """The first recorded debate of the run, of a ladder that of the stage; refuses a run of another ladder."""
+    for first in store.debates(run_id=run.run_id, limit=1):
+        place = opening_of(store, first.debate_id).stage
+        recorded, now = None if place is None else place.ladder, None if run.stage is None else run.stage.ladder
+        if recorded != now:
+            before, ours = (
+                "without a ladder" if one is None else f"with the ladder {one[:16]}" for one in (recorded, now)
+            )
+            raise RunRefused(
+                f"run {run.run_id!r} was begun {before}, and this is one {ours}: use the panel or ladder that it was "
+                "begun with, or give the run another --run id"
+            )
+    if run.stage is None:
+        return store.debates(run_id=run.run_id, limit=1)
+    return store.list_debates(DebateFilter(run.run_id, stage=run.stage.number), OLDEST, limit=1)
 
 
 def _recorded_prompts(run: Run, store: EventStore, debate: str) -> int:

@@ -4,12 +4,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_hex
+from typing import NamedTuple
 
 from jury_cases.outline import Fetch, Skip, outline_of
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import repeat_id
+from jury_events.stages import StagePlace
 from jury_store.seals.keys import PublicKey
 
 CaseSource = Callable[[Fetch], Iterable[Case]]
@@ -17,6 +19,22 @@ CaseSource = Callable[[Fetch], Iterable[Case]]
 
 Several threads may iterate at once.
 """
+
+
+class RunStage(NamedTuple):
+    """Which debates a run has at a stage of its ladder.
+
+    Args:
+        ladder: its digest.
+        number: of the stage, from 1.
+        of: how many stages there are.
+        debate: the id and the place of its debate, from the id of that of the first stage; None: there is none.
+    """
+
+    ladder: str
+    number: int
+    of: int
+    debate: Callable[[str], tuple[str, StagePlace] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +52,7 @@ class Run:
         operator_policy: the policy that was given for all cases without one; prompts 2 show it before the case.
         batched: calls go into batches; else a run with an open batch is refused.
         earliest_prompts: a run that was begun under earlier ones is refused.
+        stage: of a ladder; None: the run is of none.
     """
 
     run_id: str
@@ -46,11 +65,24 @@ class Run:
     operator_policy: str | None = None
     earliest_prompts: int = 1
     batched: bool = False
+    stage: RunStage | None = None
+
+    @property
+    def counts_cases(self) -> bool:
+        """Whether it has a debate a case; later stages of a ladder do not."""
+        return self.stage is None or self.stage.number == 1
 
     def debate_ids(self, case: Case | str) -> tuple[str, ...]:
-        """The ids of all debates of a case, or of a case id."""
+        """The ids of all debates of a case, or of a case id; of a ladder those of the stage."""
+        return tuple(debate for debate, _ in self.debates(case))
+
+    def debates(self, case: Case | str) -> list[tuple[str, StagePlace | None]]:
+        """The same, with their places in a ladder."""
         first = id_of(self.run_id, case if isinstance(case, str) else case.case_id)
-        return tuple(repeat_id(first, repeat) for repeat in range(1, self.repeats + 1))
+        firsts = [repeat_id(first, repeat) for repeat in range(1, self.repeats + 1)]
+        if self.stage is None:
+            return [(one, None) for one in firsts]
+        return [found for one in firsts if (found := self.stage.debate(one)) is not None]
 
     def outline(self, skip: Skip, fetch: Fetch) -> Iterator[Case | str]:
         """The cases in their order, without those that `skip` chose: of these the id alone."""

@@ -140,7 +140,8 @@ class _Execution:
                 return
             jobs = chain([first], jobs)
         async with self.open_runtime() as runtime, self._supervised(runtime):
-            await runtime.clerk.store_run_size(run.run_id, checked.cases)
+            if run.counts_cases:
+                await runtime.clerk.store_run_size(run.run_id, checked.cases)
             ends = self.driving(
                 runtime,
                 jobs,
@@ -201,7 +202,7 @@ class _Execution:
 
     async def _note_counted(self, runtime: Runtime) -> None:
         """Store how many debates the run is to have once all cases were read, if the preflight did not count them."""
-        if self.state.cases is not None:
+        if self.state.cases is not None and self.run.counts_cases:
             await self.bounds.patience.run(partial(runtime.clerk.store_run_size, self.run.run_id, self.state.cases))
             self.state.cases = None
 

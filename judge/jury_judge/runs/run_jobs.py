@@ -8,6 +8,7 @@ from jury_actors.messages import Finished, Job, RunContext
 from jury_cases.errors import CaseFileError
 from jury_events.case import Case
 from jury_events.ids import debate_stream
+from jury_events.stages import StagePlace
 from jury_judge.errors import ReadOtherwise, RunRefused
 from jury_judge.runs.preflight import PreflightReport, check_case
 from jury_judge.runs.run import Run
@@ -99,12 +100,12 @@ class RunJobs:
     def _jobs_of(self, case: Case, index: RunIndex) -> list[Job]:
         """The jobs of a case that begin at its place in the order of the cases."""
         jobs = []
-        for debate in self.run.debate_ids(case):
+        for debate, place in self.run.debates(case):
             row = index.row(debate)
             if row is not None and not self._may_go_on(case, debate, row):
                 continue
             if not index.has_ended(debate) and debate not in self.state.early:
-                jobs.append(self._job(case, debate, adopted=row is not None and row.imported is not None))
+                jobs.append(self._job(case, debate, place, adopted=row is not None and row.imported is not None))
         return jobs
 
     def _begun(self, index: RunIndex) -> Iterator[Job]:
@@ -124,13 +125,15 @@ class RunJobs:
                 return
             if isinstance(found, str):
                 continue
-            for debate in left.intersection(self.run.debate_ids(found)):
+            for debate, place in self.run.debates(found):
+                if debate not in left:
+                    continue
                 left.discard(debate)
                 row = index.row(debate)
                 if row is not None and self._may_go_on(found, debate, row):
                     self.state.early.add(debate)
                     self.state.running.add(debate)
-                    yield self._drawn(self._job(found, debate, adopted=row.imported is not None))
+                    yield self._drawn(self._job(found, debate, place, adopted=row.imported is not None))
 
     def _may_go_on(self, case: Case, debate: str, row: CaseRow) -> bool:
         """Compare a recorded debate with its case; one that was opened under an earlier reading is left as it is."""
@@ -150,8 +153,9 @@ class RunJobs:
         self.state.moved()
         return job
 
-    def _job(self, case: Case, debate: str, *, adopted: bool) -> Job:
-        return Job(debate, case.model_dump_json().encode(), self.context, self.run.submission_id(case), adopted=adopted)
+    def _job(self, case: Case, debate: str, place: StagePlace | None, *, adopted: bool) -> Job:
+        content, name = case.model_dump_json().encode(), self.run.submission_id(case)
+        return Job(debate, content, self.context, name, adopted=adopted, stage=place)
 
     def _is_wanted(self, case: Case) -> bool:
         """Whether the records behind the URIs of a case are needed: a debate of it is new."""

@@ -14,7 +14,7 @@ from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import DebateIndex, RunIndex
 from jury_judge.runs.run_progress import RunProgress
 from jury_judge.stores.debates import events_gone
-from jury_store.debate_rows import CaseRow
+from jury_store.debate_rows import CaseRow, DebateRow
 from jury_store.event_store import EventStore
 from jury_views.result_lines import line_of
 
@@ -26,6 +26,8 @@ _FIRST_LINES = 16
 
 class RunLines:
     """Reads the cases a second time, behind the jobs, instead of remembering their order.
+
+    Of a ladder's stage only the debates that count for their cases have a line.
 
     A debate of an earlier session is compared with its case here, before its line is given, unless the preflight did.
 
@@ -85,9 +87,10 @@ class RunLines:
             debate, row = self._case.pop(0)
             if self._is_over(debate, row):
                 self._ready.append(debate)
-        lines = _read_lines(self._store, self._ready) if self._ready else []
-        self._ready = []
-        return lines
+        ready, self._ready = self._ready, []
+        if self._run.stage is not None:
+            ready = [one for one in ready if _counts(self._store.debate(one))]
+        return _read_lines(self._store, ready) if ready else []
 
     def _waits(self) -> bool:
         """Whether the next debate has not ended, or nothing is known of it yet."""
@@ -123,7 +126,7 @@ class RunLines:
         def known(case_ids: Sequence[str]) -> set[str]:
             nonlocal passed
             self._index.load(case_ids)
-            compared = self._checked.read // self._run.repeats - passed
+            compared = self._checked.read_cases - passed
             passed += len(case_ids)
             return {
                 case_id for place, case_id in enumerate(case_ids) if place < compared or not self._is_recorded(case_id)
@@ -145,6 +148,10 @@ class RunLines:
         """Whether a debate of the case had ended before this call."""
         rows = map(self._index.row, self._run.debate_ids(case_id))
         return any(row is not None and row.has_ended and row.position <= self._checked.position for row in rows)
+
+
+def _counts(row: DebateRow | None) -> bool:
+    return row is not None and row.aside is None
 
 
 def _read_lines(store: EventStore, debates: list[str]) -> list[Line]:

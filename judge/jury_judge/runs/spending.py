@@ -43,7 +43,7 @@ class Spending:
         row = store.run(run_id)
         if row is None:
             return cls()
-        debates = DebateFilter(run_id)
+        debates = DebateFilter(run_id, counted=None)
         found = cls.of_run(row, store.totals(debates))
         if prices is None or not (found.read or found.written):
             return found

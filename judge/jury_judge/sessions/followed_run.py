@@ -13,7 +13,7 @@ from jury_judge.runs.run import Run
 from jury_judge.runs.run_lines import Line
 from jury_judge.runs.run_progress import ProgressListener
 from jury_judge.sessions.planned_run import PlannedRun
-from jury_judge.sessions.run_session import RunOutcome, RunSession
+from jury_judge.sessions.run_session import RunOutcome, RunPass, RunSession
 from jury_store.debate_rows import ENDED
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -39,7 +39,8 @@ def followed(planned: PlannedRun, progress: ProgressListener) -> "Iterator[Follo
     url, run = planned.store_url, planned.run
     with closing(open_store(url, write=False)) as store, closing(open_registry(url)) as registry:
         checked = preflight(run, store)
-        session = RunSession(run, checked, store, progress, prices=planned.settings.price_list(planned.environ))
+        prices = planned.settings.price_list(planned.environ)
+        session = RunSession(RunPass(run, checked), store, progress, prices=prices)
         session.begin(checked.total, checked.ended)
         yield FollowedRun(run, checked, store, registry, session, log_file(url, run.run_id))
 

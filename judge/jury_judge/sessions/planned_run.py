@@ -13,6 +13,7 @@ from jury_events.case import Case
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.runs.preflight import sees_images
 from jury_judge.runs.run import CaseSource, Run, fresh_run_id
+from jury_judge.runs.stage_runs import first_stage
 from jury_judge.seals.key_files import read_keys
 from jury_judge.sessions.announced_jury import is_simulated
 from jury_judge.settings.run import RunSettings
@@ -42,7 +43,7 @@ class PlannedRun:
     Args:
         cases: what is judged.
         settings: of the run.
-        loaded: the panel; None loads that of the settings.
+        loaded: the panel, or the first of a ladder; None loads that of the settings.
         adopt: public keys of imported debates that count; None reads the files of the settings.
         environ: where settings are read; None is `os.environ`.
         generated: the run's id where the settings name none; None generates one.
@@ -65,8 +66,8 @@ class PlannedRun:
         self.cases = cases
         self.settings = settings
         self.environ = os.environ if environ is None else environ
-        self.loaded = loaded or loaded_panel(settings, self.environ)
-        self.run = Run(
+        self.loaded = loaded or panel_of_run(settings, self.environ)
+        run = Run(
             run_id=settings.run_id or generated or fresh_run_id(),
             resolved=self.loaded.resolved,
             cases=self.loaded.redaction.cases(self._source()),
@@ -76,6 +77,8 @@ class PlannedRun:
             operator_policy=self.loaded.redaction.policy(cases.policy),
             batched=settings.batch,
         )
+        ladder = self.loaded.ladder
+        self.run = run if ladder is None else first_stage(run, ladder)
 
     @classmethod
     def of_example(cls, settings: RunSettings, generated: str, environ: Mapping[str, str] | None = None) -> Self:
@@ -93,7 +96,12 @@ class PlannedRun:
     @property
     def is_simulated(self) -> bool:
         """Whether no model is called: every juror is simulated."""
-        return is_simulated(self.loaded)
+        return all(map(is_simulated, self.stages))
+
+    @property
+    def stages(self) -> tuple[LoadedPanel, ...]:
+        """The panels of the ladder; without one, the panel."""
+        return (self.loaded,) if self.loaded.ladder is None else self.loaded.ladder.stages
 
     @property
     def store_url(self) -> str:
@@ -120,12 +128,18 @@ class PlannedRun:
 
 
 def loaded_panel(settings: RunSettings, environ: Mapping[str, str] | None = None) -> LoadedPanel:
-    """The panel of a run, before its cases are read; raises as `PlannedRun`.
+    """The panel, before cases are read; a ladder is refused. Raises as `PlannedRun`.
 
     Args:
         settings: of the run.
         environ: where settings are read; None is `os.environ`.
     """
+    surroundings = os.environ if environ is None else environ
+    return load_panel(settings.panel_name, surroundings, settings.overrides, read_keys(settings.trust))
+
+
+def panel_of_run(settings: RunSettings, environ: Mapping[str, str] | None = None) -> LoadedPanel:
+    """The panel of a run, or the first stage of its ladder; as `loaded_panel`."""
     surroundings = os.environ if environ is None else environ
     return load_panel(settings.panel_name, surroundings, settings.overrides, read_keys(settings.trust))
 

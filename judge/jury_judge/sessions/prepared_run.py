@@ -1,10 +1,11 @@
 """A run that was compared with its store, and can be executed."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 
 from jury_actors.admission.budget import Ceiling
 from jury_actors.effects import Effects
@@ -12,23 +13,27 @@ from jury_actors.observation.metric_totals import MetricTotals
 from jury_cases.omissions import omissions_text
 from jury_events.text.pluralize import pluralize
 from jury_judge.batches.batch_plan import batch_plan, tier_lines
+from jury_judge.panels.files import LoadedPanel
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import ceiling, check_priced
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
+from jury_judge.runs.run import Run
 from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtime_choice import in_process_for
+from jury_judge.runs.stage_runs import panel_of_stage, stage_run
 from jury_judge.runs.writing import Writing
 from jury_judge.seals.key_files import signer
 from jury_judge.seals.sealing import Sealing
 from jury_judge.sessions.announced_jury import announced_jury
 from jury_judge.sessions.planned_run import PlannedRun
-from jury_judge.sessions.run_session import RunSession
+from jury_judge.sessions.run_session import RunPass, RunSession
 from jury_judge.settings.budget import Budget
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_providers.prices import Prices
+from jury_providers.registry import check_models
 from jury_providers.storage_prices import check_storage_prices
 from jury_store.event_store import EventStore
 from jury_store.opening import parse_store_url
@@ -61,13 +66,14 @@ def prepared_run(
         RunRefused, CaseFileError, UnknownProvider, KeyMissing: see `preflighted`.
     """
     settings, url, loaded = planned.settings, planned.store_url, planned.loaded
-    models = loaded.panel.models
+    models = tuple(model for stage in planned.stages for model in stage.panel.models)
     seconds = None if settings.strict else PREFLIGHT_SECONDS
     settings.script(models)
     prices, today = settings.price_list(planned.environ).at_clouds(loaded.endpoints), datetime.now(UTC).date()
-    if settings.max_cost is not None:
-        check_priced(models, prices, today)
-    check_storage_prices(planned.loaded.panel, planned.loaded.endpoints, prices, today)
+    for stage in planned.stages:
+        if settings.max_cost is not None:
+            check_priced(stage.panel.models, prices, today)
+        check_storage_prices(stage.panel, stage.endpoints, prices, today)
     asked = settings.asked_in_process
     with (
         _locked(planned, url, say, detached=detached),
@@ -81,6 +87,9 @@ def prepared_run(
         _writing(planned, url, say, first) as writer,
     ):
         # Where another process wrote meanwhile, what it ended and spent is not of this session.
+        if first.left:
+            for stage in planned.stages[1:]:
+                check_models(stage.panel, stage.endpoints, None if settings.ray_address else os.environ)
         changed = writer is not None and store.last_position() != first.position
         checked = preflight(planned.run, store, seconds=seconds, endpoints=loaded.endpoints) if changed else first
         yield PreparedRun(
@@ -161,12 +170,40 @@ class PreparedRun:
         """
         planned, run, settings = self.planned, self.planned.run, self.planned.settings
         batches = batch_plan(settings, planned.loaded) if settings.batch else None
-        for line in () if batches is None else tier_lines(planned.loaded.panel, batches.providers):
-            self.say(line)
+        if batches is not None:
+            for line in (line for stage in planned.stages for line in tier_lines(stage.panel, batches.providers)):
+                self.say(line)
         sealing = self._sealing()
         in_process = self._in_process()
         if self.writer is not None and not in_process:
             self.writer.close()  # the writer is an actor's process
+        observation = Observation(say=self.say, metrics=metrics, otel=settings.otel)
+        stage_pass = partial(self._pass, in_process=in_process, observation=observation, sealing=sealing)
+        return RunSession(
+            stage_pass(run, self.checked, planned.loaded),
+            self.store,
+            progress or NoListener(),
+            further=partial(self._next, stage_pass),
+            in_process=in_process,
+            sealing=sealing,
+            unreadable=planned.cases.unreadable,
+            prices=self.prices,
+            batches=batches,
+            supervision=RunSupervision(self.url, run.run_id, detached=self.detached, say=self.say),
+        )
+
+    def _pass(
+        self,
+        run: Run,
+        checked: PreflightReport,
+        loaded: LoadedPanel,
+        *,
+        in_process: bool,
+        observation: Observation,
+        sealing: Sealing | None,
+    ) -> RunPass:
+        """What executes the run, or a stage of it. What was spent before, by other stages too, is in the log."""
+        planned, settings = self.planned, self.planned.settings
         bounds = ceiling(
             self.store,
             run.run_id,
@@ -176,10 +213,10 @@ class PreparedRun:
             max_cost=settings.max_cost,
         )
         jury = announced_jury(
-            planned.loaded,
+            loaded,
             self.url,
-            _placed(settings, in_process=in_process),
-            Observation(say=self.say, metrics=metrics, otel=settings.otel),
+            _placed(planned, in_process=in_process),
+            observation,
             self.say,
             budget=Budget(
                 max_calls=settings.max_calls,
@@ -191,20 +228,28 @@ class PreparedRun:
             writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
             environ=planned.environ,
         )
-        return RunSession(
-            run,
-            self.checked,
-            self.store,
-            progress or NoListener(),
-            jury=jury,
-            in_process=in_process,
-            sealing=sealing,
-            allowance=self._allowance(bounds),
-            unreadable=planned.cases.unreadable,
-            prices=self.prices,
-            batches=batches,
-            supervision=RunSupervision(self.url, run.run_id, detached=self.detached, say=self.say),
-        )
+        return RunPass(run, checked, jury, self._allowance(bounds, run))
+
+    def _next(self, stage_pass: Callable[[Run, PreflightReport, LoadedPanel], RunPass], run: Run) -> RunPass | None:
+        """The stage after that of `run`, as far as the log goes now; None after the last, and without a ladder.
+
+        Raises:
+            RunRefused, CaseFileError: see `preflight`.
+            KeyMissing: a debate of the stage is left, and a provider's key is gone.
+        """
+        planned, ladder = self.planned, self.planned.loaded.ladder
+        if ladder is None or run.stage is None or run.stage.number == run.stage.of:
+            return None
+        stage = stage_run(planned.run, ladder, run.stage.number + 1, self.store)
+        loaded = panel_of_stage(stage, ladder)
+        seconds = None if planned.settings.strict else PREFLIGHT_SECONDS
+        checked = preflight(stage, self.store, seconds=seconds, endpoints=loaded.endpoints)
+        if checked.left:
+            of = f"stage {run.stage.number + 1} of {run.stage.of}"
+            many = "" if checked.total is None else f": {pluralize(checked.total - checked.ended, 'debate')} to run"
+            self.say(f"{of}{many}")
+            check_models(loaded.panel, loaded.endpoints, None if planned.settings.ray_address else os.environ)
+        return stage_pass(stage, checked, loaded)
 
     def remarks(self) -> Iterator[str]:
         """Lines about the cases: further repeats, columns that nearly have a name that is read, what is not shown, what
@@ -255,13 +300,11 @@ class PreparedRun:
             self.say(line)
         return chosen
 
-    def _allowance(self, bounds: Ceiling) -> Allowance | None:
+    def _allowance(self, bounds: Ceiling, run: Run) -> Allowance | None:
         if not bounds.bounded:
             return None
         endpoints = self.planned.loaded.endpoints
-        return Allowance(
-            bounds, self.planned.run.resolved, self.store, prices=self.prices, endpoints=endpoints, on=self.today
-        )
+        return Allowance(bounds, run.resolved, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
 
     def _sealing(self) -> Sealing | None:
         settings, store = self.planned.settings, self.store
@@ -276,8 +319,11 @@ class PreparedRun:
         return Sealing(Sealer(store, key, Effects().clock, last), settings.seal_every, self.say)
 
 
-def _placed(settings: RuntimeSettings, *, in_process: bool) -> RuntimeSettings:
+def _placed(planned: PlannedRun, *, in_process: bool) -> RuntimeSettings:
     """Where debates run, chosen."""
+    settings = planned.settings
+    # The script of all stages, as one of them may have no simulated juror.
+    models = [model for stage in planned.stages for model in stage.panel.models]
     return RuntimeSettings(
         in_process=in_process,
         ray=not in_process,
@@ -285,5 +331,5 @@ def _placed(settings: RuntimeSettings, *, in_process: bool) -> RuntimeSettings:
         ray_open_cluster=settings.ray_open_cluster,
         replicas=settings.replicas,
         coordinators=settings.coordinators,
-        simulate=settings.simulate,
+        simulate=settings.script(models) if planned.loaded.ladder else settings.simulate,
     )

@@ -86,18 +86,37 @@ class RunOutcome(NamedTuple):
         return () if self.unreadable is None else tuple(self.unreadable.lines())
 
 
-class RunSession:
-    """A `ProgressListener` that counts, and passes everything on.
+class RunPass(NamedTuple):
+    """A run, or one stage of it, that can be executed.
 
-    Args:
+    Attributes:
         run: the input.
         checked: the report of its preflight.
+        jury: executes it; None where another process does.
+        allowance: of a run with a budget.
+    """
+
+    run: Run
+    checked: PreflightReport
+    jury: Jury | None = None
+    allowance: Allowance | None = None
+
+
+def _no_further(_run: Run) -> RunPass | None:
+    """For a run without a ladder."""
+    return None
+
+
+class RunSession:
+    """A `ProgressListener` that counts, and passes everything on. Of a ladder, the stages are executed one by one.
+
+    Args:
+        first: the run, or its first stage.
         store: open for reading, until `outcome` was called.
         progress: called for what happens.
-        jury: executes the run; None where another process does.
+        further: makes the stage that follows, from what is recorded; blocks.
         in_process: whether debates run in this process, else on Ray.
         sealing: of the log, meanwhile.
-        allowance: of a run with a budget.
         supervision: shows the run to other processes, which may cancel it.
         unreadable: of the files of the run.
         prices: of the models.
@@ -106,15 +125,13 @@ class RunSession:
 
     def __init__(
         self,
-        run: Run,
-        checked: PreflightReport,
+        first: RunPass,
         store: EventStore,
         progress: ProgressListener,
         *,
-        jury: Jury | None = None,
+        further: Callable[[Run], RunPass | None] = _no_further,
         in_process: bool = True,
         sealing: Sealing | None = None,
-        allowance: Allowance | None = None,
         supervision: RunSupervision | None = None,
         unreadable: UnreadableRows | None = None,
         prices: Prices | None = None,
@@ -122,18 +139,18 @@ class RunSession:
     ) -> None:
         self._batches = batches
         self.in_process = in_process
-        self.total = checked.total
-        self._jury = jury
+        self.total = first.checked.total
+        self._first = self._now = first
+        self._further = further
+        self._ended: set[str] = set()
+        """Debates of stages that ended in this session, until it is known whether they count for their cases."""
         self._sealing = sealing
         self._supervision = supervision
         self._unreadable = unreadable
-        self._run = run
-        self._checked = checked
         self._store = store
         self._progress = progress
-        self._allowance = allowance
         self._prices = prices
-        self._watch = SpendingWatch(store, run.run_id)
+        self._watch = SpendingWatch(store, first.run.run_id)
         self._started = time.monotonic()
         self._ended_now = 0
         self._problems: list[Finished] = []
@@ -141,7 +158,7 @@ class RunSession:
     @property
     def needs_ray(self) -> bool:
         """Whether a debate may be left to run, and that is on Ray."""
-        return self._checked.left and not self.in_process
+        return (self._first.checked.left or self._first.run.stage is not None) and not self.in_process
 
     @property
     def sealed(self) -> int | None:
@@ -162,21 +179,40 @@ class RunSession:
     ) -> AsyncGenerator[Line, None]:
         """Run the debates that are left; yields the lines of all, in the order of the cases. See `Jury.execute`.
 
+        Of a ladder, the lines come stage by stage: of the cases that a stage accepted, then those of the next.
+
         Args:
             stopping: once set, no new debate begins; those that run are finished.
             on_chunk: called with each chunk that a final judge writes.
             on_spending: called every few seconds with what was spent in this session.
         """
-        assert self._jury is not None, "another process executes this run"
-        async with self._jury, self._spending_shown(on_spending):
-            lines = self._jury.execute(
-                self._run,
-                self._checked,
+        stopping = stopping or asyncio.Event()
+        async with self._spending_shown(on_spending):
+            following: RunPass | None = self._first
+            while following is not None:
+                self._now, self._ended = following, set()
+                async with aclosing(self._executed(following, stopping, on_chunk)) as lines:
+                    async for line in lines:
+                        if line["debate_id"] in self._ended:
+                            self._count(Finished(line["debate_id"], "over"))
+                        yield line
+                if stopping.is_set() or (self._supervision is not None and self._supervision.cancelled_by is not None):
+                    return
+                following = await asyncio.to_thread(self._further, following.run)
+
+    async def _executed(
+        self, one: RunPass, stopping: asyncio.Event, on_chunk: Callable[[Chunk], None] | None
+    ) -> AsyncGenerator[Line, None]:
+        assert one.jury is not None, "another process executes this run"
+        async with one.jury:
+            lines = one.jury.execute(
+                one.run,
+                one.checked,
                 problems=self._problems,
                 progress=self,
                 stopping=stopping,
                 on_chunk=on_chunk,
-                allowance=self._allowance,
+                allowance=one.allowance,
                 supervision=self._supervision,
                 batches=self._batches,
             )
@@ -186,8 +222,8 @@ class RunSession:
 
     async def waits_for(self) -> str:
         """What running debates wait for, as a phrase for people."""
-        assert self._jury is not None, "another process executes this run"
-        return await self._jury.waits_for()
+        assert self._now.jury is not None, "another process executes this run"
+        return await self._now.jury.waits_for()
 
     def result(self, debate_id: str) -> dict[str, Any] | None:
         """The result of a debate as data; None where it was not opened."""
@@ -199,7 +235,7 @@ class RunSession:
     @asynccontextmanager
     async def _spending_shown(self, show: Callable[[Spending], None] | None) -> AsyncIterator[None]:
         """Call `show` every few seconds with what was spent in this session, if a debate is left to run."""
-        if show is None or not self._checked.left:
+        if show is None or not (self._first.checked.left or self._first.run.stage is not None):
             yield
             return
         over = asyncio.Event()
@@ -222,45 +258,66 @@ class RunSession:
     def outcome(self, *, interrupted: bool, lines: int) -> RunOutcome:
         """How the session ended; `lines` is how many result lines were taken."""
         seconds = time.monotonic() - self._started
+        run_id, allowance = self._first.run.run_id, self._now.allowance
         spent = whole = waiting = None
         with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
-            spent = None if self._jury is None else self._watch.look()
-            waiting = waiting_line(self._store, self._run.run_id) if self._batches is not None else None
-            whole = Spending.total(self._store, self._run.run_id, self._prices)
+            spent = None if self._now.jury is None else self._watch.look()
+            waiting = waiting_line(self._store, run_id) if self._batches is not None else None
+            whole = Spending.total(self._store, run_id, self._prices)
         return RunOutcome(
             interrupted,
             self._problems,
             self.total,
-            self._checked.ended,
+            self._before,
             self._ended_now,
             seconds,
             spent,
             whole,
             self._short(lines),
-            None if self._allowance is None else self._allowance.bounds,
+            None if allowance is None else allowance.bounds,
             None if self._supervision is None else self._supervision.cancelled_by,
             self._unreadable,
             waiting,
         )
 
     def _short(self, lines: int) -> str | None:
-        if self._allowance is None:
+        allowance = self._now.allowance
+        if allowance is None:
             return None
         halted = any(stop_cause(one) == "budget" for one in self._problems)
-        if not (self._allowance.short or halted):
+        if not (allowance.short or halted):
             return None
-        return self._allowance.rest(None if self.total is None else self.total - lines)
+        return allowance.rest(None if self.total is None else self.total - lines)
+
+    @property
+    def _before(self) -> int:
+        """How many debates had ended before this session; of a ladder those that count for their cases."""
+        checked = self._first.checked
+        if self._first.run.stage is None:
+            return checked.ended
+        return 0 if checked.recorded is None else checked.recorded.ended
 
     def begin(self, total: int | None, stored: int) -> None:
-        """See `ProgressListener`."""
-        self._progress.begin(total, stored)
+        """See `ProgressListener`; the stages of a ladder are one run."""
+        if self._first.run.stage is None:
+            self._progress.begin(total, stored)
+        elif self._now is self._first:
+            self._progress.begin(total, self._before)
 
     def total_known(self, total: int) -> None:
         """See `ProgressListener`."""
-        self.total = total
-        self._progress.total_known(total)
+        if self._now is self._first:
+            self.total = total
+            self._progress.total_known(total)
 
     def ended(self, finished: Finished) -> None:
-        """See `ProgressListener`."""
+        """See `ProgressListener`. A stage that is over counts once its line is there: another stage may follow."""
+        if self._first.run.stage is None or finished.problem is not None:
+            self._count(finished)
+        else:
+            self._ended.add(finished.debate_id)
+
+    def _count(self, finished: Finished) -> None:
+        self._ended.discard(finished.debate_id)
         self._ended_now += finished.problem is None
         self._progress.ended(finished)

@@ -21,9 +21,9 @@ def check_run(store: EventStore, run_id: str, keys: Collection[PublicKey]) -> No
         RunRefused: the message names such debates and the remedy.
     """
     run = f"run {run_id!r}"
-    if (unreadable := _some(store, DebateFilter(run_id, status="unreadable"))) is not None:
+    if (unreadable := _some(store, DebateFilter(run_id, status="unreadable", counted=None))) is not None:
         raise _unreadable(run, *unreadable)
-    if not keys and (imported := _some(store, DebateFilter(run_id, imported=True))) is not None:
+    if not keys and (imported := _some(store, DebateFilter(run_id, imported=True, counted=None))) is not None:
         raise _imported(run, *imported)
 
 

@@ -52,7 +52,7 @@ def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
     Raises:
         EventError: its opening event is gone, or does not decode.
     """
-    return _panel(store, debate_id, _opening(store, debate_id))
+    return _panel(store, debate_id, opening_of(store, debate_id))
 
 
 class ComparedPanel(NamedTuple):
@@ -87,7 +87,7 @@ def same_case(store: EventStore, one: str, other: str) -> bool | None:
     """
     texts = []
     for debate_id in (one, other):
-        ref = _opening(store, debate_id).case
+        ref = opening_of(store, debate_id).case
         part = store.parts(debate_id, [ref.digest]).get(ref.digest)
         if part is None:
             return None
@@ -103,15 +103,20 @@ def _compared(content: bytes) -> bytes:
         return content
 
 
-def rows_of_run(store: EventStore, run_id: str) -> Iterator[DebateRow]:
-    """The debates of a run in the order in which they opened; read page by page."""
+def rows_of_run(store: EventStore, run_id: str, *, counted: bool | None = None) -> Iterator[DebateRow]:
+    """The debates of a run in the order in which they opened; read page by page. `counted`: as in `DebateFilter`."""
     after = 0
-    while rows := store.debates(run_id=run_id, limit=_PAGE, after=after):
+    while rows := store.debates(run_id=run_id, counted=counted, limit=_PAGE, after=after):
         yield from rows
         after = rows[-1].position
 
 
-def _opening(store: EventStore, debate_id: str) -> DebateOpened:
+def opening_of(store: EventStore, debate_id: str) -> DebateOpened:
+    """The opening event of a debate.
+
+    Raises:
+        EventError: it is gone, or does not decode.
+    """
     (history,) = store.event_histories([debate_id])
     return _opened(history)
 

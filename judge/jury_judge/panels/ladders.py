@@ -1,0 +1,95 @@
+"""Ladders: the panels of the stages, under the certificate by which they accept, and the audited share."""
+
+from collections.abc import Callable, Collection
+from hashlib import sha256
+
+from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_debate.prompts import PROMPTS
+from jury_events.canonical import canonical_json
+from jury_events.ladder import CertifiedStage, LadderCertificate
+from jury_judge.errors import PanelFileError
+from jury_judge.panels.files import Ladder, LoadedPanel
+from jury_providers.endpoints import Endpoints
+
+AUDIT = 0.02
+"""The share of early exits that the last stage judges too, where the ladder names none."""
+
+
+def applied(
+    stages: Collection[LoadedPanel],
+    certificate: LadderCertificate,
+    audit: float = AUDIT,
+    refused: Callable[[str], PanelFileError] = PanelFileError,
+) -> Ladder:
+    """The ladder of these panels under a certificate.
+
+    Args:
+        stages: the panels, from the first.
+        certificate: of the ladder.
+        audit: the share of early exits that is audited.
+        refused: makes the error of a message.
+
+    Raises:
+        PanelFileError: the certificate is of other panels.
+    """
+    if len(stages) != len(certificate.stages):
+        raise refused(
+            f"certificate: it is of {len(certificate.stages)} stages, and this ladder has {len(stages)}; calibrate "
+            "this ladder with jury calibrate --stages"
+        )
+    if certificate.carry:
+        raise refused(
+            "certificate: its stages saw the votes of the stages before, which this version does not show; calibrate "
+            "on votes without"
+        )
+    made = tuple(
+        _certified(number, one, of, certificate, refused)
+        for number, (one, of) in enumerate(zip(stages, certificate.stages, strict=True), start=1)
+    )
+    content = {
+        "certificate": certificate.digest,
+        "audit": audit,
+        "stages": [[of.panel, of.prompts] for of in certificate.stages],
+    }
+    return Ladder(sha256(canonical_json(content)).hexdigest(), made, audit, certificate)
+
+
+def first_of(ladder: Ladder, signed_by: str | None = None) -> LoadedPanel:
+    """The first stage, with the ladder; its endpoints are those of all stages."""
+    reached: Endpoints = {name: one for stage in ladder.stages for name, one in stage.endpoints.items()}
+    stages = tuple(stage._replace(endpoints=reached) for stage in ladder.stages)
+    return stages[0]._replace(ladder=ladder._replace(stages=stages), signed_by=signed_by)
+
+
+def _certified(
+    number: int,
+    loaded: LoadedPanel,
+    of: CertifiedStage,
+    certificate: LadderCertificate,
+    refused: Callable[[str], PanelFileError],
+) -> LoadedPanel:
+    """The stage under the prompts and with the calibration that were certified."""
+    resolved = loaded.resolved
+    for version in PROMPTS:
+        if prompts_digest(resolved.role_prompts, resolved.judge_prompt, version) == of.prompts:
+            resolved = resolved._replace(prompts=version)
+    found = (
+        ("panel", of.panel, panel_digest(resolved.panel), "seats, models, scale, rules or settings differ"),
+        (
+            "prompts",
+            of.prompts,
+            prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts),
+            "custom prompts, or the version of the others, differ",
+        ),
+    )
+    for what, certified, own, why in found:
+        if certified != own:
+            raise refused(
+                f"certificate: stage {number} was certified with another {what} ({certified[:16]}, this one is "
+                f"{own[:16]}): {why}; calibrate this ladder with jury calibrate --stages"
+            )
+    calibration = certificate.calibration_of(number)
+    if calibration is None:
+        return loaded._replace(resolved=resolved)
+    final = resolved.panel.final.changed(calibration=calibration)
+    return loaded._replace(resolved=resolved._replace(panel=resolved.panel.changed(final=final)))

@@ -1,0 +1,53 @@
+"""A staged run that is killed: the same command goes on from the log, and comes to the same end."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import support.staged_process
+from jury_store.debate_rows import ALL_STAGES
+from support.command import Command, Started
+
+pytestmark = pytest.mark.kill
+
+
+class _Staged(Command):
+    """The run of a ladder over the cases, two debates at once."""
+
+    def __init__(self, folder: Path, cases: Path, url: str) -> None:
+        super().__init__(folder, cases, url)
+        self._script = [sys.executable, str(support.staged_process.__file__), str(cases), url, str(folder)]
+
+    def start(self, *options: str) -> Started:
+        self._arguments = self._script
+        return super().start(*options)
+
+
+@pytest.mark.parametrize(
+    "reached",
+    [
+        pytest.param((20, 46, 60, 100), id="in every stage"),
+        pytest.param(tuple(range(6, 114, 9)), marks=pytest.mark.full, id="everywhere"),
+    ],
+)
+def test_a_staged_run_that_is_killed_comes_to_the_same_end(
+    cases: Path, url: str, tmp_path: Path, reached: tuple[int, ...]
+) -> None:
+    command = _Staged(tmp_path, cases, url)
+    for events in reached:
+        running = command.start("0.05")
+        running.comes_to(events, command)
+        running.kill_everything()
+
+    last = command.call("0")
+
+    assert last.process.returncode == 0, last.stderr
+    assert ["c0", "c2", "c4", "c1", "c3", "c5"] == [line["case_id"] for line in last.lines]
+    store = command.reader()
+    rows = store.list_debates(ALL_STAGES)
+    store.close()
+    assert 12 == len(rows) == sum(row.has_ended for row in rows)
+    assert 6 == sum(row.aside is None for row in rows)
+    assert command.verified() == 0
+    assert last.lines == command.call("0").lines

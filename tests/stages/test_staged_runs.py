@@ -1,0 +1,139 @@
+"""A run by a ladder: a debate a stage, decided from the log; one debate a case counts."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury_events.stages import audited
+from jury_judge import PlannedRun, judge_run
+from jury_judge.errors import RunRefused
+from jury_judge.sessions.run_session import RunOutcome
+from jury_judge.stores.debates import opening_of
+from jury_providers.simulated.script import Script
+from jury_replay.replay import replay
+from jury_replay.selection import DebateSelection
+from jury_store.debate_rows import ALL_STAGES, DebateRow
+from jury_store.opening import open_store
+from support.ladders import Accepts, a_ladder, staged
+
+PASSES: Accepts = {"pass": 1.0}
+EARLY, LATE = ["c0", "c2", "c4"], ["c1", "c3", "c5"]
+KEY_REFUSED = Script(scripted={"*~s2/*": ("authentication",)})
+
+
+async def _judged(planned: PlannedRun) -> tuple[RunOutcome, list[dict[str, Any]], list[str]]:
+    lines: list[dict[str, Any]] = []
+    said: list[str] = []
+    outcome = await judge_run(planned, lines.append, say=said.append)
+    return outcome, lines, said
+
+
+def _rows(url: str) -> dict[str, DebateRow]:
+    with closing(open_store(url, write=False)) as store:
+        return {row.debate_id: row for row in store.list_debates(ALL_STAGES)}
+
+
+async def test_a_case_goes_to_the_next_stage_unless_its_verdict_is_accepted(
+    cases: Path, url: str, tmp_path: Path
+) -> None:
+    planned = staged(cases, url, a_ladder(tmp_path, PASSES))
+
+    outcome, lines, said = await _judged(planned)
+
+    assert [*(f"r~{one}" for one in EARLY), *(f"r~{one}~s2" for one in LATE)] == [line["debate_id"] for line in lines]
+    assert (6, 6, 0, []) == (outcome.total, outcome.now, outcome.before, outcome.problems)
+    assert "stage 2 of 2: 3 debates to run" in said
+    rows = _rows(url)
+    assert {f"r~{one}": "escalated" for one in LATE} == {name: row.aside for name, row in rows.items() if row.aside}
+    with closing(open_store(url, write=False)) as store:
+        places = [opening_of(store, one).stage for one in ("r~c1", "r~c1~s2")]
+        run = store.run("r")
+        replayed = list(replay(store, DebateSelection(run_id="r")))
+    assert [(1, 2, None), (2, 2, "r~c1")] == [(one.number, one.of, one.before) for one in places if one is not None]
+    assert run is not None
+    assert (6, 6, 6) == (run.debates, run.ended, run.total)
+    assert 9 == len(replayed)
+    assert {"equal"} == {one.status for one in replayed}
+
+
+async def test_the_same_command_prints_the_same_and_asks_nothing(cases: Path, url: str, tmp_path: Path) -> None:
+    planned = staged(cases, url, a_ladder(tmp_path, PASSES, audit=1.0))
+    _, lines, _ = await _judged(planned)
+
+    outcome, again, _ = await _judged(planned)
+
+    assert lines == again
+    assert (6, 0, 0) == (outcome.before, outcome.now, outcome.spent.calls)  # type: ignore[union-attr]
+
+
+async def test_every_repeat_has_its_own_stages(cases: Path, url: str, tmp_path: Path) -> None:
+    await _judged(staged(cases, url, a_ladder(tmp_path, PASSES), repeat=2))
+
+    found = {name for name in _rows(url) if name.startswith(("r~c0", "r~c1"))}
+    assert {"r~c0", "r~c0~2", "r~c1", "r~c1~s2", "r~c1~2", "r~c1~2~s2"} == found
+
+
+async def test_audited_early_exits_are_judged_by_the_last_stage_and_stand(
+    cases: Path, url: str, tmp_path: Path
+) -> None:
+    _, lines, _ = await _judged(staged(cases, url, a_ladder(tmp_path, PASSES, audit=1.0)))
+
+    rows = _rows(url)
+    assert 6 == len(lines)
+    assert {f"r~{one}" for one in EARLY} < {line["debate_id"] for line in lines}
+    assert {f"r~{one}~s2" for one in EARLY} == {name for name, row in rows.items() if row.aside == "audit"}
+    with closing(open_store(url, write=False)) as store:
+        place = opening_of(store, "r~c0~s2").stage
+    assert place is not None
+    assert ("r~c0", True) == (place.before, place.audit)
+
+
+def test_what_is_audited_follows_from_a_secret_and_the_case() -> None:
+    drawn = [audited(bytes([n % 256, n // 256]), b"case", 0.1) for n in range(2000)]
+
+    assert drawn == [audited(bytes([n % 256, n // 256]), b"case", 0.1) for n in range(2000)]
+    assert drawn != [audited(bytes([n % 256, n // 256]), b"other", 0.1) for n in range(2000)]
+    assert 150 < sum(drawn) < 250
+    assert [False, True] == [audited(b"secret", b"case", share) for share in (0.0, 1.0)]
+
+
+@pytest.mark.parametrize("calls", [12, 13, 16, 20, 24, 30])
+async def test_a_budget_that_ends_in_or_between_stages_leaves_the_rest_to_the_same_command(
+    cases: Path, url: str, tmp_path: Path, calls: int
+) -> None:
+    ladder = a_ladder(tmp_path, PASSES, audit=1.0)
+
+    short, first, _ = await _judged(staged(cases, url, ladder, max_calls=calls))
+    whole, lines, _ = await _judged(staged(cases, url, ladder))
+
+    assert short.short is not None
+    assert short.run_spent.calls <= calls  # type: ignore[union-attr]
+    assert len(first) < 6 or calls > 12 + 4 * 3
+    assert 6 == len(lines) == whole.total
+    assert 12 + 4 * 6 == whole.run_spent.calls  # type: ignore[union-attr]
+    assert 12 == len(_rows(url))
+
+
+async def test_a_stage_that_is_unreachable_stops_the_run_and_is_resumed(cases: Path, url: str, tmp_path: Path) -> None:
+    ladder = a_ladder(tmp_path, PASSES)
+
+    stopped, first, _ = await _judged(staged(cases, url, ladder, simulate=KEY_REFUSED))
+    whole, lines, _ = await _judged(staged(cases, url, ladder))
+
+    assert EARLY == [line["case_id"] for line in first]
+    assert "the provider refuses the key" in str(stopped.problems[0].problem)
+    assert [*EARLY, *LATE] == [line["case_id"] for line in lines]
+    assert (3, 3, []) == (whole.before, whole.now, whole.problems)
+
+
+async def test_a_run_of_another_ladder_or_of_none_is_refused(cases: Path, url: str, tmp_path: Path) -> None:
+    ladder = a_ladder(tmp_path, PASSES)
+    await _judged(staged(cases, url, ladder))
+    planned = staged(cases, url, ladder)
+
+    with pytest.raises(RunRefused, match=r"run 'r' was begun with the ladder [0-9a-f]{16}, and this is one with the"):
+        await _judged(staged(cases, url, a_ladder(tmp_path, PASSES, audit=0.5)))
+    with pytest.raises(RunRefused, match=r"and this is one without a ladder: use the panel or ladder"):
+        await _judged(PlannedRun(planned.cases, planned.settings, loaded=ladder.stages[-1], environ={}))  # type: ignore[arg-type]
