@@ -9,7 +9,7 @@ from jury_events.text.dollars import dollars
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_judge.runs.estimate import Range, ReadingEstimate
-from jury_judge.sessions.estimated_run import EstimatedRun, estimate_run
+from jury_judge.sessions.estimated_run import EstimatedRun, StageEstimate, estimate_run
 from jury_judge.sessions.planned_run import PlannedRun
 
 _KEPT_APART = "Repairs, new tries and fallbacks are not counted."
@@ -51,6 +51,7 @@ def _lines(one: EstimatedRun) -> Iterator[str]:
         least, most = one.waves
         span = f"{least}" if least == most else f"{least} - {most}"
         yield f"  waves     {span} of batches, each up to a day; more where calls fail. The cost is that of live calls"
+    yield from map(_stage_line, one.stages)
     yield f"  disk      {_row(found.disk_bytes, _bytes)} (from the sizes of events and texts)"
     if found.minutes is not None:
         yield f"  time      at least {found.minutes:,.1f} min by the limits of the panel file, for what is likely"
@@ -67,6 +68,21 @@ def _lines(one: EstimatedRun) -> Iterator[str]:
         yield "Keys are on the nodes of the cluster and were not checked."
     for name, variables in one.keys.items():
         yield f"The provider {name} has no key: set {' or '.join(variables)}."
+
+
+def _stage_line(one: StageEstimate) -> str:
+    """What a stage takes of a ladder: if every case reaches it, and as many as where the ladder was certified."""
+    whole = one.whole
+    cost = "" if whole.cost is None else f", {_row(whole.cost, dollars)}"
+    said = (
+        f"  stage {one.number}   at most {pluralize(whole.debates, 'debate')}: {_row(whole.calls, _number)} calls{cost}"
+    )
+    if one.number == 1:
+        return f"{said} (counted above)"
+    if one.debates is None:
+        return f"{said}, not counted above"
+    expected = "" if whole.cost is None else f", {dollars(whole.cost.likely * (one.share or 0.0))}"
+    return f"{said}, not counted above; by the certificate about {one.debates:,}{expected}"
 
 
 def _reading_line(one: ReadingEstimate) -> str:

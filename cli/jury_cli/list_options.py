@@ -96,6 +96,11 @@ CHOSEN: Options = (
     ),
     click.option("--label", type=_VERDICTS, help="Only those whose case has this label."),
     click.option("--unfinished", is_flag=True, help="Only debates that are not over."),
+    click.option(
+        "--stage",
+        type=click.IntRange(1, 9),
+        help="Every debate of this stage of ladders; else of each case the one that counts.",
+    ),
     click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out otherwise."),
 )
 """Which debates; `wanted` reads them."""
@@ -120,7 +125,7 @@ def wanted(given: dict[str, Any]) -> "DebateFilter":
     from jury_judge import DebateFilter
 
     label, quorum, reviewed = given.pop("label"), given.pop("quorum"), given.pop("reviewed")
-    names = ("run_id", "search", "status", "verdict", "disposition", "model", "min_cost", "max_cost")
+    names = ("run_id", "search", "status", "verdict", "disposition", "model", "min_cost", "max_cost", "stage")
     chosen = {name: given.pop(name) for name in (*names, "unfinished", "quarantined")}
     return DebateFilter(
         where=given.pop("where") + (() if label is None else (Condition("label", "=", label),)),

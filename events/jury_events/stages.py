@@ -66,7 +66,7 @@ def aside(place: dict[str, Any] | None, *, completed: bool, accepted: bool | Non
 def audited(secret: bytes, case: bytes, share: float) -> bool:
     """Whether the early exit of a case is audited: HMAC-SHA256 under the secret of the debate that stopped early.
 
-    Nothing that knows less than the secret, as no juror does, can tell before.
+    No juror knows the secret, so nothing that judges knows it before.
 
     Args:
         secret: of the debate.

@@ -57,7 +57,7 @@ def reopen(
         prompts_version=opened.prompts if prompts is None else prompts,
         operator_policy=operator_policy_of(opened, case, pen.text),
     )
-    return reopened.changed(case=opened.case)
+    return reopened.changed(case=opened.case, stage=opened.stage)
 
 
 def crash_message(debate_id: str, error: Exception) -> str:

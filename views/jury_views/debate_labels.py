@@ -16,6 +16,13 @@ class DebateLabels(TranslatedLabels):
     panel = Translation("Panel", "陪審団")
     scale = Translation("Scale", "判定尺度")
     origin = Translation("Forked from", "分岐元")
+    stage = Translation("Stage", "段")
+    first_stage = Translation("{number} of {of}", "{of}段中の{number}段目")
+    later_stage = Translation("{number} of {of}, after {before}", "{of}段中の{number}段目（前の段: {before}）")
+    audit_stage = Translation(
+        "{number} of {of}: audit of {before}, whose verdict stands",
+        "{of}段中の{number}段目: {before}の監査（元の判定が有効）",
+    )
     label = Translation("Human label", "人間のラベル")
     simulated = Translation(
         "Simulated jurors: no model was called.", "模擬陪審員による評価です。モデルは呼び出されていません。"

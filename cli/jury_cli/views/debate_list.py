@@ -105,6 +105,8 @@ def _marks(row: "DebateRow") -> Iterator[str]:
     elif row.imported is not None:
         checked = "" if row.imported == "verified" else ", not checked"
         yield f"[imported, sealed by {visible_line(row.imported_from or '?', 80)}{checked}]"
+    if row.stage is not None:
+        yield f"[stage {row.stage} of {row.stages}{'' if row.aside is None else f', {row.aside}'}]"
     if row.review_facts.standing:
         people = ", ".join(f"{one.reviewer}: {one.word}" for one in row.review_facts.standing)
         yield f"[{visible_line(people, 200)}]"

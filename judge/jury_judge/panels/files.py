@@ -61,12 +61,14 @@ class Ladder(NamedTuple):
         stages: its panels, from the first; all but the last with the calibration of the certificate.
         audit: the share of early exits that is audited.
         certificate: what its stages accept.
+        coverage: for each stage the share of the certified cases that ends there; (): not known.
     """
 
     digest: str
     stages: tuple[LoadedPanel, ...]
     audit: float
     certificate: LadderCertificate
+    coverage: tuple[float, ...] = ()
 
 
 def load_panel(

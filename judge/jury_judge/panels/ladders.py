@@ -20,6 +20,8 @@ def applied(
     certificate: LadderCertificate,
     audit: float = AUDIT,
     refused: Callable[[str], PanelFileError] = PanelFileError,
+    *,
+    coverage: tuple[float, ...] = (),
 ) -> Ladder:
     """The ladder of these panels under a certificate.
 
@@ -28,6 +30,7 @@ def applied(
         certificate: of the ladder.
         audit: the share of early exits that is audited.
         refused: makes the error of a message.
+        coverage: for each stage the share of the certified cases that ends there; (): not known.
 
     Raises:
         PanelFileError: the certificate is of other panels.
@@ -51,7 +54,7 @@ def applied(
         "audit": audit,
         "stages": [[of.panel, of.prompts] for of in certificate.stages],
     }
-    return Ladder(sha256(canonical_json(content)).hexdigest(), made, audit, certificate)
+    return Ladder(sha256(canonical_json(content)).hexdigest(), made, audit, certificate, coverage)
 
 
 def first_of(ladder: Ladder, signed_by: str | None = None) -> LoadedPanel:

@@ -1,9 +1,10 @@
 """An estimate of a run before anything is spent."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from jury_events.case import Case
@@ -27,6 +28,36 @@ SAMPLE = 200
 """Most cases whose prompts are rendered, spread over the files."""
 
 
+class StageEstimate(NamedTuple):
+    """A stage of a ladder over the cases that are left.
+
+    Attributes:
+        number: of the stage, from 1.
+        whole: what it takes if every case reaches it.
+        share: of the cases that reach it, audits included, as where the ladder was certified; None: not known.
+    """
+
+    number: int
+    whole: RunEstimate
+    share: float | None
+
+    @property
+    def debates(self) -> int | None:
+        """How many are expected."""
+        return None if self.share is None else round(self.share * self.whole.debates)
+
+    def data(self) -> dict[str, Any]:
+        """As JSON data."""
+        cost = self.whole.cost
+        return {
+            "stage": self.number,
+            "debates_at_most": self.whole.debates,
+            "debates_expected": self.debates,
+            "calls_at_most": _whole(self.whole.calls),
+            "cost_at_most": None if cost is None else cost._asdict(),
+        }
+
+
 class EstimatedRun(NamedTuple):
     """What the debates of a run that are not over would take.
 
@@ -39,6 +70,7 @@ class EstimatedRun(NamedTuple):
         self_judging_warning: about a final judge that is the model of a seat.
         on_cluster: whether debates would run on a Ray cluster that is joined.
         list_prices_of: the day of the list prices, which count where no price file names the model.
+        stages: of a ladder: what each takes; the other figures are those of the first.
         waves: of a run with batches: at least and at most, without retries, tools and repairs; None: calls are live.
     """
 
@@ -51,6 +83,7 @@ class EstimatedRun(NamedTuple):
     on_cluster: bool
     list_prices_of: date
     waves: tuple[int, int] | None = None
+    stages: tuple[StageEstimate, ...] = ()
 
     def data(self) -> dict[str, Any]:
         """As JSON data."""
@@ -92,6 +125,7 @@ class EstimatedRun(NamedTuple):
             "keys_missing": {name: list(variables) for name, variables in self.keys.items()},
             "recipients": list(self.recipients),
             "self_judging_warning": self.self_judging_warning,
+            **({"stages": [one.data() for one in self.stages]} if self.stages else {}),
             **({} if self.waves is None else {"waves": {"least": self.waves[0], "most": self.waves[1]}}),
         }
 
@@ -115,27 +149,49 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
     with _reading(url) as store:
         checked = preflight(run, store, seconds=None, endpoints=endpoints)
         left = checked.read - checked.ended
-        sample = _sample(run, store, left)
-        found = estimate(
-            run.resolved,
-            sample,
-            debates=left,
-            prices=prices,
-            endpoints=endpoints,
-            on=today,
-            operator_policy=run.operator_policy,
-        )
+        sample = list(_sample(run, store, left))
+        priced = partial(estimate, prices=prices, endpoints=endpoints, on=today, operator_policy=run.operator_policy)
+        found = priced(run.resolved, sample, debates=left)
+        stages = _estimated_stages(planned, found, priced, sample, left)
     return EstimatedRun(
         run,
         checked,
         found,
-        {} if on_cluster else _missing_keys(loaded),
-        recipients(panel, endpoints, None if on_cluster else os.environ),
+        {} if on_cluster else {name: keys for one in planned.stages for name, keys in _missing_keys(one).items()},
+        tuple(
+            dict.fromkeys(
+                line
+                for one in planned.stages
+                for line in recipients(one.panel, endpoints, None if on_cluster else os.environ)
+            )
+        ),
         self_judging_warning(panel),
         on_cluster,
         list_prices_date(),
         waves_of(panel) if settings.batch else None,
+        stages,
     )
+
+
+def _estimated_stages(
+    planned: PlannedRun,
+    first: RunEstimate,
+    priced: Callable[..., RunEstimate],
+    sample: Sequence[Case],
+    left: int,
+) -> tuple[StageEstimate, ...]:
+    """Of a ladder: each stage over the cases that are left; () without one."""
+    ladder = planned.loaded.ladder
+    if ladder is None:
+        return ()
+    found = []
+    for place, stage in enumerate(ladder.stages):
+        early = sum(ladder.coverage[:place])
+        audits = ladder.audit * early if place == len(ladder.stages) - 1 else 0.0
+        share = min(1.0, 1 - early + audits) if ladder.coverage else None
+        whole = first if place == 0 else priced(stage.resolved, sample, debates=left)
+        found.append(StageEstimate(place + 1, whole, share))
+    return tuple(found)
 
 
 @contextmanager

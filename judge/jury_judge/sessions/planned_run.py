@@ -11,6 +11,7 @@ from jury_cases.omissions import without_omissions
 from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_judge.panels.files import LoadedPanel, load_panel
+from jury_judge.panels.ladder_documents import load_panel_or_ladder
 from jury_judge.runs.preflight import sees_images
 from jury_judge.runs.run import CaseSource, Run, fresh_run_id
 from jury_judge.runs.stage_runs import first_stage
@@ -141,7 +142,7 @@ def loaded_panel(settings: RunSettings, environ: Mapping[str, str] | None = None
 def panel_of_run(settings: RunSettings, environ: Mapping[str, str] | None = None) -> LoadedPanel:
     """The panel of a run, or the first stage of its ladder; as `loaded_panel`."""
     surroundings = os.environ if environ is None else environ
-    return load_panel(settings.panel_name, surroundings, settings.overrides, read_keys(settings.trust))
+    return load_panel_or_ladder(settings.panel_name, surroundings, settings.overrides, read_keys(settings.trust))
 
 
 class OneCase:

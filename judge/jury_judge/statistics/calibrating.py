@@ -16,7 +16,7 @@ from jury_judge.panels.calibration_files import calibration_bytes
 from jury_judge.panels.digest_files import write_file
 from jury_judge.panels.document import read_text
 from jury_judge.settings.vote_sources import Count
-from jury_judge.stores.debates import panel_of
+from jury_judge.stores.debates import opening_of, panel_of
 from jury_judge.tables.ballot_sources import Votes, stored_ballots
 from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
 from jury_judge.tables.counted_words import counted_words
@@ -122,6 +122,11 @@ def calibrated_panel(store: EventStore, ballots: pa.Table) -> CalibratedPanel | 
     """
     found: CalibratedPanel | None = None
     for debate_id in _one_of_each_run(ballots):
+        if opening_of(store, debate_id).stage is not None:
+            raise SettingError(
+                f"debate {debate_id} is a stage of a ladder: later stages saw a selection of the cases, so their votes "
+                "certify nothing; judge all labelled cases by each panel in a run of its own"
+            )
         resolved = panel_of(store, debate_id)
         if resolved.panel.final.calibration is not None:
             raise SettingError(

@@ -17,6 +17,7 @@ from jury_events.errors import SettingError
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.vote_sources import Count
 from jury_judge.stores.chosen_scale import ChosenScale
+from jury_judge.stores.debates import opening_of
 from jury_judge.stores.seat_efforts import effort_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
@@ -149,11 +150,21 @@ def sides_of_runs(
     """
     first = stored_ballots(store, wanted, run_ids=(base,))
     second = None if candidate is None else stored_ballots(store, wanted, run_ids=(candidate,))
-    both = [first] if second is None else [first, second]
+    both = [_of_one_ladder(store, one) for one in ([first] if second is None else [first, second])]
     found = counted_words(store, both, count)
     counted = [Votes(one, None, found.words).counted for one in both]
     tables = (counted[0], counted[1] if len(both) > 1 else None)
     return GateSides(base, candidate, tables, "final", found.words, found.chosen)
+
+
+def _of_one_ladder(store: EventStore, ballots: pa.Table) -> pa.Table:
+    """The ballots of a run; the stages of a ladder judge as one panel, which has the digest of the ladder."""
+    place = opening_of(store, str(ballots["debate_id"][0])).stage
+    if place is None:
+        return ballots
+    names = pa.array([place.ladder[:16]] * ballots.num_rows, pa.string()).dictionary_encode()
+    at = ballots.schema.get_field_index("panel")
+    return ballots.set_column(at, ballots.schema.field(at), names.cast(ballots.schema.field(at).type))
 
 
 def sides_of_judges(ballots: pa.Table, base: Sequence[str], candidate: Sequence[str]) -> GateSides:

@@ -12,6 +12,7 @@ from jury_analysis.wording import Reason, Wording
 from jury_events.errors import SettingError
 from jury_events.panel import Language
 from jury_events.text.visible_text import visible_line
+from jury_judge.statistics.audits import RunAudits
 from jury_views.notebook.cell import CellHtml, ShownAsCell
 from jury_views.notebook.statistics_html import statistics_html
 
@@ -55,13 +56,16 @@ class GroupedStatistics(ShownAsCell):
     groups: tuple[StatisticsGroup, ...]
     unmatched: tuple[str, ...] = ()
     """Cases of the table of labels that have no ballots, sorted."""
+    audits: tuple[RunAudits, ...] = ()
+    """Of staged runs: where the last stage judged cases too that an earlier one accepted."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values: the report itself if nothing is grouped."""
+        audits = {"audits": [one.to_dict() for one in self.audits]} if self.audits else {}
         if not self.by:
-            return self.groups[0].statistics.to_dict()
+            return {**self.groups[0].statistics.to_dict(), **audits}
         groups = [{**dict(zip(self.by, one.values, strict=True)), **one.statistics.to_dict()} for one in self.groups]
-        return {"by": list(self.by), "groups": groups}
+        return {"by": list(self.by), "groups": groups, **audits}
 
     def named(self) -> list[tuple[str, Statistics]]:
         """The statistics of each group with its name; "" if nothing is grouped."""
@@ -76,7 +80,9 @@ class GroupedStatistics(ShownAsCell):
         return statistics_html(self.named(), lang, self.remarks())
 
     def remarks(self) -> Iterator[Reason]:
-        """Lines about labels that differ from those of the cases, tie, or are of no case."""
+        """Lines about labels that differ from those of the cases, tie, or are of no case; and about audits."""
+        for audited in self.audits:
+            yield audited.line()
         if self.unmatched:
             yield _WITHOUT_VOTES(n=len(self.unmatched), cases=_listed(self.unmatched))
         for group in self.groups:

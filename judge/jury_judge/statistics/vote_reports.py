@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ from jury_judge.statistics.analysis_options import (
     statistics_options,
     worth_options,
 )
+from jury_judge.statistics.audits import run_audits
 from jury_judge.statistics.calibrating import FoundCalibration, calibrate_ballots, read_case_ids
 from jury_judge.statistics.gates import AssumedVariation, Judged, decide, judged_sides, plan
 from jury_judge.statistics.ladder_calibrating import FoundLadder, ladder_of_files, ladder_of_runs
@@ -73,8 +75,10 @@ def statistics_report(asked: StatisticsSettings, say: Say) -> GroupedStatistics:
         votes = _votes(asked, store, say, columns=columns, random_only=asked.random_labels)
         for line in () if store is None else effort_lines(store, _one_of_each_panel(votes.ballots)):
             say(line)
+        audits = () if store is None else tuple(run_audits(store, asked.run_ids))
     by = [name for name in asked.by if name != "panel"]
     found = grouped_statistics(votes.counted, votes.labels, statistics_options(asked, votes.words), by=by)
+    found = replace(found, audits=audits)
     if asked.parquet is not None:
         write_ballots(asked.parquet, votes.ballots, votes.labels_of_outcomes, votes.scales)
         say(f"{votes.ballots.num_rows:,} ballots written to {asked.parquet}")

@@ -37,9 +37,9 @@ def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[R
     """The messages about events of the log, in their order. A message has ids only, no text and no verdict.
 
     A person is needed where a debate ended with `REVIEW` (also because a calibrated panel did not accept its
-    verdict), where a person is asked, and where reviewers begin to differ. Debates in quarantine are left out, and
-    what no longer waits now: assignments that are withdrawn or answered, and disputes that are over. Foreign reviews
-    and assignments count for nothing, as everywhere.
+    verdict), where a person is asked, and where reviewers begin to differ. Left out are debates in quarantine, those of
+    a ladder that do not count for their cases, and what no longer waits now: assignments that are withdrawn or
+    answered, and disputes that are over. Foreign reviews and assignments count for nothing, as everywhere.
 
     Args:
         store: open for reading.
@@ -50,7 +50,7 @@ def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[R
             continue
         debate_id = stored.stream.partition("/")[2]
         row = store.debate(debate_id)
-        if row is None or row.quarantined is not None:
+        if row is None or row.quarantined is not None or row.aside is not None:
             continue
         found = _why(store, stored, row)
         if found is not None:

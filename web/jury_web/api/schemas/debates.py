@@ -7,6 +7,7 @@ from pydantic import Field
 from jury_events.debate_status import DebateStatus
 from jury_events.evidence_facts import Decisive
 from jury_events.local_events import Imported
+from jury_events.stages import Aside
 from jury_events.verdict import Verdict
 from jury_web.api.schemas.base import CamelModel, JsonObject, Listing, Metadata, Moment, Score
 from jury_web.api.schemas.reviews import AssignmentSummary, ReviewSummary
@@ -74,6 +75,9 @@ class DebateSummary(CamelModel):
     accepted: Annotated[
         bool | None, Field(description="Whether a calibrated panel accepted the verdict; null without calibration.")
     ]
+    stage: Annotated[int | None, Field(description="Of a ladder, from 1; null of a debate of no ladder.")]
+    stages: Annotated[int | None, Field(description="How many the ladder has.")]
+    aside: Annotated[Aside | None, Field(description="Why it does not count for its case; null: it counts.")]
     human_verdict: Annotated[Verdict | None, Field(description="The last human verdict.")]
     disposition: Annotated[Verdict | None, Field(description="The last human verdict, else the jury's.")]
     reviews: list[ReviewSummary]

@@ -1,0 +1,93 @@
+"""Ladder files: what is refused, and where; a run by one from the command line."""
+
+from pathlib import Path
+
+import pytest
+
+from jury_judge.errors import PanelFileError
+from jury_judge.panels.files import load_panel
+from jury_judge.panels.ladder_documents import load_panel_or_ladder
+from support.command_line import CommandLine
+from support.ladder_votes import write_ladder
+from support.ladders import panel_file
+
+STAGES = "stages: [{panel: cheap.yaml}, {panel: whole.yaml}]\n"
+
+
+@pytest.fixture
+def ladder(tmp_path: Path) -> Path:
+    """A ladder of two panels, with its certificate."""
+    panels = [panel_file(tmp_path, "cheap", "a", "b"), panel_file(tmp_path, "whole", "a", "b", "c", "d")]
+    write_ladder(tmp_path / "ladder.json", [load_panel(str(one), {}).resolved for one in panels])
+    path = tmp_path / "ladder.yaml"
+    path.write_text(f"{STAGES}certificate: ladder.json\n")
+    return path
+
+
+def test_a_ladder_is_read_with_its_panels_its_certificate_and_the_usual_audited_share(ladder: Path) -> None:
+    found = load_panel_or_ladder(str(ladder), {})
+
+    assert found.ladder is not None
+    assert [2, 4] == [len(one.panel.seats) for one in found.ladder.stages]
+    assert [True, False] == [one.panel.final.calibration is not None for one in found.ladder.stages]
+    assert 0.02 == found.ladder.audit
+    assert found.ladder.stages[0].panel == found.panel
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("stages: [{panel: cheap.yaml}]\ncertificate: ladder.json\n", r"ladder.yaml:1: stages: must be a list of 2 to"),
+        ("stages: cheap.yaml\n", r"stages: must be a list"),
+        (f"{STAGES}certficate: ladder.json\n", r"ladder.yaml:2: certficate: there is no such field .*certificate"),
+        (STAGES, r"certificate: must be the path of the file that jury calibrate --stages wrote"),
+        (f"{STAGES}certificate: missing.json\n", r"ladder.yaml:2: certificate: .*missing.json"),
+        (f"{STAGES}certificate: ladder.json\naudit: 2\n", r"ladder.yaml:3: audit: "),
+        (f"{STAGES}certificate: ladder.json\ncarry: votes\n", r"ladder.yaml:3: carry: there is no such field"),
+        ("stages: [{panel: cheap.yaml}, {panl: x}]\n", r"stages.1: must be \{panel: FILE\}"),
+        ("stages: [{panel: cheap.yaml}, {panel: gone.yaml}]\n", r"stages.1: .*gone.yaml"),
+        (
+            "stages: [{panel: whole.yaml}, {panel: cheap.yaml}]\ncertificate: ladder.json\n",
+            r"stage 1 was certified with another panel \([0-9a-f]{16}, this one is [0-9a-f]{16}\): seats, models",
+        ),
+        (
+            "stages: [{panel: cheap.yaml}, {panel: whole.yaml}, {panel: whole.yaml}]\ncertificate: ladder.json\n",
+            r"it is of 2 stages, and this ladder has 3",
+        ),
+    ],
+)
+def test_a_ladder_that_cannot_be_applied_is_refused(ladder: Path, text: str, said: str) -> None:
+    ladder.write_text(text)
+
+    with pytest.raises(PanelFileError, match=said):
+        load_panel_or_ladder(str(ladder), {})
+
+
+def test_panels_that_judge_other_texts_or_words_make_no_ladder(ladder: Path, tmp_path: Path) -> None:
+    with (tmp_path / "whole.yaml").open("a") as file:
+        file.write("redact: [{pattern: secret, replace: x}]\n")
+
+    with pytest.raises(PanelFileError, match=r"stages.1: redacts otherwise than stages.0"):
+        load_panel_or_ladder(str(ladder), {})
+
+
+def test_where_one_panel_is_wanted_a_ladder_is_refused(ladder: Path) -> None:
+    with pytest.raises(PanelFileError, match=r"ladder.yaml:1: stages: this is a ladder of stages, by which jury run"):
+        load_panel(str(ladder), {})
+
+
+def test_a_run_by_a_ladder_from_the_command_line(ladder: Path, cases: Path, tmp_path: Path) -> None:
+    jury = CommandLine(tmp_path)
+    run = ("run", str(cases), "--panel", str(ladder), "--run", "r", "--in-process")
+
+    estimated = jury(*run, "--dry-run", "--json").json
+    lines = jury(*run, "--jsonl").lines
+    first, second = (jury("list", "--stage", str(n), "--json").json for n in (1, 2))
+    counted = jury("list", "--json").json
+
+    assert [6, 6] == [one["debates_at_most"] for one in estimated["stages"]]
+    assert 6 > estimated["stages"][1]["debates_expected"] > 0
+    assert 6 == len(lines) == len(counted) == len({row["case_id"] for row in counted})
+    assert 6 == len(first)
+    assert len(second) >= sum(row["aside"] == "escalated" for row in first) > 0
+    assert {2} == {row["stage"] for row in second}

@@ -1,0 +1,85 @@
+"""What is done with a staged run afterwards: carried elsewhere, gated, reviewed, counted, calibrated on."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from jury_events.errors import SettingError
+from jury_events.verdict import FAIL
+from jury_judge import DebateFilter, Records, judge_run
+from jury_judge.records.vote_reports import VoteReports
+from jury_judge.reviews.review_changes import NewReview
+from jury_judge.settings.calibration import CalibrationSettings
+from jury_judge.settings.gate import GateSettings
+from jury_judge.settings.selection import Selection
+from jury_judge.settings.statistics import StatisticsSettings
+from jury_judge.statistics.audits import AuditedVerdicts
+from jury_store.debate_rows import ALL_STAGES
+from jury_store.opening import open_store
+from support.ladders import a_ladder, staged
+
+ALL = Selection(everything=True)
+
+
+@pytest.fixture
+async def run(cases: Path, url: str, tmp_path: Path) -> str:
+    """The store of a staged run whose early exits are all audited."""
+    await judge_run(staged(cases, url, a_ladder(tmp_path, {"pass": 1.0}, audit=1.0)), lambda _line: None)
+    return url
+
+
+async def test_a_staged_run_is_carried_to_another_store(run: str, tmp_path: Path) -> None:
+    elsewhere = f"sqlite:///{tmp_path / 'elsewhere.db'}"
+    async with Records(run) as records:
+        await records.export_cassettes(ALL, tmp_path / "out")
+    there = Records(elsewhere)
+    await there.import_cassettes([tmp_path / "out"])
+
+    found = []
+    for one in (run, elsewhere):
+        with closing(open_store(one, write=False)) as store:
+            rows = store.list_debates(ALL_STAGES)
+            found.append(sorted((row.debate_id, row.stage, row.stages, row.aside, row.final_verdict) for row in rows))
+    assert 12 == len(found[0])
+    assert found[0] == found[1]
+
+
+async def test_a_gate_pairs_one_debate_a_case_of_a_ladder(run: str, cases: Path, tmp_path: Path) -> None:
+    await judge_run(
+        staged(cases, run, a_ladder(tmp_path, {"pass": 1.0}, audit=1.0), run_id="again"), lambda _line: None
+    )
+
+    found = await VoteReports().gate(GateSettings(sources=("r", "again"), store_url=run, include_simulated=True))
+
+    assert 6 == found.report.paired.pairs
+
+
+async def test_a_person_is_asked_about_the_debate_that_counts_alone(run: str) -> None:
+    async with Records(run) as records:
+        waiting = {one.row.debate_id for one in await records.review_queue()}
+        await records.review("r~c1~s2", NewReview("ann", FAIL))
+        listed = {row.row.debate_id async for row in records.listed(DebateFilter(run_id="r", disposition=FAIL.value))}
+
+    assert {"r~c1~s2", "r~c3~s2", "r~c5~s2"} == waiting
+    assert {"r~c1~s2"} == listed
+
+
+async def test_statistics_say_how_often_the_last_stage_disagrees_with_audited_verdicts(run: str) -> None:
+    asked = StatisticsSettings(run_ids=("r",), store_url=run, include_simulated=True, by=("panel",), resamples=0)
+
+    found = await VoteReports().stats(asked)
+
+    (audits,) = found.audits
+    assert AuditedVerdicts(3, 0) == audits.whole
+    assert ["safe_pass"] == list(audits.by_verdict)
+    assert (0.0, pytest.approx(0.7076, abs=1e-4)) == audits.whole.interval
+    assert found.to_dict()["audits"][0]["audited"] == 3
+    assert next(found.remarks()).startswith(
+        "run r: the last stage has another verdict on 0 of 3 (0.0%, 95 % 0.0% to 70.8%) of the audited early exits: "
+    )
+
+
+async def test_no_calibration_is_made_of_the_votes_of_a_staged_run(run: str) -> None:
+    with pytest.raises(SettingError, match=r"is a stage of a ladder: later stages saw a selection of the cases"):
+        await VoteReports().calibrate(CalibrationSettings(run_ids=("r",), store_url=run, include_simulated=True))
