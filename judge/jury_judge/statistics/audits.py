@@ -14,9 +14,10 @@ _ONE_SIDE = 0.975
 """Of an interval of 95 %."""
 
 _DISAGREES = Wording(
-    "run {run}: the last stage has another verdict on {whole} of the audited early exits: {each}; which is right, labels "
-    "alone say",
-    "実行{run}: 監査した早期確定のうち最終段の判定が異なるもの: {whole}（{each}）。どちらが正しいかはラベルだけが示します",
+    "run {run}: the last stage has another verdict on {whole} of the audited early exits: {each}; which is right, "
+    "labels alone say",
+    "実行{run}: 監査した早期確定のうち最終段の判定が異なるもの: {whole}（{each}）。"
+    "どちらが正しいかはラベルだけが示します",
 )
 
 
