@@ -14,7 +14,6 @@ from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.selection import Selection
 from jury_judge.settings.statistics import StatisticsSettings
-from jury_judge.statistics.audits import AuditedVerdicts
 from jury_store.debate_rows import ALL_STAGES
 from jury_store.opening import open_store
 from support.ladders import a_ladder, staged
@@ -71,10 +70,10 @@ async def test_statistics_say_how_often_the_last_stage_disagrees_with_audited_ve
     found = await VoteReports().stats(asked)
 
     (audits,) = found.audits
-    assert AuditedVerdicts(3, 0) == audits.whole
-    assert ["safe_pass"] == list(audits.by_verdict)
-    assert (0.0, pytest.approx(0.7076, abs=1e-4)) == audits.whole.interval
-    assert found.to_dict()["audits"][0]["audited"] == 3
+    assert [(None, 3, 0.0), ("safe_pass", 3, 0.0)] == [
+        (one.verdict, one.audited, one.disagreement.value) for one in audits.shares
+    ]
+    assert 3 == found.to_dict()["audits"][0]["shares"][0]["audited"]
     assert next(found.remarks()).startswith(
         "run r: the last stage has another verdict on 0 of 3 (0.0%, 95 % 0.0% to 70.8%) of the audited early exits: "
     )

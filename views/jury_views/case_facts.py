@@ -14,8 +14,8 @@ _BETWEEN = {"en": ", ", "ja": "、"}
 def case_facts(opened: DebateOpened, words: DebateLabels) -> Iterator[tuple[str, str]]:
     """Stage, tags, cluster and other facts of the case, each with its heading, if present."""
     if (place := opened.stage) is not None:
-        said = words.audit_stage if place.audit else words.first_stage if place.before is None else words.later_stage
-        yield words.stage, said.format(number=place.number, of=place.of, before=place.before)
+        form = words.audit_stage if place.audit else words.first_stage if place.before is None else words.later_stage
+        yield words.stage, form.format(number=place.number, of=place.of, before=place.before)
     if opened.tags:
         yield words.tags, ", ".join(opened.tags)
     if opened.cluster is not None:

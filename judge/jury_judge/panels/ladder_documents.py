@@ -87,9 +87,9 @@ def _load_ladder(
     document: PanelDocument, load: Callable[[str], LoadedPanel], trust: Collection[PublicKey]
 ) -> LoadedPanel:
     stages = []
-    for place, path in enumerate(stage_panels(document)):
+    for place, panel in enumerate(stage_panels(document)):
         try:
-            stages.append(load(path))
+            stages.append(load(panel))
         except PanelFileError as error:
             raise type(error)(str(document.refused((STAGES, place), f"stages.{place}: {error}"))) from error
     _check_alike(document, stages)

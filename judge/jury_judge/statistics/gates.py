@@ -159,7 +159,9 @@ def sides_of_runs(
 
 def _of_one_ladder(store: EventStore, ballots: pa.Table) -> pa.Table:
     """The ballots of a run; the stages of a ladder judge as one panel, which has the digest of the ladder."""
-    place = opening_of(store, str(ballots["debate_id"][0])).stage
+    first = str(ballots["debate_id"][0])
+    row = store.debate(first)
+    place = None if row is None or row.stage is None else opening_of(store, first).stage
     if place is None:
         return ballots
     names = pa.array([place.ladder[:16]] * ballots.num_rows, pa.string()).dictionary_encode()

@@ -82,7 +82,7 @@ class GroupedStatistics(ShownAsCell):
     def remarks(self) -> Iterator[Reason]:
         """Lines about labels that differ from those of the cases, tie, or are of no case; and about audits."""
         for audited in self.audits:
-            yield audited.line()
+            yield from audited.lines()
         if self.unmatched:
             yield _WITHOUT_VOTES(n=len(self.unmatched), cases=_listed(self.unmatched))
         for group in self.groups:
