@@ -94,8 +94,13 @@ def hand_over(
         planned: the run; its cases are sent to the cluster.
         door: further options of the command, for the process.
         cluster: joins the cluster of the settings while its context lasts.
+
+    Raises:
+        SettingsRefused: the panel is a ladder.
     """
     run, settings, url = planned.run, planned.settings, planned.store_url
+    if planned.loaded.ladder is not None:
+        raise SettingsRefused("{panel_name}: a ladder of stages is not handed to a cluster: leave out {ray_address}")
     local = url.startswith("sqlite")
     if local:
         url = f"sqlite:///{database_path(parse_store_url(url))}"
