@@ -1,6 +1,7 @@
 """A scorer for `mlflow.genai.evaluate`."""
 
 import json
+import logging
 from typing import Any
 
 from mlflow.entities import AssessmentSource, AssessmentSourceType, Feedback
@@ -11,6 +12,7 @@ from jury_integrations.asked_rows import asked_row, expected_text
 from jury_integrations.hosted_jury import HostedJury, hosted_jury
 
 HOST = "mlflow"
+_log = logging.getLogger(__name__)
 _NO_LIMIT = 0
 """A debate may take longer than the 300 seconds that MLflow gives a scorer; its calls have limits of their own."""
 
@@ -26,7 +28,7 @@ def jury_scorer(
 
     So MLflow has its mean, and passes or fails an evaluation by it. The rationale begins with the verdict, which is in
     the metadata too. A trace with more than one span is judged as it is, with its calls of tools; else the inputs and
-    outputs. A debate that could not go on is an error of the feedback, without a value.
+    outputs. A debate that could not go on is an error of the feedback, without a value, and a warning of the log.
     """
     hosted = hosted_jury(HOST, panel, store, policy, run)
 
@@ -35,6 +37,8 @@ def jury_scorer(
         try:
             outcome = hosted.judge(_case(hosted, inputs, outputs, expectations, trace))
         except JuryError as error:
+            # MLflow counts the errors of a scorer, and prints none of them.
+            _log.warning("%s: no value: %s", name, error)
             return Feedback(name=name, error=error, source=source)
         facts = {key: _text(value) for key, value in outcome.metadata.items()}
         return Feedback(name=name, value=outcome.passed, rationale=outcome.explanation, source=source, metadata=facts)

@@ -88,8 +88,8 @@ def test_a_trace_of_mlflow_with_spans_is_judged_as_it_is(load: Load, sqlite_url:
     assert "~row." in alone.metadata["debate_id"]
 
 
-def test_feedback_of_mlflow_is_an_error_where_a_debate_cannot_go_on(
-    load: Load, sqlite_url: str, halts: Callable[[], None]
+def test_feedback_of_mlflow_is_an_error_where_a_debate_cannot_go_on_and_the_log_says_why(
+    load: Load, sqlite_url: str, halts: Callable[[], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     scorer = mlflow(load).jury_scorer(store=sqlite_url)
     halts()
@@ -97,6 +97,7 @@ def test_feedback_of_mlflow_is_an_error_where_a_debate_cannot_go_on(
 
     assert "the quota is used up" in str(found.error)
     assert not hasattr(found, "value")
+    assert ["jury: no value: the quota is used up"] == [one.getMessage() for one in caplog.records]
 
 
 def deepeval(load: Load) -> Any:
