@@ -1,5 +1,7 @@
 """Runs in batches that are cancelled, use tools, or have a clock that jumps."""
 
+import json
+from contextlib import closing
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
@@ -8,10 +10,17 @@ import pytest
 
 from batches import test_waves
 from batches.test_waves import Night, exchanges, rows, verdicts
-from jury_actors.batches.batch_log import batches_of
+from jury_actors.batches.batch_lifecycle import BatchLifecycle
+from jury_actors.batches.batch_log import BatchLog, batches_of
 from jury_actors.batches.batch_steps import BatchPatience
+from jury_actors.batches.wave_spool import FilledSpool, SpooledCall, a_nonce, custom_id
+from jury_actors.clerk import Clerk
+from jury_actors.effects import Effects
 from jury_judge.jury import Jury
+from jury_providers.batches.batch import RefusedLine
 from jury_providers.batches.item import BatchLine, ItemEnd
+from jury_providers.batches.limits import BatchLimits
+from jury_store.opening import open_store
 from support.batch_double import BatchAccountDouble
 
 HOUR = 3_600_000_000
@@ -116,3 +125,50 @@ async def test_a_clock_that_goes_back_cancels_nothing(night: Night) -> None:
     assert set() == night.account.cancelled
     assert [] == night.sent_twice()
     assert verdicts(lines) == verdicts(await night.live("day"))
+
+
+@pytest.mark.parametrize("bound", ["items", "bytes"])
+async def test_waves_are_split_by_what_a_batch_may_have(night: Night, bound: str) -> None:
+    most = 4 if bound == "items" else 10**9
+    size = 50_000_000 if bound == "items" else 30_000
+    night.account.limits = BatchLimits(most, size, True, True, 24, 24)
+    lines = await night.session()
+    sent = [list(one.lines) for one in night.account.batches.values()]
+
+    assert len(sent) > 3
+    assert max(map(len, sent)) <= most
+    assert max(sum(len(line) + 1 for line in one) for one in sent) <= size
+    assert [] == night.sent_twice()
+    assert verdicts(lines) == verdicts(await night.live("day"))
+
+
+async def test_one_bad_line_frees_the_others_of_a_batch_of_thousands(night: Night) -> None:
+    """Of 5,000 lines, as many as a wave puts into a batch; without their debates, which are of no account for it."""
+    lines = 5_000
+    store = night.read(lambda _store: open_store(night.url, write=True))
+    with closing(Clerk(store)) as clerk:
+        effects = Effects()
+        lifecycle = BatchLifecycle("night", BatchLog(store, clerk, effects), clerk, night.account.providers, say=print)
+        facts = await lifecycle.launch(a_spool(night, lines, effects), 1)
+        night.account.refused["sent-1"] = (RefusedLine(2_500, "no such parameter"),)
+        facts = await lifecycle.advance(facts)
+
+    assert facts.closed is not None
+    assert set(range(1, lines + 1)) == facts.unanswered
+    assert (0, lines) == (facts.closed.answered, facts.closed.unanswered)
+
+
+def a_spool(night: Night, lines: int, effects: Effects) -> FilledSpool:
+    spool = FilledSpool(
+        "simulated", "juror", a_nonce(effects), Path(night.url.removeprefix("sqlite:///")).with_name("s")
+    )
+    written = [
+        json.dumps({"custom_id": custom_id(spool.nonce, number), "trace": f"t{number}"})
+        for number in range(1, lines + 1)
+    ]
+    spool.path.write_text("".join(line + "\n" for line in written))
+    spool.size = spool.path.stat().st_size
+    spool.calls += [
+        SpooledCall(f"night~c{number}", "initial/a/simulated%2Fjuror/1/1", "0a" * 32) for number in range(1, lines + 1)
+    ]
+    return spool
