@@ -103,6 +103,15 @@ def test_a_run_with_rounds_replays_verifies_travels_and_goes_on(ran: CommandLine
     ]
 
 
+@pytest.mark.full
+def test_on_ray_a_debate_has_the_votes_that_it_has_in_process(ran: CommandLine) -> None:
+    on_ray = ran("run", "cases.jsonl", "--run", "r2", "--panel", "panel.yaml", "--ray")
+    shown = [json.loads(ran("show", f"{run}~c1", "--json").out)["phase1_evaluations"] for run in ("r1", "r2")]
+
+    assert 0 == on_ray.code
+    assert shown[0] == shown[1]
+
+
 def test_statistics_treat_its_probability_as_confidence(ran: CommandLine) -> None:
     labels = ran.write("labels.jsonl", {"id": "c0", "label": "safe_pass"}, {"id": "c1", "label": "unsafe_fail"})
     stats = ran("stats", "--run", "r1", "--include-simulated", "--labels", labels, "--json")

@@ -40,6 +40,11 @@ def test_no_cloud_has_batches(protocol: str, cloud: str) -> None:
         batch_provider("there", endpoints)
 
 
+@pytest.mark.parametrize("name", ["openai-decisions", "google-decisions", "systemone"])
+def test_decision_models_are_asked_live(name: str) -> None:
+    assert f"the protocol {name} has no batches" == no_batches(name, {name: Endpoint(batches="on")})
+
+
 def test_simulated_and_installed_providers_have_none() -> None:
     assert "in this process" in (no_batches("simulated") or "")
     assert "installed provider elsewhere" in (no_batches("elsewhere") or "")
