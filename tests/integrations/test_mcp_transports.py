@@ -120,6 +120,12 @@ async def test_over_http_tokens_hosts_and_origins_are_those_of_serve(jury: Comma
                 {"Authorization": f"Bearer {TOKEN}", "Origin": "http://evil.example"},
             )
         ]
+        json_body = {
+            "Authorization": f"Bearer {TOKEN}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        nested = await plain.post(url, content="[" * 1_000_000, headers=json_body)
         async with (
             httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}) as bearer,
             Client(streamable_http_client(url, http_client=bearer)) as client,
@@ -127,6 +133,7 @@ async def test_over_http_tokens_hosts_and_origins_are_those_of_serve(jury: Comma
             tools = [tool.name for tool in (await client.list_tools()).tools]
 
     assert [401, 401, 421, 403] == [answer.status_code for answer in answers]
+    assert (400, "Parse error") == (nested.status_code, nested.json()["error"]["message"].partition(":")[0])
     assert "judge" not in tools
     assert "list_debates" in tools
 

@@ -1,0 +1,26 @@
+"""A debate of a list, as a client gets it."""
+
+from typing import Any
+
+from jury_events.text.timestamps import moment
+from jury_judge import DebateRow
+
+
+def debate_summary(row: DebateRow) -> dict[str, Any]:
+    """What it came to, without its texts."""
+    return {
+        "debate_id": row.debate_id,
+        "run_id": row.run_id,
+        "case_id": row.case_id,
+        "status": row.status,
+        "verdict": row.final_verdict,
+        "label": row.final_label,
+        "score": row.final_score,
+        "disposition": row.disposition,
+        "rounds": row.rounds,
+        "calls": row.calls,
+        "cost": row.cost,
+        "simulated": row.simulated,
+        "tags": list(row.tags),
+        "opened_at": moment(row.opened_at),
+    }
