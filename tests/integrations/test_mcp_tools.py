@@ -234,7 +234,7 @@ async def test_cases_of_one_server_are_judged_at_once_within_one_budget(url: str
 async def test_progress_of_a_judging_call_is_reported_to_a_client_that_asks_for_it(asked: Asked) -> None:
     steps: list[tuple[float, str | None]] = []
 
-    async def take(progress: float, _total: float | None, message: str | None) -> None:
+    async def take(progress: float, total: float | None, message: str | None) -> None:
         steps.append((progress, message))
 
     async def judged(client: Client) -> Any:
