@@ -103,13 +103,23 @@ def test_a_run_with_rounds_replays_verifies_travels_and_goes_on(ran: CommandLine
     ]
 
 
+def evaluations(jury: CommandLine, run: str) -> Any:
+    return json.loads(jury("show", f"{run}~c1", "--json").out)["phase1_evaluations"]
+
+
+def test_the_same_record_gets_the_same_probabilities_in_another_debate(ran: CommandLine) -> None:
+    again = ran.run("cases.jsonl", "--run", "r2", "--panel", "panel.yaml")
+
+    assert 0 == again.code
+    assert evaluations(ran, "r1") == evaluations(ran, "r2")
+
+
 @pytest.mark.full
 def test_on_ray_a_debate_has_the_votes_that_it_has_in_process(ran: CommandLine) -> None:
     on_ray = ran("run", "cases.jsonl", "--run", "r2", "--panel", "panel.yaml", "--ray")
-    shown = [json.loads(ran("show", f"{run}~c1", "--json").out)["phase1_evaluations"] for run in ("r1", "r2")]
 
     assert 0 == on_ray.code
-    assert shown[0] == shown[1]
+    assert evaluations(ran, "r1") == evaluations(ran, "r2")
 
 
 def test_statistics_treat_its_probability_as_confidence(ran: CommandLine) -> None:

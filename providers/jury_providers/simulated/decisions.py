@@ -24,9 +24,14 @@ Distribution = list[tuple[str, str]]
 def decision_prompt(request: ModelRequest) -> Prompt:
     """The record and the options of a request with typed questions; never raises."""
     record = "".join(block for message in request.messages for block in message.shared)
-    patterns, marker = _marked(record)
+    patterns, marker, notice = _marked(record)
     mark = MARK if marker is None or marker.startswith("⟦") else LINE_MARK
-    shown = record if marker is None else f"\n{record}".replace(f"\n{marker} ", f"\n{mark} ")[1:]
+    shown = record
+    if marker is not None:
+        # No answer depends on the marker, which is drawn for each debate.
+        named = record.replace(notice, notice.replace(marker, mark), 1)
+        shown = f"\n{named}".replace(f"\n{marker} ", f"\n{mark} ")[1:]
+        shown = shown.replace(marker, mark) if mark == MARK else shown
     return Prompt(
         patterns=patterns,
         language="en" if patterns is None else patterns.language,
@@ -44,13 +49,13 @@ def decision_prompt(request: ModelRequest) -> Prompt:
     )
 
 
-def _marked(record: str) -> tuple[PromptPatterns | None, str | None]:
-    """The prompts that rendered a record, by the notice that names its marker."""
+def _marked(record: str) -> tuple[PromptPatterns | None, str | None, str]:
+    """The prompts that rendered a record, its marker, and the notice that names it."""
     for patterns in all_prompt_patterns():
         for line in patterns.markers if patterns.seats_block is not None else ():
             if found := line.find(f"\n{record}"):
-                return patterns, found[1]
-    return None, None
+                return patterns, found[1], found.group()
+    return None, None, ""
 
 
 def decision_text(request: ModelRequest, scores: Sequence[float], fault: str | None) -> str:
