@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from jury_store.ballot_sheet import BallotSheet
 
-MOST_DEBATES = 2_000
+MOST_DEBATES = 10_000
 """Kept at most, a few kilobytes each; the longest unchanged leave first."""
 
 
