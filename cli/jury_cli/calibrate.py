@@ -24,7 +24,7 @@ _GROUPS = {
     "Votes of files, and labels": ("votes", "seats", "labels", "include_simulated"),
     "Results": ("output", "as_json"),
 }
-_RARE = ("fit", "certify", "test", "seed")
+_RARE = ("read", "fit", "certify", "test", "seed")
 _WHOLE = 100.0
 _RISKS = "must be a share, as 0.05, or shares of a ladder, each once, as pass=0.05,fail=0.1,missed=0.1"
 _SIGNALS = ("share", "isotonic", "weights", "dawid-skene", "votes+step", "probability")

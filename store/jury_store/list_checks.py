@@ -159,10 +159,15 @@ def _indexable(record: DebateHistory, last: int) -> list[int]:
         and event.position <= last
         # Without an erasure, every evaluation and statement has a text, but for those of decision models.
         and (
-            (not gone and event.type in {"juror_evaluated", "statement_made"} and _NO_REASONS not in event.body)
+            (not gone and event.type in {"juror_evaluated", "statement_made"} and not _without_reasons(event))
             or any(one in record.parts and one not in gone for one in searchable_digests(event))
         )
     ]
+
+
+def _without_reasons(event: StoredEvent) -> bool:
+    # A changed file may have a body of another type.
+    return type(event.body) is bytes and _NO_REASONS in event.body
 
 
 def _last(record: DebateHistory) -> int:

@@ -93,7 +93,7 @@ def test_one_thing_is_asked_of_the_command_at_a_time(jury, arguments):
 
 
 def test_prompts_1_refuse_a_scale_with_its_line(jury, monkeypatch):
-    monkeypatch.setattr(resolve, "__defaults__", ((), 1))
+    monkeypatch.setattr(resolve, "__defaults__", ((), 1, ()))
     jury.write("mine.yaml", SCALE)
 
     asked = jury("doctor", "--panel", "mine.yaml")

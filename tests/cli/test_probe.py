@@ -299,7 +299,7 @@ def test_a_run_that_was_begun_under_prompts_1_has_no_other_marking(
 ) -> None:
     with jurors(biases={}):
         with monkeypatch.context() as before:
-            before.setattr(resolve, "__defaults__", ((), 1))
+            before.setattr(resolve, "__defaults__", ((), 1, ()))
             begun = probe(jury, "--probe", "injection", cases=3)
         outcome = probe(jury, "--probe", "injection,marking", cases=3)
 

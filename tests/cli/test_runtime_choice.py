@@ -17,7 +17,9 @@ FIT = CaseFit(a_resolved())
 def report(
     total: int | None, ended: int = 0, before: RunRow | None = None, read: int = RAY_FROM_READ
 ) -> PreflightReport:
-    return PreflightReport(read=read, total=total, ended=ended, recorded=before, omissions=NOTHING, fit=FIT)
+    return PreflightReport(
+        read=read, read_cases=read, total=total, ended=ended, recorded=before, omissions=NOTHING, fit=FIT
+    )
 
 
 def recorded(ended: int, cases: int | None) -> RunRow:

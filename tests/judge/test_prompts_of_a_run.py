@@ -67,12 +67,12 @@ def test_a_debate_that_was_cut_short_goes_on_under_its_prompts_and_with_its_poli
     given = (cases, "--run", "r", "--policy", "policy.md")
     meter = Meter()
     meter.breaks = lambda trace: "/final/" in trace
-    monkeypatch.setattr(resolve, "__defaults__", ((), first))
+    monkeypatch.setattr(resolve, "__defaults__", ((), first, ()))
     with patch("jury_actors.runtime.provider_factory", meter.factory):
         begun = jury.run(*given, "--limit", "1")
     unfinished = jury("list", "--run", "r", "--unfinished", "--json").json
     # What opens by default changes between the two.
-    monkeypatch.setattr(resolve, "__defaults__", ((), 3 - first))
+    monkeypatch.setattr(resolve, "__defaults__", ((), 3 - first, ()))
     resumed, replayed = jury.run(*given), jury("replay", "--run", "r")
 
     assert (4, 0, 0) == (begun.code, resumed.code, replayed.code), resumed.err

@@ -109,7 +109,9 @@ async def lines_of(
     run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=1)
     carried = execute_run(
         run,
-        PreflightReport(read=3, total=3, omissions=OmissionReport(images_seen=False), fit=CaseFit(a_resolved())),
+        PreflightReport(
+            read=3, read_cases=3, total=3, omissions=OmissionReport(images_seen=False), fit=CaseFit(a_resolved())
+        ),
         store or MemoryEventStore(),
         runtime,
         progress=Silent(),

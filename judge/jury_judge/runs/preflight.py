@@ -278,6 +278,8 @@ def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStor
 def _first_debate(run: Run, store: EventStore) -> list[DebateRow]:
     """The first recorded debate of the run, of a ladder that of the stage; refuses a run of another ladder."""
     for first in store.debates(run_id=run.run_id, limit=1):
+        if run.stage is None and first.stage is None:
+            return [first]
         place = opening_of(store, first.debate_id).stage
         recorded, now = None if place is None else place.ladder, None if run.stage is None else run.stage.ladder
         if recorded != now:
@@ -289,7 +291,7 @@ def _first_debate(run: Run, store: EventStore) -> list[DebateRow]:
                 "begun with, or give the run another --run id"
             )
     if run.stage is None:
-        return store.debates(run_id=run.run_id, limit=1)
+        return []
     return store.list_debates(DebateFilter(run.run_id, stage=run.stage.number), OLDEST, limit=1)
 
 
