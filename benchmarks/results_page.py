@@ -287,7 +287,8 @@ def _steps(found: SetResult) -> Iterator[str]:
     yield (
         f"Where two judges or more name a step, all name the same one in {_share(messages.one_message)} of the runs; "
         f"the step that more of them name than any other is right in {_share(messages.plurality_right)} of "
-        f"{messages.plurality_right.n:,} ([agreement on the step](calibration.md#agreement-on-the-step)).\n"
+        f"{messages.plurality_right.n:,}, and in {messages.majority_right.n:,} of these more than half of them name it "
+        "([agreement on the step](calibration.md#agreement-on-the-step)).\n"
     )
 
 

@@ -9,6 +9,7 @@ from jury_events.case import Case
 from jury_events.verdict import PASS
 from jury_integrations.errors import DebateUnfinished
 from jury_judge import CollaborativeJuryResult, FinalJudgment, JurorEvaluation, QuotedEvidence
+from jury_views.probabilities import probabilities_line
 
 _STANDS = ("verified", "normalised")
 SIMULATED = "Simulated jurors: no model was called, and the verdict says nothing of the case."
@@ -76,7 +77,7 @@ class JuryOutcome:
         if judgment.rationale:
             lines.append(judgment.rationale)
         else:
-            lines += [f"{one.juror_id}: {one.verdict}. {one.rationale or ''}" for one in self.result.phase1_evaluations]
+            lines += [f"{one.juror_id}: {one.verdict}. {_said(one)}".rstrip() for one in self.result.phase1_evaluations]
         return "\n".join([*lines, f"jury show {self.result.debate_id}"])
 
     @property
@@ -117,6 +118,11 @@ class JuryOutcome:
         statements = (one for one_round in self.result.discussion_rounds for one in one_round.statements)
         last |= {one.juror_id: one.updated_evaluation for one in statements if one.updated_evaluation is not None}
         return list(last.values())
+
+
+def _said(one: JurorEvaluation) -> str:
+    """The reasons; of a decision model its probabilities."""
+    return one.rationale or ("" if one.probabilities is None else probabilities_line(one.probabilities))
 
 
 def _line(juror: str, quoted: QuotedEvidence) -> str:

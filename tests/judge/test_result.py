@@ -245,6 +245,7 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "model_mismatches": [],
         "evidence": None,
         "read": {},
+        "probabilities": {},
         "tags": [],
         "metadata": {},
         "cluster": None,

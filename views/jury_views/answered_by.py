@@ -15,6 +15,7 @@ from jury_events.ids import FINAL, Step
 from jury_events.models import is_other_model
 from jury_events.reading import RecordRead
 from jury_events.verdict import Verdict
+from jury_views.probabilities import probabilities_object
 
 _EVALUATING = frozenset({"juror_evaluated", "statement_made", "judgment_rendered"})
 
@@ -33,6 +34,7 @@ class AnsweredBy(NamedTuple):
         facts: of its evidence; None where it was not asked for any.
         read: the share of the record that was read, 0 to 1; None: all of it, in one call.
         label: of the evaluation, as in `SeatPosition`.
+        probabilities: of the verdict words, by a decision model; else None.
     """
 
     step: Step
@@ -45,6 +47,7 @@ class AnsweredBy(NamedTuple):
     facts: EvaluationFacts | None = None
     read: float | None = None
     label: str | None = None
+    probabilities: dict[str, float] | None = None
 
     @property
     def position(self) -> SeatPosition:
@@ -141,6 +144,7 @@ def _answered_by(step: Step, evaluation: Evaluation) -> AnsweredBy:
         facts=EvaluationFacts.of(evaluation),
         read=None if evaluation.reading is None else evaluation.reading.share,
         label=evaluation.label,
+        probabilities=probabilities_object(evaluation.probabilities),
     )
 
 
@@ -165,6 +169,9 @@ def _read(stored: StoredEvent) -> list[AnsweredBy]:
         if (reading := evaluation.get("reading")) is not None:
             read = RecordRead.model_validate_json(orjson.dumps(reading)).share
         label = evaluation.get("label")
-        return [AnsweredBy(step, *asked, verdict, evaluation["synthetic"], changed, facts, read, label)]
+        probabilities = None
+        if (given := evaluation.get("probabilities")) is not None:
+            probabilities = {one["label"]: one["probability"] for one in given}
+        return [AnsweredBy(step, *asked, verdict, evaluation["synthetic"], changed, facts, read, label, probabilities)]
     except (ValueError, KeyError, TypeError, RecursionError):
         return answers([decode(stored)])  # raises the error that names the fault

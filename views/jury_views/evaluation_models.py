@@ -27,7 +27,7 @@ class ScenarioResult:
 
     `question_id` is what the caller calls its question, else the scenario's id. The documents' classes fill in the
     question's `use_case` and `prompt`, the `response`, and the `confidence` (0-1) and `rationale` of the judgment as a
-    whole; elsewhere they are None.
+    whole; elsewhere they are None. `probabilities` by verdict word: in the evaluation of a decision model.
     """
 
     scenario_id: str
@@ -40,6 +40,7 @@ class ScenarioResult:
     confidence: float | None = None
     rationale: str | None = None
     label: str | None = None
+    probabilities: dict[str, float] | None = None
 
     def __post_init__(self) -> None:
         """A scenario whose question has no id is called by its own."""

@@ -17,7 +17,7 @@ from jury_events.debate_events import (
     StatementMade,
 )
 from jury_events.debate_history import DebateHistory
-from jury_events.evaluation import Evaluation, Probabilities, ScenarioVerdict
+from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.evidence_facts import EvidenceFacts, evidence_after
 from jury_events.ids import Step
 from jury_events.judgment import Vote
@@ -37,6 +37,7 @@ from jury_views.evidence_counts import evidence_object
 from jury_views.label_decisive import label_decisive_object
 from jury_views.later_events import later_events_object
 from jury_views.position_changes import Change, change_counts, position_changes
+from jury_views.probabilities import probabilities_object
 from jury_views.quotations import quotations
 from jury_views.record_reading import reading_object
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in, review_objects
@@ -76,7 +77,8 @@ def collaborative_result(
     `evidence` of an evaluation has its quotations with the results of their checks, null where none was asked for;
     `span` is in characters of the text of its `item`. `decisive_item` is the first item where it went wrong;
     `unsupported`: it fails the agent without a quotation that stands where the juror says. `reading`: how much of a
-    long record it rests on (`reading_object`), null where that is all of it, in one call.
+    long record it rests on (`reading_object`), null where that is all of it, in one call. `probabilities`, also of its
+    scenarios, are those of the verdict words by a decision model, which gives no rationale; else null.
     Under a scale of the panel's own, `scale` is its name, `label` of an evaluation, a vote, a scenario and the judgment
     the word of the scale, `majority_label` that of a check, `final_label` that of the result; null where only an
     outcome was decided, and under the three verdicts. `agreed_on` and `shortfalls` as in `Judgment`.
@@ -145,7 +147,8 @@ def result_line(
     verdict, where the case has one; it, `simulated`, `model_mismatches`, `position_changes` and what else is known of
     the case are as in `collaborative_result`. `evidence` counts the quotations by the results of their checks and the
     seats that fail the agent without support, null where none was asked for (`evidence_object`). `read` has the share
-    of the record that each seat read that did not read it whole in one call, by its latest evaluation.
+    of the record that each seat read that did not read it whole in one call, by its latest evaluation; `probabilities`
+    has those of the verdict words, by seat, of decision models.
     Under a scale of the panel's own, `scale` is its name, `final_label` the word of the verdict, `vote_labels` those of
     the votes; `agreed_on` says what decided, and `shortfalls` which critical criteria had too few points.
     """
@@ -181,6 +184,11 @@ def result_line(
         "model_mismatches": model_mismatches(evaluations),
         "evidence": evidence_object(_evidence(evaluations)),
         "read": {one.step.juror_id: one.read for one in evaluations if one.step.juror_id and one.read is not None},
+        "probabilities": {
+            one.step.juror_id: one.probabilities
+            for one in evaluations
+            if one.step.juror_id and one.probabilities is not None
+        },
         **_of_case(opened),
     }
 
@@ -229,16 +237,14 @@ def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
         "model": evaluation.model,
         "model_version": evaluation.model_version,
         "simulated": evaluation.simulated,
-        "scenarios": _scenarios(evaluation.scenarios),
+        "scenarios": [
+            {**row, "probabilities": probabilities_object(scenario.probabilities)}
+            for row, scenario in zip(_scenarios(evaluation.scenarios), evaluation.scenarios, strict=True)
+        ],
         "reading": reading_object(evaluation),
         **evidence_of(evaluation, texts),
-        **_probabilities(evaluation.probabilities),
+        "probabilities": probabilities_object(evaluation.probabilities),
     }
-
-
-def _probabilities(given: Probabilities | None) -> dict[str, Any]:
-    """The probability of each verdict word, where a decision model gave them."""
-    return {} if given is None else {"probabilities": {one.label: one.probability for one in given}}
 
 
 def evidence_of(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:

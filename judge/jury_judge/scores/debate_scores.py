@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from jury_events.debate_history import DebateHistory
+from jury_views.probabilities import probabilities_line
 from jury_views.result_lines import result_of
 
 VERDICT = "jury.verdict"
@@ -121,9 +122,13 @@ def _of_votes(judgment: Mapping[str, Any], seats: Mapping[str, Mapping[str, Any]
         if vote["position"] is not None:
             seat = vote["juror_id"]
             said = seats.get(seat, {})
-            yield DebateScore(
-                f"{VOTE}{seat}", vote["label"] or vote["position"], _cut(said.get("rationale") or ""), seat
-            )
+            yield DebateScore(f"{VOTE}{seat}", vote["label"] or vote["position"], _cut(_explanation(said)), seat)
+
+
+def _explanation(said: Mapping[str, Any]) -> str:
+    """The reasons; of a decision model its probabilities."""
+    given = said.get("probabilities")
+    return said.get("rationale") or ("" if given is None else probabilities_line(given))
 
 
 def _seats(result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -11,6 +11,7 @@ from jury_events.text.visible_text import visible_line
 from jury_views.charts.shapes import stacked_bar
 from jury_views.notebook.cell import CellHtml
 from jury_views.notebook.cell_labels import CellLabels
+from jury_views.probabilities import probabilities_line
 from jury_views.templating import templates
 from jury_views.terms import term
 
@@ -22,6 +23,7 @@ def environment(lang: Language) -> Environment:
     """The templates in a language, compiled once per process."""
     made = templates(PackageLoader("jury_views", "notebook/templates"))
     made.globals.update(labels=LABELS[lang], lang=lang, stacked_bar=stacked_bar)
+    made.filters["probabilities_line"] = probabilities_line
     made.filters["term"] = lambda word: term(word, lang).replace("_", " ")
     return made
 

@@ -26,6 +26,7 @@ from jury_views.later_events import later_events_text
 from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
 from jury_views.position_changes import Change, position_changes
+from jury_views.probabilities import probabilities_line
 from jury_views.record_reading import reading_lines
 from jury_views.sent_pictures import pictures_sent
 from jury_views.terminal.calls import UncachedCost, add_calls
@@ -290,7 +291,9 @@ class _DebateView:
         self._page.line(TextSpan(_points(evaluation, self._panel.rubric), "dim"), indent=2)
         for scenario in evaluation.scenarios:
             shown = _verdict(scenario.verdict, scenario.label)
-            self._page.line(f"{words.scenario} {scenario.scenario_id}: ", shown, f"  {scenario.score:g}", indent=2)
+            given = "" if scenario.probabilities is None else f" · {probabilities_line(scenario.probabilities)}"
+            of_score = (f"  {scenario.score:g}", TextSpan(given, "dim"))
+            self._page.line(f"{words.scenario} {scenario.scenario_id}: ", shown, *of_score, indent=2)
         if evaluation.probabilities is not None:
             self._page.line(TextSpan(words.no_reasons, "dim"), indent=2)
         self._text(evaluation.rationale)
@@ -346,7 +349,7 @@ def _verdict(verdict: Verdict, label: str | None) -> TextSpan:
 def _points(evaluation: Evaluation, rubric: Rubric) -> str:
     """The points; of a decision model its probabilities."""
     if evaluation.probabilities is not None:
-        return " · ".join(f"{one.label} {one.probability:g}" for one in evaluation.probabilities)
+        return probabilities_line(evaluation.probabilities)
     maxima = {dimension.name: dimension.maximum for dimension in rubric.dimensions}
     return " · ".join(
         f"{score.dimension} {score.points:g}" + (f"/{maxima[score.dimension]:g}" if score.dimension in maxima else "")

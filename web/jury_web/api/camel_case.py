@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-_NAMED_BY_DATA = frozenset({"scores", "ended_as", "metadata"})
-"""Objects whose keys are data: rubric dimensions, verdicts, metadata of case files."""
+_NAMED_BY_DATA = frozenset({"scores", "probabilities", "ended_as", "metadata"})
+"""Objects whose keys are data: rubric dimensions, verdict words, metadata of case files."""
 
 
 def camel_case(value: Any) -> Any:
