@@ -150,10 +150,10 @@ def test_the_totals_of_a_large_run_are_not_read_at_every_look(
     store: MemoryEventStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[DebateFilter] = []
-    clock = iter([0.0, 2.0, 10.0, 23.0, 25.0])
+    clock = iter([0.0, 2.0, 10.0, 23.0, 23.0, 25.0])
     read: Callable[[DebateFilter], Totals] = store.totals
     monkeypatch.setattr(store, "totals", lambda wanted: (reads.append(wanted), read(wanted))[1])
-    monkeypatch.setattr("jury_judge.running.live_run.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("jury_judge.stores.paced_totals.time", SimpleNamespace(monotonic=lambda: next(clock)))
     reader = LiveRunReader(store, None, "r", clock=lambda: START)
     counts = []
     for _ in range(3):

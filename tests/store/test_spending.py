@@ -60,15 +60,31 @@ def test_a_debate_with_a_call_of_unknown_cost_counts_without_its_cost(store: Eve
     watch = SpendingWatch(store, "run")
     begin(store, new)
     call(store, new, 1)
+    call(store, new, 2)
     call(store, half, 2, cost=None)
 
     found = watch.look()
 
-    assert calls(2, 0.25, unknown=1) == found
+    # What `half` cost before is subtracted, so the bound is lower than it could be.
+    assert calls(3, 0.25, unknown=1) == found
     assert "at least $0.2500" == found.cost_text
-    assert "2 calls, at least 20 tokens in and 6 out, at least $0.2500 (the cost of 1 debate is not known)" == str(
+    assert "3 calls, at least 30 tokens in and 9 out, at least $0.2500 (the cost of 1 debate is not known)" == str(
         found
     )
+
+
+def test_a_debate_whose_cost_was_unknown_before_is_unknown_still_and_one_that_was_over_is_not_counted(
+    store: EventStore,
+) -> None:
+    half, over = DebateScript("half", seed=1), DebateScript("over", seed=2)
+    for script in (half, over):
+        begin(store, script)
+        call(store, script, 1, cost=None)
+    end(store, over)
+    watch = SpendingWatch(store, "run")
+    call(store, half, 2)
+
+    assert calls(1, 0.0, unknown=1) == watch.look()
 
 
 def test_a_debate_that_begins_and_ends_between_two_polls_is_counted_once(store: EventStore) -> None:

@@ -4,7 +4,6 @@ They come from the lists and the newest events of the log, so any process can re
 What is only in the memory of that process (calls in flight, queues) is read from its file, where there is one.
 """
 
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from jury_judge.running.cancelling import run_row
 from jury_judge.running.open_waves import OpenWave, open_wave
 from jury_judge.running.recent_calls import RecentCalls, RecentEvents
 from jury_judge.running.status_file import ProcessFigures, read_status
+from jury_judge.stores.paced_totals import PacedTotals
 from jury_store.debate_rows import DebateFilter, RunRow, Totals, Unrecorded
 from jury_store.event_store import EventStore
 from jury_store.run_registry import RunHolder, RunRegistry, open_registry
@@ -30,9 +30,6 @@ PHASES = ("evaluating", "discussing", "judging", "unreadable")
 """The statuses of debates that are not over."""
 
 _PAGE = 1000
-_SHARE = 0.1
-"""Of the time at most is spent on the totals of a large run: they are read again when they are old enough."""
-
 _WAVE_MICROSECONDS = 10_000_000
 
 NOT_RUNNING = "no process executes the run"
@@ -120,8 +117,7 @@ class LiveRunReader:
         self._recent = RecentEvents(store, run_id)
         self._wave: OpenWave | None = None
         self._wave_at: int | None = None
-        self._totals: Totals | None = None
-        self._totals_at = self._totals_took = 0.0
+        self._totals = PacedTotals(store, DebateFilter(run_id=run_id, counted=None))
 
     def read(self) -> LiveRun:
         """The figures now.
@@ -143,7 +139,7 @@ class LiveRunReader:
         eta, eta_reason = _eta(row, state, recent)
         return LiveRun(
             row=row,
-            totals=self._read_totals(),
+            totals=self._totals.recent(),
             at=moment(now, "milliseconds"),
             state=state,
             holder=holder,
@@ -182,14 +178,6 @@ class LiveRunReader:
             self._wave = open_wave(self._store, self._run_id)
             self._wave_at = now
         return self._wave
-
-    def _read_totals(self) -> Totals:
-        started = time.monotonic()
-        if self._totals is None or (started - self._totals_at) * _SHARE >= self._totals_took:
-            self._totals = self._store.totals(DebateFilter(run_id=self._run_id, counted=None))
-            self._totals_at = time.monotonic()
-            self._totals_took = self._totals_at - started
-        return self._totals
 
 
 def run_state(row: RunRow, holder: RunHolder | None) -> RunState:

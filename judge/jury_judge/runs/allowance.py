@@ -56,6 +56,7 @@ class Allowance:
         self._on = on
         self._spent = ceiling.spent
         self._open: dict[str, _OpenDebate] = {}
+        self._reserved = Spent()
         self._needs: dict[str, RunEstimate] = {}
         self._asked = 0
         self._likely = Spent()
@@ -79,6 +80,7 @@ class Allowance:
             self.short = self.short or not self._open
             return False
         self._open[job.debate_id] = _OpenDebate(before, reserved)
+        self._reserved = Spent(self._reserved.calls + reserved.calls, self._reserved.cost + reserved.cost)
         return True
 
     def ended(self, debate_id: str, *, finished: bool) -> None:
@@ -92,6 +94,8 @@ class Allowance:
             return
         taken = self._taken(debate_id)  # may fail; the caller then tries again
         del self._open[debate_id]
+        held = Spent(self._reserved.calls - one.reserved.calls, self._reserved.cost - one.reserved.cost)
+        self._reserved = held if self._open else Spent()  # sums of many costs are not exact
         calls, cost = taken.calls - one.before.calls, max(0.0, taken.cost - one.before.cost)
         self._spent = Spent(self._spent.calls + calls, self._spent.cost + cost)
         if not finished:
@@ -117,8 +121,8 @@ class Allowance:
         return " and ".join(bounds)
 
     def _covers(self, wanted: Spent) -> bool:
-        calls = self._spent.calls + wanted.calls + sum(one.reserved.calls for one in self._open.values())
-        cost = self._spent.cost + wanted.cost + sum(one.reserved.cost for one in self._open.values())
+        calls = self._spent.calls + wanted.calls + self._reserved.calls
+        cost = self._spent.cost + wanted.cost + self._reserved.cost
         most = self._ceiling
         return (most.max_calls is None or calls <= most.max_calls) and (most.max_cost is None or cost <= most.max_cost)
 

@@ -7,11 +7,10 @@ from typing import Self
 from jury_events.text.dollars import dollars
 from jury_events.text.pluralize import pluralize
 from jury_judge.runs.uncached_cost import uncached_sums
+from jury_judge.stores.paced_totals import PacedTotals
 from jury_providers.prices import Prices
-from jury_store.debate_rows import NOTHING_UNRECORDED, DebateFilter, DebateRow, RunRow, Totals, Unrecorded
+from jury_store.debate_rows import NOTHING_UNRECORDED, DebateFilter, RunRow, Totals, Unrecorded
 from jury_store.event_store import EventStore
-
-_PAGE = 1000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,43 +63,6 @@ class Spending:
             unrecorded=row.unrecorded(totals),
         )
 
-    @classmethod
-    def of(cls, row: DebateRow) -> Self:
-        """The spending of a debate."""
-        return cls(
-            calls=row.calls,
-            input_tokens=row.input_tokens,
-            output_tokens=row.output_tokens,
-            read=row.cached_input_tokens,
-            written=row.cache_write_tokens,
-            cost=row.cost or 0.0,
-            unknown=row.cost is None,
-        )
-
-    def plus(self, other: "Spending") -> "Spending":
-        """The sum."""
-        return Spending(
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            read=self.read + other.read,
-            written=self.written + other.written,
-            cost=self.cost + other.cost,
-            unknown=self.unknown + other.unknown,
-        )
-
-    def since(self, start: "Spending") -> "Spending":
-        """The spending of one debate after `start`. If the cost at `start` is unknown, this cost is too."""
-        return Spending(
-            calls=self.calls - start.calls,
-            input_tokens=self.input_tokens - start.input_tokens,
-            output_tokens=self.output_tokens - start.output_tokens,
-            read=self.read - start.read,
-            written=self.written - start.written,
-            cost=0.0 if self.unknown else self.cost - start.cost,
-            unknown=self.unknown,
-        )
-
     @property
     def at_least(self) -> str:
         """`at least ` where more may have been spent."""
@@ -133,7 +95,7 @@ def caches_said(read: int, written: int, sent: int) -> str:
 
 
 class SpendingWatch:
-    """Follows the spending of a run from now on; reads only debates that are new or not over.
+    """Follows the spending of a run from now on, by sums of the database: no debate is kept in memory.
 
     Args:
         store: open for reading.
@@ -141,43 +103,28 @@ class SpendingWatch:
     """
 
     def __init__(self, store: EventStore, run_id: str) -> None:
-        self._store = store
-        self._run_id = run_id
-        self._after = store.last_position()
-        self._start = {one: Spending.of(row) for one, row in self._unfinished().items()}
-        self._open = dict.fromkeys(self._start, Spending())
-        self._ended = Spending()
+        self._totals = PacedTotals(store, DebateFilter(run_id, counted=None))
+        begun = store.totals(DebateFilter(run_id, counted=None, unfinished=True))
+        self._before = before = self._totals.read()
+        self._unknown_before = before.unknown_cost - begun.unknown_cost
 
     def look(self) -> Spending:
         """The spending since the watch began."""
-        unfinished = self._unfinished()
-        for debate_id in [one for one in self._open if one not in unfinished]:
-            row = self._store.debate(debate_id)
-            del self._open[debate_id]
-            if row is not None:
-                self._ended = self._ended.plus(self._now(row))
-                self._start.pop(debate_id, None)
-        for debate_id in self._open:
-            self._open[debate_id] = self._now(unfinished[debate_id])
-        while page := self._store.debates(run_id=self._run_id, limit=_PAGE, after=self._after):
-            for row in page:
-                if row.ended_at is None:
-                    self._open[row.debate_id] = Spending.of(row)
-                else:
-                    self._ended = self._ended.plus(Spending.of(row))
-            self._after = page[-1].position
-        total = self._ended
-        for one in self._open.values():
-            total = total.plus(one)
-        return total
+        return self._since(self._totals.read())
 
-    def _now(self, row: DebateRow) -> Spending:
-        return Spending.of(row).since(self._start.get(row.debate_id, Spending()))
+    def glance(self) -> Spending:
+        """The same, perhaps of some time ago: see `PacedTotals`."""
+        return self._since(self._totals.recent())
 
-    def _unfinished(self) -> dict[str, DebateRow]:
-        found: dict[str, DebateRow] = {}
-        after = 0
-        while page := self._store.debates(run_id=self._run_id, unfinished=True, limit=_PAGE, after=after):
-            found.update((row.debate_id, row) for row in page)
-            after = page[-1].position
-        return found
+    def _since(self, now: Totals) -> Spending:
+        """A debate that goes on and whose cost is not known now is unknown: what it cost before is subtracted too."""
+        before = self._before
+        return Spending(
+            calls=now.calls - before.calls,
+            input_tokens=now.input_tokens - before.input_tokens,
+            output_tokens=now.output_tokens - before.output_tokens,
+            read=now.cached_input_tokens - before.cached_input_tokens,
+            written=now.cache_write_tokens - before.cache_write_tokens,
+            cost=max(0.0, now.cost - before.cost),
+            unknown=now.unknown_cost - self._unknown_before,
+        )

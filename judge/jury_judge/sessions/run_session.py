@@ -243,7 +243,7 @@ class RunSession:
         async def watch() -> None:
             while not over.is_set():
                 with suppress(StoreError):
-                    show(await asyncio.to_thread(self._watch.look))
+                    show(await asyncio.to_thread(self._watch.glance))
                 with suppress(TimeoutError):
                     await asyncio.wait_for(over.wait(), _SPENDING_SECONDS)
 
