@@ -94,8 +94,8 @@ class Allowance:
             return
         taken = self._taken(debate_id)  # may fail; the caller then tries again
         del self._open[debate_id]
-        held = Spent(self._reserved.calls - one.reserved.calls, self._reserved.cost - one.reserved.cost)
-        self._reserved = held if self._open else Spent()  # sums of many costs are not exact
+        rest = Spent(self._reserved.calls - one.reserved.calls, self._reserved.cost - one.reserved.cost)
+        self._reserved = rest if self._open else Spent()  # sums of many costs are not exact
         calls, cost = taken.calls - one.before.calls, max(0.0, taken.cost - one.before.cost)
         self._spent = Spent(self._spent.calls + calls, self._spent.cost + cost)
         if not finished:
