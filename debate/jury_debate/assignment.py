@@ -14,6 +14,9 @@ CASE_WITH_IMAGES = "case/images"
 OPERATOR_POLICY = "policy"
 """The prompt piece with the policy that the operator gave for the whole run."""
 
+CARRIED = "carried"
+"""The prompt piece with the votes of earlier jurors, behind the case; there is none where no vote is carried."""
+
 ROLE_PROMPT = "role_prompt/"
 """Prefix of the pieces with the panel's custom prompts; the juror id follows."""
 
@@ -115,7 +118,8 @@ class ReadingSpec(NamedTuple):
     needed. `windows`: ranges of `case`. `room`: bytes that a call may show beside what all show; None: not known.
     `cited`: the items that are shown, by weight; with `whole` where that is too long. `images` belong to the items
     `pictures`. `earlier`: what the seat has read before, where that is not all in one call; `read_before`: it was all.
-    `records`: the tools that return artifact records are offered too.
+    `records`: the tools that return artifact records are offered too. `behind`: so many of the shared parts of the
+    messages stand behind the record, or behind what is shown in its place.
     """
 
     mode: ReadingMode | Literal["whole"]
@@ -130,6 +134,7 @@ class ReadingSpec(NamedTuple):
     least_read: float = 0.0
     records: bool = False
     read_before: bool = False
+    behind: int = 0
 
 
 class Assignment(NamedTuple):

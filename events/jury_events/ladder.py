@@ -9,6 +9,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from jury_events.carried import Carry
 from jury_events.calibration import Calibration, Hex256, OutcomeThreshold, Signal, SignalVote
 from jury_events.value import Value
 from jury_events.verdict import REVIEW, Verdict
@@ -35,15 +36,15 @@ class LadderCertificate(Value):
 
     With `confidence` all of this holds at once, for cases like those that it was certified on: of the verdicts that a
     stage accepts with an outcome, at most the `risk` of its threshold have another label; and, where `missed` is a
-    number, of the cases whose label fails at most `missed` are accepted as a pass before the last stage. `carry`:
-    stages saw the votes of the stages before.
+    number, of the cases whose label fails at most `missed` are accepted as a pass before the last stage. `carry`: what
+    stages saw of the stages before; None: nothing.
     """
 
     digest: Hex256
     stages: Annotated[tuple[CertifiedStage, ...], Field(min_length=FEWEST_STAGES, max_length=MOST_STAGES)]
     missed: _Within | None
     confidence: _Within
-    carry: bool = False
+    carry: Carry | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

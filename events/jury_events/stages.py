@@ -6,12 +6,12 @@ that stopped early is judged by the last one too, and their early verdict stands
 
 import hashlib
 import hmac
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from jury_events.calibration import Hex256
-from jury_events.value import DebateId, Value
+from jury_events.value import DebateId, Value, without_unset
 
 _MOST = 9
 """Stages of a ladder: ids have one digit."""
@@ -27,14 +27,22 @@ class StagePlace(Value):
     """The place of a debate in a ladder, recorded when it opens.
 
     `ladder` is the digest of the ladder, `number` counts the `of` stages from 1. `before` is the debate of the case in
-    the stage before, or, for an `audit`, the one that stopped early.
+    the stage before, or, for an `audit`, the one that stopped early. `every_case`: every case goes through every stage,
+    as no verdict is accepted early; None: only the cases that are left reach a later stage.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"every_case"})
 
     ladder: Hex256
     number: Annotated[int, Field(ge=1, le=_MOST)]
     of: Annotated[int, Field(ge=2, le=_MOST)]
     before: DebateId | None = None
     audit: bool = False
+    every_case: Literal[True] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _consistent(self) -> "StagePlace":
@@ -44,6 +52,8 @@ class StagePlace(Value):
             raise ValueError("before: every stage but the first has a debate before it")
         if self.audit and self.number != self.of:
             raise ValueError("audit: the last stage audits")
+        if self.audit and self.every_case:
+            raise ValueError("audit: nothing ends early where every case goes through every stage")
         return self
 
 

@@ -22,11 +22,12 @@ from jury_debate.prompts_v2.finding_limits import (
 )
 from jury_debate.prompts_v2.texts import TextsV2
 from jury_debate.seat_letters import seat_letter
-from jury_debate.step_outcome import ParsedAnswer
+from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer
 from jury_debate.turn_prompts import TurnPrompts
 from jury_events.bundled_scales import AGENT_SAFETY, BundledScale, bundled_scale
 from jury_events.evidence import Evidence
 from jury_events.panel import Marking, Panel, Seat
+from jury_events.reading import RecordRead
 from jury_events.rubric import Rubric
 from jury_events.verdict_scale import VerdictScale
 
@@ -82,15 +83,25 @@ class PromptsV2(TurnPrompts):
         self, answer: ParsedAnswer, juror_ids: tuple[str, ...], mark: Callable[[str], str]
     ) -> tuple[str, ...]:
         """See `TurnPrompts`."""
-        texts = self.texts.evidence
-        checked = answer.checked
-        lines = [texts.heading] if checked is not None and checked.quotes else []
-        for quote, entry in zip(checked.quotes, checked.entries, strict=True) if checked is not None else ():
+        quotations = () if answer.checked is None else self.quotation_lines(answer.checked, juror_ids, mark)
+        return (*quotations, *self.notes_on(answer.decisive_item, answer.reading))
+
+    def quotation_lines(
+        self, checked: CheckedQuotations, juror_ids: tuple[str, ...], mark: Callable[[str], str]
+    ) -> tuple[str, ...]:
+        """Quotations with the results of their check; see `evidence_lines`."""
+        lines = [self.texts.evidence.heading] if checked.quotes else []
+        for quote, entry in zip(checked.quotes, checked.entries, strict=True):
             lines += [self._entry(entry, juror_ids), mark(quote)]
-        if answer.decisive_item is not None:
-            lines.append(fill(texts.decisive_item, item=answer.decisive_item))
-        if answer.reading is not None and answer.reading.partly:
-            lines.append(fill(self.texts.reading.partly_read, percent=int(100 * answer.reading.share)))
+        return tuple(lines)
+
+    def notes_on(self, decisive_item: int | None, reading: RecordRead | None) -> tuple[str, ...]:
+        """The item where it went wrong, and the share that was read where that is not all."""
+        lines = []
+        if decisive_item is not None:
+            lines.append(fill(self.texts.evidence.decisive_item, item=decisive_item))
+        if reading is not None and reading.partly:
+            lines.append(fill(self.texts.reading.partly_read, percent=int(100 * reading.share)))
         return tuple(lines)
 
     def _entry(self, entry: Evidence, juror_ids: tuple[str, ...]) -> str:

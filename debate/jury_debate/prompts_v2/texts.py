@@ -112,6 +112,17 @@ class ReadingTexts(Value):
     found_in: str
 
 
+class CarriedTexts(Value):
+    """How jurors of a later stage of a ladder are shown the votes of the stages before, behind the material."""
+
+    heading: str
+    explanation: str
+    vote: str
+    probabilities: str
+    no_reasons: str
+    initial_instruction: str
+
+
 class TextsV2(Value):
     """One prompts file. `dimensions` explains each known rubric dimension; `other` is for unknown ones."""
 
@@ -124,6 +135,7 @@ class TextsV2(Value):
     turns: TurnTexts
     evidence: EvidenceTexts
     reading: ReadingTexts
+    carried: CarriedTexts
     tools: dict[str, ToolText]
 
 
@@ -153,6 +165,8 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "evidence.seat": frozenset({"letter", "item"}),
     "evidence.elsewhere": frozenset({"item"}),
     "evidence.decisive_item": frozenset({"item"}),
+    "carried.vote": frozenset({"number", "verdict", "score", "confidence"}),
+    "carried.probabilities": frozenset({"probabilities"}),
     "case.sign": frozenset({"sign"}),
     "case.marked_words": frozenset({"sign"}),
     "case.same_as": frozenset({"what", "number"}),

@@ -94,14 +94,17 @@ class CitedConversation:
         blocks = [texts.reading.cited, texts.reading.not_all, items.text or texts.reading.no_cited]
         shown = self._parts.make("\n\n".join(blocks) + "\n\n")
         system, user = assignment.messages
-        head = user.parts[: user.shared]
+        material = user.shared - reading.behind
+        head = user.parts[:material]
         if reading.mode == "whole":
             head = head[: len(head) - len(reading.case)]
         if reading.guide is None:
             most = min(_GUIDE, len(record.content) // 8) >> self._shrunk
             outline = RecordOutline(record, texts.reading)
             head = (*head, self._parts.make(guide(record, outline, texts, most)))
-        message = CallMessage("user", (*head, shown, *user.parts[user.shared :]), shared=len(head) + 1)
+        message = CallMessage(
+            "user", (*head, shown, *user.parts[material:]), shared=len(head) + 1 + reading.behind
+        )
         before = ((0, len(record.content)),) if reading.read_before else items.ranges
         self._read = reading.earlier or record_read(record, "cited", before, parts=1)
         return FittedConversation(

@@ -7,6 +7,7 @@ from jury_debate import prompts_v1
 from jury_debate.artifact_tools import tool_names
 from jury_debate.artifacts import generate_evaluation_summary
 from jury_debate.assignment import (
+    CARRIED,
     CASE_WITH_IMAGES,
     JUDGE_ROLE_PROMPT,
     OPERATOR_POLICY,
@@ -14,11 +15,13 @@ from jury_debate.assignment import (
     scenario_numbers,
     tools_offered,
 )
+from jury_debate.carried_votes import EarlierVote, recorded_votes
 from jury_debate.decision_questions import QUESTIONS, questions_piece
 from jury_debate.marking import mark
 from jury_debate.prompt_texts import fill
 from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.prompts_v2 import prompts as prompts_v2
+from jury_debate.prompts_v2.carried_votes import carried_block
 from jury_debate.prompts_v2.case_items import case_items
 from jury_debate.prompts_v2.case_text import render_case
 from jury_debate.prompts_v2.operator_policy import has_policy, policy_piece, without_policy
@@ -53,6 +56,7 @@ def open_debate(
     submission_id: str | None = None,
     prompts_version: int = PROMPTS_VERSION,
     operator_policy: str | None = None,
+    carried: Sequence[EarlierVote] | None = None,
 ) -> DebateOpened:
     """See `Rules.open_debate`."""
     if prompts_version == prompts_v1.VERSION:
@@ -67,6 +71,7 @@ def open_debate(
             judge_prompt=judge_prompt,
             submission_id=submission_id,
             prompts_version=prompts_version,
+            carried=carried,
         )
         return opened.model_copy(update={"rules": RULES_VERSION})
     texts = _PromptTexts(
@@ -76,6 +81,7 @@ def open_debate(
         role_prompts=role_prompts or {},
         judge_prompt=judge_prompt,
         operator_policy=operator_policy,
+        carried=carried or (),
     )
     opened = opening_event(
         case,
@@ -89,7 +95,8 @@ def open_debate(
         versions=(RULES_VERSION, prompts_version),
     )
     asking = asking_plan(panel, debate_id, opened.scenarios)
-    return opened.model_copy(update={"reading": texts.reading, "asking": asking})
+    shown = None if carried is None else recorded_votes(carried, parts)
+    return opened.model_copy(update={"reading": texts.reading, "asking": asking, "carried": shown})
 
 
 @lru_cache(maxsize=256)
@@ -114,6 +121,7 @@ class _PromptTexts:
         role_prompts: Mapping[str, str],
         judge_prompt: str | None,
         operator_policy: str | None,
+        carried: Sequence[EarlierVote],
     ) -> None:
         self._policy = operator_policy if operator_policy and has_policy(case, operator_policy) else None
         self._case = case if self._policy is None else without_policy(case, self._policy)
@@ -121,6 +129,7 @@ class _PromptTexts:
         self._secret = secret
         self._role_prompts = role_prompts
         self._judge_prompt = judge_prompt
+        self._carried = carried
         self._prompts: PromptsV2 = load_prompts(panel.language)
         self._marking: Marking = panel.marking or "lines"
         self._sign = marker_of(prompts_v2.VERSION, secret, self._marking)
@@ -138,7 +147,8 @@ class _PromptTexts:
             for index, seat in enumerate(panel.seats)
             if seat.questions is None
         }
-        behind = {"instruction/initial": turns.initial_instruction + self._tools_piece()}
+        initial = self._prompts.texts.carried.initial_instruction if self._carried else turns.initial_instruction
+        behind = {"instruction/initial": initial + self._tools_piece()}
         behind |= {ROLE_PROMPT + juror_id: prompt for juror_id, prompt in self._role_prompts.items()}
         if self._judge_prompt is not None:
             behind[JUDGE_ROLE_PROMPT] = self._judge_prompt
@@ -158,12 +168,14 @@ class _PromptTexts:
                 )
                 + "\n\n"
             )
-        planned = self._planned_case(before, seats, judge)
+        earlier = self._carried_piece()
+        planned = self._planned_case({**before, **earlier}, seats, judge)
         if planned.plan is not None and any(seat.mode == "tools" for seat in planned.plan.seats):
             behind[READING_TOOLS] = "\n\n" + self._prompts.record_tools_instruction(RECORD_TOOLS)
         return {
             **{name: _encoded(text) for name, text in before.items()},
             **planned.pieces,
+            **earlier,
             **seats,
             **{name: _encoded(text) for name, text in behind.items()},
             **judge,
@@ -226,6 +238,18 @@ class _PromptTexts:
     def _questions(self, seat: Seat) -> bytes:
         numbers = scenario_numbers(tuple(one.scenario_id for one in self._case.scenarios))
         return questions_piece(self._panel, seat, numbers, self._role_prompts.get(seat.juror_id))
+
+    def _carried_piece(self) -> dict[str, str]:
+        if not self._carried:
+            return {}
+        block = carried_block(
+            self._carried,
+            self._prompts,
+            sign=self._sign,
+            scenarios=self._case.scenario_ids,
+            scale=self._panel.scale,
+        )
+        return {CARRIED: block}
 
     def _tools_piece(self) -> str:
         case = self._case
