@@ -5,10 +5,11 @@ from pathlib import Path
 
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_events.calibration import OutcomeThreshold, ShareSignal
+from jury_events.carried import Carry
 from jury_events.ladder import CertifiedStage, LadderCertificate
 from jury_judge import PlannedRun, RunSettings
 from jury_judge.panels.files import Ladder, LoadedPanel, load_panel
-from jury_judge.panels.ladders import applied, first_of
+from jury_judge.panels.ladders import applied, first_of, uncertified
 
 Accepts = Mapping[str, float]
 """Thresholds by outcome."""
@@ -22,7 +23,7 @@ def panel_file(folder: Path, name: str, *jurors: str) -> Path:
     return path
 
 
-def a_certificate(stages: list[LoadedPanel], *accepts: Accepts) -> LadderCertificate:
+def a_certificate(stages: list[LoadedPanel], *accepts: Accepts, carry: Carry | None = None) -> LadderCertificate:
     """Of these panels; `accepts` are the thresholds of all but the last."""
     return LadderCertificate(
         digest="c" * 64,
@@ -40,16 +41,21 @@ def a_certificate(stages: list[LoadedPanel], *accepts: Accepts) -> LadderCertifi
         ),
         missed=None,
         confidence=0.9,
+        carry=carry,
     )
 
 
-def a_ladder(folder: Path, *accepts: Accepts, audit: float = 0.0) -> Ladder:
-    """Of two seats, of three where there are three stages, and of four."""
+def a_ladder(
+    folder: Path, *accepts: Accepts, audit: float = 0.0, carry: Carry | None = None, certified: bool = True
+) -> Ladder:
+    """Of two seats, of three where there are three stages, and of four; `accepts` of every stage but the last."""
     jurors = [("a", "b"), ("a", "b", "c"), ("a", "b", "c", "d")]
     chosen = jurors if len(accepts) == len(jurors) - 1 else [jurors[0], jurors[-1]]
     names = ("cheap", "strong", "whole")
     stages = [load_panel(str(panel_file(folder, name, *seats)), {}) for name, seats in zip(names, chosen, strict=False)]
-    return applied(stages, a_certificate(stages, *accepts), audit)
+    if not certified:
+        return uncertified(stages, carry)
+    return applied(stages, a_certificate(stages, *accepts, carry=carry), audit, carry=carry)
 
 
 def staged(cases: Path, store: str, ladder: Ladder, **settings: object) -> PlannedRun:

@@ -4,16 +4,18 @@
 stages: [{panel: cheap.yaml}, {panel: strong.yaml}, {panel: current}]
 certificate: ladder.json
 audit: 0.02
+carry: votes
 ```
 """
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import Field
 
 from jury_debate.presets import PRESETS
+from jury_events.carried import Carry
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
@@ -21,12 +23,15 @@ from jury_judge.errors import PanelFileError
 from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document
 from jury_judge.panels.files import STAGES, LoadedPanel, load_panel
 from jury_judge.panels.ladder_files import read_ladder
-from jury_judge.panels.ladders import AUDIT, applied, first_of
+from jury_judge.panels.ladders import AUDIT, applied, first_of, uncertified
 from jury_judge.panels.variables import Overrides
 from jury_store.seals.keys import PublicKey
 
-_PANEL, _CERTIFICATE, _AUDIT = "panel", "certificate", "audit"
-_FIELDS = (STAGES, _CERTIFICATE, _AUDIT)
+_PANEL, _CERTIFICATE, _AUDIT, _CARRY = "panel", "certificate", "audit", "carry"
+_FIELDS = (STAGES, _CERTIFICATE, _AUDIT, _CARRY)
+_NO_CERTIFICATE = "none"
+"""Of a ladder that is judged to be calibrated on: every case goes through every stage."""
+
 _NO_OVERRIDES = Overrides()
 _Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -94,12 +99,17 @@ def _load_ladder(
             raise type(error)(str(document.refused((STAGES, place), f"stages.{place}: {error}"))) from error
     _check_alike(document, stages)
     audit = document.validated((_AUDIT,), _Share, document.data.get(_AUDIT, AUDIT))
+    carry = _carried(document)
     path: Any = document.data.get(_CERTIFICATE)
+    if path == _NO_CERTIFICATE:
+        if _AUDIT in document.data:
+            raise document.refused((_AUDIT,), "audit: without a certificate nothing ends early: leave it out")
+        return first_of(uncertified(stages, carry, lambda message: document.refused((_CARRY,), message)))
     if not isinstance(path, str) or not path:
         raise document.refused(
             (_CERTIFICATE,),
-            "certificate: must be the path of the file that jury calibrate --stages wrote: without a certificate no "
-            "verdict is accepted early",
+            "certificate: must be the path of the file that jury calibrate --stages wrote, or none, so that no verdict "
+            "is accepted early and every case goes through every stage, to calibrate on",
         )
     try:
         found = read_ladder(Path(document.folder, path), trust=trust)
@@ -111,8 +121,16 @@ def _load_ladder(
         audit,
         lambda message: document.refused((_CERTIFICATE,), message),
         coverage=found.coverage,
+        carry=carry,
     )
     return first_of(ladder, found.signed_by)
+
+
+def _carried(document: PanelDocument) -> Carry | None:
+    said: Any = document.data.get(_CARRY)
+    if _CARRY in document.data and said not in get_args(Carry):
+        raise document.refused((_CARRY,), "carry: must be votes, or left out: then a stage sees nothing of the others")
+    return said
 
 
 def _check_alike(document: PanelDocument, stages: list[LoadedPanel]) -> None:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from jury_actors.messages import Finished, Job, RunContext
 from jury_cases.errors import CaseFileError
+from jury_debate.carried_votes import EarlierVote
 from jury_events.case import Case
+from jury_events.errors import EventError
 from jury_events.ids import debate_stream
 from jury_events.stages import StagePlace
 from jury_judge.errors import ReadOtherwise, RunRefused
@@ -14,6 +16,7 @@ from jury_judge.runs.preflight import PreflightReport, check_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import DebateIndex, RunIndex
 from jury_judge.runs.run_progress import ProgressListener, RunProgress
+from jury_judge.stores.carried import votes_after
 from jury_store.debate_rows import CaseRow
 from jury_store.event_store import EventStore
 
@@ -105,7 +108,8 @@ class RunJobs:
             if row is not None and not self._may_go_on(case, debate, row):
                 continue
             if not index.has_ended(debate) and debate not in self.state.early:
-                jobs.append(self._job(case, debate, place, adopted=row is not None and row.imported is not None))
+                adopted = row is not None and row.imported is not None
+                jobs.append(self._job(case, debate, place, adopted=adopted, opened=row is not None))
         return jobs
 
     def _begun(self, index: RunIndex) -> Iterator[Job]:
@@ -133,7 +137,7 @@ class RunJobs:
                 if row is not None and self._may_go_on(found, debate, row):
                     self.state.early.add(debate)
                     self.state.running.add(debate)
-                    yield self._drawn(self._job(found, debate, place, adopted=row.imported is not None))
+                    yield self._drawn(self._job(found, debate, place, adopted=row.imported is not None, opened=True))
 
     def _may_go_on(self, case: Case, debate: str, row: CaseRow) -> bool:
         """Compare a recorded debate with its case; one that was opened under an earlier reading is left as it is."""
@@ -153,9 +157,23 @@ class RunJobs:
         self.state.moved()
         return job
 
-    def _job(self, case: Case, debate: str, place: StagePlace | None, *, adopted: bool) -> Job:
+    def _job(self, case: Case, debate: str, place: StagePlace | None, *, adopted: bool, opened: bool) -> Job:
         content, name = case.model_dump_json().encode(), self.run.submission_id(case)
-        return Job(debate, content, self.context, name, adopted=adopted, stage=place)
+        carried = None if opened else self._carried(place)
+        return Job(debate, content, self.context, name, adopted=adopted, stage=place, carried=carried)
+
+    def _carried(self, place: StagePlace | None) -> tuple[EarlierVote, ...] | None:
+        """The votes that a debate of this place is opened with; a recorded one has them in its opening event."""
+        stage = self.run.stage
+        if stage is None or stage.carry is None or place is None or place.before is None:
+            return None
+        try:
+            return votes_after(self.store, place.before)
+        except EventError as error:
+            raise RunRefused(
+                f"the votes of debate {place.before} cannot be shown to the next stage: {error}; see: jury verify "
+                f"{place.before}"
+            ) from error
 
     def _is_wanted(self, case: Case) -> bool:
         """Whether the records behind the URIs of a case are needed: a debate of it is new."""

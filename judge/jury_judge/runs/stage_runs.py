@@ -1,11 +1,13 @@
 """The stages of a run by a ladder: which debates a stage has, decided from the log alone.
 
 Stage 1 has a debate a case. Each further stage has one for every case whose debate of the stage before ended without an
-accepted verdict; the last stage has also the audits: debates of an audited share of the cases that stopped early.
+accepted verdict, which is every case without a certificate; the last stage has also the audits: debates of an audited
+share of the cases that stopped early.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Literal
 
 from jury_events.ids import first_stage_of, stage_id
 from jury_events.stages import StagePlace, audited
@@ -20,7 +22,7 @@ _PAGE = 500
 
 def first_stage(run: Run, ladder: Ladder) -> Run:
     """The run over the first stage."""
-    place = StagePlace(ladder=ladder.digest, number=1, of=len(ladder.stages))
+    place = StagePlace(ladder=ladder.digest, number=1, of=len(ladder.stages), every_case=_every_case(ladder))
     return _at(run, ladder, 1, lambda _first: place)
 
 
@@ -43,7 +45,14 @@ def stage_run(run: Run, ladder: Ladder, number: int, store: EventStore) -> Run:
         found = before.get(first) or audits.get(first)
         if found is None:
             return None
-        return StagePlace(ladder=ladder.digest, number=number, of=of, before=found, audit=first not in before)
+        return StagePlace(
+            ladder=ladder.digest,
+            number=number,
+            of=of,
+            before=found,
+            audit=first not in before,
+            every_case=_every_case(ladder),
+        )
 
     return _at(run, ladder, number, place)
 
@@ -89,8 +98,12 @@ def _at(run: Run, ladder: Ladder, number: int, place: Callable[[str], StagePlace
     return replace(
         run,
         resolved=ladder.stages[number - 1].resolved,
-        stage=RunStage(ladder.digest, number, len(ladder.stages), placed),
+        stage=RunStage(ladder.digest, number, len(ladder.stages), placed, ladder.carry),
     )
+
+
+def _every_case(ladder: Ladder) -> Literal[True] | None:
+    return True if ladder.certificate is None else None
 
 
 def _rows(store: EventStore, run_id: str, stage: int) -> Iterator[DebateRow]:
