@@ -107,8 +107,8 @@ def _shares(_context: click.Context, parameter: click.Parameter, text: str | Non
     "--stages",
     metavar="STAGE;STAGE…",
     callback=_stages,
-    help="Certify a ladder of stages, the cheapest first: of a store a run each, of files the seats of each, as "
-    "'a,b;a,b,c'. Every stage has judged all labelled cases.",
+    help="Certify a ladder of stages, the cheapest first: of a store a run each, or one run by the ladder with "
+    "certificate: none; of files the seats of each, as 'a,b;a,b,c'. Every stage has judged all labelled cases.",
 )
 @click.option(
     "--split",

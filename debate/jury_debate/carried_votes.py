@@ -75,9 +75,7 @@ def recorded_votes(votes: Iterable[EarlierVote], parts: PartMaker) -> tuple[Carr
     )
 
 
-def _vote(
-    debate: str, juror_id: str, evaluation: Evaluation, text: Callable[[PartRef], bytes | None]
-) -> EarlierVote:
+def _vote(debate: str, juror_id: str, evaluation: Evaluation, text: Callable[[PartRef], bytes | None]) -> EarlierVote:
     words = None if evaluation.rationale is None else text(evaluation.rationale)
     quotes = None if evaluation.quotes is None else text(evaluation.quotes)
     return EarlierVote(

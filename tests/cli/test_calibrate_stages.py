@@ -173,6 +173,38 @@ def test_stages_name_the_runs(judged: CommandLine) -> None:
     assert "--stages names the runs of a ladder, one a stage: leave cheap out" in done.err
 
 
+def test_a_ladder_that_carries_votes_is_certified_on_a_run_of_its_own(judged: CommandLine) -> None:
+    stages = "stages: [{panel: cheap.yaml}, {panel: full.yaml}]\ncertificate: "
+    run = ("run", "cases.jsonl", "--in-process", "--panel", "ladder.yaml", "--run")
+    certify = ("--labels", "labels.jsonl", "--include-simulated", "--risk", "pass=0.3,fail=0.3")
+    file = judged.folder / "ladder.yaml"
+
+    file.write_text(f"{stages}none\ncarry: votes\n")
+    every = judged(*run, "every", "--jsonl")
+    found = judged("calibrate", "--stages", "every", *certify, "-o", "ladder.json")
+    file.write_text(f"{stages}ladder.json\ncarry: votes\n")
+    certified = judged(*run, "nightly", "--jsonl")
+    file.write_text(f"{stages}ladder.json\n")
+    without = judged(*run, "other", "--dry-run")
+    refused = {
+        name: judged("calibrate", "--stages", name, *certify) for name in ("nightly", "cheap", "every;full", "gone")
+    }
+
+    assert (0, CASES) == (every.code, len(every.lines)), every.err
+    assert 2 * CASES == sum(len(judged("list", "--run", "every", "--stage", n, "--json").json) for n in "12")
+    assert 0 == found.code, found.err
+    assert "Stage 1: every stage 1" in found.out
+    assert "votes" == json.loads((judged.folder / "ladder.json").read_text())["carry"]
+    assert 0 == certified.code, certified.err
+    assert 0 < len(judged("list", "--run", "nightly", "--stage", "2", "--json").json) < CASES
+    assert "its stages saw the votes of the stages before, and those of this ladder do not" in without.err
+    assert {2} == {without.code, *(one.code for one in refused.values())}
+    assert "run nightly is by a ladder with a certificate: later stages saw a selection" in refused["nightly"].err
+    assert "run cheap is by no ladder: name a run of each stage" in refused["cheap"].err
+    assert "is a stage of a ladder that is to be calibrated: name its run alone" in refused["every;full"].err
+    assert "run gone has no debate" in refused["gone"].err
+
+
 @needs_reference_data
 def test_pairs_of_recorded_judges_by_the_commands_of_the_guide(jury: CommandLine) -> None:
     judges = ("votes", str(FOLDER / "b2_triviaqa_judges.jsonl"), "--judges", "judges.*", "--label", "human_label")

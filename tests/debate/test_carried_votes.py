@@ -87,7 +87,10 @@ def test_earlier_votes_stand_behind_the_material_in_every_call_and_the_rest_is_a
     debate, plain = a_debate(earlier(language), language), a_debate(None, language)
     texts = debate.debate.state.pieces
     prompts = [debate.prompt(asked) for asked in debate.asked]
-    other = debate.pen.text(texts["instruction/initial"]), plain.pen.text(plain.debate.state.pieces["instruction/initial"])
+    other = (
+        debate.pen.text(texts["instruction/initial"]),
+        plain.pen.text(plain.debate.state.pieces["instruction/initial"]),
+    )
 
     assert SHOWN[language] == debate.pen.text(texts["carried"])
     assert 5 == len(prompts) == len(plain.asked), "two seats, a round, the final judge"

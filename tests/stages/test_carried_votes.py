@@ -1,5 +1,7 @@
 """A ladder that carries votes: what later stages are shown, recorded in their openings, done again and elsewhere."""
 
+import json
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -7,24 +9,28 @@ from typing import Any
 import pytest
 
 from jury_events.debate_events import DebateOpened
-from jury_judge import Records, judge_run
-from jury_judge.errors import PanelFileError, RunRefused
+from jury_judge import PlannedRun, Records, judge_run
+from jury_judge.errors import RunRefused
+from jury_judge.settings.erasure import Erasure
 from jury_judge.settings.selection import Selection
 from jury_judge.stores.debates import opening_of, read_debate
-from jury_providers.simulated.script import Script
+from jury_replay.fork import branch_off
+from jury_replay.origin import ForkOrigin
+from jury_replay.reopening import pen_of
 from jury_replay.replay import replay
+from jury_replay.rescoring.strict import replay_under
 from jury_replay.selection import DebateSelection
 from jury_store.debate_rows import ALL_STAGES
 from jury_store.opening import open_store
-from support.ladders import Accepts, a_certificate, a_ladder, staged
+from support.ladders import Accepts, a_ladder, staged
 
 PASSES: Accepts = {"pass": 1.0}
 NOTHING: Accepts = {}
 
 
-async def _judged(planned: Any) -> list[dict[str, Any]]:
+async def _judged(planned: PlannedRun, said: list[str] | None = None) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
-    await judge_run(planned, lines.append)
+    await judge_run(planned, lines.append, say=(lambda _line: None) if said is None else said.append)
     return lines
 
 
@@ -32,9 +38,7 @@ def _shown(url: str, debate_id: str) -> str:
     """The piece with the earlier votes; "" where there is none."""
     with closing(open_store(url, write=False)) as store:
         history = read_debate(store, debate_id)
-        return "".join(
-            history.texts[one.text.part].decode() for one in history.opened.pieces if one.name == "carried"
-        )
+        return "".join(history.texts[one.text.part].decode() for one in history.opened.pieces if one.name == "carried")
 
 
 def _carried(url: str, debate_id: str) -> list[tuple[str, str]] | None:
@@ -63,15 +67,63 @@ async def test_each_stage_is_shown_the_votes_of_all_before_and_an_audit_those_th
     assert {"equal"} == set(replayed)
 
 
-async def test_what_carries_votes_is_carried_elsewhere_replayed_forked_and_erased(
+async def test_a_debate_that_was_shown_votes_is_done_again_from_its_own_record(
     cases: Path, url: str, tmp_path: Path
 ) -> None:
     await _judged(staged(cases, url, a_ladder(tmp_path, PASSES, carry="votes")))
     elsewhere = f"sqlite:///{tmp_path / 'elsewhere.db'}"
     async with Records(url) as records:
-        await records.export_cassettes(Selection(everything=True), tmp_path / "out")
+        await records.export_cassettes(Selection(debate_ids=("r~c1~s2",)), tmp_path / "out")
     await Records(elsewhere).import_cassettes([tmp_path / "out"])
 
-    assert _shown(url, "r~c1~s2") == _shown(elsewhere, "r~c1~s2") != ""
+    assert "" != _shown(url, "r~c1~s2") == _shown(elsewhere, "r~c1~s2")
     with closing(open_store(elsewhere, write=False)) as store:
-        assert {"equal"} == {one.status for one in replay(store, DebateSelection(run_id="r"))}
+        assert ["equal"] == [one.status for one in replay(store, DebateSelection(run_id="r"))]
+        history = read_debate(store, "r~c1~s2")
+    assert replay_under(history, history.opened.panel, pen_of(history)).missing is None
+    origin = ForkOrigin(history)
+    branch = branch_off(
+        origin, 1, origin.panel(), debate_id="b", secret=bytes(32), draw_salt=lambda: bytes(16), recorded_at=0
+    )
+    opened = json.loads(branch.opening[0].body)
+    assert [("r~c1", "a"), ("r~c1", "b")] == [(one["debate"], one["juror_id"]) for one in opened["carried"]]
+    assert "carried" in {one["name"] for one in opened["pieces"]}
+
+
+async def test_words_that_were_erased_before_the_next_stage_are_not_shown_and_later_copies_stay(
+    cases: Path, url: str, tmp_path: Path
+) -> None:
+    ladder = a_ladder(tmp_path, PASSES, carry="votes")
+    await _judged(staged(cases, url, ladder, max_calls=12))
+    by = {"by": "ann", "reason": "asked for"}
+    await Records(url).erase(Erasure(debate_id="r~c1", **by))
+    await _judged(staged(cases, url, ladder))
+    await Records(url).erase(Erasure(debate_id="r~c3", **by))
+
+    erased, kept = _shown(url, "r~c1~s2"), _shown(url, "r~c3~s2")
+    assert (2, 0) == tuple(one.count("(There are no reasons to this vote.)") for one in (erased, kept))
+    assert (2, 2) == tuple(one.count("## Earlier juror ") for one in (erased, kept))
+    with closing(open_store(url, write=False)) as store:
+        found = {one.debate_id: one.status for one in replay(store, DebateSelection(run_id="r"))}
+    assert {"r~c1", "r~c3"} == {name for name, status in found.items() if status != "equal"}
+
+
+async def test_a_ladder_without_a_certificate_takes_every_case_through_every_stage(
+    cases: Path, url: str, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    ladder = a_ladder(tmp_path, NOTHING, certified=False, carry="votes")
+    lines = await _judged(staged(cases, url, ladder), said)
+    again = await _judged(staged(cases, url, ladder))
+
+    assert [f"r~c{n}~s2" for n in range(6)] == [line["debate_id"] for line in lines]
+    assert lines == again
+    assert "the ladder has no certificate: every case goes through every stage, to be calibrated on" in said
+    with closing(open_store(url, write=False)) as store:
+        places = [row.aside for row in store.list_debates(ALL_STAGES)]
+        stage = opening_of(store, "r~c0~s2").stage
+    assert {"escalated": 6, None: 6} == dict(Counter(places))
+    assert stage is not None
+    assert stage.every_case
+    with pytest.raises(RunRefused, match="was begun with the ladder"):
+        await _judged(staged(cases, url, a_ladder(tmp_path, NOTHING, certified=False)))

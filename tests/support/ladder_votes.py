@@ -13,6 +13,7 @@ from jury_analysis.ladders.promises import Promises
 from jury_analysis.scale import OURS, Scale
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_debate.panel_spec import ResolvedPanel
+from jury_events.carried import Carry
 from jury_judge.panels.ladder_files import ladder_bytes
 from support.reference_data import ballots_of
 
@@ -56,7 +57,9 @@ def one_table(stages: Sequence[StageBallots]) -> pa.Table:
     return pa.concat_tables([one.table for one in stages]).unify_dictionaries()
 
 
-def ladder_content(panels: Sequence[ResolvedPanel], promises: Promises = OPEN) -> dict[str, Any]:
+def ladder_content(
+    panels: Sequence[ResolvedPanel], promises: Promises = OPEN, carry: Carry | None = None
+) -> dict[str, Any]:
     """The content of a ladder file of these panels: every stage but the last accepts what all of its seats agree on.
 
     Of 120 cases a stage all seats are right, there and at the stages after; at those before they differ, or abstain.
@@ -81,10 +84,12 @@ def ladder_content(panels: Sequence[ResolvedPanel], promises: Promises = OPEN) -
             "panel": panel_digest(resolved.panel),
             "prompts": prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts),
         }
-    return {**content, "carry": False}
+    return {**content, "carry": carry or False}
 
 
-def write_ladder(path: Path, panels: Sequence[ResolvedPanel], promises: Promises = OPEN) -> Path:
+def write_ladder(
+    path: Path, panels: Sequence[ResolvedPanel], promises: Promises = OPEN, carry: Carry | None = None
+) -> Path:
     """A ladder file (`ladder_content`)."""
-    path.write_bytes(ladder_bytes(ladder_content(panels, promises)))
+    path.write_bytes(ladder_bytes(ladder_content(panels, promises, carry)))
     return path

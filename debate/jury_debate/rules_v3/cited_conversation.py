@@ -102,9 +102,7 @@ class CitedConversation:
             most = min(_GUIDE, len(record.content) // 8) >> self._shrunk
             outline = RecordOutline(record, texts.reading)
             head = (*head, self._parts.make(guide(record, outline, texts, most)))
-        message = CallMessage(
-            "user", (*head, shown, *user.parts[material:]), shared=len(head) + 1 + reading.behind
-        )
+        message = CallMessage("user", (*head, shown, *user.parts[material:]), shared=len(head) + 1 + reading.behind)
         before = ((0, len(record.content)),) if reading.read_before else items.ranges
         self._read = reading.earlier or record_read(record, "cited", before, parts=1)
         return FittedConversation(

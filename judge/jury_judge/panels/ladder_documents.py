@@ -10,7 +10,7 @@ carry: votes
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -29,6 +29,7 @@ from jury_store.seals.keys import PublicKey
 
 _PANEL, _CERTIFICATE, _AUDIT, _CARRY = "panel", "certificate", "audit", "carry"
 _FIELDS = (STAGES, _CERTIFICATE, _AUDIT, _CARRY)
+_VOTES: Carry = "votes"
 _NO_CERTIFICATE = "none"
 """Of a ladder that is judged to be calibrated on: every case goes through every stage."""
 
@@ -127,10 +128,11 @@ def _load_ladder(
 
 
 def _carried(document: PanelDocument) -> Carry | None:
-    said: Any = document.data.get(_CARRY)
-    if _CARRY in document.data and said not in get_args(Carry):
+    if _CARRY not in document.data:
+        return None
+    if document.data[_CARRY] != _VOTES:
         raise document.refused((_CARRY,), "carry: must be votes, or left out: then a stage sees nothing of the others")
-    return said
+    return _VOTES
 
 
 def _check_alike(document: PanelDocument, stages: list[LoadedPanel]) -> None:

@@ -101,7 +101,9 @@ def _check_carried(
     """Prompts 1 show no earlier votes."""
     for number, one in enumerate(stages[1:], 2):
         if carry is not None and one.resolved.prompts == prompts_v1.VERSION:
-            raise refused(f"carry: stage {number} is asked under prompts 1, which show no earlier votes: leave carry out")
+            raise refused(
+                f"carry: stage {number} is asked under prompts 1, which show no earlier votes: leave carry out"
+            )
 
 
 def first_of(ladder: Ladder, signed_by: str | None = None) -> LoadedPanel:

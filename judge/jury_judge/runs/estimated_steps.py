@@ -101,8 +101,10 @@ def steps_of(panel: Panel, rounds: int, asked: int) -> Iterator[EstimatedStep]:
         yield EstimatedStep(panel.final.judge, seats * (rounds + 1))
 
 
-def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse) -> list[EstimatedRequest]:
-    """The requests of a step.
+def requests_of(
+    step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse, carried: int = 0
+) -> list[EstimatedRequest]:
+    """The requests of a step, each of which shows so many carried votes, as long as the answers of this place.
 
     One; one for each turn of tools, which sends again what was said before and what the tools gave back; and before
     these one for each part that a seat reads, and those that gather its findings where they are many.
@@ -111,7 +113,8 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
     in_words = not isinstance(place, Seat) or place.questions is None
     form = sizes.form if course.forms and in_words else 0
     said = course.answer(place) * course.bytes_a_token
-    base = sizes.prompts[step.juror_id] + step.blocks * (said + _HEADING) + form
+    before = carried * (said + _HEADING) if in_words else 0.0
+    base = sizes.prompts[step.juror_id] + step.blocks * (said + _HEADING) + before + form
     turns = 1 + (course.tool_turns if sizes.tools and in_words and isinstance(place, Seat) else 0)
     reading = sizes.reading.get(step.juror_id)
     if reading is None:
@@ -126,7 +129,7 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
     found = len(parts) * _findings(course, place)
     shown = min(reading.room, found) if parts else course.read * cited_bytes(reading.room)
     return [
-        *(_part_request(place, number, part, form) for number, part in enumerate(parts, 1)),
+        *(_part_request(place, number, part, form + before) for number, part in enumerate(parts, 1)),
         *(EstimatedRequest(call, base + size, 0, reading.shared) for size in _gathered(found, reading.room, course)),
         *(
             EstimatedRequest(call, base + shown + turn * (said + sizes.records), 0, reading.shared)
@@ -135,10 +138,10 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
     ]
 
 
-def _part_request(place: Seat | FinalJudge, number: int, part: RequestSize, form: int) -> EstimatedRequest:
+def _part_request(place: Seat | FinalJudge, number: int, part: RequestSize, beside: float) -> EstimatedRequest:
     """The call that shows a part; up to its end those of seats of equal windows begin alike."""
     call = EstimatedCall(place, f"part {number} for {place.window}")
-    return EstimatedRequest(call, part.size + form, part.pictures, part.shared)
+    return EstimatedRequest(call, part.size + beside, part.pictures, part.shared)
 
 
 def _findings(course: EstimatedCourse, place: Seat | FinalJudge) -> float:

@@ -173,6 +173,8 @@ class PreparedRun:
         if batches is not None:
             for line in (line for stage in planned.stages for line in tier_lines(stage.panel, batches.providers)):
                 self.say(line)
+        if planned.loaded.ladder is not None and planned.loaded.ladder.certificate is None:
+            self.say("the ladder has no certificate: every case goes through every stage, to be calibrated on")
         sealing = self._sealing()
         in_process = self._in_process()
         if self.writer is not None and not in_process:

@@ -34,8 +34,8 @@ class CalibrationSettings(VoteSources):
         certify: likewise, to certify on.
         test: likewise, to report on.
         seed: of the draw.
-        stages: of a ladder, from the cheapest on (docs/stages.md): of a store the run of each stage, of files its seats
-            (`a,b`); (): one panel is calibrated.
+        stages: of a ladder, from the cheapest on (docs/stages.md): of a store the run of each stage, or one run by the
+            ladder without a certificate; of files the seats of each (`a,b`); (): one panel is calibrated.
         promises: of a ladder, in place of `risk`: at most these shares of the accepted passes and fails are wrong, and
             of the failing cases are missed.
     """
@@ -90,7 +90,8 @@ class CalibrationSettings(VoteSources):
             if self.promises:
                 raise SettingsRefused("{risk} by outcome is promised of ladders: add {stages}, or write {risk} 0.05")
             return
-        if not FEWEST_STAGES <= len(self.stages) <= MOST_STAGES:
+        by_the_ladder = len(self.stages) == 1 and not self.files
+        if not by_the_ladder and not FEWEST_STAGES <= len(self.stages) <= MOST_STAGES:
             raise SettingsRefused(
                 f"{{stages}}: a ladder has {FEWEST_STAGES} to {MOST_STAGES} stages, parted by ;, not {len(self.stages)}"
             )

@@ -10,6 +10,7 @@ import pyarrow as pa
 from jury_analysis.calibration import CalibrationOptions, CalibrationReport, calibrate
 from jury_analysis.scale import OURS, Scale
 from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_events.debate_events import DebateOpened
 from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
 from jury_judge.panels.calibration_files import calibration_bytes
@@ -111,10 +112,15 @@ def calibrate_stored(
     return calibrate_ballots(Votes(ballots, labels, words), options, store)
 
 
-def calibrated_panel(store: EventStore, ballots: pa.Table) -> CalibratedPanel | None:
+def calibrated_panel(store: EventStore, ballots: pa.Table, *, staged: bool = False) -> CalibratedPanel | None:
     """The one panel of these debates; None if they are of several, which `calibrate` refuses.
 
     Of each run one debate is read, since a run has one panel.
+
+    Args:
+        store: of the debates.
+        ballots: of them.
+        staged: they are a stage of a ladder in which every case goes through every stage.
 
     Raises:
         SettingError: the debates were judged under a calibration, or under several prompts.
@@ -122,11 +128,9 @@ def calibrated_panel(store: EventStore, ballots: pa.Table) -> CalibratedPanel | 
     """
     found: CalibratedPanel | None = None
     for debate_id in _one_of_each_run(ballots):
-        if opening_of(store, debate_id).stage is not None:
-            raise SettingError(
-                f"debate {debate_id} is a stage of a ladder: later stages saw a selection of the cases, so their votes "
-                "certify nothing; judge all labelled cases by each panel in a run of its own"
-            )
+        opened = opening_of(store, debate_id)
+        if not staged:
+            _check_alone(opened)
         resolved = panel_of(store, debate_id)
         if resolved.panel.final.calibration is not None:
             raise SettingError(
@@ -151,6 +155,26 @@ def calibrated_panel(store: EventStore, ballots: pa.Table) -> CalibratedPanel | 
             )
         found = found or panel
     return found
+
+
+def _check_alone(opened: DebateOpened) -> None:
+    """Refuse a debate whose votes depend on what earlier stages of a ladder said."""
+    debate_id, place = opened.debate_id, opened.stage
+    if place is not None and place.every_case:
+        raise SettingError(
+            f"debate {debate_id} is a stage of a ladder that is to be calibrated: name its run alone: jury calibrate "
+            f"--stages {opened.run_id}"
+        )
+    if place is not None:
+        raise SettingError(
+            f"debate {debate_id} is a stage of a ladder: later stages saw a selection of the cases, so their votes "
+            "certify nothing; judge all labelled cases by each panel in a run of its own"
+        )
+    if opened.carried is not None:
+        raise SettingError(
+            f"debate {debate_id} was shown votes of earlier jurors, which the panel alone does not see: calibrate on "
+            "debates without"
+        )
 
 
 def _one_of_each_run(ballots: pa.Table) -> Sequence[str]:

@@ -11,10 +11,12 @@ import pyarrow.compute as pc
 from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
 from jury_analysis.ladders.ladder_votes import StageBallots
 from jury_analysis.scale import OURS, Scale
+from jury_events.carried import Carry
 from jury_events.errors import SettingError
 from jury_judge.panels.digest_files import write_file
 from jury_judge.panels.ladder_files import ladder_bytes
 from jury_judge.statistics.calibrating import CalibratedPanel, calibrated_panel
+from jury_judge.statistics.ladder_stages import LadderStages, ladder_stages
 from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
 from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
 from jury_judge.tables.counted_words import counted_words
@@ -32,13 +34,15 @@ class FoundLadder:
 
     report: LadderReport
     panels: tuple[CalibratedPanel | None, ...]
+    carry: Carry | None = None
+    """What the stages saw of the stages before; None: nothing."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values, without the digest of a file."""
         values = self.report.to_dict()
         for stage, panel in zip(values["stages"], self.panels, strict=True):
             stage["panel"] = None if panel is None else vars(panel).copy()
-        return {**values, "carry": False}
+        return {**values, "carry": self.carry or False}
 
     def file_bytes(self) -> bytes:
         """The ladder file.
@@ -75,12 +79,15 @@ def ladder_of_files(votes: Votes, stages: Sequence[str], options: LadderOptions)
     return FoundLadder(calibrate_ladder(found, votes.labels, options), (None,) * len(found))
 
 
-def ladder_of_runs(store: EventStore, stages: Sequence[tuple[str, Votes]], options: LadderOptions) -> FoundLadder:
+def ladder_of_runs(
+    store: EventStore, sources: LadderStages, votes_of: Sequence[Votes], options: LadderOptions
+) -> FoundLadder:
     """Certify a ladder on runs of a store.
 
     Args:
         store: of the runs.
-        stages: the run of each, and its ballots as they are recorded.
+        sources: where the votes of each stage are recorded.
+        votes_of: the ballots of each, as they are recorded.
         options: see `calibrate_ladder`.
 
     Raises:
@@ -89,28 +96,30 @@ def ladder_of_runs(store: EventStore, stages: Sequence[tuple[str, Votes]], optio
         EventError: an opening event is gone, or does not decode.
     """
     tables, panels = [], []
-    for run_id, votes in stages:
-        panels.append(calibrated_panel(store, votes.ballots))
+    for source, votes in zip(sources.stages, votes_of, strict=True):
+        panels.append(calibrated_panel(store, votes.ballots, staged=source.stage is not None))
         counted = votes._replace(ballots=counted_ballots(store, votes.ballots))
-        tables.append(StageBallots(run_id, counted.counted))
-    return FoundLadder(calibrate_ladder(tables, stages[0][1].labels, options), tuple(panels))
+        tables.append(StageBallots(source.name, counted.counted))
+    return FoundLadder(calibrate_ladder(tables, votes_of[0].labels, options), tuple(panels), sources.carry)
 
 
 def calibrate_stored_stages(
     store: EventStore, run_ids: Sequence[str], labels: pa.Table | None, options: LadderOptions, wanted: DebateFilter
 ) -> FoundLadder:
-    """Certify a ladder on runs of a store, one a stage.
+    """Certify a ladder on runs of a store, one a stage, or one by the ladder.
 
     Raises:
         DebateNotFound: a run has no finished debate.
-        SettingError, AnalysisError, EventError: as of `ladder_of_runs`.
+        SettingError, AnalysisError, EventError: as of `ladder_stages` and `ladder_of_runs`.
     """
-    ballots = [stored_ballots(store, wanted, run_ids=[run_id], columns=COUNTED_COLUMNS) for run_id in run_ids]
+    sources = ladder_stages(store, run_ids)
+    ballots = [
+        stored_ballots(store, one.of(wanted), run_ids=[one.run_id], columns=COUNTED_COLUMNS) for one in sources.stages
+    ]
     words = counted_words(store, ballots, "outcomes").words
     if words.labels_of is not None:
         options = replace(options, scale=Scale.of_labels(words.labels_of))
-    stages = [(run_id, Votes(one, labels, words)) for run_id, one in zip(run_ids, ballots, strict=True)]
-    return ladder_of_runs(store, stages, options)
+    return ladder_of_runs(store, sources, [Votes(one, labels, words) for one in ballots], options)
 
 
 def write_ladder(path: Path, found: FoundLadder) -> None:

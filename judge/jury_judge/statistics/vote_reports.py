@@ -34,6 +34,7 @@ from jury_judge.statistics.audits import run_audits
 from jury_judge.statistics.calibrating import FoundCalibration, calibrate_ballots, read_case_ids
 from jury_judge.statistics.gates import AssumedVariation, Judged, decide, judged_sides, plan
 from jury_judge.statistics.ladder_calibrating import FoundLadder, ladder_of_files, ladder_of_runs
+from jury_judge.statistics.ladder_stages import LadderStage, ladder_stages
 from jury_judge.statistics.panel_recounts import PanelRecount
 from jury_judge.statistics.probe_reports import run_probes
 from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics
@@ -107,17 +108,15 @@ def ladder_report(asked: CalibrationSettings, say: Say) -> FoundLadder:
         if store is None:
             votes = _votes(asked, None, say, columns=COUNTED_COLUMNS, count="outcomes", random_only=True)
             return ladder_of_files(votes, asked.stages, ladder_options(asked, votes.words))
-        stages = [
-            (
-                run_id,
-                _votes(
-                    _of_run(asked, run_id), store, say if not place else _silent,
-                    columns=COUNTED_COLUMNS, count="outcomes", random_only=True,
-                ),
+        sources = ladder_stages(store, asked.stages)
+        votes_of = [
+            _votes(
+                _of_run(asked, one.run_id), store, say if not place else _silent,
+                columns=COUNTED_COLUMNS, count="outcomes", random_only=True, stage=one,
             )
-            for place, run_id in enumerate(asked.stages)
+            for place, one in enumerate(sources.stages)
         ]  # fmt: skip
-        return ladder_of_runs(store, stages, ladder_options(asked, stages[0][1].words))
+        return ladder_of_runs(store, sources, votes_of, ladder_options(asked, votes_of[0].words))
 
 
 def _of_run(asked: CalibrationSettings, run_id: str) -> VoteSources:
@@ -158,10 +157,12 @@ def _votes(
     columns: Sequence[str] | None = None,
     count: Count | None = None,
     random_only: bool = False,
+    stage: LadderStage | None = None,
 ) -> Votes:
     """The votes that are asked for, of the store or else of files, with the labels that came later.
 
     `count` is what is counted where the settings do not say it; None: labels, where the debates are of one scale.
+    `stage`: of a ladder, whose debates alone are read.
     """
     if store is None:
         votes = read_vote_files(asked.files, asked.seats)
@@ -171,7 +172,8 @@ def _votes(
     else:
         if columns is not None and asked.read is not None:
             columns = tuple(dict.fromkeys((*columns, *READING.names)))
-        ballots = stored_ballots(store, asked.chosen, run_ids=asked.runs, seats=asked.seats, columns=columns)
+        wanted = asked.chosen if stage is None else stage.of(asked.chosen)
+        ballots = stored_ballots(store, wanted, run_ids=asked.runs, seats=asked.seats, columns=columns)
         ballots = of_reading(ballots, asked.read)
         counted = counted_words(store, ballots, asked.count or count)
         votes = Votes(ballots, None, counted.words, counted.scales)
