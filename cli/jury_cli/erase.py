@@ -100,7 +100,7 @@ def command(
 
 
 def _note_plan(plan: "PlannedErasure") -> None:
-    """What will be erased, and which branches have copies."""
+    """What will be erased, and which other debates have copies."""
     from jury_cli.terminal import note
     from jury_events.text.pluralize import pluralize
 
@@ -112,8 +112,9 @@ def _note_plan(plan: "PlannedErasure") -> None:
     if plan.copies:
         named = ", ".join(plan.copies[:_NAMED]) + (", …" if len(plan.copies) > _NAMED else "")
         note(
-            f"{pluralize(len(plan.copies), 'debate')} that it was branched off, or that branched off it, have copies "
-            f"of its texts, which stay: erase those too, or all debates over its case with --case ({named})"
+            f"{pluralize(len(plan.copies), 'debate')} that it was branched off, or that branched off it, or of a "
+            "ladder that carries votes, have copies of its texts, which stay: erase those too, or all debates over "
+            f"its case with --case ({named})"
         )
 
 

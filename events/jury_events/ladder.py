@@ -9,8 +9,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from jury_events.carried import Carry
 from jury_events.calibration import Calibration, Hex256, OutcomeThreshold, Signal, SignalVote
+from jury_events.carried import Carry
 from jury_events.value import Value
 from jury_events.verdict import REVIEW, Verdict
 

@@ -98,7 +98,9 @@ async def test_words_that_were_erased_before_the_next_stage_are_not_shown_and_la
     by = {"by": "ann", "reason": "asked for"}
     await Records(url).erase(Erasure(debate_id="r~c1", **by))
     await _judged(staged(cases, url, ladder))
-    await Records(url).erase(Erasure(debate_id="r~c3", **by))
+    erasure = await Records(url).erase(Erasure(debate_id="r~c3", **by))
+    assert erasure is not None
+    assert ("r~c3~s2",) == erasure.copies
 
     erased, kept = _shown(url, "r~c1~s2"), _shown(url, "r~c3~s2")
     assert (2, 0) == tuple(one.count("(There are no reasons to this vote.)") for one in (erased, kept))

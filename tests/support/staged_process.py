@@ -1,4 +1,7 @@
-"""A staged run that carries votes, in a process of its own, to be killed: `python staged_process.py CASES STORE FOLDER LATENCY`."""
+"""A staged run that carries votes, in a process of its own, to be killed:
+
+python staged_process.py CASES STORE FOLDER LATENCY
+"""
 
 import asyncio
 import json

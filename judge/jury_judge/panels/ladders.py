@@ -50,8 +50,8 @@ def applied(
             "certificate: its stages saw the votes of the stages before, and those of this ladder do not: write carry: "
             "votes, or calibrate on runs without"
             if certificate.carry
-            else "certificate: its stages saw nothing of the stages before, and this ladder has carry: votes: calibrate "
-            "on a run of this ladder with certificate: none, or leave carry out"
+            else "certificate: its stages saw nothing of the stages before, and this ladder has carry: votes: "
+            "calibrate on a run of this ladder with certificate: none, or leave carry out"
         )
     made = tuple(
         _certified(number, one, of, certificate, refused)

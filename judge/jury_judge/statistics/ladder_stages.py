@@ -1,7 +1,7 @@
 """Where the votes of a ladder's stages are recorded: a run a stage, or one run by the ladder itself.
 
-A run by a ladder without a certificate (`certificate: none`) has judged every case in every stage, so that its votes are
-no selection; it is the only one in which later stages were shown the votes of the earlier ones.
+A run by a ladder without a certificate (`certificate: none`) has judged every case in every stage: its votes are no
+selection. It is the only one in which later stages were shown the votes of the earlier ones.
 """
 
 from collections.abc import Sequence

@@ -15,8 +15,8 @@ class PlannedErasure(NamedTuple):
     """What an erasure would delete: `texts` of these debates, of `size` bytes in all.
 
     `ends`: how many debates are not over, and fail without their texts. `shared`: texts of the request that stay,
-    because other events refer to them. `copies`: debates that have copies of the texts, which stay: the origin, and
-    branches.
+    because other events refer to them. `copies`: debates that have copies of the texts, which stay: the origin,
+    branches, and stages of a ladder that carries votes.
     """
 
     debate_ids: tuple[str, ...]
