@@ -21,7 +21,6 @@ from jury_debate.marking import mark
 from jury_debate.prompt_texts import fill
 from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.prompts_v2 import prompts as prompts_v2
-from jury_debate.prompts_v2.carried_votes import carried_block
 from jury_debate.prompts_v2.case_items import case_items
 from jury_debate.prompts_v2.case_text import render_case
 from jury_debate.prompts_v2.operator_policy import has_policy, policy_piece, without_policy
@@ -31,6 +30,7 @@ from jury_debate.reading.record_tools import RECORD_TOOLS
 from jury_debate.rules_v1.ballots import ballot_id, marker_of
 from jury_debate.rules_v1.opening import opening_event
 from jury_debate.rules_v2 import opening as before
+from jury_debate.rules_v3.carried_block import carried_block
 from jury_debate.rules_v3.early_stop import asking_plan
 from jury_debate.seat_letters import seat_letter
 from jury_events.case import ArtifactRecord, Case
