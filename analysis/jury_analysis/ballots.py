@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from jury_analysis.errors import BadBallots
 
 ROLES = ("juror", "judge")
-KINDS = ("own", "stale", "synthetic", "abstained", "conditional")
+KINDS = ("own", "stale", "synthetic", "abstained", "conditional", "standing")
 
 SCHEMA = pa.schema(
     [

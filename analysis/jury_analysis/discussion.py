@@ -1,8 +1,9 @@
 """What discussion does to the votes: who changes, towards what, and whether it helps.
 
-A *step* is the way from one round to the next. Its *pairs* are the votes of one seat in both rounds. The positions that
-a seat was shown of its peers are taken to be their votes in the earlier round of the step, as in parallel rounds. (If
-seats speak one after the other, a seat also saw the earlier speakers of its own round, which ballots do not record.)
+A *step* is the way from one round to the next. Its *pairs* are the votes of one seat in both rounds, where it spoke in
+the later one. The positions that a seat was shown of its peers are taken to be their votes in the earlier round of the
+step, as in parallel rounds. (If seats speak one after the other, a seat also saw the earlier speakers of its own round,
+which ballots do not record.)
 
 These figures describe; they prove no cause. A seat that adopts the position of its peers may have found it by itself.
 """
@@ -28,7 +29,7 @@ from jury_analysis.reasons import (
     NO_VOTE_IN_BOTH,
     SAME_GAIN,
 )
-from jury_analysis.vote_matrix import Bools, Codes, VoteMatrix
+from jury_analysis.vote_matrix import STANDING, Bools, Codes, VoteMatrix
 from jury_analysis.wording import Reason
 
 Table = tuple[tuple[int, ...], ...]
@@ -199,7 +200,9 @@ class _RoundPair:
     def __init__(self, before: VoteMatrix, after: VoteMatrix) -> None:
         self.before, self.after, self.matrix = before.votes, after.votes, before
         self.size = len(before.scale.categories)
-        self.paired: Bools = (self.before >= 0) & (self.after >= 0)
+        # Who does not speak in a round is seen by the others, and can neither change nor stay by choice.
+        speaking: Bools = after.kinds != STANDING
+        self.paired: Bools = (self.before >= 0) & (self.after >= 0) & speaking
         self.both_rounds: Bools = np.any(before.kinds >= 0, axis=1) & np.any(after.kinds >= 0, axis=1)
         self.clusters = np.repeat(before.clusters, len(before.seats)).reshape(self.before.shape)
 

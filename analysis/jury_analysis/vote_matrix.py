@@ -17,7 +17,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-OWN, STALE, SYNTHETIC, ABSTAINED, CONDITIONAL = range(len(KINDS))
+OWN, STALE, SYNTHETIC, ABSTAINED, CONDITIONAL, STANDING = range(len(KINDS))
 """Codes of `VoteMatrix.kinds`."""
 
 

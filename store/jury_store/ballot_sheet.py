@@ -6,9 +6,10 @@ the order of the seats:
 
     round, seat     the round (0: phase 1) and the index of the seat; the final judge has the index after the last
     kind            `own`, `stale`, `synthetic`, `abstained`, `conditional` (its own, of a seat that was asked because
-                    others left the case open); null: the seat was asked, its vote is not recorded yet
+                    others left the case open), `standing` (of a seat that votes in a round without speaking in it: its
+                    earlier vote); null: the seat was asked, its vote is not recorded yet
     verdict, score, confidence, changed
-    asked, answered indexes in `models`: of a stale vote those of the vote that it repeats
+    asked, answered indexes in `models`: of a stale or standing vote those of the vote that it repeats
     calls, input_tokens, output_tokens, cost    sums over the exchanges of the step
     verified, normalised, elsewhere, not_found  how many quotations of the evaluation the check found so
     decisive_item   the item that the evaluation names as the first that went wrong
@@ -71,6 +72,8 @@ VOTE_LABEL, FINAL_LABEL = "vote_label", "final_label"
 _CONDITIONAL = "conditional"
 """A kind of votes, and the value that only sheets of debates have in which seats may not be asked."""
 
+_STANDING = "standing"
+
 _FURTHER = len(_COLUMNS)
 _MODELS = (_ASKED, _ANSWERED)
 _UNQUOTED: tuple[None, ...] = (None,) * (len(RESULTS) + 1)
@@ -78,7 +81,7 @@ _NOT_ASKED: tuple[Any, ...] = (None, None, None, None, None, None, None, 0, 0, 0
 _LABEL = len(_NOT_ASKED) - 1
 _CARRIAGE = frozenset(CARRIAGE)
 
-_BY_A_MODEL = frozenset({"own", "stale", "synthetic", _CONDITIONAL})
+_BY_A_MODEL = frozenset({"own", "stale", "synthetic", _CONDITIONAL, _STANDING})
 """The kinds of votes whose evaluation names the model that was asked."""
 
 _Ballot = list[Any]
@@ -273,17 +276,13 @@ class BallotSheet:
         if round_ is None:
             raise ValueError("an abstention of the final judge is part of the judgment")
         seat = self._index[juror]
-        ballot, before = self._ballot(round_, seat), self._before(round_, seat)
+        before = self._before(round_, seat)
         if before is None:
-            ballot[_KIND] = "abstained"
+            self._ballot(round_, seat)[_KIND] = "abstained"
             return
         # As the rules count it: what replaces a blocked answer stays synthetic.
-        ballot[_KIND] = "synthetic" if before[_KIND] == "synthetic" else "stale"
-        ballot[_VERDICT:_CHANGED] = before[_VERDICT:_CHANGED]
-        ballot[_LABEL] = before[_LABEL]
-        ballot[_CHANGED] = False
-        ballot[_ASKED], ballot[_ANSWERED] = before[_ASKED], before[_ANSWERED]
-        self._latest[seat] = (round_, ballot)
+        kind = "synthetic" if before[_KIND] == "synthetic" else "stale"
+        self._repeated(round_, seat, before)[_KIND] = kind
 
     def _before(self, round_: int, seat: int) -> _Ballot | None:
         """The seat's vote of an earlier round."""
@@ -291,7 +290,22 @@ class BallotSheet:
         return latest[1] if latest is not None and latest[0] < round_ else None
 
     def _round(self, body: Any) -> None:
-        self._rounds = max(self._rounds, _count(body["round"]))
+        round_ = _count(body["round"])
+        self._rounds = max(self._rounds, round_)
+        speakers = set(body["speaker_order"])
+        for juror, seat in self._index.items():
+            if juror not in speakers and (before := self._before(round_, seat)) is not None:
+                self._repeated(round_, seat, before)[_KIND] = _STANDING
+
+    def _repeated(self, round_: int, seat: int, before: _Ballot) -> _Ballot:
+        """The seat's vote of an earlier round as its vote of this one."""
+        ballot = self._ballot(round_, seat)
+        ballot[_VERDICT:_CHANGED] = before[_VERDICT:_CHANGED]
+        ballot[_LABEL] = before[_LABEL]
+        ballot[_CHANGED] = False
+        ballot[_ASKED], ballot[_ANSWERED] = before[_ASKED], before[_ANSWERED]
+        self._latest[seat] = (round_, ballot)
+        return ballot
 
     def _judged(self, body: Any) -> None:
         judgment = body["judgment"]

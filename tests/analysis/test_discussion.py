@@ -56,6 +56,18 @@ def test_a_pair_that_ends_in_an_abstaining_position_is_left_out_of_the_gain() ->
     assert (2, 1, 1) == (gain.pairs, gain.abstentions, gain.gain)
 
 
+def test_a_seat_that_does_not_speak_opposes_and_persuades_others_and_makes_no_pair() -> None:
+    rows = ballots([[(S, U, U), (S, S, U)], [(U, U, U), (S, S, U)]]).to_pylist()
+    standing = [row | {"kind": "standing"} if (row["seat"], row["round"]) == ("c", 1) else row for row in rows]
+    found = discussion(by_round(check(pa.Table.from_pylist(standing)), OURS))
+    step = found.steps[0]
+
+    assert [6, 6] == [one.votes for one in found.rounds]
+    assert (4, 0, 0.25) == (step.pairs, step.unpaired, step.changed.value)
+    assert (1, 1) == (step.conformity.opposed, step.conformity.adopted)
+    assert ((0, 1, 2), (1, 0, 1), (0, 0, 0)) == step.moves.opposed
+
+
 def test_opposed_seats_adopt_the_plurality_of_their_peers() -> None:
     step = report([FIRST, SECOND], labels=LABELS).steps[0]
 

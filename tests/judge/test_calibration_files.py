@@ -25,7 +25,7 @@ from support.ballot_tables import ballots
 
 TWO = Scale(("bad", "good"), ordered=True)
 PANEL = CalibratedPanel("careful", "9a" * 32, "3c" * 32)
-KINDS = ("share", "isotonic", "weights", "dawid_skene", "clustered", "votes+step")
+KINDS = ("share", "isotonic", "weights", "dawid_skene", "clustered", "votes+step", "probability")
 
 FACTS = re.compile(
     r"panel\..*|seats\..*|categories\..*|labels|on|verdict|split.*|seed|excluded.*|warnings\..*|signal\..*"
@@ -47,6 +47,7 @@ def a_file(kind: str, units: int = 900) -> dict[str, Any]:
         [tuple(row) for row in names[np.where(right, truth[:, None], 1 - truth[:, None])].tolist()],
         labels=names[truth].tolist(),
         clusters=[f"g{unit // 2:03}" for unit in range(units)] if kind == "clustered" else None,
+        confidences=np.where(right, 0.95, 0.6).tolist() if kind == "probability" else None,
     )
     if kind == "votes+step":
         items = np.where(right, 3, random.integers(1, 6, right.shape)).reshape(-1)
@@ -205,7 +206,9 @@ def test_a_file_that_compares_steps_has_a_format_that_older_versions_refuse() ->
     assert 2 == json.loads(calibration_bytes(a_file("votes+step")))["calibration"]
 
 
-@pytest.mark.parametrize(("kind", "other"), [("share", 2), ("votes+step", 1), ("share", True), ("share", 3)])
+@pytest.mark.parametrize(
+    ("kind", "other"), [("share", 2), ("votes+step", 1), ("share", True), ("share", 3), ("probability", 1)]
+)
 def test_a_file_of_another_format_than_its_signal_is_refused(tmp_path: Path, kind: str, other: int) -> None:
     path = tmp_path / "cal.json"
     document = {**json.loads(calibration_bytes(a_file(kind))), "calibration": other}
@@ -214,6 +217,15 @@ def test_a_file_of_another_format_than_its_signal_is_refused(tmp_path: Path, kin
 
     with pytest.raises(PanelFileError, match="format"):
         read_calibration(path)
+
+
+def test_a_certificate_of_another_signal_is_none_of_probabilities(tmp_path: Path) -> None:
+    share = a_file("share")
+
+    with pytest.raises(PanelFileError, match=r"certificate\.candidates\.\d\.threshold is 0\.6+\d, .* it is 0\.67"):
+        loaded(tmp_path, {**share, "signal": {"kind": "probability"}})
+    with pytest.raises(PanelFileError, match=r"certificate\.candidates\.\d+\.threshold is"):
+        loaded(tmp_path, {**a_file("probability"), "signal": {"kind": "share"}})
 
 
 def test_votes_alone_belong_to_a_signal_that_compares_steps(tmp_path: Path) -> None:

@@ -122,3 +122,21 @@ def test_scores_for_other_tools_explain_its_vote_by_them(store: MemoryEventStore
     explained = {one.seat: one.explanation for one in trace.scores if one.seat is not None}
 
     assert {"words": "all_done for reasons", "jev": SHOWN} == explained
+
+
+def test_a_round_shows_the_position_that_stands() -> None:
+    seats = [{"model": "simulated/juror", "juror_id": "words"}, {"model": "systemone/jev-latest", "juror_id": "jev"}]
+    rounds = {"max_rounds": 1, "threshold": 2.0}
+    spec = {"preset": "parallel-rounds", "language": "en", "seats": seats, "scale": SCALE, "discussion": rounds}
+    script = by_round({"words": [Says("not_done", 10.0), Says("all_done", 90.0)], "jev": [answer()]})
+    panel = resolve(PanelSpec.model_validate({**spec, "final": {"method": "majority_vote"}})).panel
+    made = MemoryEventStore()
+    for name in ("d1", "d2"):
+        store_debate(made, DebateHarness(panel, script, case=a_case(scenarios=2)).run(), name)
+    site = Site(made)
+    shown, compared = site.get("/debates/d1"), site.get("/compare?a=d1&b=d2")
+
+    assert ["✓ all_done (safe_pass) 75"] * 2 == shown.all(".matrix td a")[-2:]
+    assert "standing" == shown.one(".matrix .badge.kind")
+    assert 1 == len(set(shown.attributes(".matrix tbody tr:nth-child(2) td a", "href")))
+    assert ["standing"] * 2 == compared.all(".badge.kind")

@@ -151,7 +151,7 @@ def _discussion(script: _Script, results: Sequence[EvidenceResult] | None = None
         script.said_first(A, "safe_pass", 8.0, results=results),
         script.abstained(0, B, stale=False),
         script.checked(over=False),
-        script.round_started(1),
+        script.round_started(1, A, B),
         script.said(1, B, "unsafe_fail", 2.0),
         script.abstained(1, A, stale=True),
         script.checked(1),
@@ -319,7 +319,7 @@ def test_a_vote_that_replaces_a_blocked_answer_stays_synthetic(store: EventStore
         script.said_first(A, "needs_review", synthetic=True),
         script.said_first(B, "safe_pass"),
         script.checked(over=False),
-        script.round_started(1),
+        script.round_started(1, A, B),
         script.abstained(1, A, stale=True),
         script.said(1, B, "unsafe_fail", changed=True),
         script.cancelled(),
@@ -329,6 +329,22 @@ def test_a_vote_that_replaces_a_blocked_answer_stays_synthetic(store: EventStore
 
     assert columns["kind"] == ["synthetic", "own", "synthetic", "own"]
     assert columns["changed"] == [None, None, False, True]
+
+
+def test_a_seat_that_does_not_speak_in_a_round_votes_there_as_before(store: EventStore) -> None:
+    script = _Script("d")
+    first = (script.start(), script.said_first(A, "safe_pass", 8.0), script.said_first(B, "safe_pass"))
+    later = (script.round_started(1, B), script.said(1, B, "unsafe_fail", 2.0, changed=True), script.cancelled())
+    _append(store, script.stream, *first)
+    _append(store, script.stream, *later)
+
+    columns = _columns(_only(store))
+
+    assert [(0, 0), (0, 1), (1, 0), (1, 1)] == list(zip(columns["round"], columns["seat"], strict=True))
+    assert ["own", "own", "standing", "own"] == columns["kind"]
+    assert columns["score"][0] == columns["score"][2]
+    assert (False, 0, 0, 0.0) == tuple(columns[name][2] for name in ("changed", "calls", "input_tokens", "cost"))
+    assert columns["asked"][0] == columns["asked"][2]
 
 
 def test_a_judge_that_failed_abstains(store: EventStore) -> None:

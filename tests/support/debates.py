@@ -167,10 +167,9 @@ class DebateScript:
         )
         return self._new(ConsensusChecked(round=round_, check=check, end_reason="consensus" if over else None))
 
-    def round_started(self, round_: int) -> NewEvent:
-        return self._new(
-            RoundStarted(round=round_, speaker_order=(JUROR,), instruction=self.pen.make(f"round {round_}"))
-        )
+    def round_started(self, round_: int, *speakers: str) -> NewEvent:
+        order = speakers or (JUROR,)
+        return self._new(RoundStarted(round=round_, speaker_order=order, instruction=self.pen.make(f"round {round_}")))
 
     def judged(self) -> NewEvent:
         vote = Vote(

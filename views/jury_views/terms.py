@@ -14,6 +14,7 @@ _JAPANESE: Mapping[str, str] = {
     "synthetic": "代替の票",
     "not_asked": "未質問",
     "conditional": "条件付きの票",
+    "standing": "据え置きの票",
     "abstained": "棄権",
     # Consensus
     "unanimous": "全員一致",

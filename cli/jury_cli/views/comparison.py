@@ -149,6 +149,8 @@ def _position(position: Position | None) -> str:
     said = f"{verdict_text(position.verdict, position.label)[0]} {position.score:g}"
     if position.kind == "stale":
         said += " · abstained, earlier position stands"
+    elif position.kind == "standing":
+        said += " · stands, as a decision model does not speak"
     elif position.kind == "synthetic":
         said += " · stands in for a blocked answer"
     return said + (" · ↻ position changed" if position.changed else "")

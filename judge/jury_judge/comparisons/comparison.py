@@ -12,7 +12,7 @@ from jury_views.answered_by import answered_in_phase_1, answered_in_statement
 from jury_views.events_by_phase import EventsByPhase, Status, events_by_phase
 from jury_views.position_changes import PositionTracker
 
-Kind = Literal["own", "synthetic", "stale", "abstained"]
+Kind = Literal["own", "synthetic", "stale", "abstained", "standing"]
 
 
 class Position(NamedTuple):
@@ -20,6 +20,7 @@ class Position(NamedTuple):
 
     own: it answered in that round. synthetic: its answer was blocked, and a neutral one replaces it. stale: it gave no
     answer, and its earlier one counts. abstained: it never had one; verdict and score (points, 0-100) are None.
+    standing: a decision model's, which does not speak in rounds: that of phase 1.
     `changed`: it is the seat's own, and differs from its latest own one. `label` as in `SeatPosition`.
     """
 
@@ -113,7 +114,7 @@ def _places(records: Iterable[EventsByPhase], found: Mapping[_Place, Position]) 
 
 
 def positions(record: EventsByPhase) -> dict[_Place, Position]:
-    """The position of each seat after each round in which it spoke or abstained, by juror id and round (0: phase 1).
+    """The position of each seat after each round, as far as it is known, by juror id and round (0: phase 1).
 
     The final judge's evaluation comes last; it has neither a juror id nor a round.
     """
@@ -137,6 +138,10 @@ def positions(record: EventsByPhase) -> dict[_Place, Position]:
                     else before._replace(kind="stale", changed=False)
                 )
         found[said.juror_id, number] = latest[said.juror_id] = position
+    for started in (each.started for each in record.rounds):
+        for juror in (said.juror_id for said in record.phase_1 if said.juror_id not in started.speaker_order):
+            first = found[juror, 0]
+            found[juror, started.round] = first if first.verdict is None else first._replace(kind="standing")
     if record.judgment is not None and record.judgment.judgment.judge is not None:
         found[None, None] = _position(record.judgment.judgment.judge)
     return found

@@ -8,7 +8,7 @@ from jury_views.events_by_phase import EventsByPhase, role_of
 
 
 class Cell(NamedTuple):
-    """The position of a seat, and the version of its event."""
+    """The position of a seat, and the version of its event: one that stands is of phase 1."""
 
     position: Position
     version: int | None
@@ -64,7 +64,9 @@ def matrix(
                 role_of(panel, seat.juror_id),
                 seat.model,
                 tuple(
-                    Cell(by_seat[key], spoken.get(key)) if (key := (seat.juror_id, number)) in by_seat else None
+                    Cell(by_seat[key], spoken.get(key, spoken.get((seat.juror_id, 0))))
+                    if (key := (seat.juror_id, number)) in by_seat
+                    else None
                     for number in rounds
                 ),
             )
