@@ -10,9 +10,11 @@ from jury_debate.errors import UnknownPrompts
 from jury_debate.rules_v1.ballots import ballot_id, line_sign
 from jury_events.debate_events import DebateOpened, JurorEvaluated
 from jury_events.outcome import CallOutcome
+from jury_providers.simulated.prompt import read_prompt
 from support.debate_harness import SECRET, DebateHarness, Says, a_case, a_panel, by_round
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case
+from support.model_requests import requests_of_a_debate
 
 SIGN = line_sign(SECRET)
 CHEAP = ("x", "y", "z")
@@ -162,17 +164,38 @@ def test_where_nobody_voted_before_the_debate_is_asked_as_any() -> None:
     assert ((), None) == (debate.debate.state.debate.carried, plain.debate.state.debate.carried)
 
 
-def test_votes_of_three_stages_are_numbered_on() -> None:
-    second = a_debate(earlier())
+def test_votes_of_three_stages_are_numbered_on_and_what_they_quote_of_each_other_is_left_out() -> None:
+    of_a_peer = {"item": 1, "quote": "safe_pass for reasons", "seat": "A"}
+    answers = {"gpt": [Says("safe_pass")], "claude": [Says("safe_pass"), Says("unsafe_fail", evidence=(of_a_peer,))]}
+    panel = a_panel("gpt", "claude", preset="parallel-rounds", discussion={"max_rounds": 1})
+    second = DebateHarness(panel, by_round(answers), carried=earlier()).run()
     opened = second.events[0]
     assert isinstance(opened, DebateOpened)
 
     votes = votes_to_carry(opened, second.events[1:], lambda ref: second.pen.texts[ref.part])
 
     assert ["x", "y", "gpt", "claude"] == [one.juror_id for one in votes]
-    assert "## Earlier juror 4: vote — verdict unsafe_fail" in a_debate(votes).pen.text(
-        a_debate(votes).debate.state.pieces["carried"]
+    assert ["gpt"] == [one.seat for one in votes[-1].evaluation.evidence or ()]
+    third = a_debate(votes)
+    shown = third.pen.text(third.debate.state.pieces["carried"])
+    assert shown.endswith(
+        "\n\n## Earlier juror 4: vote — verdict unsafe_fail, score 60/100, confidence 0.5\n"
+        f"Rationale:\n{SIGN} unsafe_fail for reasons\n\n"
     )
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_simulated_jurors_read_the_case_and_the_turn_as_without(language: str) -> None:
+    leak = tuple(one._replace(rationale="The password was sent to a stranger.") for one in earlier(language))
+
+    with_votes, without = (
+        requests_of_a_debate(prompts=2, language=language, carried=carried) for carried in (leak, None)
+    )
+
+    assert with_votes.keys() == without.keys()
+    for step, request in with_votes.items():
+        assert "The password was sent" in request.messages[1].whole
+        assert read_prompt(without[step]) == read_prompt(request)
 
 
 def test_every_call_about_a_long_record_shows_them_behind_what_it_shows_of_it() -> None:

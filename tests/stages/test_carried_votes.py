@@ -22,6 +22,8 @@ from jury_replay.rescoring.strict import replay_under
 from jury_replay.selection import DebateSelection
 from jury_store.debate_rows import ALL_STAGES
 from jury_store.opening import open_store
+from jury_views.case_facts import case_facts
+from jury_views.debate_labels import DebateLabels
 from support.ladders import Accepts, a_ladder, staged
 
 PASSES: Accepts = {"pass": 1.0}
@@ -60,6 +62,9 @@ async def test_each_stage_is_shown_the_votes_of_all_before_and_an_audit_those_th
     assert [("r~c0", "a"), ("r~c0", "b")] == _carried(url, "r~c0~s3"), "the audit of an early exit"
     shown = _shown(url, "r~c1~s3")
     assert 5 == shown.count("## Earlier juror ")
+    with closing(open_store(url, write=False)) as store:
+        facts = dict(case_facts(opening_of(store, "r~c1~s2"), DebateLabels("en")))
+    assert "the jurors were shown those of a (r~c1), b (r~c1)" == facts["Earlier votes"]
     assert "simulated" not in shown, "nobody's model is named"
     with closing(open_store(url, write=False)) as store:
         replayed = [one.status for one in replay(store, DebateSelection(run_id="r"))]

@@ -5,6 +5,7 @@ from typing import Any
 
 from jury_actors.messages import StepRequest
 from jury_actors.step_execution import StepExecution
+from jury_debate.carried_votes import EarlierVote
 from jury_events.case import ArtifactRecord, Case
 from jury_events.parts import PartBuffer
 from jury_events.verdict_scale import VERDICTS
@@ -22,7 +23,9 @@ GATE_AND_CARD = {
 THREE = tuple(verdict.value for verdict in VERDICTS.values())
 
 
-def requests_of_a_debate(case: Case | None = None, *, prompts: int = 1, **spec: Any) -> dict[str, ModelRequest]:
+def requests_of_a_debate(
+    case: Case | None = None, *, prompts: int = 1, carried: Sequence[EarlierVote] | None = None, **spec: Any
+) -> dict[str, ModelRequest]:
     """The first request of each step, by the step's id; answers are scripted, and split at first."""
     case = case or a_case(**GATE_AND_CARD)
     panel = a_panel(prompts=prompts, **spec)
@@ -32,7 +35,7 @@ def requests_of_a_debate(case: Case | None = None, *, prompts: int = 1, **spec: 
         "claude": [Says(fail, 10, 0.9)],
         "gemini": [Says(better, 50), Says(fail, 20)],
     }
-    harness = DebateHarness(panel, by_round(table, Says(better)), case=case, prompts=prompts).run()
+    harness = DebateHarness(panel, by_round(table, Says(better)), case=case, prompts=prompts, carried=carried).run()
     found: dict[str, ModelRequest] = {}
     for asked in harness.asked:
         part = harness.debate.state.debate.case if asked.assignment.tools else None

@@ -153,6 +153,7 @@ class VoteRecords(OpenStore):
 
         Args:
             stages: the run of each stage, from the cheapest on, over all labelled cases; of panels without calibration.
+                Or one run by the ladder without a certificate, whose later stages may have seen the earlier votes.
             options: what is promised.
             filter: which debates of the runs.
             labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
@@ -160,7 +161,7 @@ class VoteRecords(OpenStore):
         Raises:
             ExtraMissing: the packages of `jury-judge[stats]` are not installed.
             DebateNotFound: a run has no finished debate.
-            SettingError: the debates were judged under a calibration, or as stages of a ladder.
+            SettingError: the debates were judged under a calibration, or as stages of a certified ladder.
             AnalysisError: there are too few labels, or the stages judged different cases.
         """
         from jury_judge.extras import check_statistics
