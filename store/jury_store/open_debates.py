@@ -11,8 +11,12 @@ from typing import Any, NamedTuple
 
 from jury_store.ballot_sheet import BallotSheet
 
-MOST_DEBATES = 10_000
-"""Kept at most, a few kilobytes each; the longest unchanged leave first."""
+MOST_DEBATES = 4_000
+"""Kept at most, about five kilobytes each; the longest unchanged leave first.
+
+Beyond, an event takes up to three times as long to project, where that debate is not here. Of debates that run at once
+few are beyond; of those that wait for batches most are, and each of them changes a few times.
+"""
 
 
 class OpenDebate(NamedTuple):

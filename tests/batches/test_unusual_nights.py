@@ -1,8 +1,8 @@
 """Runs in batches that are cancelled, use tools, or have a clock that jumps."""
 
+import asyncio
 import json
-from contextlib import closing
-from itertools import chain, repeat
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,12 @@ from jury_actors.batches.wave_spool import FilledSpool, SpooledCall, a_nonce, cu
 from jury_actors.clerk import Clerk
 from jury_actors.effects import Effects
 from jury_judge.jury import Jury
+from jury_judge.running.supervision import RunSupervision
 from jury_providers.batches.batch import RefusedLine
 from jury_providers.batches.item import BatchLine, ItemEnd
 from jury_providers.batches.limits import BatchLimits
 from jury_store.opening import open_store
+from jury_store.run_registry import open_registry
 from support.batch_double import BatchAccountDouble
 
 HOUR = 3_600_000_000
@@ -32,14 +34,13 @@ def night(tmp_path: Path) -> Night:
     return Night(f"sqlite:///{tmp_path / 'jury.db'}", BatchAccountDouble())
 
 
-class JumpingClock:
-    """Says these hours after its start, one at each look, the last one for ever."""
+class SetClock:
+    """Says these hours after its start."""
 
-    def __init__(self, *hours: float) -> None:
-        self._hours = chain(hours, repeat(hours[-1]))
+    hours = 0.0
 
     def __call__(self) -> int:
-        return START + round(next(self._hours) * HOUR)
+        return START + round(self.hours * HOUR)
 
 
 async def cancelled(night: Night) -> list[str]:
@@ -84,6 +85,30 @@ async def test_the_next_pass_ends_the_batches_of_a_cancelled_run_at_their_provid
     assert 1 == len(night.account.batches)
 
 
+async def test_a_process_that_waits_for_batches_has_them_ended_when_its_run_is_cancelled(night: Night) -> None:
+    night.account.ends = lambda _batch_id: False
+    looks: list[float] = []
+    with ExitStack() as asking:
+
+        async def looked(seconds: float) -> None:
+            looks.append(seconds)
+            if len(looks) == 1:
+                asking.enter_context(open_registry(night.url).asking_to_cancel("night", "the operator"))
+                await asyncio.Event().wait()  # until the run hears of it
+
+        await night.session(sleep=looked, supervision=RunSupervision(night.url, "night", every=0.01))
+    (facts,) = night.read(lambda store: list(batches_of(store, "night")))
+    rows = night.read(lambda store: store.debates(run_id="night"))
+
+    assert {"sent-1"} == night.account.cancelled
+    assert facts.closed is not None
+    assert facts.cancel_requested is not None
+    assert ("person", "the operator") == (facts.cancel_requested.cause, facts.cancel_requested.by)
+    assert 1 == len([line for line in night.said if "what it has answered already is billed" in line])
+    assert 1 == len(night.account.batches)
+    assert {"cancelled"} == {row.status for row in rows}
+
+
 @pytest.fixture
 def with_records(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cases with records, which jurors read by tools."""
@@ -109,8 +134,14 @@ async def test_the_turns_after_a_tool_are_live_unless_all_are_to_be_in_batches(n
 
 
 async def test_a_clock_that_leaps_ahead_cancels_at_most_and_sends_nothing_twice(night: Night) -> None:
-    night.account.ends = lambda batch_id: batch_id != "sent-1"
-    lines = await night.session(clock=JumpingClock(*repeat(0, 40), 30), patience=BatchPatience(arrival=0.0))
+    clock = SetClock()
+
+    def leaps(batch_id: str) -> bool:
+        clock.hours = 30
+        return batch_id != "sent-1"
+
+    night.account.ends = leaps
+    lines = await night.session(clock=clock, patience=BatchPatience(arrival=0.0))
 
     assert {"sent-1"} == night.account.cancelled
     assert {1} == set(night.account.asked.values())
@@ -118,9 +149,14 @@ async def test_a_clock_that_leaps_ahead_cancels_at_most_and_sends_nothing_twice(
 
 
 async def test_a_clock_that_goes_back_cancels_nothing(night: Night) -> None:
-    looks = iter(range(10))
-    night.account.ends = lambda _batch_id: next(looks, 10) > 3
-    lines = await night.session(clock=JumpingClock(*repeat(0, 40), -100))
+    clock, looks = SetClock(), iter(range(10))
+
+    def goes_back(_batch_id: str) -> bool:
+        clock.hours = -100
+        return next(looks, 10) > 3
+
+    night.account.ends = goes_back
+    lines = await night.session(clock=clock)
 
     assert set() == night.account.cancelled
     assert [] == night.sent_twice()

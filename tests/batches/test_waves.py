@@ -81,7 +81,7 @@ class Night:
         async def at_once(_seconds: float) -> None:
             await asyncio.sleep(0)
 
-        clock = plan.pop("clock", None)
+        clock, supervision = plan.pop("clock", None), plan.pop("supervision", None)
         batches = BatchPlan(self.account.providers, sleep=at_once)._replace(**plan)
         bounds = self.read(
             lambda store: ceiling(
@@ -104,7 +104,7 @@ class Night:
                 batched=True,
             )
             checked = await asyncio.to_thread(preflight, run, jury.store)
-            lines = jury.execute(run, checked, problems=self.problems, batches=batches)
+            lines = jury.execute(run, checked, problems=self.problems, batches=batches, supervision=supervision)
             async with aclosing(lines):
                 return [line async for line in lines]
 
