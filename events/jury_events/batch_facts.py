@@ -24,6 +24,7 @@ from jury_events.parts import Digest, decode_digest
 
 _UNANSWERED: str = BatchItemsUnanswered.model_fields["type"].default
 LISTED: str = BatchItemsListed.model_fields["type"].default
+CLOSED: str = BatchClosed.model_fields["type"].default
 
 
 class BatchFacts(NamedTuple):
@@ -68,13 +69,12 @@ class BatchFacts(NamedTuple):
         return "waiting" if self.changed is None else self.changed.stage
 
 
-def batch_facts(events: Iterable[StoredEvent]) -> BatchFacts:
-    """Fold a stream `batches/{id}`; its items are in `batched_calls`.
+def batch_facts(events: Iterable[StoredEvent], facts: BatchFacts | None = None) -> BatchFacts:
+    """Fold a stream `batches/{id}`, or what comes after `facts`; its items are in `batched_calls`.
 
     Raises:
         EventError: an event does not decode, or the stream does not begin with `batch_prepared`.
     """
-    facts: BatchFacts | None = None
     for stored in events:
         facts = _opened(stored) if facts is None else _folded(facts, stored)._replace(version=stored.version)
     if facts is None:

@@ -26,6 +26,8 @@ from jury_events.batch_facts import texts_of_debate
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import batch_stream
 from jury_judge.batches.batch_plan import BatchPlan
+from jury_judge.batches.recorded_batches import RecordedBatches
+from jury_judge.batches.wave_metrics import StoreBatchMetrics
 from jury_judge.errors import RunRefused
 from jury_judge.jury import Jury
 from jury_judge.observation.metrics_text import MetricsExposition
@@ -463,6 +465,33 @@ async def test_metrics_show_what_is_in_batches_while_it_is_waited_for(night: Nig
     assert shown[0]["jury_batch_reserved_dollars"] == 0.0  # simulated models cost nothing
     assert after["jury_waves_total"] > 1
     assert "jury_batch_calls stage=waiting" not in after
+
+
+async def test_a_server_shows_what_is_in_batches_whatever_process_follows_them(night: Night) -> None:
+    night.panel, night.count = "independent", 1
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+    with closing(open_store(night.url, write=False)) as store:
+        metrics, totals = StoreBatchMetrics(store, Effects().clock), MetricTotals()
+        with metrics.shown(totals):
+            metrics.look()
+            one = figures(totals)
+            await night.session("another", once=True)
+            metrics.look()
+            two = figures(totals)
+            night.account.ends = lambda _batch_id: True
+            await night.session()
+            await night.session("another")
+            metrics.look()
+            ended = figures(totals)
+        again = RecordedBatches(store).open()
+
+    name = "jury_batch_calls stage=waiting"
+    assert (3.0, 6.0) == (one[name], two[name])
+    assert one["jury_batch_oldest_seconds"] > 0
+    assert name not in ended
+    assert 0 == ended["jury_batch_oldest_seconds"]
+    assert [] == again
 
 
 def figures(totals: MetricTotals) -> dict[str, float]:

@@ -56,6 +56,9 @@ _ARRIVAL = 3.0
 _CALLS = ("upload", "submit", "state", "results")
 """Those that every run makes."""
 
+_HARDEST = ("submit", "lost_timeout")
+"""The first moment of every scenario: the provider has a batch, and only its list can say so."""
+
 _EVENTS_OF_BATCHES = 40
 _HANGING = 0.5
 """How often a moment is a call without an answer."""
@@ -130,8 +133,10 @@ def _struck(course: Course, ground: Ground, jobs: BatchJobs, report: ScenarioRep
     events = scenario.cases * 20 + _EVENTS_OF_BATCHES
     running = course.call()
     while len(report.moments) < scenario.strikes:
-        if rng.random() < _HANGING:
-            going = _left_hanging(course, jobs, rng)
+        if not report.moments:
+            going = _left_hanging(course, jobs, rng, *_HARDEST)
+        elif rng.random() < _HANGING:
+            going = _left_hanging(course, jobs, rng, rng.choice(_CALLS), rng.choice(["timeout", "lost_timeout"]))
         else:
             going = course.goes_on_for(rng.randrange(2 * events // (scenario.strikes + 1)))
         at = course.events()
@@ -145,12 +150,11 @@ def _struck(course: Course, ground: Ground, jobs: BatchJobs, report: ScenarioRep
         running = course.call()
 
 
-def _left_hanging(course: Course, jobs: BatchJobs, rng: random.Random) -> bool:
+def _left_hanging(course: Course, jobs: BatchJobs, rng: random.Random, call: str, how: str) -> bool:
     """Wait until a call gets no answer; whether the command still goes on then."""
-    call = rng.choice(_CALLS)
     jobs.left_hanging.clear()
     before = ("none",) * (jobs.calls[call] + rng.randrange(3))
-    jobs.script.calls = {call: (*before, rng.choice(["timeout", "lost_timeout"]))}
+    jobs.script.calls = {call: (*before, how)}
     process = course.started[-1].process
     eventually(lambda: process.poll() is not None or jobs.left_hanging.is_set(), seconds=600)
     return process.poll() is None

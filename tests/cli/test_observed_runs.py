@@ -1,5 +1,6 @@
 """What can be observed of a command: metrics over HTTP, logs as JSON."""
 
+import asyncio
 import json
 import logging
 import re
@@ -8,11 +9,13 @@ from typing import Any
 import httpx2
 import pytest
 
+from batches.test_waves import Night
 from jury_events.outcome import CallOutcome
 from jury_migrations.upgrading import upgrade
 from jury_providers.provider import ModelReply, ModelRequest
 from jury_providers.simulated.provider import SimulatedProvider
 from jury_store.opening import open_store
+from support.batch_double import BatchAccountDouble
 from support.command_line import CommandLine
 from support.otlp_receiver import otlp_receiver
 from support.scraped import counts, counts_of_log, samples
@@ -85,13 +88,16 @@ def test_metrics_off_loopback_without_a_token_are_refused_before_anything_runs(j
 
 
 @pytest.mark.full
-def test_serve_has_metrics(jury: CommandLine) -> None:
-    upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
+def test_serve_has_metrics_and_those_of_batches_that_another_process_sent(jury: CommandLine) -> None:
+    night = Night(f"sqlite:///{jury.folder / 'jury.db'}", BatchAccountDouble(), 1, "independent")
+    night.account.ends = lambda _batch_id: False
+    asyncio.run(night.session(once=True))
     with started(jury, "serve", "--port", "0", "--read-only") as server:
         answer = httpx2.get(f"{url_in(line(server))}/metrics", timeout=300)
 
     assert 200 == answer.status_code
-    assert 0 == samples(answer.text)["jury_runtimes", ()]
+    found = samples(answer.text)
+    assert (0, 3) == (found["jury_runtimes", ()], found["jury_batch_calls", ("waiting",)])
 
 
 def objects(text: str) -> list[dict[str, Any]]:

@@ -1,7 +1,8 @@
 """`/metrics` for Prometheus: a route of `jury serve`, and a small server of its own for `jury run`."""
 
+import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -19,12 +20,18 @@ from jury_web.token_attempts import TokenAttempts
 PATH = "/metrics"
 
 
-def metrics_route(totals: MetricTotals) -> Route:
-    """`GET /metrics`; call it behind the middleware of the other endpoints."""
+def metrics_route(totals: MetricTotals, look: Callable[[], None] = lambda: None) -> Route:
+    """`GET /metrics`; call it behind the middleware of the other endpoints.
+
+    Args:
+        totals: what is shown.
+        look: called before, in a thread: reads what is shown of the store.
+    """
     exposition = MetricsExposition(totals)
 
     # In the event loop, as gauges read what its tasks change.
     async def metrics(request: Request) -> Response:
+        await asyncio.to_thread(look)
         page = exposition.page(request.headers.get("accept", ""))
         return Response(page.body, media_type=page.content_type)
 

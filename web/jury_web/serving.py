@@ -31,16 +31,17 @@ async def serve(
         stopping: ends the server.
         say: takes lines for the user: where it serves, what it goes on with, what is left.
     """
-    service = served.service()
+    service, batches = served.service(), served.batches()
     pages = page_routes(service)
-    app = create_app(service, policy, [*pages, metrics_route(served.metrics)])
-    async with serving(app, listener, service.end), served.delivering(stopping):
-        say(f"Jury Judge: {address.url}   (Ctrl-C ends it)")
-        async with resuming(service, say):
-            await stopping.wait()
-        running = service.submissions.running
-        left = f"; {pluralize(running, 'submission')} under way: the next server of this store goes on"
-        say("jury: ending" + (left if running else ""))
+    app = create_app(service, policy, [*pages, metrics_route(served.metrics, batches.look)])
+    with batches.shown(served.metrics):
+        async with serving(app, listener, service.end), served.delivering(stopping):
+            say(f"Jury Judge: {address.url}   (Ctrl-C ends it)")
+            async with resuming(service, say):
+                await stopping.wait()
+            running = service.submissions.running
+            left = f"; {pluralize(running, 'submission')} under way: the next server of this store goes on"
+            say("jury: ending" + (left if running else ""))
 
 
 def policy_of(address: Address, hosts: Sequence[str], token: str | None, reviewers: Mapping[str, str]) -> AccessPolicy:

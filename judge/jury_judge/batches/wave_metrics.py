@@ -1,13 +1,17 @@
-"""The open batches of a run among the metrics of the process that follows them."""
+"""Open batches among the metrics: those of a run in the process that follows it, those of a store in its server."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 
 from jury_actors.observation.metric_list import BATCH_AGE, BATCH_CALLS, BATCH_DOLLARS, WAVES
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.observation.tallies import Tallies
 from jury_events.batch_facts import BatchFacts
+from jury_events.errors import EventError
+from jury_judge.batches.recorded_batches import RecordedBatches
+from jury_store.errors import StoreError
+from jury_store.event_store import EventStore
 
 _SECOND = 1_000_000
 
@@ -22,13 +26,9 @@ class WaveMetrics:
 
     def __init__(self, totals: MetricTotals | None, clock: Callable[[], int]) -> None:
         self._totals = totals
-        self._clock = clock
         self._batches: dict[str, BatchFacts] = {}
-        self._tallies = Tallies()
+        self._tallies = _gauges(lambda: tuple(self._batches.values()), clock)
         self._tallies.add(WAVES, amount=0.0)
-        self._tallies.read_at_snapshots(BATCH_CALLS, self._calls)
-        self._tallies.read_at_snapshots(BATCH_AGE, lambda: [((), self._age())])
-        self._tallies.read_at_snapshots(BATCH_DOLLARS, lambda: [((), self._dollars())])
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -49,15 +49,47 @@ class WaveMetrics:
         """Count a wave."""
         self._tallies.add(WAVES)
 
-    def _calls(self) -> list[tuple[tuple[str], float]]:
-        calls: Counter[str] = Counter()
-        for one in self._batches.values():
-            calls[one.stage] += one.prepared.items
-        return [((stage,), float(count)) for stage, count in calls.items()]
 
-    def _age(self) -> float:
-        oldest = min((one.prepared_at for one in self._batches.values()), default=None)
-        return 0.0 if oldest is None else max(0.0, (self._clock() - oldest) / _SECOND)
+class StoreBatchMetrics:
+    """Of all runs of a store, whatever process follows them.
 
-    def _dollars(self) -> float:
-        return sum(one.prepared.most or 0.0 for one in self._batches.values())
+    Args:
+        store: open for reading.
+        clock: microseconds since 1970-01-01 UTC.
+    """
+
+    def __init__(self, store: EventStore, clock: Callable[[], int]) -> None:
+        self._recorded = RecordedBatches(store)
+        self._open: list[BatchFacts] = []
+        self._tallies = _gauges(lambda: self._open, clock)
+
+    @contextmanager
+    def shown(self, totals: MetricTotals) -> Iterator[None]:
+        """Show the values in this context."""
+        with totals.counted(self._tallies):
+            yield
+
+    def look(self) -> None:
+        """Read the log; where it cannot be read, the values stay as they are."""
+        with suppress(StoreError, EventError):
+            self._open = self._recorded.open()
+
+
+def _gauges(batches: Callable[[], Collection[BatchFacts]], clock: Callable[[], int]) -> Tallies:
+    """What shows open batches."""
+
+    def calls() -> list[tuple[tuple[str], float]]:
+        counted: Counter[str] = Counter()
+        for one in batches():
+            counted[one.stage] += one.prepared.items
+        return [((stage,), float(count)) for stage, count in counted.items()]
+
+    def age() -> float:
+        oldest = min((one.prepared_at for one in batches()), default=None)
+        return 0.0 if oldest is None else max(0.0, (clock() - oldest) / _SECOND)
+
+    tallies = Tallies()
+    tallies.read_at_snapshots(BATCH_CALLS, calls)
+    tallies.read_at_snapshots(BATCH_AGE, lambda: [((), age())])
+    tallies.read_at_snapshots(BATCH_DOLLARS, lambda: [((), sum(one.prepared.most or 0.0 for one in batches()))])
+    return tallies

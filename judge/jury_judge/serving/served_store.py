@@ -6,11 +6,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
+from jury_actors.effects import Effects
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_cases.artifact_hosts import parse_hosts
 from jury_events.errors import SettingError
 from jury_events.regular_files import read_failure, read_text
 from jury_events.text.pluralize import pluralize
+from jury_judge.batches.wave_metrics import StoreBatchMetrics
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.jury import Jury
 from jury_judge.panels.files import load_panel
@@ -93,6 +95,11 @@ class ServedStore:
             reviewing=reviewing,
             kept=kept_submissions(self.url),
         )
+
+    def batches(self) -> StoreBatchMetrics:
+        """The batches of the store, which must be open, among the metrics."""
+        assert self._store is not None, "call open() before"
+        return StoreBatchMetrics(self._store, Effects().clock)
 
     @asynccontextmanager
     async def delivering(self, stopping: asyncio.Event) -> AsyncIterator[None]:
