@@ -121,14 +121,25 @@ async def test_a_debate_on_sqlite_cut_off_after_any_append_continues_to_the_same
     assert cuts > 15
 
 
-async def _cut_everywhere(new_store: Callable[[], EventStore], *, answered: bool, preset: str) -> int:
+async def test_a_debate_with_decision_models_cut_off_after_any_append_continues_to_the_same_end() -> None:
+    seats = (
+        {"model": "simulated/juror", "juror_id": "sim-policy"},
+        {"model": "simulated/decider", "juror_id": "sim-security", "questions": 1},
+        {"model": "simulated/decider", "juror_id": "sim-misuse", "questions": 1},
+    )
+    cuts = await _cut_everywhere(KeptStore, answered=False, preset="parallel-rounds", seats=seats)
+
+    assert cuts > 10
+
+
+async def _cut_everywhere(new_store: Callable[[], EventStore], *, answered: bool, preset: str, **spec: object) -> int:
     """Once after each append, until the cut comes after the end; gives how many cuts there were."""
-    whole = Run(KeptStore(), preset=preset, case=a_case_with_records)
+    whole = Run(KeptStore(), preset=preset, case=a_case_with_records, **spec)
     await whole.execute(script=TROUBLED)
     for after in count():
         where = f"cut off after append {after}"
         store = new_store()
-        run = Run(store, preset=preset, case=a_case_with_records)
+        run = Run(store, preset=preset, case=a_case_with_records, **spec)
         cut = CutOff(store, after, answered=answered)
         first, second = Meter(), Meter()
         stopped = await run.execute(script=TROUBLED, meter=first)
