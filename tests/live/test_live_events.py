@@ -276,7 +276,8 @@ def test_under_a_scale_frames_have_the_labels_of_statements_and_of_the_majority(
 def test_no_text_but_statements_and_rationales_of_phase_1_is_streamed() -> None:
     for events, texts in recorded_debates():
         shown = {event.statement.statement.part for event in events if isinstance(event, StatementMade)}
-        shown |= {event.evaluation.rationale.part for event in events if isinstance(event, JurorEvaluated)}
+        evaluations = [event.evaluation for event in events if isinstance(event, JurorEvaluated)]
+        shown |= {one.rationale.part for one in evaluations if one.rationale is not None}
         others = dict.fromkeys(texts.keys() - shown, b"CANARY")
         fold = SseEvents()
 

@@ -34,7 +34,7 @@ from jury_store.event_store import Append, EventStore
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.branches import a_branch, origin_in, stored
-from support.calibrations import WEIGHTS, calibrated
+from support.calibrations import PROBABILITY, WEIGHTS, calibrated
 from support.debate_harness import a_case
 from support.evidence_debate import a_cited_case
 from support.long_records import WINDOW, a_long_case, quotation
@@ -301,6 +301,19 @@ PLANS: dict[str, Plan] = {
         },
     ),
     "scale-of-its-own": Plan(spec={"discussion": {"max_rounds": 1}, **ANSWERS}),
+    "decision-models-beside-words": Plan(
+        case=a_case(scenarios=2),
+        spec=calibrated(
+            {
+                "seats": [*_seats("words"), *_seats("first", "second", "refused", questions=1)],
+                "discussion": {"max_rounds": 1},
+                "final": {"method": "majority_vote"},
+            },
+            signal=PROBABILITY,
+            threshold=0.5,
+        ),
+        script=Script(scripted={"*/initial/refused/*": ("unparseable",)}),
+    ),
     "resumed-between-windows": Plan(
         case=a_long_case(8, planted={5: FAILING}),
         spec={"preset": "independent", "seats": _seats("small", window=WINDOW), "final": {"method": "majority_vote"}},
