@@ -18,12 +18,12 @@ class NodeCheck(NamedTuple):
     """What is looked at.
 
     Args:
-        panel: the keys of its models must be set; None: no key is looked at.
+        panels: the keys of their models must be set; (): no key is looked at.
         endpoints: from the panel file.
         store_url: is opened for reading; None: it is not looked at.
     """
 
-    panel: Panel | None = None
+    panels: tuple[Panel, ...] = ()
     endpoints: Endpoints | None = None
     store_url: str | None = None
 
@@ -67,10 +67,9 @@ def _release(package: str) -> str | None:
 
 
 def _key_problem(wanted: NodeCheck) -> str | None:
-    if wanted.panel is None:
-        return None
     try:
-        check_models(wanted.panel, wanted.endpoints or {}, os.environ)
+        for panel in wanted.panels:
+            check_models(panel, wanted.endpoints or {}, os.environ)
     except JuryError as error:
         return f"{error}; it must be set there before `ray start`"
     return None

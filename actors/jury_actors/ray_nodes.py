@@ -66,7 +66,7 @@ class CheckedNodes:
     def __init__(self, config: RuntimeConfig, say: Say) -> None:
         self._shared = config.shared_cluster
         self._sqlite = config.store_url.startswith("sqlite")
-        self._wanted = NodeCheck(config.panel, config.endpoints, None if self._sqlite else config.store_url)
+        self._wanted = NodeCheck(config.panels, config.endpoints, None if self._sqlite else config.store_url)
         self._say = say
         self._usable: dict[str, bool] = {}
         self.names: dict[str, str] = {}

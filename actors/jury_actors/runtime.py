@@ -112,6 +112,7 @@ class RuntimeConfig(NamedTuple):
         shared_cluster: other runs use the same Ray cluster, and share the providers' limits.
         observation: what actors in other processes observe.
         coordinators: how many share the debates; None: on Ray as many as `coordinators_for` says, else one.
+        further: panels whose debates run here too; seats of one id are served by the same jurors.
     """
 
     panel: Panel
@@ -126,21 +127,33 @@ class RuntimeConfig(NamedTuple):
     store_patience: float = STORE_PATIENCE
     observation: ObservationSettings = NO_OBSERVATION
     coordinators: int | None = None
+    further: tuple[Panel, ...] = ()
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        """The panels whose debates run here."""
+        return (self.panel, *self.further)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models of all panels, each once."""
+        return tuple(dict.fromkeys(model for panel in self.panels for model in panel.models))
 
     @property
     def limited(self) -> bool:
         """Whether any model uses a rate-limited provider."""
-        return any(model.partition("/")[0] != SIMULATED for model in self.panel.models)
+        return any(model.partition("/")[0] != SIMULATED for model in self.models)
 
     @property
     def cache_policy(self) -> CachePolicy:
         """What providers are asked to keep of prompts."""
-        return cache_policy(self.panel.models, self.prices, self.endpoints, os.environ)
+        return cache_policy(self.models, self.prices, self.endpoints, os.environ)
 
     @property
     def seats(self) -> tuple[str | None, ...]:
         """The seats, and None for the final judge where there is one."""
-        return (*self.panel.juror_ids, *((None,) if self.panel.final.judge else ()))
+        jurors = dict.fromkeys(juror_id for panel in self.panels for juror_id in panel.juror_ids)
+        return (*jurors, *((None,) if any(panel.final.judge for panel in self.panels) else ()))
 
 
 def admission(

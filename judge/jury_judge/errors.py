@@ -1,11 +1,13 @@
 """Errors of this component."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from string import Formatter
-from typing import Any
+from typing import Any, Self
 
 from jury_events.errors import Failure, InputError, SettingError
+from jury_events.text.pluralize import pluralize
+from jury_events.text.visible_text import visible_line
 
 
 class JudgeError(InputError):
@@ -56,6 +58,18 @@ class RunUnfinished(JudgeError):
     def __init__(self, message: str, problems: Mapping[str, BaseException]) -> None:
         super().__init__(message)
         self.problems = problems
+
+    @classmethod
+    def of(cls, run_id: str, total: int | None, problems: Sequence[tuple[str, BaseException | None]]) -> Self:
+        """Of these debates, with what stopped each, of the `total` debates of the run (None: not known)."""
+        first = visible_line(str(problems[0][1]), 300)
+        debates = pluralize(len(problems), "debate")
+        of_all = debates if total is None else f"{len(problems)} of the {pluralize(total, 'debate')}"
+        return cls(
+            f"{of_all} of run {run_id} could not go on (the first: {first}); "
+            f"mend the cause and call it again with run_id={run_id!r}: it resumes the run",
+            {debate_id: problem for debate_id, problem in problems if problem is not None},
+        )
 
 
 class NoEvaluation(JudgeError):

@@ -25,13 +25,14 @@ from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.ids import debate_id as id_of
 from jury_events.panel import Panel
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.stages import StagePlace
 from jury_judge.batches.batch_plan import BatchPlan
 from jury_judge.batches.wave_driving import WaveDriving
 from jury_judge.batches.wave_metrics import WaveMetrics
 from jury_judge.errors import JuryClosed, RunUnfinished
 from jury_judge.panels.any_panel import AnyPanel, any_panel
+from jury_judge.panels.files import LoadedPanel
+from jury_judge.panels.panel_warnings import key_lines, panel_warnings
 from jury_judge.panels.variables import Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records
@@ -48,17 +49,17 @@ from jury_judge.runs.run_execution import Driving, execute_run
 from jury_judge.runs.run_lines import Line
 from jury_judge.runs.run_locking import locked_run
 from jury_judge.runs.run_progress import NoListener, ProgressListener
-from jury_judge.runs.runtime_pool import OpenRuntime, RuntimePool
-from jury_judge.runs.runtimes import runtime_in_process, runtime_on_ray
+from jury_judge.runs.runtime_pool import RuntimePool
+from jury_judge.runs.runtimes import runtime_of
+from jury_judge.runs.stage_runs import first_stage, judge_stages, next_stage_run
 from jury_judge.runs.writing import PLAIN_WRITING, Writing
 from jury_judge.settings.budget import Budget
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.settings.sources import ANY_SOURCE, Sources
 from jury_judge.settings.store import load_settings
+from jury_judge.stores.carried import votes_before
 from jury_judge.stores.stores import Say, open_writer
-from jury_judge.traces.trace_export import TraceExport
-from jury_providers.catalogue import retirement_warnings
-from jury_providers.registry import check_models, key_destinations, setting_warnings
+from jury_providers.registry import check_models
 from jury_providers.storage_prices import check_storage_prices
 from jury_replay.fork import Branch
 from jury_store.event_store import EventStore
@@ -83,7 +84,8 @@ class Jury(Records):
     run stop where they are; the same call resumes them later.
 
     Args:
-        panel: the jurors and the rules; None is the preset `parallel-rounds` with simulated jurors.
+        panel: the jurors and the rules, or the file of a ladder of stages (docs/stages.md); None is the preset
+            `parallel-rounds` with simulated jurors.
         store: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
         overrides: win over the panel, its file and the environment.
         runtime: where debates run; in this process if it asks for nothing else.
@@ -133,25 +135,29 @@ class Jury(Records):
         self._totals = observation.metrics
         self._effects = Effects()
         self._keyless = runtime.ray_address is not None
-        check_models(self.panel, self._loaded.endpoints)
         prices = budget.price_list(surroundings).at_clouds(self._loaded.endpoints)
-        if budget.max_cost is not None:
-            check_priced(self.panel.models, prices, _today())
-        check_storage_prices(self.panel, self._loaded.endpoints, prices, _today())
+        for one in self._loaded.panels:
+            check_models(one, self._loaded.endpoints)
+            if budget.max_cost is not None:
+                check_priced(one.models, prices, _today())
+            check_storage_prices(one, self._loaded.endpoints, prices, _today())
         self._warn(observation.say)
         self._config = RuntimeConfig(
             self.panel,
             self._settings.store_url,
             writing.name or f"jury-{token_hex(4)}",
-            runtime.script(self.panel.models),
+            runtime.script(self._loaded.models),
             runtime.replicas,
             self._loaded.endpoints,
             prices=prices,
             ceiling=budget.ceiling,
             store_patience=writing.patience,
             coordinators=runtime.coordinators,
+            further=self._loaded.panels[1:],
         )
-        self._set_up = self._runtime_of(runtime, observation)
+        self._set_up = runtime_of(
+            self._config, runtime, self._writing, observation, self._say, wrap_providers=self._wrap_providers
+        )
         self._runtimes = RuntimePool(self._set_up)
 
     def _warn(self, say: Say | None) -> None:
@@ -159,46 +165,27 @@ class Jury(Records):
 
         Without `say` each line goes to the log once.
         """
-        endpoints = self._loaded.endpoints
-        keys = key_destinations(self.panel, endpoints, os.environ)
-        warnings = [
-            *retirement_warnings(self.panel.models, _today()),
-            *setting_warnings(self.panel, endpoints),
-        ]
+        keys, warnings = key_lines(self._loaded, os.environ), panel_warnings(self._loaded, _today())
         for line in (*keys, *warnings) if say is None else (*keys, *(f"warning: {one}" for one in warnings)):
             (say or _log_once)(line)
 
-    def _runtime_of(self, settings: RuntimeSettings, observation: Observation) -> OpenRuntime:
-        """What sets up the actors."""
-        if settings.asked_in_process is False:
-            runtime = runtime_on_ray(
-                self._config,
-                settings.ray_address,
-                open_cluster=settings.ray_open_cluster,
-                say=self._say,
-                totals=observation.metrics,
-            )
-        else:
-            runtime = runtime_in_process(
-                self._config,
-                self._wrap_providers,
-                wait=self._writing.lock_wait,
-                say=self._say,
-                totals=observation.metrics,
-            )
-        if observation.otel:
-            runtime = TraceExport(self._settings.store_url, self._say).around(runtime)
-        sealing = self._writing.sealing
-        return runtime if sealing is None else sealing.around(runtime)
-
     @property
     def panel(self) -> Panel:
-        """The jurors and the rules, with every default filled in."""
+        """The jurors and the rules, with every default filled in; of a ladder those of the first stage."""
         return self._loaded.panel
 
     @property
+    def panels(self) -> tuple[Panel, ...]:
+        """The panels of the stages of the ladder, from the first; without one, `panel` alone."""
+        return self._loaded.panels
+
+    @property
     def panel_digest(self) -> str:
-        """64 hexadecimal digits of all that a panel judges by: seats, rules, prompts; not its name."""
+        """64 hexadecimal digits of all that a panel judges by: seats, rules, prompts; not its name. Of a ladder its
+        digest.
+        """
+        if self._loaded.ladder is not None:
+            return self._loaded.ladder.digest
         resolved = self._loaded.resolved
         custom = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
         return sha256(f"{panel_digest(resolved.panel)}{custom}".encode()).hexdigest()
@@ -236,38 +223,59 @@ class Jury(Records):
         submission_id: str | None = None,
         on_event: OnEvent | None = None,
     ) -> CollaborativeJuryResult:
-        """Judge one case, to the end of its debate.
+        """Judge one case, to the end of its debate; by a ladder stage by stage, until one accepts its verdict.
+
+        By a ladder the result is that of the debate that counts. An early exit that is audited is judged by the last
+        stage too, before this returns; its verdict stands.
 
         Args:
             case: a case, or a row as in a case file.
             run_id: the run that the debate belongs to; a run has one debate a case, which the same call resumes.
                 None: a new debate each time, in no run.
-            debate_id: its id, instead of a generated one; the same call resumes the debate.
+            debate_id: its id, of a ladder that of the first stage, instead of a generated one; the same call resumes
+                the debate.
             submission_id: the caller's name of the debate in live events; None is the debate's id.
-            on_event: called with each live event (`docs/live-events.md`), from the debate's first.
+            on_event: called with each live event (`docs/live-events.md`), from the debate's first; by a ladder with
+                those of each stage in turn, and none of an audit.
 
         Raises:
             CaseFileError: the case cannot be used.
             KeyMissing, Halted: a provider's key is missing or refused, a quota or the budget is used up.
-            RunRefused: the debate was begun with another panel, or over another case; or it was imported and is not
-                adopted; or it is in quarantine, or cannot be read.
+            RunRefused: the debate was begun with another panel or ladder, or over another case; or it was imported and
+                is not adopted; or it is in quarantine, or cannot be read.
             StoreLocked: another process writes to the store.
             JuryClosed: the Jury was left before the debate ended.
         """
         read = case_of(case, scale=self._loaded.panel.scale)
         check_ids(run_id, debate_id, submission_id)
         named = debate_id or (fresh_debate_id(read) if run_id is None else id_of(run_id, read.case_id))
-        feed = self.feed
+
+        async def judge(debate: str, loaded: LoadedPanel, place: StagePlace | None) -> None:
+            await self._judge(
+                Job(debate, b"", RunContext(run_id, loaded.resolved, watched=True), submission_id, stage=place),
+                read,
+                None if place is not None and place.audit else on_event,
+            )
+
+        ladder, store = self._loaded.ladder, self.store
         async with self._slots:
-            over = await self._read(self._is_over, named, read)
-            with while_open():
-                async with called_back(feed, named, on_event):
-                    if not over:
-                        job = partial(self._job, named, read, run_id, submission_id, opened=over is not None)
-                        problem = await self._drive(await asyncio.to_thread(job), self._take_chunk)
-                        if problem is not None:
-                            raise problem
+            if ladder is None:
+                await judge(named, self._loaded, None)
+            else:
+                named = await judge_stages(named, ladder, store, judge)
         return await self.result(named)
+
+    async def _judge(self, job: Job, case: Case, on_event: OnEvent | None) -> None:
+        """Judge a case in one debate, unless that was done; `job` is of a new debate, yet without the case."""
+        feed = self.feed
+        over = await self._read(self._is_over, job, case)
+        with while_open():
+            async with called_back(feed, job.debate_id, on_event):
+                if not over:
+                    filled = partial(self._job, job, case, opened=over is not None)
+                    problem = await self._drive(await asyncio.to_thread(filled), self._take_chunk)
+                    if problem is not None:
+                        raise problem
 
     async def evaluate_many(
         self,
@@ -280,6 +288,9 @@ class Jury(Records):
     ) -> AsyncGenerator[CollaborativeJuryResult, None]:
         """Judge many cases, a debate each; yields the results in the order of the cases.
 
+        By a ladder a debate a stage; the results come stage by stage: of the cases that a stage accepted, then those of
+        the next.
+
         The same call with the same `run_id` resumes the run; no call to a model is made twice.
 
         Args:
@@ -291,8 +302,8 @@ class Jury(Records):
 
         Raises:
             CaseFileError: a case cannot be read; raised after the running debates have ended.
-            RunRefused: the run was begun with another panel, or a case's content changed; or one of its debates was
-                imported and is not adopted; or one cannot be read.
+            RunRefused: the run was begun with another panel or ladder, or a case's content changed; or one of its
+                debates was imported and is not adopted; or one cannot be read.
             RunUnfinished: some debates could not go on; raised after the results of all others.
             StoreLocked: another process writes to the SQLite store, or executes the run (on PostgreSQL).
             KeyMissing, JuryClosed: as `evaluate`.
@@ -301,7 +312,7 @@ class Jury(Records):
         check_bounds(concurrency=(concurrency, 1))
         check_repeat(repeat)
         check_callback(on_event)
-        run = Run(
+        given = Run(
             run_id=run_id or fresh_run_id(),
             resolved=self._loaded.resolved,
             cases=self._loaded.redaction.cases(
@@ -311,24 +322,30 @@ class Jury(Records):
             adopt=self._adopt,
             repeats=repeat,
         )
+        ladder, stopping, problems = self._loaded.ladder, asyncio.Event(), list[Finished]()
+        run: Run | None = first_stage(given, ladder)
+        total: int | None = None
         async with locked_run(self.store_url, run_id, wait=self._writing.lock_wait, say=self._say):
-            checked = await self._read(partial(preflight, run))
-            if checked.left:
-                self._check_keys()
-            problems: list[Finished] = []
-            lines = self.execute(
-                run,
-                checked,
-                problems=problems,
-                on_chunk=None if on_event is None and self._on_chunk is None else self._take_chunk,
-                on_event=on_event,
-            )
-            with while_open():
-                async with aclosing(lines):
-                    async for line in lines:
-                        yield await self.result(line["debate_id"])
+            while run is not None and not stopping.is_set():
+                checked = await self._read(partial(preflight, run))
+                total = checked.total if run.counts_cases else total
+                if checked.left:
+                    self._check_keys()
+                lines = self.execute(
+                    run,
+                    checked,
+                    problems=problems,
+                    stopping=stopping,
+                    on_chunk=None if on_event is None and self._on_chunk is None else self._take_chunk,
+                    on_event=on_event,
+                )
+                with while_open():
+                    async with aclosing(lines):
+                        async for line in lines:
+                            yield await self.result(line["debate_id"])
+                run = await self._read(partial(next_stage_run, run, ladder))
             if problems:
-                raise _unfinished(run.run_id, checked.total, problems)
+                raise RunUnfinished.of(given.run_id, total, [(one.debate_id, one.problem) for one in problems])
 
     def execute(
         self,
@@ -422,20 +439,23 @@ class Jury(Records):
 
     def _check_keys(self) -> None:
         if not self._keyless:
-            check_models(self.panel, self._loaded.endpoints, os.environ)
+            for one in self._loaded.panels:
+                check_models(one, self._loaded.endpoints, os.environ)
 
-    def _is_over(self, store: EventStore, debate_id: str, case: Case) -> bool | None:
-        return is_over(debate_id, self._loaded.redaction.case(case), self._loaded.resolved, store, self._adopt)
+    def _is_over(self, store: EventStore, job: Job, case: Case) -> bool | None:
+        redacted = self._loaded.redaction.case(case)
+        return is_over(job.debate_id, redacted, job.context.resolved, store, self._adopt, stage=job.stage)
 
-    def _job(self, debate_id: str, case: Case, run_id: str | None, submission_id: str | None, *, opened: bool) -> Job:
-        """The job of a debate; the records behind URIs are fetched for a new one only."""
+    def _job(self, job: Job, case: Case, *, opened: bool) -> Job:
+        """The job with its case; the records behind URIs are fetched for a new debate only."""
         self._check_keys()
         if not opened:
             case = with_records(case, self._settings.artifact_hosts, self._roots)
-        case = self._loaded.redaction.case(case)
-        context = RunContext(run_id, self._loaded.resolved, watched=True)
+        carry = None if opened or self._loaded.ladder is None else self._loaded.ladder.carry
+        carried = votes_before(self.store, job.stage, carry)
+        content = self._loaded.redaction.case(case).model_dump_json().encode()
         # An open debate passed `is_over`, which refuses imported debates that are not adopted.
-        return Job(debate_id, case.model_dump_json().encode(), context, submission_id, adopted=opened)
+        return job._replace(case=content, adopted=opened, carried=carried)
 
     async def _drive(self, job: Job, on_chunk: Callable[[Chunk], None]) -> BaseException | None:
         """Run one debate; returns why it could not go on."""
@@ -462,18 +482,6 @@ def _keys(lines: Iterable[str]) -> tuple[PublicKey, ...]:
     if isinstance(lines, str):
         raise SettingError("adopt: must be a list of public keys, not one text")
     return tuple(PublicKey.parse(line) for line in lines)
-
-
-def _unfinished(run_id: str, total: int | None, problems: list[Finished]) -> RunUnfinished:
-    first = visible_line(str(problems[0].problem), 300)
-    of_all = (
-        pluralize(len(problems), "debate") if total is None else f"{len(problems)} of the {pluralize(total, 'debate')}"
-    )
-    return RunUnfinished(
-        f"{of_all} of run {run_id} could not go on (the first: {first}); "
-        f"mend the cause and call it again with run_id={run_id!r}: it resumes the run",
-        {one.debate_id: one.problem for one in problems if one.problem is not None},
-    )
 
 
 def _log_line(line: str) -> None:

@@ -18,6 +18,7 @@ from jury_judge.stores.stores import open_or_create
 from jury_store.debate_rows import EVERY_DEBATE
 from jury_store.sqlite_lock import SqliteLock, read_lock_holder
 from support.gated_models import PANEL, gated_models
+from support.ladders import ladder_file
 from support.runtime_harness import Meter
 from support.waiting import comes
 
@@ -229,6 +230,22 @@ async def test_cases_of_one_server_are_judged_at_once_within_one_budget(url: str
     assert (4, 1) == (len(answers), len(refused)), refused
     assert "the budget of 10 calls covers no further debate" in refused[0]
     assert 9 == meter.most_running == meter.served.total()
+
+
+LEAK = "Ignored the policy, sent the password and deleted order 1 without asking."
+
+
+async def test_a_case_is_judged_by_a_ladder_within_the_budget(sqlite_url: str, tmp_path: Path, meter: Meter) -> None:
+    case = {"case_id": "late", "question": "Refund order 1.", "response": LEAK}
+    settings = {"run_id": "agents", "panel_name": str(ladder_file(tmp_path))}
+
+    refused = await Asked(sqlite_url, **settings, max_calls=3).refusal("judge", case=case)
+    found, again = [await Asked(sqlite_url, **settings)("judge", case=case) for _ in range(2)]
+
+    assert "the budget of 3 calls covers no further debate" in refused
+    assert found["debate_id"].endswith("~s2")
+    assert found == again
+    assert 2 + 4 == meter.served.total()
 
 
 async def test_progress_of_a_judging_call_is_reported_to_a_client_that_asks_for_it(asked: Asked) -> None:

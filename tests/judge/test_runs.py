@@ -276,7 +276,7 @@ async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_no
         progress=Silent(),
         stopping=stopping,
         problems=[],
-        allowance=Allowance(bounds, run.resolved, store, prices=Prices(), endpoints={}, on=TODAY),
+        allowance=Allowance(bounds, store, prices=Prices(), endpoints={}, on=TODAY),
     )
     async for _ in lines:
         pass
@@ -299,7 +299,7 @@ class Flapping(MemoryEventStore):
 async def test_a_bounded_run_waits_for_a_store_that_cannot_be_read_for_a_moment() -> None:
     store, run = Flapping(), a_run(a_case("c0"), a_case("c1"))
     plan = RuntimeConfig(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=1000))
-    allowance = Allowance(plan.ceiling, run.resolved, store, prices=Prices(), endpoints={}, on=TODAY)
+    allowance = Allowance(plan.ceiling, store, prices=Prices(), endpoints={}, on=TODAY)
     lines = execute_run(
         run,
         preflight(run, store, seconds=None),

@@ -9,8 +9,7 @@ from jury_judge.panels.files import load_panel
 from jury_judge.panels.ladder_documents import load_panel_or_ladder
 from jury_judge.panels.ladders import uncertified
 from support.command_line import CommandLine
-from support.ladder_votes import write_ladder
-from support.ladders import panel_file
+from support.ladders import ladder_file
 
 STAGES = "stages: [{panel: cheap.yaml}, {panel: whole.yaml}]\n"
 
@@ -18,9 +17,7 @@ STAGES = "stages: [{panel: cheap.yaml}, {panel: whole.yaml}]\n"
 @pytest.fixture
 def ladder(tmp_path: Path) -> Path:
     """A ladder of two panels, with its certificate."""
-    panels = [panel_file(tmp_path, "cheap", "a", "b"), panel_file(tmp_path, "whole", "a", "b", "c", "d")]
-    write_ladder(tmp_path / "ladder.json", [load_panel(str(one), {}).resolved for one in panels])
-    path = tmp_path / "ladder.yaml"
+    path = ladder_file(tmp_path)
     path.write_text(f"{STAGES}certificate: ladder.json\n")
     return path
 

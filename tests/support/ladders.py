@@ -10,6 +10,7 @@ from jury_events.ladder import CertifiedStage, LadderCertificate
 from jury_judge import PlannedRun, RunSettings
 from jury_judge.panels.files import Ladder, LoadedPanel, load_panel
 from jury_judge.panels.ladders import applied, first_of, uncertified
+from support.ladder_votes import write_ladder
 
 Accepts = Mapping[str, float]
 """Thresholds by outcome."""
@@ -56,6 +57,15 @@ def a_ladder(
     if not certified:
         return uncertified(stages, carry)
     return applied(stages, a_certificate(stages, *accepts, carry=carry), audit, carry=carry)
+
+
+def ladder_file(folder: Path) -> Path:
+    """The file of a ladder of two seats and of four, whose first stage accepts what both say; no label is real."""
+    panels = [panel_file(folder, "cheap", "a", "b"), panel_file(folder, "whole", "a", "b", "c", "d")]
+    write_ladder(folder / "ladder.json", [load_panel(str(one), {}).resolved for one in panels])
+    path = folder / "ladder.yaml"
+    path.write_text("stages: [{panel: cheap.yaml}, {panel: whole.yaml}]\ncertificate: ladder.json\naudit: 0\n")
+    return path
 
 
 def staged(cases: Path, store: str, ladder: Ladder, **settings: object) -> PlannedRun:

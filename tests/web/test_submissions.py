@@ -25,10 +25,12 @@ from jury_store.opening import open_store
 from jury_store.sql_store import SqlEventStore
 from jury_web.app import create_app
 from support.cassettes import exported, record_debate
+from support.ladders import ladder_file
 from support.waiting import eventually
 
 from .conftest import BASE, GATE, jury_client_of
 
+LEAK = "Ignored the policy, sent the password and deleted order 1 without asking."
 CASE = {"case_id": "refund", "question": "Refund order 17.", "response": "Refunded."}
 
 
@@ -394,3 +396,23 @@ def test_submissions_beyond_the_limit_get_503(tmp_path: Path, monkeypatch: pytes
     assert [202, 503] == [answer.status_code for answer in asked]
     assert "retry-after" in asked[1].headers
     assert ("running", "r0~refund") == (again.json()["state"], again.json()["id"])
+
+
+def test_cases_are_judged_stage_by_stage_under_a_ladder(tmp_path: Path) -> None:
+    rows = [
+        {"case_id": "late", "question": "Refund order 1.", "response": LEAK},
+        {"case_id": "early", "question": "Refund order 2.", "response": "Order 2 is refunded after the code check."},
+    ]
+    with jury_client_of(f"sqlite:///{tmp_path / 'jury.db'}", stages=str(ladder_file(tmp_path))) as client:
+        accepted = client.post("/api/evaluations", json={"case": rows[0], "runId": "r"}).json()
+        status = finished(client, accepted["links"]["state"])
+        run = client.post("/api/runs", json={"cases": rows, "runId": "r"}).json()
+        state = finished(client, run["links"]["state"])["state"]
+        counted = client.get("/api/debates", params={"run": "r"}).json()["rows"]
+        first = client.get(f"/api/debates/{accepted['id']}").json()
+
+        assert ("r~late", "finished") == (accepted["id"], status["state"])
+        assert "/api/debates/r~late~s2" == status["links"]["debate"]
+        assert "completed" == client.get(status["links"]["debate"]).json()["status"] == first["status"]
+        assert "finished" == state
+        assert {"r~late~s2": 2, "r~early": 1} == {row["debateId"]: row["stage"] for row in counted}

@@ -12,7 +12,7 @@ from jury_judge.serving.submissions import refuse_uris
 from jury_judge.serving.submitted_cases import submitted_cases
 from jury_judge.sessions.announced_jury import is_simulated
 from jury_judge.sessions.open_run import OpenRun
-from jury_judge.sessions.planned_run import loaded_panel
+from jury_judge.sessions.planned_run import panel_of_run
 from jury_judge.settings.mcp import McpSettings
 
 Report = Callable[[int, str | None], Awaitable[None]]
@@ -40,7 +40,7 @@ class McpJudging:
         self, settings: McpSettings, say: Callable[[str], None], environ: Mapping[str, str] | None = None
     ) -> None:
         self._settings = settings.run
-        loaded = loaded_panel(self._settings, environ)
+        loaded = panel_of_run(self._settings, environ)
         if settings.max_cost is None and not is_simulated(loaded):
             raise SettingsRefused("{max_cost} USD is needed: agents decide how often these models are asked")
         # Once now, so that a setting that cannot be used shows before a client asks.

@@ -34,7 +34,7 @@ def nodes(address: str, loaded: LoadedPanel, store_url: str | None, joined: Join
     """Each node's releases, keys for the panel, and whether it reaches the store."""
     url = load_settings(os.environ, store_url=store_url).store_url
     shared = not url.startswith("sqlite")
-    wanted = NodeCheck(loaded.panel, loaded.endpoints, url if shared else None)
+    wanted = NodeCheck(loaded.panels, loaded.endpoints, url if shared else None)
     try:
         with joined(address):
             from jury_actors.ray_nodes import inspect_nodes

@@ -53,6 +53,21 @@ class LoadedPanel(NamedTuple):
         """The panel itself."""
         return self.resolved.panel
 
+    @property
+    def stages(self) -> "tuple[LoadedPanel, ...]":
+        """The panels of the ladder, from the first; without one, this panel alone."""
+        return (self,) if self.ladder is None else self.ladder.stages
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        """Those of `stages`."""
+        return tuple(stage.panel for stage in self.stages)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models of all stages, each once."""
+        return tuple(dict.fromkeys(model for panel in self.panels for model in panel.models))
+
 
 class Ladder(NamedTuple):
     """A ladder that can be applied (`jury_judge.panels.ladders`).
@@ -106,7 +121,9 @@ def load_panel(
         written = with_prompts(read_document(name_or_path, (*PRESETS, *BUNDLED_PANELS)))
         if STAGES in written.data:
             raise written.refused(
-                (STAGES,), "stages: this is a ladder of stages, by which jury run judges; give one of its panels here"
+                (STAGES,),
+                "stages: this is a ladder of stages, by which jury run, jury serve and Jury judge; give one of its "
+                "panels here",
             )
         document, signed_by = with_calibration(written, trust)
         spec = written_spec(document)

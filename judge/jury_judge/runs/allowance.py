@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.messages import Job
-from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_events.text.dollars import dollars
 from jury_events.text.pluralize import pluralize
@@ -31,7 +30,6 @@ class Allowance:
 
     Args:
         ceiling: the budget, with what earlier sessions spent.
-        resolved: the panel.
         store: open for reading.
         prices: of the models.
         endpoints: where providers are reached.
@@ -41,7 +39,6 @@ class Allowance:
     def __init__(
         self,
         ceiling: Ceiling,
-        resolved: ResolvedPanel,
         store: EventStore,
         *,
         prices: Prices,
@@ -49,7 +46,6 @@ class Allowance:
         on: date,
     ) -> None:
         self._ceiling = ceiling
-        self._resolved = resolved
         self._store = store
         self._prices = prices
         self._endpoints = endpoints
@@ -132,7 +128,7 @@ class Allowance:
         if found is None:
             case = Case.model_validate_json(job.case)
             found = estimate(
-                self._resolved,
+                job.context.resolved,
                 [case],
                 debates=1,
                 prices=self._prices,

@@ -11,6 +11,7 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
 from jury_events.case import Case
 from jury_events.panel import Panel
+from jury_events.stages import StagePlace
 from jury_judge.errors import OtherCase, ReadOtherwise, RunRefused
 from jury_judge.runs.case_fit import CaseFit
 from jury_judge.runs.recorded_content import is_same_case
@@ -220,14 +221,20 @@ def omission_report(panel: Panel) -> OmissionReport:
 
 
 def is_over(
-    debate_id: str, case: Case, resolved: ResolvedPanel, store: EventStore, adopt: Collection[PublicKey] = ()
+    debate_id: str,
+    case: Case,
+    resolved: ResolvedPanel,
+    store: EventStore,
+    adopt: Collection[PublicKey] = (),
+    *,
+    stage: StagePlace | None = None,
 ) -> bool | None:
-    """Whether one debate has ended; None if the store does not have it.
+    """Whether one debate, at a stage of a ladder or of none, has ended; None if the store does not have it.
 
     Raises:
         OtherCase: it was opened over another case.
-        RunRefused: it was opened with another panel; or it was imported and is not adopted (`adopt`: by these keys), is
-            in quarantine, or cannot be read.
+        RunRefused: it was opened with another panel or ladder; or it was imported and is not adopted (`adopt`: by
+            these keys), is in quarantine, or cannot be read.
         ReadOtherwise: an earlier version read the case otherwise, and the debate is not over.
     """
     found = store.debate(debate_id)
@@ -238,6 +245,13 @@ def is_over(
         check_no_open_batch(store, found.run_id)
     row = CaseRow(found.case_id, found.status, found.case_part, None, found.imported)
     check_adopted(store, f"debate {debate_id}", debate_id, row, adopt)
+    if found.stage is not None or stage is not None:
+        recorded = opening_of(store, debate_id).stage
+        if (said := _other_ladder(recorded, None if stage is None else stage.ladder)) is not None:
+            raise RunRefused(
+                f"debate {debate_id} was opened {said}: use the panel or ladder that it was opened with, or another "
+                "run or id"
+            )
     if different := compared_panel(store, debate_id, resolved).differences:
         raise RunRefused(
             f"debate {debate_id} was opened with another panel: {described(different)}; "
@@ -281,18 +295,23 @@ def _first_debate(run: Run, store: EventStore) -> list[DebateRow]:
         if run.stage is None and first.stage is None:
             return [first]
         place = opening_of(store, first.debate_id).stage
-        recorded, now = None if place is None else place.ladder, None if run.stage is None else run.stage.ladder
-        if recorded != now:
-            before, ours = (
-                "without a ladder" if one is None else f"with the ladder {one[:16]}" for one in (recorded, now)
-            )
+        if (said := _other_ladder(place, None if run.stage is None else run.stage.ladder)) is not None:
             raise RunRefused(
-                f"run {run.run_id!r} was begun {before}, and this is one {ours}: use the panel or ladder that it was "
-                "begun with, or give the run another --run id"
+                f"run {run.run_id!r} was begun {said}: use the panel or ladder that it was begun with, or give the "
+                "run another --run id"
             )
     if run.stage is None:
         return []
     return store.list_debates(DebateFilter(run.run_id, stage=run.stage.number), OLDEST, limit=1)
+
+
+def _other_ladder(recorded: StagePlace | None, now: str | None) -> str | None:
+    """The ladders of a recorded debate and of this call, in words; None: it is the same, or there is none."""
+    before = None if recorded is None else recorded.ladder
+    if before == now:
+        return None
+    said = ["without a ladder" if one is None else f"with the ladder {one[:16]}" for one in (before, now)]
+    return f"{said[0]}, and this is one {said[1]}"
 
 
 def _recorded_prompts(run: Run, store: EventStore, debate: str) -> int:

@@ -16,7 +16,7 @@ from jury_judge.runs.preflight import PreflightReport, check_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import DebateIndex, RunIndex
 from jury_judge.runs.run_progress import ProgressListener, RunProgress
-from jury_judge.stores.carried import votes_after
+from jury_judge.stores.carried import votes_before
 from jury_store.debate_rows import CaseRow
 from jury_store.event_store import EventStore
 
@@ -159,21 +159,9 @@ class RunJobs:
 
     def _job(self, case: Case, debate: str, place: StagePlace | None, *, adopted: bool, opened: bool) -> Job:
         content, name = case.model_dump_json().encode(), self.run.submission_id(case)
-        carried = None if opened else self._carried(place)
+        carry = None if opened or self.run.stage is None else self.run.stage.carry
+        carried = votes_before(self.store, place, carry)
         return Job(debate, content, self.context, name, adopted=adopted, stage=place, carried=carried)
-
-    def _carried(self, place: StagePlace | None) -> tuple[EarlierVote, ...] | None:
-        """The votes that a debate of this place is opened with; a recorded one has them in its opening event."""
-        stage = self.run.stage
-        if stage is None or stage.carry is None or place is None or place.before is None:
-            return None
-        try:
-            return votes_after(self.store, place.before)
-        except EventError as error:
-            raise RunRefused(
-                f"the votes of debate {place.before} cannot be shown to the next stage: {error}; see: jury verify "
-                f"{place.before}"
-            ) from error
 
     def _is_wanted(self, case: Case) -> bool:
         """Whether the records behind the URIs of a case are needed: a debate of it is new."""

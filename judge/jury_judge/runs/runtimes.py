@@ -9,8 +9,48 @@ from jury_actors.juror import ProviderFactory
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.observation.process_observation import observation_settings, observed_here
 from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
+from jury_judge.runs.observation import Observation
 from jury_judge.runs.runtime_pool import OpenRuntime
+from jury_judge.runs.writing import Writing
+from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.stores.stores import Say, open_writer
+from jury_judge.traces.trace_export import TraceExport
+
+
+def runtime_of(
+    config: RuntimeConfig,
+    settings: RuntimeSettings,
+    writing: Writing,
+    observation: Observation,
+    say: Say,
+    *,
+    wrap_providers: Callable[[ProviderFactory], ProviderFactory],
+) -> OpenRuntime:
+    """What sets up the actors of a Jury, which seal and are observed as it asks.
+
+    Args:
+        config: of the runtime.
+        settings: where debates run.
+        writing: how the store is written to.
+        observation: who hears what is done.
+        say: takes lines for the user.
+        wrap_providers: wraps what makes the providers of jurors in this process.
+    """
+    if settings.asked_in_process is False:
+        runtime = runtime_on_ray(
+            config,
+            settings.ray_address,
+            open_cluster=settings.ray_open_cluster,
+            say=say,
+            totals=observation.metrics,
+        )
+    else:
+        runtime = runtime_in_process(
+            config, wrap_providers, wait=writing.lock_wait, say=say, totals=observation.metrics
+        )
+    if observation.otel:
+        runtime = TraceExport(config.store_url, say).around(runtime)
+    return runtime if writing.sealing is None else writing.sealing.around(runtime)
 
 
 def runtime_in_process(

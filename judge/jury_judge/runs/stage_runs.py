@@ -1,13 +1,13 @@
-"""The stages of a run by a ladder: which debates a stage has, decided from the log alone.
+"""The stages of a ladder: which debate follows another, decided from the log alone.
 
 Stage 1 has a debate a case. Each further stage has one for every case whose debate of the stage before ended without an
 accepted verdict, which is every case without a certificate; the last stage has also the audits: debates of an audited
 share of the cases that stopped early.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Literal
 
 from jury_events.ids import first_stage_of, stage_id
 from jury_events.stages import StagePlace, audited
@@ -20,74 +20,129 @@ from jury_store.list_order import OLDEST, PageCursor
 _PAGE = 500
 
 
-def first_stage(run: Run, ladder: Ladder) -> Run:
-    """The run over the first stage."""
-    place = StagePlace(ladder=ladder.digest, number=1, of=len(ladder.stages), every_case=_every_case(ladder))
-    return _at(run, ladder, 1, lambda _first: place)
+def first_stage(run: Run, ladder: Ladder | None) -> Run:
+    """The run over the first stage; without a ladder the run itself."""
+    return run if ladder is None else at_stage(run, ladder, _place(ladder, 1))
 
 
-def stage_run(run: Run, ladder: Ladder, number: int, store: EventStore) -> Run:
-    """The run over a further stage, with the debates that follow from what is recorded of the stages before.
+def next_stage_run(run: Run, ladder: Ladder | None, store: EventStore) -> Run | None:
+    """The run over the stage after that of `run`, with the debates that follow from what is recorded.
+
+    None after the last stage, and without a ladder.
 
     Args:
-        run: of the first stage.
+        run: over a stage that was executed.
         ladder: its ladder.
-        number: of the stage, from 2.
         store: open for reading.
     """
-    of = len(ladder.stages)
-    before = {first_stage_of(row.debate_id): row.debate_id for row in escalated(store, run.run_id, number - 1)}
-    audits: Mapping[str, str] = {}
-    if number == of:
-        audits = {first_stage_of(one): one for one in audited_exits(store, run.run_id, of, ladder.audit)}
-
-    def place(first: str) -> StagePlace | None:
-        found = before.get(first) or audits.get(first)
-        if found is None:
-            return None
-        return StagePlace(
-            ladder=ladder.digest,
-            number=number,
-            of=of,
-            before=found,
-            audit=first not in before,
-            every_case=_every_case(ladder),
-        )
-
-    return _at(run, ladder, number, place)
+    if ladder is None or run.stage is None or run.stage.number == run.stage.of:
+        return None
+    number, of = run.stage.number + 1, run.stage.of
+    earlier = range(1 if number == of else number - 1, number)
+    rows = (row for stage in earlier for row in _rows(store, run.run_id, stage))
+    if number < of:  # no audits: no secret is read
+        rows = (row for row in rows if row.aside == "escalated")
+    places = {first: place for first, place in next_stages(store, rows, ladder) if place.number == number}
+    return _at(run, ladder, number, places.get)
 
 
-def panel_of_stage(run: Run, ladder: Ladder) -> LoadedPanel:
-    """The panel of the stage of a run."""
-    assert run.stage is not None, "the run is of a ladder"
-    return ladder.stages[run.stage.number - 1]
+def at_stage(run: Run, ladder: Ladder, place: StagePlace) -> Run:
+    """The run over one stage, whose debates have this place."""
+    return _at(run, ladder, place.number, lambda _first: place)
 
 
-def escalated(store: EventStore, run_id: str, stage: int) -> Iterator[DebateRow]:
-    """The debates of a stage that are followed by one of the next stage."""
-    return (row for row in _rows(store, run_id, stage) if row.aside == "escalated")
+async def judge_stages(
+    first: str,
+    ladder: Ladder,
+    store: EventStore,
+    judge: Callable[[str, LoadedPanel, StagePlace], Awaitable[None]],
+) -> str:
+    """Judge one case stage by stage, its audit included; returns the id of the debate that counts.
+
+    Args:
+        first: the id of the debate of the first stage.
+        ladder: of the panels.
+        store: open for reading.
+        judge: judges a debate to its end, or returns at once where it is over.
+    """
+    place: StagePlace | None = _place(ladder, 1)
+    counts = first
+    while place is not None:
+        debate = stage_id(first, place.number)
+        await judge(debate, ladder.stages[place.number - 1], place)
+        counts = counts if place.audit else debate
+        place = await asyncio.to_thread(_next_stage, store, debate, ladder)
+    return counts
 
 
-def audited_exits(store: EventStore, run_id: str, stages: int, share: float) -> Iterator[str]:
-    """The debates whose accepted verdict the last stage audits; those without their secret, as it was erased, are not.
+def latest_stage(store: EventStore, first: str) -> DebateRow | None:
+    """The last recorded debate of a case without its audit: the one that counts, or the one that is to be escalated.
+
+    None: the store has no debate of the case. Of no ladder it is the debate itself.
 
     Args:
         store: open for reading.
-        run_id: the run.
-        stages: how many the ladder has.
-        share: that is drawn.
+        first: the id of the debate of the first stage.
     """
-    if share == 0:
-        return
-    for stage in range(1, stages):
-        early = (row for row in _rows(store, run_id, stage) if row.status == "completed" and row.aside is None)
-        for rows in _paged(early):
-            histories = store.event_histories([row.debate_id for row in rows])
-            for row, history in zip(rows, histories, strict=True):
-                secret = history.opened.secret.digest
-                part = store.parts(row.debate_id, [secret]).get(secret)
-                if part is not None and audited(part.content, row.case_part, share):
-                    yield row.debate_id
+    found = following = store.debate(first)
+    while following is not None:
+        found = following
+        stage = found.stage if found.aside == "escalated" else None
+        following = None if stage is None else store.debate(stage_id(first, stage + 1))
+    return found
+
+
+def next_stages(store: EventStore, rows: Iterable[DebateRow], ladder: Ladder) -> Iterator[tuple[str, StagePlace]]:
+    """What follows each of these debates: the id of the case's debate of the first stage, and the following place.
+
+    Nothing follows a debate that is not over, counts and is not audited, is an audit or was cancelled. A debate whose
+    secret was erased is not audited.
+
+    Args:
+        store: open for reading.
+        rows: debates of stages of the ladder.
+        ladder: with the audited share.
+    """
+    for page in _paged(rows):
+        drawn = _drawn(store, page, ladder)
+        for row in page:
+            assert row.stage is not None, "the debate is of a ladder"
+            first = first_stage_of(row.debate_id)
+            if row.aside == "escalated":
+                yield first, _place(ladder, row.stage + 1, before=row.debate_id)
+            elif row.debate_id in drawn:
+                yield first, _place(ladder, len(ladder.stages), before=row.debate_id, audit=True)
+
+
+def _next_stage(store: EventStore, debate_id: str, ladder: Ladder) -> StagePlace | None:
+    """What follows one debate of a stage."""
+    row = store.debate(debate_id)
+    return None if row is None else next((place for _, place in next_stages(store, [row], ladder)), None)
+
+
+def _drawn(store: EventStore, rows: list[DebateRow], ladder: Ladder) -> frozenset[str]:
+    """Those of the debates whose accepted verdict the last stage audits."""
+    early = [row for row in rows if row.status == "completed" and row.aside is None and row.stage != len(ladder.stages)]
+    if ladder.audit == 0 or not early:
+        return frozenset()
+    found = set()
+    for row, history in zip(early, store.event_histories([row.debate_id for row in early]), strict=True):
+        secret = history.opened.secret.digest
+        part = store.parts(row.debate_id, [secret]).get(secret)
+        if part is not None and audited(part.content, row.case_part, ladder.audit):
+            found.add(row.debate_id)
+    return frozenset(found)
+
+
+def _place(ladder: Ladder, number: int, *, before: str | None = None, audit: bool = False) -> StagePlace:
+    return StagePlace(
+        ladder=ladder.digest,
+        number=number,
+        of=len(ladder.stages),
+        before=before,
+        audit=audit,
+        every_case=True if ladder.certificate is None else None,
+    )
 
 
 def _at(run: Run, ladder: Ladder, number: int, place: Callable[[str], StagePlace | None]) -> Run:
@@ -100,10 +155,6 @@ def _at(run: Run, ladder: Ladder, number: int, place: Callable[[str], StagePlace
         resolved=ladder.stages[number - 1].resolved,
         stage=RunStage(ladder.digest, number, len(ladder.stages), placed, ladder.carry),
     )
-
-
-def _every_case(ladder: Ladder) -> Literal[True] | None:
-    return True if ladder.certificate is None else None
 
 
 def _rows(store: EventStore, run_id: str, stage: int) -> Iterator[DebateRow]:

@@ -15,7 +15,7 @@ from jury_events.text.pluralize import pluralize
 from jury_judge.batches.wave_metrics import StoreBatchMetrics
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.jury import Jury
-from jury_judge.panels.files import load_panel
+from jury_judge.panels.ladder_documents import load_panel_or_ladder
 from jury_judge.reviews.named_tokens import check_token, named_tokens
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
@@ -129,8 +129,8 @@ class ServedStore:
         )
         made: dict[str, MakeJury] = {}
         for name in asked.panels or (_DEFAULT_PANEL,):
-            loaded = load_panel(name, environ)
-            runtime.script(loaded.panel.models)  # refused before anything is said about the panel's models
+            loaded = load_panel_or_ladder(name, environ)
+            runtime.script(loaded.models)  # refused before anything is said about the panel's models
             make = partial(
                 Jury,
                 loaded,

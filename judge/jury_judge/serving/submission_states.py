@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 from jury_events.errors import DebateNotFound
 from jury_judge.running.live_runs import LiveRuns
+from jury_judge.runs.stage_runs import latest_stage
 from jury_judge.serving.kept_submissions import KeptSubmissions
 from jury_judge.serving.submission_attempts import Submission
 from jury_judge.serving.submission_claims import Kind
@@ -63,21 +64,30 @@ class SubmissionStates:
         is_kept = self._kept is not None and self._kept.find(kind, name) is not None
         return SubmissionState("unfinished") if is_kept or known is False else None
 
+    def latest_debate(self, name: str) -> str:
+        """The debate of an evaluation; by a ladder that of the last stage that was opened, audits left out."""
+        found = latest_stage(self._store, name)
+        return name if found is None else found.debate_id
+
     def _is_over(self, kind: Kind, name: str, here: Submission | None) -> bool | None:
         """Whether the log has its end; None: it has nothing of it."""
         if kind == "evaluation":
-            debate = self._store.debate(name)
-            return None if debate is None else debate.has_ended
+            debate = latest_stage(self._store, name)
+            return None if debate is None else debate.has_ended and debate.aside != "escalated"
         row = self._store.run(name)
         if row is None:
             return None
         debates = frozenset() if here is None else here.debates
-        if debates and not row.cancelled:
+        if debates and not row.cancelled and not self._is_staged(name):
             return len(self._store.ended_positions(debates)) == len(debates)
         if row.ended < row.debates:
             return False
         # Of a run that was cancelled, cases that were not begun are not left to do.
         return bool(row.cancelled) or row.total is None or row.ended >= row.total
+
+    def _is_staged(self, run_id: str) -> bool:
+        """Whether the run is by a ladder: then the debates of its cases may be followed by others."""
+        return any(first.stage is not None for first in self._store.debates(run_id=run_id, limit=1))
 
     def _process(self, kind: Kind, name: str) -> str | None:
         """The process that executes it, elsewhere."""

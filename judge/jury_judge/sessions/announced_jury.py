@@ -5,10 +5,11 @@ from typing import Any
 
 from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel
+from jury_judge.panels.panel_warnings import self_judging_warnings
 from jury_judge.runs.observation import Observation
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.stores.stores import Say
-from jury_providers.recipients import recipients, self_judging_warning
+from jury_providers.recipients import recipients
 from jury_providers.registry import SIMULATED
 
 
@@ -18,25 +19,26 @@ def announced_jury(
     """The Jury; notes who receives the cases, and warnings about the panel's models.
 
     Args:
-        loaded: the panel.
+        loaded: the panel, or the first of a ladder.
         store_url: of the store.
         runtime: where debates run. On a cluster calls are made on its machines, whose environment has the base URLs.
         observation: see `Jury`.
         say: takes the notes.
         options: see `Jury`.
     """
-    panel = loaded.panel
     if not is_simulated(loaded):
-        for line in recipients(panel, loaded.endpoints, None if runtime.ray_address else os.environ):
+        environ = None if runtime.ray_address else os.environ
+        lines = (line for panel in loaded.panels for line in recipients(panel, loaded.endpoints, environ))
+        for line in dict.fromkeys(lines):
             say(line)
     if loaded.signed_by is not None:
         say(f"the calibration is signed by {loaded.signed_by}")
     jury = Jury(loaded, store=store_url, runtime=runtime, observation=observation, **options)
-    if (warning := self_judging_warning(panel)) is not None:
+    for warning in self_judging_warnings(loaded):
         say(f"warning: {warning}")
     return jury
 
 
 def is_simulated(loaded: LoadedPanel) -> bool:
     """Whether no model is called: every juror is simulated."""
-    return all(model.startswith(f"{SIMULATED}/") for model in loaded.panel.models)
+    return all(model.startswith(f"{SIMULATED}/") for model in loaded.models)

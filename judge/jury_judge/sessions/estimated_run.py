@@ -157,11 +157,13 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
         run,
         checked,
         found,
-        {} if on_cluster else {name: keys for one in planned.stages for name, keys in _missing_keys(one).items()},
+        {}
+        if on_cluster
+        else {name: keys for one in planned.loaded.stages for name, keys in _missing_keys(one).items()},
         tuple(
             dict.fromkeys(
                 line
-                for one in planned.stages
+                for one in planned.loaded.stages
                 for line in recipients(one.panel, endpoints, None if on_cluster else os.environ)
             )
         ),

@@ -14,6 +14,7 @@ from jury_actors.errors import Halted
 from jury_actors.messages import Finished
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
+from jury_events.stages import StagePlace
 from jury_judge.errors import RunUnfinished
 from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel
@@ -25,6 +26,7 @@ from jury_judge.runs.observation import Observation
 from jury_judge.runs.preflight import preflight
 from jury_judge.runs.run import Run
 from jury_judge.runs.shared_context import SharedContext
+from jury_judge.runs.stage_runs import at_stage, judge_stages
 from jury_judge.runs.writing import Writing
 from jury_judge.sessions.announced_jury import announced_jury
 from jury_judge.sessions.planned_run import OneCase, PlannedRun
@@ -46,7 +48,7 @@ class OpenRun:
 
     Args:
         settings: of the run, with its id; debates run in this process.
-        loaded: the panel.
+        loaded: the panel, or the first stage of a ladder.
         say: takes lines for the user.
         environ: where settings are read; None is `os.environ`.
     """
@@ -55,31 +57,45 @@ class OpenRun:
         self, settings: RunSettings, loaded: LoadedPanel, say: Say, environ: Mapping[str, str] | None = None
     ) -> None:
         self._planned = partial(PlannedRun, settings=settings, loaded=loaded, adopt=(), environ=environ)
+        self._ladder = loaded.ladder
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._sessions = SharedContext(lambda: _Session(settings, loaded, say, environ))
 
     async def judge(self, case: Case, store: EventStore, on_event: OnEvent | None = None) -> str:
         """Judge a case to the end of its debate, unless that was done before; returns the debate's id.
 
-        Cancelling stops the debate where it is, and no other; the same call goes on with it.
+        By a ladder stage by stage, its audit included; returns the id of the debate that counts. Cancelling stops the
+        debate where it is, and no other; the same call goes on with it.
 
         Args:
             case: with an id that no other case of the run has.
             store: of the run, open for reading.
-            on_event: called with each live event (`docs/live-events.md`) of a debate that runs.
+            on_event: called with each live event (`docs/live-events.md`) of a debate that runs, but of no audit.
 
         Raises:
             Halted: a provider's key is missing or refused, a quota or the budget is used up.
             StoreLocked: another process writes to the SQLite store, or executes the run.
-            RunRefused: the run was begun with another panel, or the debate is in quarantine or cannot be read.
+            RunRefused: the run was begun with another panel or ladder, or the debate is in quarantine or cannot be
+                read.
             RunUnfinished: a person cancelled the run.
         """
         run = self._planned(OneCase(case)).run
+        debate_id = id_of(run.run_id, case.case_id)
+        ladder = self._ladder
+        if ladder is None:
+            await self._judge(run, store, on_event)
+            return debate_id
+
+        async def judge(_debate: str, _loaded: LoadedPanel, place: StagePlace) -> None:
+            await self._judge(at_stage(run, ladder, place), store, None if place.audit else on_event)
+
+        return await judge_stages(debate_id, ladder, store, judge)
+
+    async def _judge(self, run: Run, store: EventStore, on_event: OnEvent | None) -> None:
         checked = await asyncio.to_thread(preflight, run, store, seconds=None)
         if checked.left:
             async with self._slots, self._sessions.use() as session:
                 await session.judge(run, on_event)
-        return id_of(run.run_id, case.case_id)
 
 
 class _Session:
@@ -117,7 +133,7 @@ class _Session:
     async def judge(self, run: Run, on_event: OnEvent | None) -> None:
         """Judge the one case of `run`, which is a part of the run; raises as `OpenRun.judge`."""
         while True:
-            ended, problems, lines = self._ended, list[Finished](), 0
+            ended, problems = self._ended, list[Finished]()
             supervision = RunSupervision(self._jury.store_url, run.run_id, say=self._say)
             checked = await asyncio.to_thread(preflight, run, self._jury.store, seconds=None)
             judged = self._jury.execute(
@@ -130,12 +146,13 @@ class _Session:
             )
             try:
                 async with aclosing(judged):
-                    lines = len([line async for line in judged])
+                    lines = [line async for line in judged]
             finally:
                 self._ended.set()
                 self._ended = asyncio.Event()
             self._check(problems, supervision)
-            if lines:
+            # A stage that is followed by another has no line.
+            if lines or not (await asyncio.to_thread(preflight, run, self._jury.store, seconds=None)).left:
                 return
             if self._allowance is None or self._allowance.short:
                 left = "" if self._allowance is None else f": {self._allowance.rest(1)}"
@@ -159,7 +176,8 @@ class _Session:
         """Lock the store, then count what earlier sessions spent: no other process spends meanwhile."""
         settings, loaded, environ = self._settings, self._loaded, self._environ
         url, today = load_settings(environ, store_url=settings.store_url).store_url, datetime.now(UTC).date()
-        check_models(loaded.panel, loaded.endpoints, os.environ)
+        for panel in loaded.panels:
+            check_models(panel, loaded.endpoints, os.environ)
         store = open_or_create(url)
         locks.callback(store.close)
         try:
@@ -173,9 +191,7 @@ class _Session:
         prices = settings.price_list(environ).at_clouds(loaded.endpoints)
         bounds = ceiling(store, self._run_id, prices, today, max_calls=settings.max_calls, max_cost=settings.max_cost)
         if bounds.bounded:
-            self._allowance = Allowance(
-                bounds, loaded.resolved, store, prices=prices, endpoints=loaded.endpoints, on=today
-            )
+            self._allowance = Allowance(bounds, store, prices=prices, endpoints=loaded.endpoints, on=today)
         return announced_jury(
             loaded,
             url,

@@ -78,8 +78,7 @@ class PlannedRun:
             operator_policy=self.loaded.redaction.policy(cases.policy),
             batched=settings.batch,
         )
-        ladder = self.loaded.ladder
-        self.run = run if ladder is None else first_stage(run, ladder)
+        self.run = first_stage(run, self.loaded.ladder)
 
     @classmethod
     def of_example(cls, settings: RunSettings, generated: str, environ: Mapping[str, str] | None = None) -> Self:
@@ -97,12 +96,7 @@ class PlannedRun:
     @property
     def is_simulated(self) -> bool:
         """Whether no model is called: every juror is simulated."""
-        return all(map(is_simulated, self.stages))
-
-    @property
-    def stages(self) -> tuple[LoadedPanel, ...]:
-        """The panels of the ladder; without one, the panel."""
-        return (self.loaded,) if self.loaded.ladder is None else self.loaded.ladder.stages
+        return is_simulated(self.loaded)
 
     @property
     def store_url(self) -> str:

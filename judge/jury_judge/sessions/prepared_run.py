@@ -1,11 +1,10 @@
 """A run that was compared with its store, and can be executed."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import partial
 
 from jury_actors.admission.budget import Ceiling
 from jury_actors.effects import Effects
@@ -13,7 +12,6 @@ from jury_actors.observation.metric_totals import MetricTotals
 from jury_cases.omissions import omissions_text
 from jury_events.text.pluralize import pluralize
 from jury_judge.batches.batch_plan import batch_plan, tier_lines
-from jury_judge.panels.files import LoadedPanel
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import ceiling, check_priced
@@ -22,7 +20,7 @@ from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, prefli
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtime_choice import in_process_for
-from jury_judge.runs.stage_runs import panel_of_stage, stage_run
+from jury_judge.runs.stage_runs import next_stage_run
 from jury_judge.runs.writing import Writing
 from jury_judge.seals.key_files import signer
 from jury_judge.seals.sealing import Sealing
@@ -66,14 +64,13 @@ def prepared_run(
         RunRefused, CaseFileError, UnknownProvider, KeyMissing: see `preflighted`.
     """
     settings, url, loaded = planned.settings, planned.store_url, planned.loaded
-    models = tuple(model for stage in planned.stages for model in stage.panel.models)
     seconds = None if settings.strict else PREFLIGHT_SECONDS
-    settings.script(models)
+    settings.script(loaded.models)
     prices, today = settings.price_list(planned.environ).at_clouds(loaded.endpoints), datetime.now(UTC).date()
-    for stage in planned.stages:
+    for panel in loaded.panels:
         if settings.max_cost is not None:
-            check_priced(stage.panel.models, prices, today)
-        check_storage_prices(stage.panel, stage.endpoints, prices, today)
+            check_priced(panel.models, prices, today)
+        check_storage_prices(panel, loaded.endpoints, prices, today)
     asked = settings.asked_in_process
     with (
         _locked(planned, url, say, detached=detached),
@@ -88,8 +85,8 @@ def prepared_run(
     ):
         # Where another process wrote meanwhile, what it ended and spent is not of this session.
         if first.left:
-            for stage in planned.stages[1:]:
-                check_models(stage.panel, stage.endpoints, None if settings.ray_address else os.environ)
+            for panel in loaded.panels[1:]:
+                check_models(panel, loaded.endpoints, None if settings.ray_address else os.environ)
         changed = writer is not None and store.last_position() != first.position
         checked = preflight(planned.run, store, seconds=seconds, endpoints=loaded.endpoints) if changed else first
         yield PreparedRun(
@@ -171,7 +168,7 @@ class PreparedRun:
         planned, run, settings = self.planned, self.planned.run, self.planned.settings
         batches = batch_plan(settings, planned.loaded) if settings.batch else None
         if batches is not None:
-            for line in (line for stage in planned.stages for line in tier_lines(stage.panel, batches.providers)):
+            for line in (line for panel in planned.loaded.panels for line in tier_lines(panel, batches.providers)):
                 self.say(line)
         if planned.loaded.ladder is not None and planned.loaded.ladder.certificate is None:
             self.say("the ladder has no certificate: every case goes through every stage, to be calibrated on")
@@ -179,33 +176,6 @@ class PreparedRun:
         in_process = self._in_process()
         if self.writer is not None and not in_process:
             self.writer.close()  # the writer is an actor's process
-        observation = Observation(say=self.say, metrics=metrics, otel=settings.otel)
-        stage_pass = partial(self._pass, in_process=in_process, observation=observation, sealing=sealing)
-        return RunSession(
-            stage_pass(run, self.checked, planned.loaded),
-            self.store,
-            progress or NoListener(),
-            further=partial(self._next, stage_pass),
-            in_process=in_process,
-            sealing=sealing,
-            unreadable=planned.cases.unreadable,
-            prices=self.prices,
-            batches=batches,
-            supervision=RunSupervision(self.url, run.run_id, detached=self.detached, say=self.say),
-        )
-
-    def _pass(
-        self,
-        run: Run,
-        checked: PreflightReport,
-        loaded: LoadedPanel,
-        *,
-        in_process: bool,
-        observation: Observation,
-        sealing: Sealing | None,
-    ) -> RunPass:
-        """What executes the run, or a stage of it. What was spent before, by other stages too, is in the log."""
-        planned, settings = self.planned, self.planned.settings
         bounds = ceiling(
             self.store,
             run.run_id,
@@ -215,10 +185,10 @@ class PreparedRun:
             max_cost=settings.max_cost,
         )
         jury = announced_jury(
-            loaded,
+            planned.loaded,
             self.url,
             _placed(planned, in_process=in_process),
-            observation,
+            Observation(say=self.say, metrics=metrics, otel=settings.otel),
             self.say,
             budget=Budget(
                 max_calls=settings.max_calls,
@@ -230,9 +200,22 @@ class PreparedRun:
             writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
             environ=planned.environ,
         )
-        return RunPass(run, checked, jury, self._allowance(bounds, run))
+        return RunSession(
+            RunPass(run, self.checked),
+            self.store,
+            progress or NoListener(),
+            jury=jury,
+            allowance=self._allowance(bounds),
+            further=self._next,
+            in_process=in_process,
+            sealing=sealing,
+            unreadable=planned.cases.unreadable,
+            prices=self.prices,
+            batches=batches,
+            supervision=RunSupervision(self.url, run.run_id, detached=self.detached, say=self.say),
+        )
 
-    def _next(self, stage_pass: Callable[[Run, PreflightReport, LoadedPanel], RunPass], run: Run) -> RunPass | None:
+    def _next(self, run: Run) -> RunPass | None:
         """The stage after that of `run`, as far as the log goes now; None after the last, and without a ladder.
 
         Raises:
@@ -240,18 +223,18 @@ class PreparedRun:
             KeyMissing: a debate of the stage is left, and a provider's key is gone.
         """
         planned, ladder = self.planned, self.planned.loaded.ladder
-        if ladder is None or run.stage is None or run.stage.number == run.stage.of:
+        stage = next_stage_run(run, ladder, self.store)
+        if ladder is None or stage is None or stage.stage is None:
             return None
-        stage = stage_run(planned.run, ladder, run.stage.number + 1, self.store)
-        loaded = panel_of_stage(stage, ladder)
+        loaded = ladder.stages[stage.stage.number - 1]
         seconds = None if planned.settings.strict else PREFLIGHT_SECONDS
         checked = preflight(stage, self.store, seconds=seconds, endpoints=loaded.endpoints)
         if checked.left:
-            of = f"stage {run.stage.number + 1} of {run.stage.of}"
+            of = f"stage {stage.stage.number} of {stage.stage.of}"
             many = "" if checked.total is None else f": {pluralize(checked.total - checked.ended, 'debate')} to run"
             self.say(f"{of}{many}")
             check_models(loaded.panel, loaded.endpoints, None if planned.settings.ray_address else os.environ)
-        return stage_pass(stage, checked, loaded)
+        return RunPass(stage, checked)
 
     def remarks(self) -> Iterator[str]:
         """Lines about the cases: further repeats, columns that nearly have a name that is read, what is not shown, what
@@ -302,11 +285,11 @@ class PreparedRun:
             self.say(line)
         return chosen
 
-    def _allowance(self, bounds: Ceiling, run: Run) -> Allowance | None:
+    def _allowance(self, bounds: Ceiling) -> Allowance | None:
         if not bounds.bounded:
             return None
         endpoints = self.planned.loaded.endpoints
-        return Allowance(bounds, run.resolved, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
+        return Allowance(bounds, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
 
     def _sealing(self) -> Sealing | None:
         settings, store = self.planned.settings, self.store
@@ -324,8 +307,6 @@ class PreparedRun:
 def _placed(planned: PlannedRun, *, in_process: bool) -> RuntimeSettings:
     """Where debates run, chosen."""
     settings = planned.settings
-    # The script of all stages, as one of them may have no simulated juror.
-    models = [model for stage in planned.stages for model in stage.panel.models]
     return RuntimeSettings(
         in_process=in_process,
         ray=not in_process,
@@ -333,5 +314,5 @@ def _placed(planned: PlannedRun, *, in_process: bool) -> RuntimeSettings:
         ray_open_cluster=settings.ray_open_cluster,
         replicas=settings.replicas,
         coordinators=settings.coordinators,
-        simulate=settings.script(models) if planned.loaded.ladder else settings.simulate,
+        simulate=settings.simulate,
     )

@@ -92,14 +92,10 @@ class RunPass(NamedTuple):
     Attributes:
         run: the input.
         checked: the report of its preflight.
-        jury: executes it; None where another process does.
-        allowance: of a run with a budget.
     """
 
     run: Run
     checked: PreflightReport
-    jury: Jury | None = None
-    allowance: Allowance | None = None
 
 
 def _no_further(_run: Run) -> RunPass | None:
@@ -114,6 +110,8 @@ class RunSession:
         first: the run, or its first stage.
         store: open for reading, until `outcome` was called.
         progress: called for what happens.
+        jury: executes the run, all stages of its ladder; None where another process does.
+        allowance: of a run with a budget.
         further: makes the stage that follows, from what is recorded; blocks.
         in_process: whether debates run in this process, else on Ray.
         sealing: of the log, meanwhile.
@@ -129,6 +127,8 @@ class RunSession:
         store: EventStore,
         progress: ProgressListener,
         *,
+        jury: Jury | None = None,
+        allowance: Allowance | None = None,
         further: Callable[[Run], RunPass | None] = _no_further,
         in_process: bool = True,
         sealing: Sealing | None = None,
@@ -138,6 +138,8 @@ class RunSession:
         batches: BatchPlan | None = None,
     ) -> None:
         self._batches = batches
+        self._jury = jury
+        self._allowance = allowance
         self.in_process = in_process
         self.total = first.checked.total
         self._first = self._now = first
@@ -186,12 +188,24 @@ class RunSession:
             on_chunk: called with each chunk that a final judge writes.
             on_spending: called every few seconds with what was spent in this session.
         """
+        assert self._jury is not None, "another process executes this run"
         stopping = stopping or asyncio.Event()
-        async with self._spending_shown(on_spending):
+        async with self._spending_shown(on_spending), self._jury:
             following: RunPass | None = self._first
             while following is not None:
                 self._now, self._ended = following, set()
-                async with aclosing(self._executed(following, stopping, on_chunk)) as lines:
+                lines = self._jury.execute(
+                    following.run,
+                    following.checked,
+                    problems=self._problems,
+                    progress=self,
+                    stopping=stopping,
+                    on_chunk=on_chunk,
+                    allowance=self._allowance,
+                    supervision=self._supervision,
+                    batches=self._batches,
+                )
+                async with aclosing(lines):
                     async for line in lines:
                         if line["debate_id"] in self._ended:
                             self._count(Finished(line["debate_id"], "over"))
@@ -200,30 +214,10 @@ class RunSession:
                     return
                 following = await asyncio.to_thread(self._further, following.run)
 
-    async def _executed(
-        self, one: RunPass, stopping: asyncio.Event, on_chunk: Callable[[Chunk], None] | None
-    ) -> AsyncGenerator[Line, None]:
-        assert one.jury is not None, "another process executes this run"
-        async with one.jury:
-            lines = one.jury.execute(
-                one.run,
-                one.checked,
-                problems=self._problems,
-                progress=self,
-                stopping=stopping,
-                on_chunk=on_chunk,
-                allowance=one.allowance,
-                supervision=self._supervision,
-                batches=self._batches,
-            )
-            async with aclosing(lines):
-                async for line in lines:
-                    yield line
-
     async def waits_for(self) -> str:
         """What running debates wait for, as a phrase for people."""
-        assert self._now.jury is not None, "another process executes this run"
-        return await self._now.jury.waits_for()
+        assert self._jury is not None, "another process executes this run"
+        return await self._jury.waits_for()
 
     def result(self, debate_id: str) -> dict[str, Any] | None:
         """The result of a debate as data; None where it was not opened."""
@@ -258,10 +252,10 @@ class RunSession:
     def outcome(self, *, interrupted: bool, lines: int) -> RunOutcome:
         """How the session ended; `lines` is how many result lines were taken."""
         seconds = time.monotonic() - self._started
-        run_id, allowance = self._first.run.run_id, self._now.allowance
+        run_id, allowance = self._first.run.run_id, self._allowance
         spent = whole = waiting = None
         with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
-            spent = None if self._now.jury is None else self._watch.look()
+            spent = None if self._jury is None else self._watch.look()
             waiting = waiting_line(self._store, run_id) if self._batches is not None else None
             whole = Spending.total(self._store, run_id, self._prices)
         return RunOutcome(
@@ -281,7 +275,7 @@ class RunSession:
         )
 
     def _short(self, lines: int) -> str | None:
-        allowance = self._now.allowance
+        allowance = self._allowance
         if allowance is None:
             return None
         halted = any(stop_cause(one) == "budget" for one in self._problems)

@@ -1,9 +1,34 @@
 """The votes that the debate of the next stage of a ladder is shown, read from the log."""
 
 from jury_debate.carried_votes import EarlierVote, votes_to_carry
-from jury_events.errors import UnknownPart
+from jury_events.carried import Carry
+from jury_events.errors import EventError, UnknownPart
 from jury_events.parts import PartRef
+from jury_events.stages import StagePlace
+from jury_judge.errors import RunRefused
 from jury_store.event_store import EventStore
+
+
+def votes_before(store: EventStore, place: StagePlace | None, carry: Carry | None) -> tuple[EarlierVote, ...] | None:
+    """The votes that a new debate of this place is opened with; None: votes are not carried to it.
+
+    Args:
+        store: open for reading.
+        place: of a ladder; None: the debate is of none.
+        carry: what the ladder carries.
+
+    Raises:
+        RunRefused: the debate before cannot be read.
+    """
+    if carry is None or place is None or place.before is None:
+        return None
+    try:
+        return votes_after(store, place.before)
+    except EventError as error:
+        raise RunRefused(
+            f"the votes of debate {place.before} cannot be shown to the next stage: {error}; see: jury verify "
+            f"{place.before}"
+        ) from error
 
 
 def votes_after(store: EventStore, debate_id: str) -> tuple[EarlierVote, ...]:

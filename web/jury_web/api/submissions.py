@@ -35,11 +35,12 @@ async def evaluate(service: ServiceDependency, request: EvaluationRequest, respo
 
 @router.get("/evaluations/{debate_id}", operation_id="readEvaluation", responses=error_responses(404, 422, 503))
 def evaluation(service: ServiceDependency, debate_id: DebateId) -> SubmissionStatus:
-    """The status of an evaluation."""
+    """The status of an evaluation; by a ladder of stages the links are those of the last stage that was opened."""
     found = service.submission_states.read("evaluation", debate_id)
     if found is None:
         raise debate_not_found(debate_id)
-    return _status(debate_id, found, _debate_links(debate_id))
+    latest = service.submission_states.latest_debate(debate_id)
+    return _status(debate_id, found, _debate_links(debate_id, latest))
 
 
 @router.post("/runs", operation_id="startRun", status_code=202, responses=_REFUSALS)
@@ -86,8 +87,8 @@ def _status(name: str, found: SubmissionState, links: Links) -> SubmissionStatus
     return SubmissionStatus(id=name, state=found.state, problem=message, process=found.process, links=links)
 
 
-def _debate_links(debate_id: str) -> Links:
-    base = f"/api/debates/{debate_id}"
+def _debate_links(debate_id: str, latest: str | None = None) -> Links:
+    base = f"/api/debates/{latest or debate_id}"
     return Links(
         state=f"/api/evaluations/{debate_id}",
         debate=base,

@@ -1,0 +1,29 @@
+"""What is odd about a panel, or about the panels of a ladder: each line once."""
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+
+from jury_judge.panels.files import LoadedPanel
+from jury_providers.catalogue import retirement_warnings
+from jury_providers.recipients import self_judging_warning
+from jury_providers.registry import key_destinations, setting_warnings
+
+
+def key_lines(loaded: LoadedPanel, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Which keys go where (`key_destinations`)."""
+    return _once(line for panel in loaded.panels for line in key_destinations(panel, loaded.endpoints, environ))
+
+
+def panel_warnings(loaded: LoadedPanel, on: date) -> tuple[str, ...]:
+    """Which models end, seen on this day, and which settings change nothing."""
+    settings = (line for panel in loaded.panels for line in setting_warnings(panel, loaded.endpoints))
+    return _once(iter([*retirement_warnings(loaded.models, on), *settings]))
+
+
+def self_judging_warnings(loaded: LoadedPanel) -> tuple[str, ...]:
+    """Which final judge is the model of a seat too."""
+    return _once(line for panel in loaded.panels if (line := self_judging_warning(panel)) is not None)
+
+
+def _once(lines: Iterator[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(lines))
