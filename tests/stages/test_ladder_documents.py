@@ -9,6 +9,7 @@ from jury_judge.panels.files import load_panel
 from jury_judge.panels.ladder_documents import load_panel_or_ladder
 from jury_judge.panels.ladders import uncertified
 from support.command_line import CommandLine
+from support.ladder_votes import write_ladder
 from support.ladders import ladder_file
 
 STAGES = "stages: [{panel: cheap.yaml}, {panel: whole.yaml}]\n"

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from jury_actors.messages import Finished, Job, RunContext
 from jury_cases.errors import CaseFileError
-from jury_debate.carried_votes import EarlierVote
 from jury_events.case import Case
-from jury_events.errors import EventError
 from jury_events.ids import debate_stream
 from jury_events.stages import StagePlace
 from jury_judge.errors import ReadOtherwise, RunRefused
