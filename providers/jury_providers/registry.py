@@ -121,7 +121,8 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
         if name not in known_providers(endpoints):
             raise UnknownProvider(
                 f"{place}: model {model!r} needs the provider {name!r}; the providers: "
-                f"{', '.join(known_providers(endpoints))}"
+                f"{', '.join(known_providers(endpoints))}; one of your own is written under providers in the panel "
+                "file (--panel)"
             )
         _check_settings(panel, place, model, settings, endpoints)
         _check_answer(place, model, settings, window or known_window(model, endpoints))

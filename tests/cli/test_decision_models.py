@@ -148,7 +148,18 @@ def test_a_threshold_on_the_mean_probability_is_certified_and_applied_by_the_pan
     first = json.loads(again.out.splitlines()[0])["debate_id"]
     acceptance = json.loads(jury("show", first, "--json").out)["phase3_judgment"]["acceptance"]
 
+    (jury.folder / "cal.json").write_text(json.dumps({**content, "signal": {"kind": "share"}, "calibration": 1}))
+    other_signal = jury.run("cases.jsonl", "--run", "r3", "--panel", "panel.yaml")
+    (jury.folder / "cal.json").write_text(json.dumps(content))
+    panel = (jury.folder / "panel.yaml").read_text()
+    (jury.folder / "panel.yaml").write_text(panel.replace("simulated/two", "simulated/three"))
+    other_model = jury.run("cases.jsonl", "--run", "r3", "--panel", "panel.yaml")
+
     assert (0, 0) == (found.code, jury("replay", "--run", "r2").code), found.err
+    assert (2, 2) == (other_signal.code, other_model.code)
+    assert "final.calibration" in other_signal.err
+    assert "was changed" in other_signal.err
+    assert "final.calibration" in other_model.err
     assert (3, {"kind": "probability"}) == (content["calibration"], content["signal"])
     assert "probability" == acceptance["signal"]
     assert acceptance["accepted"] == (acceptance["probability"] >= acceptance["threshold"])
