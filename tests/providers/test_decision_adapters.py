@@ -94,6 +94,14 @@ async def test_what_goes_wrong_is_one_outcome_after_one_request(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_how_long_to_wait_is_taken_from_the_answer_429(protocol: str) -> None:
+    reply = await under(protocol, "rate_limited")
+
+    assert reply.retry_after is not None
+    assert reply.retry_after >= 1.0
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_an_answer_that_does_not_come_in_time_is_a_timeout(protocol: str) -> None:
     assert CallOutcome.TIMEOUT is (await under(protocol, "timeout", a_request(seconds=0.2))).outcome
 
