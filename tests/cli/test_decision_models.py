@@ -115,10 +115,13 @@ def test_the_same_record_gets_the_same_probabilities_in_another_debate(ran: Comm
 
 
 @pytest.mark.full
+@pytest.mark.ray
 def test_on_ray_a_debate_has_the_votes_that_it_has_in_process(ran: CommandLine) -> None:
-    on_ray = ran("run", "cases.jsonl", "--run", "r2", "--panel", "panel.yaml", "--ray")
+    # A process: here the command would end the cluster that other tests share.
+    on_ray = ran.start("run", "cases.jsonl", "--run", "r2", "--panel", "panel.yaml", "--ray")
+    _, said = on_ray.communicate()
 
-    assert 0 == on_ray.code
+    assert 0 == on_ray.returncode, said
     assert evaluations(ran, "r1") == evaluations(ran, "r2")
 
 

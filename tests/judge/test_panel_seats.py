@@ -201,6 +201,7 @@ def test_no_seat_may_have_the_final_judges_id(load):
         ("rubric: {" + ", ".join(f"a{n}: 1" for n in range(30_000)) + "}", "a table has at most 2000 fields"),
         ("seats: [" + ", ".join(["[" + "1, " * 1000 + "]"] * 300) + "]", "a file has at most 60000 values"),
     ],
+    ids=["seats", "rubric", "lists in lists"],
 )
 def test_a_file_that_is_far_too_long_is_refused_while_it_is_read(load, text, said):
     assert said in refusal(load, text)

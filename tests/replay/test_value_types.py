@@ -79,7 +79,8 @@ COLUMNS = [(table.name, column.name) for table in metadata.sorted_tables for col
     ("number", "share"),
     [
         *((number, 4) for number in range(0, len(COLUMNS), 3)),
-        *(pytest.param(number, 1, marks=pytest.mark.full) for number in range(len(COLUMNS))),
+        *(pytest.param(number, 4, marks=pytest.mark.full) for number in range(len(COLUMNS)) if number % 3),
+        *(pytest.param(number, 1, marks=pytest.mark.long) for number in range(len(COLUMNS))),
     ],
     ids=lambda value: ".".join(COLUMNS[value]) if value > 4 else str(value),
 )
