@@ -114,6 +114,30 @@ def test_where_one_panel_is_wanted_a_ladder_is_refused(ladder: Path) -> None:
         load_panel(str(ladder), {})
 
 
+def test_a_ladder_is_looked_at_as_a_whole_and_probed_or_forked_by_its_panels(
+    ladder: Path, cases: Path, tmp_path: Path
+) -> None:
+    jury = CommandLine(tmp_path)
+    jury("run", str(cases), "--panel", str(ladder), "--run", "r", "--in-process")
+
+    found = jury("doctor", "--panel", str(ladder), "--probe").out
+    forked = jury("fork", "r~c1~s2", "--at", "5", "--as", "branch", "--in-process", "--json").json
+    counted = jury("list", "--json").json
+    refusals = [
+        jury("probe", str(cases), "--probe", "identity", "--panel", str(ladder)).err,
+        jury("demo", "--panel", str(ladder)).err,
+        jury("fork", "r~c1", "--at", "5", "--panel", str(ladder)).err,
+    ]
+
+    assert "stage 1 of 2: cheap, a, b" in found
+    assert "stage 2 of 2: whole, a, b, c, d" in found
+    assert "probing: 1 call, one for each model of the panel" in found
+    assert "branch" == forked["debate_id"]
+    assert (None, None) == next((row["stage"], row["aside"]) for row in counted if row["debate_id"] == "branch")
+    assert 7 == len(counted)
+    assert all("this is a ladder of stages, by which jury run, jury serve and Jury judge" in one for one in refusals)
+
+
 def test_a_run_by_a_ladder_from_the_command_line(ladder: Path, cases: Path, tmp_path: Path) -> None:
     jury = CommandLine(tmp_path)
     run = ("run", str(cases), "--panel", str(ladder), "--run", "r", "--in-process")

@@ -1,6 +1,7 @@
 """A run by a ladder: a debate a stage, decided from the log; one debate a case counts."""
 
 from contextlib import closing
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,9 @@ import pytest
 from jury_events.stages import audited
 from jury_judge import PlannedRun, judge_run
 from jury_judge.errors import RunRefused
+from jury_judge.runs.run_progress import NoListener
+from jury_judge.sessions.followed_run import followed
+from jury_judge.sessions.handed_run import HandedRun
 from jury_judge.sessions.run_session import RunOutcome
 from jury_judge.stores.debates import opening_of
 from jury_providers.simulated.script import Script
@@ -56,6 +60,37 @@ async def test_a_case_goes_to_the_next_stage_unless_its_verdict_is_accepted(
     assert (6, 6, 6) == (run.debates, run.ended, run.total)
     assert 9 == len(replayed)
     assert {"equal"} == {one.status for one in replayed}
+
+
+@pytest.mark.parametrize("calls", [None, 16])
+async def test_a_staged_run_of_another_process_is_followed_through_its_stages(
+    cases: Path, url: str, tmp_path: Path, calls: int | None
+) -> None:
+    planned = staged(cases, url, a_ladder(tmp_path, PASSES, audit=1.0), max_calls=calls)
+    outcome, lines, _ = await _judged(planned)
+
+    with followed(planned, NoListener()) as following:
+        seen = [line async for line in following.lines()]
+        ended = following.outcome(len(seen))
+
+    assert lines == seen
+    assert (6, len(lines), 0) == (ended.total, ended.before, ended.now)
+    assert (outcome.short is None) == (len(seen) == 6)
+
+
+async def test_a_staged_run_is_handed_to_another_process_with_all_its_stages(
+    cases: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = staged(cases, url, a_ladder(tmp_path, PASSES))
+    packed = HandedRun(planned.settings, planned.loaded, (), {}).pack()
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(packed)))
+    there = tmp_path / "there.jsonl"
+    there.write_text("".join(f"{case.model_dump_json()}\n" for case in planned.cases))
+
+    _, lines, _ = await _judged(HandedRun.read().planned(there))
+
+    assert [*EARLY, *LATE] == [line["case_id"] for line in lines]
+    assert (6, 0) == ((again := (await _judged(planned))[0]).before, again.now)
 
 
 async def test_the_same_command_prints_the_same_and_asks_nothing(cases: Path, url: str, tmp_path: Path) -> None:

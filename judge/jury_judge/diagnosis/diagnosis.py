@@ -19,7 +19,7 @@ class Diagnosis(BlockingWork):
 
     Args:
         store_url: of the store; None: that of the environment, else the default.
-        panel: a panel file, or a name; None: the default panel.
+        panel: a panel or ladder file, or a name; None: the default panel.
         ray_address: HOST:PORT of a Ray cluster; None: no cluster is looked at.
         joined: joins the cluster, and leaves it again; the default does so in the thread that looks.
         threads: as of `Records`.
@@ -92,9 +92,10 @@ class Diagnosis(BlockingWork):
 
 
 def _load(panel: str | None) -> "LoadedPanel":
-    from jury_judge.panels.files import load_panel
+    from jury_judge.panels.ladder_documents import load_panel_or_ladder
     from jury_providers.registry import check_models
 
-    loaded = load_panel(panel, os.environ)
-    check_models(loaded.panel, loaded.endpoints)
+    loaded = load_panel_or_ladder(panel, os.environ)
+    for one in loaded.panels:
+        check_models(one, loaded.endpoints)
     return loaded

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 
 from jury_events.models import is_other_model
+from jury_events.panel import CallSettings
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_judge.diagnosis.finding import DiagnosisFinding
@@ -18,14 +19,16 @@ async def probed(loaded: LoadedPanel) -> AsyncGenerator[DiagnosisFinding, None]:
     Raises:
         UnknownProvider: a model's provider does not exist.
     """
-    panel = loaded.panel
-    calls = probe_settings(panel)
+    calls: dict[str, CallSettings] = {}
+    for panel in loaded.panels:
+        calls = {**probe_settings(panel), **calls}
     longest = max(settings.attempt_seconds for settings in calls.values())
     yield DiagnosisFinding(
         "note", f"probing: {pluralize(len(calls), 'call')}, one for each model of the panel, for up to {longest:g} s"
     )
-    primary = {seat.model for seat in panel.seats} | ({panel.final.judge.model} if panel.final.judge else set())
-    for one in await probe(calls, provider_factory(endpoints=loaded.endpoints), decision_models(panel)):
+    primary = {place.model for panel in loaded.panels for place in panel.seats_and_judge}
+    deciding = frozenset(model for panel in loaded.panels for model in decision_models(panel))
+    for one in await probe(calls, provider_factory(endpoints=loaded.endpoints), deciding):
         yield _found(one, needed=one.model in primary)
         served = one.served
         if served.shutdown is not None:

@@ -6,18 +6,21 @@ from datetime import UTC, datetime
 
 from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.panels.files import LoadedPanel
-from jury_providers.catalogue import retirement_warnings
+from jury_judge.panels.panel_warnings import key_lines, panel_warnings, recipient_lines, self_judging_warnings
 from jury_providers.errors import BadVariable
-from jury_providers.recipients import recipients, self_judging_warning
-from jury_providers.registry import key_destinations, missing_key, setting_warnings
+from jury_providers.registry import missing_key
 
 
 def panel_findings(loaded: LoadedPanel, title: str, *, keys: bool) -> Iterator[DiagnosisFinding]:
-    """Its seats, keys, recipients and models; without `keys` none is looked for in this environment."""
-    panel = loaded.panel
-    yield DiagnosisFinding("ok", f"{title}: {panel.name}, {', '.join(seat.juror_id for seat in panel.seats)}")
+    """Its seats, keys, recipients and models, of a ladder those of all stages.
+
+    Without `keys` none is looked for in this environment.
+    """
+    for number, panel in enumerate(loaded.panels, 1):
+        of = title if loaded.ladder is None else f"{title}, stage {number} of {len(loaded.panels)}"
+        yield DiagnosisFinding("ok", f"{of}: {panel.name}, {', '.join(seat.juror_id for seat in panel.seats)}")
     # On a cluster keys are looked at where they are used: on its nodes.
-    for name in dict.fromkeys(model.partition("/")[0] for model in panel.models if keys):
+    for name in dict.fromkeys(model.partition("/")[0] for model in loaded.models if keys):
         try:
             variables = missing_key(name, loaded.endpoints, os.environ)
         except BadVariable as error:
@@ -26,12 +29,9 @@ def panel_findings(loaded: LoadedPanel, title: str, *, keys: bool) -> Iterator[D
         if variables:
             yield DiagnosisFinding("problem", f"provider {name}: no key is set; set {' or '.join(variables)}")
     environ = os.environ if keys else None
-    for line in recipients(panel, loaded.endpoints, environ):
+    for line in recipient_lines(loaded, environ):
         yield DiagnosisFinding("note", line)
-    for line in key_destinations(panel, loaded.endpoints, environ or {}):
+    for line in key_lines(loaded, environ or {}):
         yield DiagnosisFinding("note", line)
-    today = datetime.now(UTC).date()
-    for warning in (*retirement_warnings(panel.models, today), *setting_warnings(panel, loaded.endpoints)):
+    for warning in (*panel_warnings(loaded, datetime.now(UTC).date()), *self_judging_warnings(loaded)):
         yield DiagnosisFinding("warning", warning)
-    if (on_a_seat := self_judging_warning(panel)) is not None:
-        yield DiagnosisFinding("warning", on_a_seat)

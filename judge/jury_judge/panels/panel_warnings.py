@@ -1,12 +1,17 @@
-"""What is odd about a panel, or about the panels of a ladder: each line once."""
+"""Who receives the cases of a panel, and what is odd about it; of a ladder of all stages, each line once."""
 
 from collections.abc import Iterator, Mapping
 from datetime import date
 
 from jury_judge.panels.files import LoadedPanel
 from jury_providers.catalogue import retirement_warnings
-from jury_providers.recipients import self_judging_warning
+from jury_providers.recipients import recipients, self_judging_warning
 from jury_providers.registry import key_destinations, setting_warnings
+
+
+def recipient_lines(loaded: LoadedPanel, environ: Mapping[str, str] | None) -> tuple[str, ...]:
+    """Who receives the cases (`recipients`)."""
+    return _once(line for panel in loaded.panels for line in recipients(panel, loaded.endpoints, environ))
 
 
 def key_lines(loaded: LoadedPanel, environ: Mapping[str, str]) -> tuple[str, ...]:

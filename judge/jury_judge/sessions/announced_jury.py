@@ -5,11 +5,10 @@ from typing import Any
 
 from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.panels.panel_warnings import self_judging_warnings
+from jury_judge.panels.panel_warnings import recipient_lines, self_judging_warnings
 from jury_judge.runs.observation import Observation
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.stores.stores import Say
-from jury_providers.recipients import recipients
 from jury_providers.registry import SIMULATED
 
 
@@ -27,9 +26,7 @@ def announced_jury(
         options: see `Jury`.
     """
     if not is_simulated(loaded):
-        environ = None if runtime.ray_address else os.environ
-        lines = (line for panel in loaded.panels for line in recipients(panel, loaded.endpoints, environ))
-        for line in dict.fromkeys(lines):
+        for line in recipient_lines(loaded, None if runtime.ray_address else os.environ):
             say(line)
     if loaded.signed_by is not None:
         say(f"the calibration is signed by {loaded.signed_by}")

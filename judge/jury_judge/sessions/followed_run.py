@@ -1,4 +1,4 @@
-"""The results of a run that a detached process executes, as they come, in the order of the cases."""
+"""The results of a run that a detached process executes, as they come: in the order of the cases, stage by stage."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jury_actors.messages import Finished
+from jury_judge.panels.files import Ladder
 from jury_judge.running.detaching import log_file
 from jury_judge.runs.preflight import PreflightReport, preflight
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_lines import Line
 from jury_judge.runs.run_progress import ProgressListener
+from jury_judge.runs.stage_runs import next_stage_run
 from jury_judge.sessions.planned_run import PlannedRun
 from jury_judge.sessions.run_session import RunOutcome, RunPass, RunSession
-from jury_store.debate_rows import ENDED
+from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_store.run_registry import RunRegistry, open_registry
@@ -42,7 +44,7 @@ def followed(planned: PlannedRun, progress: ProgressListener) -> "Iterator[Follo
         prices = planned.settings.price_list(planned.environ)
         session = RunSession(RunPass(run, checked), store, progress, prices=prices)
         session.begin(checked.total, checked.ended)
-        yield FollowedRun(run, checked, store, registry, session, log_file(url, run.run_id))
+        yield FollowedRun(run, planned.loaded.ladder, checked, store, registry, session, log_file(url, run.run_id))
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class FollowedRun:
     """Of use in the context of `followed`; `log` is that of the process, on its machine."""
 
     run: Run
+    ladder: Ladder | None
     checked: PreflightReport
     store: EventStore
     registry: RunRegistry
@@ -57,28 +60,36 @@ class FollowedRun:
     log: Path
 
     async def lines(self) -> AsyncIterator[Line]:
-        """The result line of each debate, until the last, or until the process ends."""
+        """The result line of each debate that counts for its case, until the last, or until the process ends."""
+        run: Run | None = self.run
+        while run is not None:
+            async for line in self._stage(run):
+                yield line
+            run = await asyncio.to_thread(next_stage_run, run, self.ladder, self.store)
+
+    async def _stage(self, run: Run) -> AsyncIterator[Line]:
         alive = True
-        ids = self._ids()
+        ids = _ids(run)
         while (debate_id := await asyncio.to_thread(next, ids, None)) is not None:
-            while not (over := await asyncio.to_thread(self._is_over, debate_id)) and alive:
+            while (row := await asyncio.to_thread(self._ended, debate_id)) is None and alive:
                 await asyncio.sleep(_EVERY)
                 # Looked at before the debate is read once more: what it did last is not missed.
-                alive = self.run.run_id in await asyncio.to_thread(self.registry.holders, [self.run.run_id])
-            if over:
+                alive = run.run_id in await asyncio.to_thread(self.registry.holders, [run.run_id])
+            if row is not None and row.aside is None:
                 (history,) = await asyncio.to_thread(self.store.event_histories, [debate_id])
                 if history.stored_events[-1].position > self.checked.position:
-                    self.session.ended(Finished(debate_id, "over"))
+                    self.session.count(Finished(debate_id, "over"))
                 yield line_of(history)
 
     def outcome(self, lines: int) -> RunOutcome:
         """How the session ended; `lines` is how many result lines were taken."""
         return self.session.outcome(interrupted=False, lines=lines)
 
-    def _ids(self) -> Iterator[str]:
-        for case in self.run.outline(set, lambda _case: False):
-            yield from self.run.debate_ids(case)
-
-    def _is_over(self, debate_id: str) -> bool:
+    def _ended(self, debate_id: str) -> DebateRow | None:
         row = self.store.debate(debate_id)
-        return row is not None and row.status in ENDED
+        return row if row is not None and row.has_ended else None
+
+
+def _ids(run: Run) -> Iterator[str]:
+    for case in run.outline(set, lambda _case: False):
+        yield from run.debate_ids(case)

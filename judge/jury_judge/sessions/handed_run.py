@@ -49,8 +49,10 @@ class HandedRun(NamedTuple):
 
     def pack(self) -> bytes:
         """For `read`, in another process of the same version. The cases are redacted already."""
-        loaded = self.loaded._replace(endpoints=dict(self.loaded.endpoints), redaction=NO_REDACTION)
-        return pickle.dumps(self._replace(loaded=loaded))
+        ladder = self.loaded.ladder
+        if ladder is not None:
+            ladder = ladder._replace(stages=tuple(map(_portable, ladder.stages)))
+        return pickle.dumps(self._replace(loaded=_portable(self.loaded)._replace(ladder=ladder)))
 
     @classmethod
     def read(cls) -> Self:
@@ -61,6 +63,10 @@ class HandedRun(NamedTuple):
     def planned(self, cases: Path) -> PlannedRun:
         """The run over its cases."""
         return PlannedRun(_HandedCases(cases, self.policy), self.settings, loaded=self.loaded, adopt=self.adopt)
+
+
+def _portable(loaded: LoadedPanel) -> LoadedPanel:
+    return loaded._replace(endpoints=dict(loaded.endpoints), redaction=NO_REDACTION)
 
 
 class EndedEarly(NamedTuple):
@@ -94,13 +100,8 @@ def hand_over(
         planned: the run; its cases are sent to the cluster.
         door: further options of the command, for the process.
         cluster: joins the cluster of the settings while its context lasts.
-
-    Raises:
-        SettingsRefused: the panel is a ladder.
     """
     run, settings, url = planned.run, planned.settings, planned.store_url
-    if planned.loaded.ladder is not None:
-        raise SettingsRefused("{panel_name}: a ladder of stages is not handed to a cluster: leave out {ray_address}")
     local = url.startswith("sqlite")
     if local:
         url = f"sqlite:///{database_path(parse_store_url(url))}"
@@ -109,7 +110,9 @@ def hand_over(
 
         index = RunIndex(run, None if checked.recorded is None else store, brief=True)
         there = DetachedRun(run.run_id, here=local)
-        for chunk in _case_chunks(run.cases(partial(_is_left, index))):
+        # A later stage may be left of a case whose first one is over.
+        fetch = partial(_is_left, index) if planned.loaded.ladder is None else _fetched
+        for chunk in _case_chunks(run.cases(fetch)):
             there.put(chunk)
         # Reports are written where the command was called, and cases were selected and checked there.
         asked = settings.changed(
@@ -162,6 +165,10 @@ def _is_left(index: RunIndex, case: Case) -> bool:
     """Whether a debate of the case is left to run: its records are needed there."""
     index.load([case.case_id])
     return not index.is_judged(case.case_id)
+
+
+def _fetched(_case: Case) -> bool:
+    return True
 
 
 def _until_running(there: "DetachedRun") -> EndedEarly | None:

@@ -21,7 +21,7 @@ from jury_judge.runs.preflight import PREFLIGHT_SECONDS
 from jury_judge.runs.run import CaseSource, Run
 from jury_judge.runs.run_lines import Line
 from jury_judge.sessions.judged_run import judge_run
-from jury_judge.sessions.planned_run import Cases, PlannedRun
+from jury_judge.sessions.planned_run import Cases, PlannedRun, loaded_panel
 from jury_judge.sessions.run_session import RunOutcome
 from jury_judge.settings.probe import ProbeSettings
 from jury_judge.statistics.probe_reports import marking_run, speakers_run
@@ -52,7 +52,7 @@ class PlannedProbe:
     """
 
     def __init__(self, cases: Cases, asked: ProbeSettings, loaded: LoadedPanel | None = None) -> None:
-        self._planned = PlannedRun(cases, asked.run, loaded=loaded)
+        self._planned = PlannedRun(cases, asked.run, loaded=loaded or loaded_panel(asked.run))
         self.asked = asked.model_copy(update={"run_id": self._planned.run.run_id})
         self.runs = tuple(self._runs())
 

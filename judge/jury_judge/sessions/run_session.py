@@ -208,7 +208,7 @@ class RunSession:
                 async with aclosing(lines):
                     async for line in lines:
                         if line["debate_id"] in self._ended:
-                            self._count(Finished(line["debate_id"], "over"))
+                            self.count(Finished(line["debate_id"], "over"))
                         yield line
                 if stopping.is_set() or (self._supervision is not None and self._supervision.cancelled_by is not None):
                     return
@@ -307,11 +307,12 @@ class RunSession:
     def ended(self, finished: Finished) -> None:
         """See `ProgressListener`. A stage that is over counts once its line is there: another stage may follow."""
         if self._first.run.stage is None or finished.problem is not None:
-            self._count(finished)
+            self.count(finished)
         else:
             self._ended.add(finished.debate_id)
 
-    def _count(self, finished: Finished) -> None:
+    def count(self, finished: Finished) -> None:
+        """A debate that counts for its case ended, or one could not go on."""
         self._ended.discard(finished.debate_id)
         self._ended_now += finished.problem is None
         self._progress.ended(finished)
