@@ -69,6 +69,9 @@ async def test_statistics_say_how_often_the_last_stage_disagrees_with_audited_ve
 
     found = await VoteReports().stats(asked)
 
+    every = await VoteReports().stats(asked.model_copy(update={"by": (), "filters": {"stage": "1"}}))
+
+    assert (("a", "b"), 6) == ((panel := every.groups[0].statistics.panels[0]).seats, panel.debates)
     (audits,) = found.audits
     assert [(None, 3, 0.0), ("safe_pass", 3, 0.0)] == [
         (one.verdict, one.audited, one.disagreement.value) for one in audits.shares

@@ -24,6 +24,7 @@ from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_store.sql_store import SqlEventStore
 from jury_web.app import create_app
+from jury_web.pages.routing import page_routes
 from support.cassettes import exported, record_debate
 from support.ladders import ladder_file
 from support.waiting import eventually
@@ -403,7 +404,8 @@ def test_cases_are_judged_stage_by_stage_under_a_ladder(tmp_path: Path) -> None:
         {"case_id": "late", "question": "Refund order 1.", "response": LEAK},
         {"case_id": "early", "question": "Refund order 2.", "response": "Order 2 is refunded after the code check."},
     ]
-    with jury_client_of(f"sqlite:///{tmp_path / 'jury.db'}", stages=str(ladder_file(tmp_path))) as client:
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    with jury_client_of(url, stages=str(ladder_file(tmp_path))) as client:
         accepted = client.post("/api/evaluations", json={"case": rows[0], "runId": "r"}).json()
         status = finished(client, accepted["links"]["state"])
         run = client.post("/api/runs", json={"cases": rows, "runId": "r"}).json()
@@ -414,5 +416,17 @@ def test_cases_are_judged_stage_by_stage_under_a_ladder(tmp_path: Path) -> None:
         assert ("r~late", "finished") == (accepted["id"], status["state"])
         assert "/api/debates/r~late~s2" == status["links"]["debate"]
         assert "completed" == client.get(status["links"]["debate"]).json()["status"] == first["status"]
+        of_first = client.get("/api/debates", params={"run": "r", "stage": 1}).json()["rows"]
+
         assert "finished" == state
+        assert {"r~late": "escalated", "r~early": None} == {row["debateId"]: row["aside"] for row in of_first}
+        assert 422 == client.get("/api/debates", params={"stage": 7}).status_code
         assert {"r~late~s2": 2, "r~early": 1} == {row["debateId"]: row["stage"] for row in counted}
+
+    service = Service(open_store(url, write=False))
+    with TestClient(create_app(service, GATE, page_routes(service)), base_url=BASE) as client:
+        listed, of_one = (client.get("/", params=given).text for given in ({}, {"stage": "1"}))
+
+        assert ["r~late~s2" in one for one in (listed, of_one)] == [True, False]
+        assert ["went on to the next stage" in one for one in (listed, of_one)] == [False, True]
+        assert 404 == client.get("/", params={"stage": "7"}).status_code

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from jury_events.conditions import Condition
 from jury_events.debate_status import DebateStatus
+from jury_events.ladder import MOST_STAGES
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
@@ -45,6 +46,12 @@ def _searched(text: str) -> str:
     return sought
 
 
+def _stage(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_STAGES:
+        raise ValueError(f"must be the number of a stage, from 1 to {MOST_STAGES}")
+    return int(text)
+
+
 _VERDICT = _one_of(*(verdict.value for verdict in Verdict))
 
 _READ: dict[str, Callable[[str], Any]] = {
@@ -57,6 +64,7 @@ _READ: dict[str, Callable[[str], Any]] = {
     "quorum": lambda text: _one_of("met", "lost")(text) == "met",
     "min-cost": _dollars,
     "max-cost": _dollars,
+    "stage": _stage,
 }
 FILTERS = tuple(_READ)
 """Their names: those of the options of `jury list`."""

@@ -10,6 +10,7 @@ from jury_events.debate_status import DebateStatus
 from jury_events.evidence import EvidenceResult
 from jury_events.evidence_facts import Decisive
 from jury_events.ids import RUN_ID
+from jury_events.ladder import MOST_STAGES
 from jury_events.verdict import Verdict
 from jury_judge import SORT_COLUMNS, DebateFilter, SortOrder
 from jury_web.api.dependencies import AT_MOST
@@ -86,6 +87,14 @@ class DebateParameters(_Parameters):
         Verdict | None, Field(description="The last human verdict where there is one, else the jury's.")
     ] = None
     reviewed: Annotated[bool | None, Field(description="Whether a person gave a verdict.")] = None
+    stage: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=MOST_STAGES,
+            description="Every debate of this stage of ladders; else of each case the one that counts.",
+        ),
+    ] = None
     sort: Annotated[
         Literal[tuple(SORT_COLUMNS)],  # type: ignore[valid-type]
         Field(description="Unknown values sort as the smallest."),
@@ -122,6 +131,7 @@ class DebateParameters(_Parameters):
             unfinished=self.unfinished,
             disposition=self.disposition,
             reviewed=self.reviewed,
+            stage=self.stage,
         )
 
     @property

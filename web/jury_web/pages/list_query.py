@@ -9,12 +9,16 @@ from jury_events.conditions import Condition, parse_conditions
 from jury_events.debate_status import DebateStatus
 from jury_events.evidence_facts import EVIDENCE_VALUES
 from jury_events.ids import is_run_id
+from jury_events.ladder import MOST_STAGES
 from jury_events.verdict import Verdict
 from jury_judge import SORT_COLUMNS, BadCursor, DebateFilter, PageCursor, SortOrder
 from jury_web.pages.page_request import PageNotFound
 
 NEWEST = SortOrder()
 STATUSES: tuple[DebateStatus, ...] = get_args(DebateStatus)
+
+STAGES = tuple(map(str, range(1, MOST_STAGES + 1)))
+"""Of a ladder."""
 
 MOST_CONDITIONS = 20
 MOST_CONDITION = 1000
@@ -54,6 +58,7 @@ class ListQuery(NamedTuple):
     quorum: str | None = None
     min_cost: float | None = None
     max_cost: float | None = None
+    stage: int | None = None
     order: SortOrder = NEWEST
     columns: tuple[str, ...] = DEFAULT_COLUMNS
     after: PageCursor | None = None
@@ -77,6 +82,7 @@ class ListQuery(NamedTuple):
             quorum=_QUORUMS[self.quorum],
             min_cost=self.min_cost,
             max_cost=self.max_cost,
+            stage=self.stage,
         )
 
     @property
@@ -93,7 +99,7 @@ class ListQuery(NamedTuple):
     def more(self) -> bool:
         """Whether a parameter of the folded part of the form is set."""
         quoted = (self.evidence, self.decisive, self.unsupported)
-        rare = (self.label, *quoted, self.model or None, self.quorum, self.min_cost, self.max_cost)
+        rare = (self.label, *quoted, self.model or None, self.quorum, self.min_cost, self.max_cost, self.stage)
         return any(one is not None for one in rare) or not self.newest_first or self.columns != DEFAULT_COLUMNS
 
     def address(self, **changes: Any) -> str:
@@ -112,6 +118,7 @@ class ListQuery(NamedTuple):
             "quorum": fields.quorum,
             "min_cost": _written(fields.min_cost),
             "max_cost": _written(fields.max_cost),
+            "stage": fields.stage,
             "sort": fields.order.by if fields.order.by != NEWEST.by else None,
             "order": None if fields.order.descending else "asc",
             "columns": () if fields.columns == DEFAULT_COLUMNS else fields.columns,
@@ -167,6 +174,7 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
         quorum=_one_of("quorum", query, ("met", "lost")),
         min_cost=_dollars("min_cost", query),
         max_cost=_dollars("max_cost", query),
+        stage=None if (stage := _one_of("stage", query, STAGES)) is None else int(stage),
         order=order,
         columns=_columns(columns),
         after=_place(order, query),

@@ -12,7 +12,7 @@ from jury_web.pages.debate_page import debate_page
 from jury_web.pages.events_page import events_page
 from jury_web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
 from jury_web.pages.list_page import PAGE, list_page
-from jury_web.pages.list_query import PAGE_COLUMNS, STATUSES, list_query
+from jury_web.pages.list_query import PAGE_COLUMNS, STAGES, STATUSES, list_query
 from jury_web.pages.page_request import PageNotFound, PageRequest, number
 from jury_web.pages.run_page import verdict_bar
 from jury_web.pages.single_file import single_file
@@ -46,6 +46,7 @@ class Pages:
             totals=self._reader.totals(query.wanted) if query.totals else None,
             unindexed=self._reader.search_lag() if query.text else 0,
             statuses=STATUSES,
+            stages=STAGES,
             columns=PAGE_COLUMNS,
             sorts=SORT_COLUMNS,
         )
