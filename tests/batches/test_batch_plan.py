@@ -24,6 +24,13 @@ def test_a_wave_for_the_first_votes_and_one_for_each_round(spec: dict[str, objec
     assert waves_of(a_panel(**spec)) == waves
 
 
+def test_a_decision_model_takes_no_wave_of_a_round() -> None:
+    seats = [{"model": "simulated/a"}, {"model": "simulated/b"}, {"model": "simulated/c", "questions": 1}]
+    sequential = {"preset": "adk-sequential", "discussion": {"max_rounds": 1}, "final": {"method": "majority_vote"}}
+
+    assert (3, 3) == waves_of(a_panel(seats=seats, **sequential))
+
+
 def test_a_panel_with_a_final_judge_takes_one_more() -> None:
     alone = a_panel(discussion={"max_rounds": 1})
 

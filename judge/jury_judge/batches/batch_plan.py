@@ -39,7 +39,7 @@ class BatchPlan(NamedTuple):
 def waves_of(panel: Panel) -> tuple[int, int]:
     """How many waves a run takes at least and at most, if every call answers at once and no seat reads in parts."""
     discussion = panel.discussion
-    speakers = 1 if discussion.order == "parallel" else len(panel.seats)
+    speakers = 1 if discussion.order == "parallel" else len(panel.speaking)
     rounds = discussion.max_rounds * speakers
     least = min(speakers, rounds) if discussion.always_discuss else 0
     judge = panel.final.judge is not None
