@@ -22,8 +22,7 @@ def connected(url: str) -> Iterator[Connection]:
     if parsed.get_backend_name() == "sqlite":
         path = database_path(parsed)
         if not path.exists():
-            command_line = f"jury db upgrade --store {redacted_url(parsed)}"
-            raise StoreMissing(f"there is no store at {path} yet; make it with: {command_line}")
+            raise StoreMissing(f"there is no store at {path}", redacted_url(parsed))
         engine = sqlite_engine(path, write=False)
     else:
         engine = postgres_engine(parsed)

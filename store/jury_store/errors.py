@@ -58,7 +58,18 @@ class UnsupportedStore(OpeningFailed):
 
 
 class StoreMissing(OpeningFailed):
-    """There is no store yet."""
+    """There is no store at a place.
+
+    Args:
+        place: what contains none, as a clause.
+        name: the store's URL without a password.
+    """
+
+    def __init__(self, place: str, name: str) -> None:
+        super().__init__(
+            f"{place}; name yours with --store or JURY_STORE_URL, or make an empty one with: "
+            f"jury db upgrade --store {name}"
+        )
 
 
 class StoreOutdated(OpeningFailed):

@@ -195,7 +195,7 @@ def _check_file(name: str, path: Path) -> None:
     try:
         check_database_file(path, write=False)
     except FileNotFoundError:
-        raise StoreMissing(f"there is no store at {path} yet; make it with: jury db upgrade --store {name}") from None
+        raise StoreMissing(f"there is no store at {path}", name) from None
     except OSError as error:
         raise StoreUnreachable(f"{path} cannot be read: {error.strerror}; check the path and its permissions") from None
 
@@ -245,7 +245,7 @@ def _check_revision(url: URL, engine: Engine) -> None:
             "right where the tables are as this version declares them; else restore a backup"
         )
     if found is None:
-        raise StoreMissing(f"{name} contains no store yet; make it with: jury db upgrade --store {name}")
+        raise StoreMissing(f"{name} contains no store", name)
     if found < REVISION:
         raise StoreOutdated(
             f"{name} has the schema {found}, this version of Jury Judge needs {REVISION}; "

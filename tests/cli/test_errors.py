@@ -162,7 +162,8 @@ def test_without_a_store_the_command_prints_how_to_make_one(jury, command):
     outcome = jury(*command)
 
     refused(outcome, "there is no store at ")
-    assert "make it with: jury db upgrade --store sqlite:///jury.db" in outcome.err
+    assert "name yours with --store or JURY_STORE_URL" in outcome.err
+    assert "make an empty one with: jury db upgrade --store sqlite:///jury.db" in outcome.err
 
 
 @pytest.mark.parametrize("command", ["upgrade", "current", "check", "rebuild"])
