@@ -273,9 +273,12 @@ def judge_run(planned: "PlannedRun", shown: Shown, results: "Results", *, detach
     """
     from jury_cli.interrupts import until_interrupted
     from jury_cli.judging import finishing, judging_loop, note_end, note_line
+    from jury_cli.shared_heap import share_heap
     from jury_cli.terminal import ProgressDisplay
     from jury_judge.sessions.prepared_run import prepared_run
 
+    if planned.settings.batch:
+        share_heap()
     run_id = planned.run.run_id
     resume_hint = f"the same command with --run {run_id} goes on from here"
     with (
