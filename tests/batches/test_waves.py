@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from jury_actors.batches import batch_results
 from jury_actors.batches.batch_errors import OtherAccount
 from jury_actors.batches.batch_log import batches_of
 from jury_actors.batches.batch_steps import BatchPatience
@@ -234,7 +235,10 @@ def dies_at(night: Night, call: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["upload", "submit", "state", "results"])
-async def test_a_process_that_dies_sends_nothing_twice_and_loses_nothing(night: Night, call: str) -> None:
+async def test_a_process_that_dies_sends_nothing_twice_and_loses_nothing(
+    night: Night, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch_results, "_AT_ONCE", 1)  # what is read of results before the end is recorded then
     dies_at(night, call)
     with suppress(Died):
         await night.session()
@@ -243,6 +247,9 @@ async def test_a_process_that_dies_sends_nothing_twice_and_loses_nothing(night: 
     assert verdicts(lines) == verdicts(await night.live("day"))
     assert len(night.read(exchanges)) == len(set(night.account.asked))
     assert night.sent_twice() == []
+    facts = night.read(lambda store: list(batches_of(store, "night")))
+    assert {frozenset()} == {one.unanswered for one in facts}
+    assert len(night.account.asked) == sum(one.closed.answered for one in facts if one.closed is not None)
 
 
 async def test_a_batch_that_may_be_on_its_way_is_looked_for_before_its_calls_are_made_again(night: Night) -> None:
