@@ -1,6 +1,6 @@
 """What certified ladders settle on recorded judges, and whether their promise holds over redraws of whole questions.
 
-    uv run python benchmarks/ladders.py FOLDER/b2_triviaqa_judges.jsonl [--draws 500] [--splits 300]
+    uv run python benchmarks/ladders.py FOLDER/b2_triviaqa_judges.jsonl [--draws 500] [--splits 2000]
 
 The file has a row an answer: `question`, `human_label` (correct, incorrect) and `judges`, a mapping of judges to
 verdicts. Nothing is fetched. Two tables are printed:
@@ -111,7 +111,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--draws", type=int, default=500)
-    parser.add_argument("--splits", type=int, default=300)
+    parser.add_argument("--splits", type=int, default=2000)
     asked = parser.parse_args()
     rows = [json.loads(line) for line in asked.file.read_text(encoding="utf-8").splitlines()]
     begun = perf_counter()
