@@ -320,8 +320,9 @@ MODEL = "model"
 class Totals:
     """Counts and sums over a list. `cost`: US dollars over the debates of known cost; `unknown_cost` counts the others.
 
-    Debates that do not count for their cases are in no count; sums are over all. `mean_score` is that of the completed
-    debates, None where there are none. `labels` counts those of verdicts under scales of panels' own, by label, sorted.
+    Debates that do not count for their cases are in no count; sums are over all, and so are `opened`, which counts all,
+    and `unfinished`, which counts those that are not over. `mean_score` is that of the completed debates, None where
+    there are none. `labels` counts those of verdicts under scales of panels' own, by label, sorted.
     """
 
     debates: int
@@ -339,6 +340,8 @@ class Totals:
     cache_write_tokens: int
     cost: float
     unknown_cost: int
+    opened: int
+    unfinished: int
     labels: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from jury_store.debate_rows import Totals
+from jury_store.debate_rows import ENDED, Totals
 from jury_store.projection import RUN_COUNTS, Row, outcome_counts
 
 SUMS = ("calls", "input_tokens", "output_tokens", "cached_input_tokens", "cache_write_tokens")
@@ -36,6 +36,7 @@ def sum_groups(groups: Iterable[Row]) -> Totals:
         for name in outcome_counts(group):
             found[name] += group["debates"]
         found["rows"] += group["debates"]
+        found["unfinished"] += 0 if group["status"] in ENDED else group["debates"]
         if group["final_label"] is not None and group["status"] != "unreadable" and group["aside"] is None:
             labels[group["final_label"]] += group["debates"]
         for name in (*SUMS, "known_cost"):
@@ -48,5 +49,7 @@ def sum_groups(groups: Iterable[Row]) -> Totals:
         mean_score=found["scores"] / found["completed"] if found["completed"] else None,
         cost=cost,
         unknown_cost=found["rows"] - found["known_cost"],
+        opened=found["rows"],
+        unfinished=found["unfinished"],
         labels=dict(sorted(labels.items())),
     )

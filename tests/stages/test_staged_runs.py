@@ -10,7 +10,12 @@ import pytest
 from jury_events.stages import audited
 from jury_judge import PlannedRun, judge_run
 from jury_judge.errors import RunRefused
+from jury_judge.panels.files import load_panel
+from jury_judge.panels.ladders import applied
+from jury_judge.running.listed_runs import listed_runs
+from jury_judge.running.live_run import LiveRunReader
 from jury_judge.runs.run_progress import NoListener
+from jury_judge.runs.stage_runs import next_stages
 from jury_judge.sessions.followed_run import followed
 from jury_judge.sessions.handed_run import HandedRun
 from jury_judge.sessions.run_session import RunOutcome
@@ -18,9 +23,10 @@ from jury_judge.stores.debates import opening_of
 from jury_providers.simulated.script import Script
 from jury_replay.replay import replay
 from jury_replay.selection import DebateSelection
-from jury_store.debate_rows import ALL_STAGES, DebateRow
+from jury_store.debate_rows import ALL_STAGES, DebateFilter, DebateRow
 from jury_store.opening import open_store
-from support.ladders import Accepts, a_ladder, staged
+from jury_store.run_registry import open_registry
+from support.ladders import Accepts, a_certificate, a_ladder, panel_file, staged
 
 PASSES: Accepts = {"pass": 1.0}
 EARLY, LATE = ["c0", "c2", "c4"], ["c1", "c3", "c5"]
@@ -37,6 +43,13 @@ async def _judged(planned: PlannedRun) -> tuple[RunOutcome, list[dict[str, Any]]
 def _rows(url: str) -> dict[str, DebateRow]:
     with closing(open_store(url, write=False)) as store:
         return {row.debate_id: row for row in store.list_debates(ALL_STAGES)}
+
+
+def _some(cases: Path, chosen: slice) -> Path:
+    """A file of some of the cases."""
+    path = cases.with_name("some.jsonl")
+    path.write_text("".join(cases.read_text().splitlines(keepends=True)[chosen]))
+    return path
 
 
 async def test_a_case_goes_to_the_next_stage_unless_its_verdict_is_accepted(
@@ -172,3 +185,77 @@ async def test_a_run_of_another_ladder_or_of_none_is_refused(cases: Path, url: s
         await _judged(staged(cases, url, a_ladder(tmp_path, PASSES, audit=0.5)))
     with pytest.raises(RunRefused, match=r"and this is one without a ladder: use the panel or ladder"):
         await _judged(PlannedRun(planned.cases, planned.settings, loaded=ladder.stages[-1], environ={}))  # type: ignore[arg-type]
+
+
+async def test_the_audited_share_is_drawn_among_the_early_exits_alone(cases: Path, url: str, tmp_path: Path) -> None:
+    ladder = a_ladder(tmp_path, PASSES)
+    await _judged(staged(cases, url, ladder))
+
+    with closing(open_store(url, write=False)) as store:
+        rows = store.list_debates(DebateFilter("r", stage=1))
+
+        def drawn(share: float) -> set[str | None]:
+            places = (place for _, place in next_stages(store, rows, ladder._replace(audit=share)))
+            return {place.before for place in places if place.audit}
+
+        low, high = 0.0, 1.0  # about the share from which on the first is drawn
+        for _ in range(64):
+            some = drawn((low + high) / 2)
+            if 0 < len(some) < len(EARLY):
+                break
+            low, high = (low, (low + high) / 2) if some else ((low + high) / 2, high)
+
+        assert set() == drawn(0.0) < some < drawn(1.0) == {f"r~{one}" for one in EARLY}
+
+
+async def test_a_run_of_which_only_audits_are_left_is_not_complete(cases: Path, url: str, tmp_path: Path) -> None:
+    ladder = a_ladder(tmp_path, PASSES, audit=1.0)
+    early = _some(cases, slice(0, 6, 2))
+    states = []
+    for script in (KEY_REFUSED, Script()):
+        await _judged(staged(early, url, ladder, simulate=script))
+        with closing(open_store(url, write=False)) as store, closing(open_registry(url)) as registry:
+            (listed,) = listed_runs(store, registry)
+            with closing(LiveRunReader(store, url, "r")) as reader:
+                states.append((listed.row.ended, listed.state, reader.read().state))
+
+    assert [(3, "incomplete", "incomplete"), (3, "complete", "complete")] == states
+
+
+async def test_other_cases_of_a_run_add_to_its_size_whatever_stage_the_others_have_reached(
+    cases: Path, url: str, tmp_path: Path
+) -> None:
+    ladder = a_ladder(tmp_path, PASSES)
+    await _judged(staged(cases, url, ladder, limit=4, max_calls=8))
+    with closing(open_store(url, write=True)) as store:
+        store.store_run_size("r", None)  # as where the first session ended before it had counted the cases
+        assert ["escalated", None, "escalated", None] == [row.aside for row in store.list_debates(ALL_STAGES)]
+
+    await _judged(staged(_some(cases, slice(4, 6)), url, ladder))
+
+    with closing(open_store(url, write=False)) as store:
+        run = store.run("r")
+    assert run is not None
+    assert 6 == run.cases
+
+
+async def test_a_stage_that_stops_early_accepts_what_it_would_accept_of_all_its_seats(
+    cases: Path, tmp_path: Path
+) -> None:
+    found = []
+    for stop in ("", "stop: settled\n"):
+        files = [panel_file(tmp_path, "three", "a", "b", "c"), panel_file(tmp_path, "whole", "a", "b", "c", "d")]
+        files[0].write_text(files[0].read_text() + stop)
+        panels = [load_panel(str(one), {}) for one in files]
+        url = f"sqlite:///{tmp_path}/{len(stop)}.db"
+        await _judged(staged(cases, url, applied(panels, a_certificate(panels, {"pass": 0.6}), 1.0)))
+        found.append(_rows(url))
+
+    every, stopped = found
+    first = [name for name in every if not name.endswith("~s2")]
+    assert {name: (row.aside, row.final_verdict) for name, row in every.items()} == {
+        name: (row.aside, row.final_verdict) for name, row in stopped.items()
+    }
+    assert {None, "escalated"} == {every[name].aside for name in first}
+    assert {3} == {every[name].calls for name in first}
+    assert {2} == {stopped[name].calls for name in first}

@@ -37,9 +37,9 @@ def listed_runs(store: EventStore, registry: RunRegistry) -> list[ListedRun]:
     holders = registry.holders([row.run_id for row in rows])
     totals = store.totals_by_run()
     return [
-        ListedRun(row, totals.get(row.run_id), run_state(row, holder), holder, _open_wave(store, row))
+        ListedRun(row, of, run_state(row, holder, 0 if of is None else of.unfinished), holder, _open_wave(store, row))
         for row in reversed(rows)
-        for holder in [holders.get(row.run_id)]
+        for holder, of in [(holders.get(row.run_id), totals.get(row.run_id))]
     ]
 
 

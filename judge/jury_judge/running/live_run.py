@@ -135,7 +135,8 @@ class LiveRunReader:
         status = None if holder is None or self._url is None else read_status(self._url, self._run_id)
         process = None if status is None else status.figures
         recent = self._recent.look(now, max(row.first_at, 0 if status is None else status.began))
-        state = run_state(row, holder)
+        phases = self._phases()
+        state = run_state(row, holder, sum(phases.values()))
         eta, eta_reason = _eta(row, state, recent)
         return LiveRun(
             row=row,
@@ -143,7 +144,7 @@ class LiveRunReader:
             at=moment(now, "milliseconds"),
             state=state,
             holder=holder,
-            phases=self._phases(),
+            phases=phases,
             recent=recent,
             eta_seconds=eta,
             eta_reason=eta_reason,
@@ -180,11 +181,17 @@ class LiveRunReader:
         return self._wave
 
 
-def run_state(row: RunRow, holder: RunHolder | None) -> RunState:
-    """Whether a run is over."""
+def run_state(row: RunRow, holder: RunHolder | None, unfinished: int) -> RunState:
+    """Whether a run is over.
+
+    Args:
+        row: its counts, of debates that count for their cases.
+        holder: the process that executes it.
+        unfinished: how many of all its debates are not over: audits are in no count of `row`.
+    """
     if holder is not None:
         return "running"
-    if row.ended < row.debates or (row.total is not None and row.ended < row.total):
+    if unfinished or row.ended < row.debates or (row.total is not None and row.ended < row.total):
         return "incomplete"
     return "unknown" if row.total is None else "complete"
 

@@ -49,6 +49,7 @@ class PreflightReport:
         omissions: the parts of the cases that no juror is shown.
         fit: which cases are longer than the windows of which models.
         recorded: the run in the store; None if the store has no debate of it.
+        opened: how many debates the store has of the run, of a ladder of its first stage.
         position: of the newest event: debates that open after it belong to this call.
         ended: how many of the debates are over; if `total` is None, how many of the recorded ones.
         elsewhere: how many debates of the run are over other cases, or are further repeats.
@@ -63,6 +64,7 @@ class PreflightReport:
     omissions: OmissionReport
     fit: CaseFit
     recorded: RunRow | None = None
+    opened: int = 0
     position: int = 0
     ended: int = 0
     elsewhere: int = 0
@@ -134,6 +136,7 @@ def preflight(
         omissions=omissions,
         fit=fit,
         recorded=recorded,
+        opened=_opened(run, store, recorded),
         position=position,
         beyond=beyond,
         prompts=prompts,
@@ -157,7 +160,7 @@ def preflight(
             if end is not None and time.monotonic() > end:
                 over = 0 if recorded is None else recorded.ended
                 return replace(report, read=read, read_cases=read_cases, ended=over)
-    elsewhere = 0 if recorded is None else max(0, recorded.debates - known)
+    elsewhere = max(0, report.opened - known)
     return replace(report, read=read, read_cases=read_cases, total=read, ended=ended, elsewhere=elsewhere)
 
 
@@ -303,6 +306,15 @@ def _first_debate(run: Run, store: EventStore) -> list[DebateRow]:
     if run.stage is None:
         return []
     return store.list_debates(DebateFilter(run.run_id, stage=run.stage.number), OLDEST, limit=1)
+
+
+def _opened(run: Run, store: EventStore, recorded: RunRow | None) -> int:
+    """How many debates the store has of the cases of a run; of a ladder of the first stage, escalated ones too."""
+    if recorded is None:
+        return 0
+    if run.stage is None:
+        return recorded.debates
+    return store.totals(DebateFilter(run.run_id, stage=1)).opened if run.counts_cases else 0
 
 
 def _other_ladder(recorded: StagePlace | None, now: str | None) -> str | None:

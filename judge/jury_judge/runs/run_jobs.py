@@ -82,7 +82,7 @@ class RunJobs:
                     yield self._drawn(job)
         if checked.total is None:
             self.progress.total_known(number)
-            others = 0 if checked.recorded is None else max(0, checked.recorded.debates - there)
+            others = max(0, checked.opened - there)
             state.cases = number + others
 
     def _cases(self, index: RunIndex) -> Iterator[Case | str]:

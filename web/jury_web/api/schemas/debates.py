@@ -122,6 +122,8 @@ class DebateTotals(DebateCounts):
     cache_write_tokens: Annotated[int, Field(description="Of `inputTokens`, written to prompt caches.")]
     cost: float
     unknown_cost: int
+    opened: Annotated[int, Field(description="Also those that do not count for their cases.")]
+    unfinished: Annotated[int, Field(description="Of `opened`, those that are not over.")]
     labels: Annotated[dict[str, int], Field(description="Debates by the label of their verdict, under own scales.")]
 
 
