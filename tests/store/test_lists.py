@@ -719,4 +719,6 @@ def test_totals_are_those_of_the_selected_debates(store: EventStore) -> None:
             cache_write_tokens=sum(row.cache_write_tokens for row in rows),
             cost=sum(row.cost or 0.0 for row in rows),
             unknown_cost=sum(row.cost is None for row in rows),
+            opened=len(rows),
+            unfinished=sum(not row.has_ended for row in rows),
         )
