@@ -63,7 +63,7 @@ def _measured(jury: list[str], debates: int, rounds: int, environ: dict[str, str
                 }
                 file.write(json.dumps(row) + "\n")
         panel = folder / "panel.yaml"
-        panel.write_text(_PANEL.format(rounds=rounds, method="mean" if rounds else "majority_vote"))
+        panel.write_text(_PANEL.format(rounds=rounds, method="final_judge" if rounds else "majority_vote"))
         options = [
             "--run",
             "b",
