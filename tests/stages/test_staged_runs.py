@@ -1,5 +1,6 @@
 """A run by a ladder: a debate a stage, decided from the log; one debate a case counts."""
 
+import asyncio
 from contextlib import closing
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -20,6 +21,7 @@ from jury_judge.sessions.followed_run import followed
 from jury_judge.sessions.handed_run import HandedRun
 from jury_judge.sessions.run_session import RunOutcome
 from jury_judge.stores.debates import opening_of
+from jury_providers.errors import KeyMissing
 from jury_providers.simulated.script import Script
 from jury_replay.replay import replay
 from jury_replay.selection import DebateSelection
@@ -239,8 +241,9 @@ async def test_other_cases_of_a_run_add_to_its_size_whatever_stage_the_others_ha
     assert 6 == run.cases
 
 
+@pytest.mark.parametrize(("threshold", "calls"), [(0.6, {2}), (1.0, {2, 3})])
 async def test_a_stage_that_stops_early_accepts_what_it_would_accept_of_all_its_seats(
-    cases: Path, tmp_path: Path
+    cases: Path, tmp_path: Path, threshold: float, calls: set[int]
 ) -> None:
     found = []
     for stop in ("", "stop: settled\n"):
@@ -248,7 +251,7 @@ async def test_a_stage_that_stops_early_accepts_what_it_would_accept_of_all_its_
         files[0].write_text(files[0].read_text() + stop)
         panels = [load_panel(str(one), {}) for one in files]
         url = f"sqlite:///{tmp_path}/{len(stop)}.db"
-        await _judged(staged(cases, url, applied(panels, a_certificate(panels, {"pass": 0.6}), 1.0)))
+        await _judged(staged(cases, url, applied(panels, a_certificate(panels, {"pass": threshold}), 1.0)))
         found.append(_rows(url))
 
     every, stopped = found
@@ -258,4 +261,33 @@ async def test_a_stage_that_stops_early_accepts_what_it_would_accept_of_all_its_
     }
     assert {None, "escalated"} == {every[name].aside for name in first}
     assert {3} == {every[name].calls for name in first}
-    assert {2} == {stopped[name].calls for name in first}
+    assert calls == {stopped[name].calls for name in first}  # the third seat may refuse what needs all three
+
+
+async def test_no_further_stage_is_looked_for_once_the_run_is_to_stop(cases: Path, url: str, tmp_path: Path) -> None:
+    stopping, said = asyncio.Event(), list[str]()
+
+    outcome = await judge_run(
+        staged(cases, url, a_ladder(tmp_path, PASSES)),
+        lambda _line: stopping.set(),
+        stopping=stopping,
+        say=said.append,
+    )
+
+    assert not [one for one in said if one.startswith("stage 2")]
+    assert {1} == {row.stage for row in _rows(url).values()}
+    assert 6 == outcome.total
+
+
+async def test_the_keys_of_all_stages_are_looked_at_before_a_call_is_made(
+    cases: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    files = [panel_file(tmp_path, "cheap", "a", "b"), panel_file(tmp_path, "whole", "a", "b", "c", "d")]
+    files[1].write_text(files[1].read_text().replace("simulated/reader", "openai/gpt-5", 1))
+    panels = [load_panel(str(one), {}) for one in files]
+
+    with pytest.raises(KeyMissing, match="OPENAI_API_KEY"):
+        await _judged(staged(cases, url, applied(panels, a_certificate(panels, PASSES))))
+
+    assert {} == _rows(url)
