@@ -69,7 +69,7 @@ async def drive(
                     if isinstance(item, ClusterLost):
                         runtime.fail(item)
                     raise item
-            fresh = await window.fill()
+            fresh = await window.fill(lambda: not inbox.items)
 
 
 class _Inbox:
@@ -101,8 +101,12 @@ class _Window:
         self._most = most
         self._size = 0
 
-    async def fill(self) -> list[Job]:
-        """Draw jobs while there is room for them."""
+    async def fill(self, all_yielded: Callable[[], bool] = lambda: True) -> list[Job]:
+        """Draw jobs while there is room for them.
+
+        `all_yielded`: every debate that ended was yielded. Only then a job that is refused with none running stays
+        refused: what admits jobs knows of an end once it was yielded.
+        """
         fresh: list[Job] = []
         while self._jobs is not None and (room := self._room()):
             if not self._drawn:
@@ -114,7 +118,7 @@ class _Window:
                 break
             if not await self._admits(job):
                 self._drawn.appendleft(job)
-                if not self.running:
+                if not self.running and all_yielded():
                     self._jobs = None
                 break
             self.running[job.debate_id] = job
