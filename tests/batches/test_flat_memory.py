@@ -28,7 +28,9 @@ async def waiting(path: Path, debates: int) -> Counter[str]:
     def counted(_batch_id: str) -> bool:
         night.account.requests.clear()  # what a provider has is not ours
         gc.collect()
-        found.update(type(one).__qualname__ for one in gc.get_objects() if type(one).__module__.startswith("jury_"))
+        found.update(
+            type(one).__qualname__ for one in gc.get_objects() if str(type(one).__module__).startswith("jury_")
+        )
         raise Died
 
     night.account.ends = counted
