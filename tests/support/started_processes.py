@@ -22,7 +22,7 @@ def ends_with_the_test(process: P) -> P:
 def processes_of_a_test() -> Iterator[None]:
     """Kill what was started within the context and still runs, with its children, and close its pipes.
 
-    An open pipe would be a warning, and so an error, of whichever test comes next to a collection of cycles.
+    An open pipe would be a warning of whichever test comes next to a collection of cycles.
     """
     before = len(_started)
     try:
