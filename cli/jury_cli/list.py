@@ -187,6 +187,9 @@ async def _note_none(records: "Records", chosen: "DebateFilter", *, of_runs: boo
     from jury_judge import DebateFilter
 
     if not await records.has_debates() and not await records.has_debates(DebateFilter(quarantined=True)):
+        if await records.has_debates(DebateFilter(counted=None)):
+            note("no debate in this store counts for its case yet: jury list --stage N shows those of a stage")
+            return
         note(f"no {'runs' if of_runs else 'debates'} in this store yet; jury demo records one, jury run CASES yours")
         return
     if of_runs:

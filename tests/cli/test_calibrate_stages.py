@@ -192,6 +192,11 @@ def test_a_ladder_that_carries_votes_is_certified_on_a_run_of_its_own(judged: Co
 
     assert (0, CASES) == (every.code, len(every.lines)), every.err
     assert 2 * CASES == sum(len(judged("list", "--run", "every", "--stage", n, "--json").json) for n in "12")
+    row = judged("list", "--run", "every", "--stage", "1", "--json").json[0]
+    assert 0 == judged("export", row["debate_id"], "-o", "stage.jsonl").code
+    assert 0 == judged("import", "stage.jsonl", "--store", "sqlite:///alone.db").code
+    alone = judged("list", "--store", "sqlite:///alone.db")
+    assert "no debate in this store counts for its case yet: jury list --stage N" in alone.err
     assert 0 == found.code, found.err
     assert "Stage 1: every stage 1" in found.out
     assert "votes" == json.loads((judged.folder / "ladder.json").read_text())["carry"]

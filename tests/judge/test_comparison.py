@@ -166,6 +166,21 @@ def two_runs():
     return compare_runs("a", iter(a), "b", iter(b))
 
 
+def test_a_run_by_a_ladder_has_the_costs_of_all_its_stages() -> None:
+    first = a_row("a", "x", "needs_review", calls=2, cost=0.25, stage=1, stages=2, aside="escalated")
+    last = a_row("a", "x", debate_id="a~x~s2", calls=4, cost=0.5, stage=2, stages=2)
+    single = a_row("b", "x", calls=4, cost=0.5)
+
+    for a, b in ((0, 1), (1, 0)):
+        runs = [first, last], [single]
+        compared = compare_runs("a", runs[a], "b", runs[b])
+        staged = (compared.a, compared.b)[a]
+
+        assert (1, 6, 0.75) == (staged.debates, staged.calls, staged.cost)
+        assert {("safe_pass", "safe_pass"): 1} == dict(compared.table)
+        assert ([], []) == (compared.only_in_a, compared.only_in_b)
+
+
 def test_runs_are_joined_by_case_in_any_order() -> None:
     compared = two_runs()
 

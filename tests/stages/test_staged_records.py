@@ -52,6 +52,10 @@ async def test_a_gate_pairs_one_debate_a_case_of_a_ladder(run: str, cases: Path,
     found = await VoteReports().gate(GateSettings(sources=("r", "again"), store_url=run, include_simulated=True))
 
     assert 6 == found.report.paired.pairs
+    async with Records(run) as records:
+        compared = await records.compare("r", "again")
+        sums = await records.totals(DebateFilter("r", counted=None))
+    assert (6, sums.calls) == (compared.compared.a.debates, compared.compared.a.calls), "calls of all stages"
 
 
 async def test_a_person_is_asked_about_the_debate_that_counts_alone(run: str) -> None:

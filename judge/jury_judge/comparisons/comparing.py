@@ -109,9 +109,7 @@ def _runs(store: EventStore, a: str, b: str, most: int | None, count: Count | No
 
     firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
     chosen = chosen_scale(read(_scales, *firsts) or (), count)
-    both = compare_runs(
-        a, rows_of_run(store, a, counted=True), b, rows_of_run(store, b, counted=True), chosen.labels_of
-    )
+    both = compare_runs(a, rows_of_run(store, a), b, rows_of_run(store, b), chosen.labels_of)
     flips = tuple((flip, read(same_case, flip.a.debate_id, flip.b.debate_id)) for flip in both.flips[:most])
     panel = read(_panels, *firsts)
     efforts = effort_lines(store, dict(zip("AB", firsts, strict=True)))

@@ -37,7 +37,8 @@ class Flip(NamedTuple):
 class RunSide:
     """One run. `labels_of`: the scale whose labels are counted; None: verdicts are.
 
-    `cost` in US dollars over the debates of which it is known; `unknown_cost` counts the others.
+    `debates` and `ended_as` count the debates that count for their cases; calls, tokens and cost are of all stages
+    of a ladder. `cost` in US dollars over the debates of which it is known; `unknown_cost` counts the others.
     """
 
     run_id: str
@@ -50,16 +51,18 @@ class RunSide:
     cost: float = 0.0
     unknown_cost: int = 0
 
-    def take(self, row: DebateRow) -> DebateEnd:
-        """Count a debate; gives how it ended."""
-        ended = _ended(row, self.labels_of)
-        self.debates += 1
-        self.ended_as[ended.ended_as] += 1
+    def take(self, row: DebateRow) -> DebateEnd | None:
+        """Count a debate; gives how it ended, or None where another one counts for its case."""
         self.calls += row.calls
         self.input_tokens += row.input_tokens
         self.output_tokens += row.output_tokens
         self.cost += row.cost or 0.0
         self.unknown_cost += row.cost is None
+        if row.aside is not None:
+            return None
+        ended = _ended(row, self.labels_of)
+        self.debates += 1
+        self.ended_as[ended.ended_as] += 1
         return ended
 
 
@@ -120,16 +123,17 @@ def compare_runs(
 
     Args:
         a_id: the run of `a`.
-        a: its debates, in the order of their opening.
+        a: its debates, in the order of their opening; of a ladder those of all stages.
         b_id: the run of `b`.
         b: its debates, read after all of `a`.
         labels_of: the scale of both runs, whose labels are counted; None: verdicts are.
     """
     compared = RunComparison(a=RunSide(run_id=a_id, labels_of=labels_of), b=RunSide(run_id=b_id, labels_of=labels_of))
-    before = {_key(row): compared.a.take(row) for row in a}
+    before = {_key(row): end for row in a if (end := compared.a.take(row)) is not None}
     difference = 0
     for row in b:
-        now = compared.b.take(row)
+        if (now := compared.b.take(row)) is None:
+            continue
         then = before.pop(_key(row), None)
         if then is None:
             compared.only_in_b.append(_name(*_key(row)))
