@@ -201,7 +201,8 @@ def test_a_ladder_that_carries_votes_is_certified_on_a_run_of_its_own(judged: Co
     assert "Stage 1: every stage 1" in found.out
     assert "votes" == json.loads((judged.folder / "ladder.json").read_text())["carry"]
     assert 0 == certified.code, certified.err
-    assert 0 < len(judged("list", "--run", "nightly", "--stage", "2", "--json").json) < CASES
+    # None, where the two seats of the first stage happen to agree on every case.
+    assert len(judged("list", "--run", "nightly", "--stage", "2", "--json").json) < CASES
     assert "its stages saw the votes of the stages before, and those of this ladder do not" in without.err
     assert {2} == {without.code, *(one.code for one in refused.values())}
     assert "run nightly is by a ladder with a certificate: later stages saw a selection" in refused["nightly"].err
