@@ -1,7 +1,7 @@
 """Errors of this component."""
 
 from enum import Enum
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 _SHOWN = 240
 """Characters of an id that a message quotes."""
@@ -26,11 +26,22 @@ class Failure(Enum):
 
 
 class JuryError(Exception):
-    """Root of every error that Jury Judge raises on purpose; the message names the problem and the remedy."""
+    """Root of every error that Jury Judge raises on purpose; the message names the problem and the remedy.
+
+    Every one can be pickled, because actors raise them in other processes.
+    """
 
     failure: ClassVar[Failure] = Failure.REFUSED
     quotes_others: ClassVar[bool] = False
     """Whether the message quotes what another package said, which may be a text or a key: logs leave it out."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # As of Exception, but without a call of the constructor, which may need other arguments than the message.
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[JuryError], args: tuple[Any, ...]) -> JuryError:
+    return kind.__new__(kind, *args)
 
 
 def error_text(error: BaseException) -> str:
@@ -75,9 +86,6 @@ class AlteredPart(EventError):
         super().__init__(f"the text {part} is not the one that was recorded; see jury verify --all")
         self.part = part
 
-    def __reduce__(self) -> tuple[type["AlteredPart"], tuple[str]]:
-        return AlteredPart, (self.part,)
-
 
 class UnknownPart(EventError):
     """A referenced text is missing: it was erased or lost.
@@ -88,9 +96,6 @@ class UnknownPart(EventError):
     def __init__(self, part: str) -> None:
         super().__init__(f"the text {part} is missing: it was erased, or never stored")
         self.part = part
-
-    def __reduce__(self) -> tuple[type["UnknownPart"], tuple[str]]:
-        return UnknownPart, (self.part,)
 
 
 class DebateNotFound(JuryError):

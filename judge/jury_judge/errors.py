@@ -1,9 +1,8 @@
 """Errors of this component."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from string import Formatter
-from typing import Any, Self
+from typing import Self
 
 from jury_events.errors import Failure, InputError, SettingError
 from jury_events.text.pluralize import pluralize
@@ -188,9 +187,6 @@ class SettingsRefused(SettingError):
         super().__init__(_named(template, str))
         self.template = template
         self.usage = usage
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), usage=self.usage), (self.template,)
 
     @property
     def fields(self) -> tuple[str, ...]:
