@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from jury_cli.log_format import is_json, write_line
 from jury_events.errors import error_text
@@ -161,7 +161,8 @@ class ProgressDisplay:
         self._run_id = run_id
         self._quiet = display == "none"
         self._bar: Progress | None = None
-        self._task = cast("TaskID", 0)
+        self._task: TaskID | None = None
+        """Drawn from `begin` on; spending may be known before."""
         if not self._quiet and is_live(display):
             self._bar = _progress_bar()
         self._total: int | None = None
@@ -176,7 +177,9 @@ class ProgressDisplay:
         self._total, self._done = total, stored
         self._started = self._said = time.monotonic()
         if self._bar is not None:
-            self._task = self._bar.add_task(f"run {self._run_id}", total=total, completed=stored, rate="", cost="")
+            self._task = self._bar.add_task(
+                f"run {self._run_id}", total=total, completed=stored, rate="", cost=self._cost
+            )
             self._bar.start()
         elif not self._quiet and stored:
             of_all = "" if total is None else f"{stored:,} of "
@@ -188,8 +191,7 @@ class ProgressDisplay:
     def total_known(self, total: int) -> None:
         """See `ProgressListener`."""
         self._total = total
-        if self._bar is not None:
-            self._bar.update(self._task, total=total)
+        self._draw(total=total)
 
     def spent(self, spending: "Spending") -> None:
         """Set the spending of this session; shown with the next progress, or soon where no debate ends."""
@@ -198,7 +200,7 @@ class ProgressDisplay:
         self._cost = f"{pluralize(spending.calls, 'call')}, {spending.cost_text}"
         now = time.monotonic()
         if self._bar is not None:
-            self._bar.update(self._task, cost=self._cost)
+            self._draw(cost=self._cost)
         elif more and not self._quiet and now - self._said >= _CALLS_EVERY:
             self._said = now
             of_all = f"{self._done:,} of " if self._total is not None else ""
@@ -226,7 +228,7 @@ class ProgressDisplay:
         speed = (self._new - 1) / elapsed if elapsed >= _MEANINGFUL else 0.0
         fast = rate(self._new - 1, elapsed) if speed else ""
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done, rate=fast)
+            self._draw(completed=self._done, rate=fast)
         elif not self._quiet and (now - self._said >= _PLAIN_EVERY or self._done == self._total):
             self._said = now
             left = f", {fast}" if fast else ""
@@ -239,6 +241,10 @@ class ProgressDisplay:
                 left += f", about {duration((self._total - self._done) / speed)} left"
             said = f"run {self._run_id}: {self._done:,} of {pluralize(self._total, 'debate')}{left}"
             note(said, "progress", run=self._run_id, done=self._done, total=self._total)
+
+    def _draw(self, **changed: Any) -> None:
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, **changed)
 
     def _note_problem(self, debate_id: str, problem: BaseException) -> None:
         """Note each problem once, as a full disk stops every debate; always note problems that a person must mend."""

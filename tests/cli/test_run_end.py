@@ -1,6 +1,7 @@
 """How `jury run` ends: what it says it came to and took, the conditions on which it fails, and its reports."""
 
 import re
+from contextlib import closing
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -84,6 +85,18 @@ def test_the_calls_and_their_cost_stand_in_the_progress(capsys):
     progress.ended(Finished("r1~a", "completed"))
 
     assert capsys.readouterr().err == "run r1: 1 of 1 debate, 3 calls, at least $1.25\n"
+
+
+def test_spending_that_is_known_before_the_first_debate_begins_is_drawn_with_it(capsys):
+    with closing(ProgressDisplay("r1", "full")) as progress:
+        progress.spent(Spending(calls=3, cost=1.25))
+        before = capsys.readouterr().err
+        progress.begin(2, 1)
+
+    drawn = capsys.readouterr().err
+    assert before == ""
+    assert "1/2" in drawn
+    assert "3 calls, $1.25" in drawn
 
 
 @pytest.mark.parametrize(("total", "shown"), [(2, "0 of 2 debates"), (None, "0 debates")])
