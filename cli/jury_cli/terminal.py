@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_cli.log_format import is_json, write_line
 from jury_events.errors import error_text
@@ -149,6 +149,19 @@ class WritingLine:
             self._live = None
 
 
+class _StageCount(NamedTuple):
+    """The debates of a stage of a ladder; `task` draws them."""
+
+    name: str
+    total: int | None
+    done: int
+    task: "TaskID | None"
+
+    def __str__(self) -> str:
+        of_all = "" if self.total is None else f" of {self.total:,}"
+        return f"{self.name}: {self.done:,}{of_all}"
+
+
 class ProgressDisplay:
     """Progress of a run with its rate and the time left; a bar on a terminal, now and then a line elsewhere.
 
@@ -167,13 +180,14 @@ class ProgressDisplay:
             self._bar = _progress_bar()
         self._total: int | None = None
         self._done = self._new = 0
+        self._stage: _StageCount | None = None
         self._cost = ""
         self._calls = 0
         self._noted: set[str] = set()
         self._started = self._said = time.monotonic()
 
     def begin(self, total: int | None, stored: int) -> None:
-        """See `ProgressListener`."""
+        """See `SessionListener`."""
         self._total, self._done = total, stored
         self._started = self._said = time.monotonic()
         if self._bar is not None:
@@ -189,32 +203,26 @@ class ProgressDisplay:
             note(said, "progress", run=self._run_id, done=stored, total=total)
 
     def total_known(self, total: int) -> None:
-        """See `ProgressListener`."""
+        """See `SessionListener`."""
         self._total = total
         self._draw(total=total)
+        if self._stage is not None:
+            self._draw_stage(self._stage._replace(total=total))
 
     def spent(self, spending: "Spending") -> None:
         """Set the spending of this session; shown with the next progress, or soon where no debate ends."""
         more = spending.calls > self._calls
         self._calls = spending.calls
-        self._cost = f"{pluralize(spending.calls, 'call')}, {spending.cost_text}"
+        if spending.calls:  # debates may have ended since an early look that found none
+            self._cost = f"{pluralize(spending.calls, 'call')}, {spending.cost_text}"
         now = time.monotonic()
         if self._bar is not None:
             self._draw(cost=self._cost)
         elif more and not self._quiet and now - self._said >= _CALLS_EVERY:
-            self._said = now
-            of_all = f"{self._done:,} of " if self._total is not None else ""
-            debates = pluralize(self._done if self._total is None else self._total, "debate")
-            note(
-                f"run {self._run_id}: {of_all}{debates}, {self._cost}",
-                "progress",
-                run=self._run_id,
-                done=self._done,
-                total=self._total,
-            )
+            self._say(now)
 
     def ended(self, finished: "Finished") -> None:
-        """See `ProgressListener`."""
+        """See `SessionListener`."""
         if finished.problem is not None:
             self._note_problem(finished.debate_id, finished.problem)
             return
@@ -223,24 +231,50 @@ class ProgressDisplay:
             self._started = now
         self._done += 1
         self._new += 1
-        # From the first one on: setting up the actors says nothing about the debates.
-        elapsed = now - self._started
-        speed = (self._new - 1) / elapsed if elapsed >= _MEANINGFUL else 0.0
-        fast = rate(self._new - 1, elapsed) if speed else ""
         if self._bar is not None:
-            self._draw(completed=self._done, rate=fast)
+            self._draw(completed=self._done, rate=self._rate(now)[1])
         elif not self._quiet and (now - self._said >= _PLAIN_EVERY or self._done == self._total):
-            self._said = now
-            left = f", {fast}" if fast else ""
-            left += f", {self._cost}" if self._cost else ""
-            if self._total is None:
-                said = f"run {self._run_id}: {pluralize(self._done, 'debate')}{left}"
-                note(said, "progress", run=self._run_id, done=self._done)
-                return
-            if speed and self._done < self._total:
-                left += f", about {duration((self._total - self._done) / speed)} left"
-            said = f"run {self._run_id}: {self._done:,} of {pluralize(self._total, 'debate')}{left}"
-            note(said, "progress", run=self._run_id, done=self._done, total=self._total)
+            self._say(now)
+
+    def stage_begins(self, stage: str, total: int | None, stored: int) -> None:
+        """See `SessionListener`."""
+        if self._bar is not None and self._stage is not None and self._stage.task is not None:
+            self._bar.remove_task(self._stage.task)
+        task = None
+        if self._bar is not None:
+            task = self._bar.add_task(stage, total=total, completed=stored, rate="", cost="")
+        self._stage = _StageCount(stage, total, stored, task)
+
+    def stage_ended(self) -> None:
+        """See `SessionListener`."""
+        if self._stage is not None:
+            self._draw_stage(self._stage._replace(done=self._stage.done + 1))
+        now = time.monotonic()
+        if self._bar is None and not self._quiet and now - self._said >= _PLAIN_EVERY:
+            self._say(now)
+
+    def _draw_stage(self, stage: "_StageCount") -> None:
+        self._stage = stage
+        if self._bar is not None and stage.task is not None:
+            self._bar.update(stage.task, completed=stage.done, total=stage.total)
+
+    def _rate(self, now: float) -> tuple[float, str]:
+        """Debates a second, also as text. From the first one on: setting up actors says nothing about the debates."""
+        elapsed, more = now - self._started, self._new - 1
+        return (more / elapsed, rate(more, elapsed)) if more > 0 and elapsed >= _MEANINGFUL else (0.0, "")
+
+    def _say(self, now: float) -> None:
+        self._said = now
+        speed, fast = self._rate(now)
+        of_all = "" if self._total is None else f"{self._done:,} of "
+        debates = pluralize(self._done if self._total is None else self._total, "debate")
+        stage = "" if self._stage is None else str(self._stage)
+        parts = [f"{of_all}{debates}", *filter(None, (stage, fast, self._cost))]
+        if speed and self._total is not None and self._done < self._total:
+            parts.append(f"about {duration((self._total - self._done) / speed)} left")
+        note(
+            f"run {self._run_id}: {', '.join(parts)}", "progress", run=self._run_id, done=self._done, total=self._total
+        )
 
     def _draw(self, **changed: Any) -> None:
         if self._bar is not None and self._task is not None:

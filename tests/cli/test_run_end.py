@@ -99,6 +99,42 @@ def test_spending_that_is_known_before_the_first_debate_begins_is_drawn_with_it(
     assert "3 calls, $1.25" in drawn
 
 
+def test_the_stage_of_a_ladder_is_counted_beside_the_cases(capsys, monkeypatch):
+    from jury_actors.messages import Finished
+
+    monkeypatch.setattr(terminal, "_PLAIN_EVERY", 0.0)
+    progress = ProgressDisplay("r1", "plain")
+    progress.begin(None, 0)
+    progress.stage_begins("stage 1 of 2", None, 0)
+    progress.stage_ended()
+    progress.total_known(3)
+    progress.stage_ended()
+    progress.ended(Finished("r1~a", "completed"))
+    progress.stage_begins("stage 2 of 2", 2, 1)
+    progress.spent(Spending(calls=9))
+    progress.stage_ended()
+
+    assert capsys.readouterr().err.splitlines() == [
+        "run r1: 0 debates, stage 1 of 2: 1",
+        "run r1: 0 of 3 debates, stage 1 of 2: 2 of 3",
+        "run r1: 1 of 3 debates, stage 1 of 2: 2 of 3",
+        "run r1: 1 of 3 debates, stage 2 of 2: 2 of 2, 9 calls, $0.00",
+    ]
+
+
+def test_the_stage_of_a_ladder_has_a_bar_of_its_own(capsys):
+    with closing(ProgressDisplay("r1", "full")) as progress:
+        progress.begin(3, 0)
+        progress.stage_begins("stage 1 of 2", 3, 0)
+        progress.stage_begins("stage 2 of 2", 2, 0)
+        progress.stage_ended()
+
+    drawn = capsys.readouterr().err
+    assert "0/3" in drawn
+    assert re.search("stage 2 of 2.*1/2", drawn)
+    assert "stage 1 of 2" not in drawn
+
+
 @pytest.mark.parametrize(("total", "shown"), [(2, "0 of 2 debates"), (None, "0 debates")])
 def test_a_long_debate_shows_its_calls_while_no_debate_ends(monkeypatch, capsys, total, shown):
     progress = ProgressDisplay("r1", "plain")

@@ -42,6 +42,20 @@ async def _judged(planned: PlannedRun) -> tuple[RunOutcome, list[dict[str, Any]]
     return outcome, lines, said
 
 
+class _StageCounts(NoListener):
+    """How many debates each stage was said to have, and how many of them ended."""
+
+    def __init__(self) -> None:
+        self.totals: dict[str, int | None] = {}
+        self.ended_in: dict[str, int] = {}
+
+    def stage_begins(self, stage: str, total: int | None, stored: int) -> None:
+        self._stage, self.totals[stage], self.ended_in[stage] = stage, total, stored
+
+    def stage_ended(self) -> None:
+        self.ended_in[self._stage] += 1
+
+
 def _rows(url: str) -> dict[str, DebateRow]:
     with closing(open_store(url, write=False)) as store:
         return {row.debate_id: row for row in store.list_debates(ALL_STAGES)}
@@ -91,6 +105,21 @@ async def test_a_staged_run_of_another_process_is_followed_through_its_stages(
     assert lines == seen
     assert (6, len(lines), 0) == (ended.total, ended.before, ended.now)
     assert (outcome.short is None) == (len(seen) == 6)
+
+
+async def test_who_judges_and_who_follows_hear_of_the_debates_of_each_stage(
+    cases: Path, url: str, tmp_path: Path
+) -> None:
+    planned = staged(cases, url, a_ladder(tmp_path, PASSES))
+    judging, following = _StageCounts(), _StageCounts()
+
+    await judge_run(planned, lambda _line: None, say=lambda _line: None, progress=judging)
+    with followed(planned, following) as run:
+        async for _ in run.lines():
+            pass
+
+    assert {"stage 1 of 2": 6, "stage 2 of 2": 3} == judging.ended_in == following.ended_in
+    assert {"stage 1 of 2": 6, "stage 2 of 2": 3} == judging.totals
 
 
 async def test_a_staged_run_is_handed_to_another_process_with_all_its_stages(

@@ -39,6 +39,9 @@ class RunStage(NamedTuple):
     debate: Callable[[str], tuple[str, StagePlace] | None]
     carry: Carry | None = None
 
+    def __str__(self) -> str:
+        return f"stage {self.number} of {self.of}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Run:

@@ -26,8 +26,20 @@ class ProgressListener(Protocol):
         ...
 
 
+class SessionListener(ProgressListener, Protocol):
+    """Callbacks of a session; of a ladder, `ended` is called for the debates that count for their cases."""
+
+    def stage_begins(self, stage: str, total: int | None, stored: int) -> None:
+        """`stage 1 of 3` of a ladder begins: it has `total` debates (None: not known yet), `stored` of them over."""
+        ...
+
+    def stage_ended(self) -> None:
+        """A debate of the stage ended; whether it counts for its case is not known yet."""
+        ...
+
+
 class NoListener:
-    """A `ProgressListener` that ignores everything."""
+    """A `SessionListener` that ignores everything."""
 
     def begin(self, total: int | None, stored: int) -> None:
         """Ignored."""
@@ -36,6 +48,12 @@ class NoListener:
         """Ignored."""
 
     def ended(self, finished: Finished) -> None:
+        """Ignored."""
+
+    def stage_begins(self, stage: str, total: int | None, stored: int) -> None:
+        """Ignored."""
+
+    def stage_ended(self) -> None:
         """Ignored."""
 
 

@@ -12,7 +12,7 @@ from jury_judge.running.detaching import log_file
 from jury_judge.runs.preflight import PreflightReport, preflight
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_lines import Line
-from jury_judge.runs.run_progress import ProgressListener
+from jury_judge.runs.run_progress import SessionListener
 from jury_judge.runs.stage_runs import next_stage_run
 from jury_judge.sessions.planned_run import PlannedRun
 from jury_judge.sessions.run_session import RunOutcome, RunPass, RunSession
@@ -27,7 +27,7 @@ _EVERY = 0.5
 
 
 @contextmanager
-def followed(planned: PlannedRun, progress: ProgressListener) -> "Iterator[FollowedRun]":
+def followed(planned: PlannedRun, progress: SessionListener) -> "Iterator[FollowedRun]":
     """A run that another process executes, compared with the input.
 
     Args:
@@ -44,7 +44,8 @@ def followed(planned: PlannedRun, progress: ProgressListener) -> "Iterator[Follo
         prices = planned.settings.price_list(planned.environ)
         session = RunSession(RunPass(run, checked), store, progress, prices=prices)
         session.begin(checked.total, checked.ended)
-        yield FollowedRun(run, planned.loaded.ladder, checked, store, registry, session, log_file(url, run.run_id))
+        log = log_file(url, run.run_id)
+        yield FollowedRun(run, planned.loaded.ladder, checked, store, registry, progress, session, log)
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class FollowedRun:
     checked: PreflightReport
     store: EventStore
     registry: RunRegistry
+    progress: SessionListener
     session: RunSession
     log: Path
 
@@ -63,6 +65,9 @@ class FollowedRun:
         """The result line of each debate that counts for its case, until the last, or until the process ends."""
         run: Run | None = self.run
         while run is not None:
+            if run.stage is not None:
+                # Counted from its first debate on, as they are looked at one by one here.
+                self.progress.stage_begins(str(run.stage), self.checked.total if run.stage.number == 1 else None, 0)
             async for line in self._stage(run):
                 yield line
             run = await asyncio.to_thread(next_stage_run, run, self.ladder, self.store)
@@ -75,6 +80,8 @@ class FollowedRun:
                 await asyncio.sleep(_EVERY)
                 # Looked at before the debate is read once more: what it did last is not missed.
                 alive = run.run_id in await asyncio.to_thread(self.registry.holders, [run.run_id])
+            if row is not None and run.stage is not None:
+                self.progress.stage_ended()
             if row is not None and row.aside is None:
                 (history,) = await asyncio.to_thread(self.store.event_histories, [debate_id])
                 if history.stored_events[-1].position > self.checked.position:

@@ -18,7 +18,7 @@ from jury_judge.runs.budgets import ceiling, check_priced
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
 from jury_judge.runs.run import Run
-from jury_judge.runs.run_progress import NoListener, ProgressListener
+from jury_judge.runs.run_progress import NoListener, SessionListener
 from jury_judge.runs.runtime_choice import in_process_for
 from jury_judge.runs.stage_runs import next_stage_run
 from jury_judge.runs.writing import Writing
@@ -154,7 +154,7 @@ class PreparedRun:
     detached: bool
     writer: EventStore | None = None
 
-    def session(self, progress: ProgressListener | None = None, metrics: MetricTotals | None = None) -> RunSession:
+    def session(self, progress: SessionListener | None = None, metrics: MetricTotals | None = None) -> RunSession:
         """What executes the run; says where debates run, who receives the cases, and what is odd about the panel.
 
         Args:
@@ -230,9 +230,8 @@ class PreparedRun:
         seconds = None if planned.settings.strict else PREFLIGHT_SECONDS
         checked = preflight(stage, self.store, seconds=seconds, endpoints=loaded.endpoints)
         if checked.left:
-            of = f"stage {stage.stage.number} of {stage.stage.of}"
             many = "" if checked.total is None else f": {pluralize(checked.total - checked.ended, 'debate')} to run"
-            self.say(f"{of}{many}")
+            self.say(f"{stage.stage}{many}")
             check_models(loaded.panel, loaded.endpoints, None if planned.settings.ray_address else os.environ)
         return RunPass(stage, checked)
 

@@ -20,7 +20,7 @@ from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.preflight import PreflightReport
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_lines import Line
-from jury_judge.runs.run_progress import ProgressListener
+from jury_judge.runs.run_progress import SessionListener
 from jury_judge.runs.spending import Spending, SpendingWatch
 from jury_judge.seals.sealing import Sealing
 from jury_judge.stores.debates import read_debate
@@ -125,7 +125,7 @@ class RunSession:
         self,
         first: RunPass,
         store: EventStore,
-        progress: ProgressListener,
+        progress: SessionListener,
         *,
         jury: Jury | None = None,
         allowance: Allowance | None = None,
@@ -293,10 +293,13 @@ class RunSession:
 
     def begin(self, total: int | None, stored: int) -> None:
         """See `ProgressListener`; the stages of a ladder are one run."""
-        if self._first.run.stage is None:
+        stage = self._now.run.stage
+        if stage is None:
             self._progress.begin(total, stored)
-        elif self._now is self._first:
+            return
+        if self._now is self._first:
             self._progress.begin(total, self._before)
+        self._progress.stage_begins(str(stage), total, stored)
 
     def total_known(self, total: int) -> None:
         """See `ProgressListener`."""
@@ -310,6 +313,7 @@ class RunSession:
             self.count(finished)
         else:
             self._ended.add(finished.debate_id)
+            self._progress.stage_ended()
 
     def count(self, finished: Finished) -> None:
         """A debate that counts for its case ended, or one could not go on."""
