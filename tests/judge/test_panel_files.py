@@ -76,6 +76,15 @@ def test_a_json_file_with_tabs_is_read(tmp_path):
         ("name: x\nseatz: []\n", ":2: seatz: there is no such field"),
         ("seats:\n  - model: openai/x\n  - role: r\n", ":3: seats.1.model: Field required"),
         ("final:\n  method: coin\n", ":2: final.method: Input should be 'majority_vote', "),
+        (
+            "discussion:\n  max_rounds: yes\n",
+            ":2: discussion.max_rounds: a number is needed, and YAML reads this word as true",
+        ),
+        ("discussion: {threshold: off}\n", ":1: discussion.threshold: a number is needed, and YAML reads"),
+        (
+            "seats:\n  - model: openai/x\n    window: on\n",
+            ":3: seats.0.window: a number is needed, and YAML reads this word as true",
+        ),
         ("name: x\nname: y\n", ":2: the key 'name' is twice"),
         ("final:\n  quorum: 1\n  quorum: 2\n", ":3: the key 'quorum' is twice"),
         ("name: [\n", ":2: "),
