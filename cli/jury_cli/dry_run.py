@@ -50,7 +50,10 @@ def _lines(one: EstimatedRun) -> Iterator[str]:
     if one.waves is not None:
         least, most = one.waves
         span = f"{least}" if least == most else f"{least} - {most}"
-        yield f"  waves     {span} of batches, each up to a day; more where calls fail. The cost is that of live calls"
+        more = ", each up to a day; more where calls fail. The cost is that of live calls"
+        yield f"  waves     {span} of batches{more}" if most else "  waves     none: every call is made live"
+    for name, reason in one.asked_live.items():
+        yield f"  live      {name}: {reason}"
     yield from map(_stage_line, one.stages)
     yield f"  disk      {_row(found.disk_bytes, _bytes)} (from the sizes of events and texts)"
     if found.minutes is not None:

@@ -312,3 +312,15 @@ def test_a_dry_run_as_data_is_one_json_object(jury, cases):
     estimate = jury.run(cases, "--dry-run", "--json", "--run", "r1")
 
     assert "r1" == json.loads(estimate.out)["run_id"]
+
+
+def test_a_dry_run_names_what_is_asked_live_instead_of_in_batches(jury, cases):
+    estimate = jury.run(cases, "--dry-run", "--batch")
+    partly = jury.run(cases, "--dry-run", "--batch", "--judge-model", "openai/gpt-unheard-of")
+    judged = jury.run(cases, "--batch")
+
+    assert "  waves     none: every call is made live" in estimate.out
+    assert "  live      simulated: simulated models are asked in this process" in estimate.out
+    assert re.search(r"  waves     2 - \d of batches, each up to a day", partly.out)
+    assert "openai: " not in partly.out.partition("waves")[2].partition("disk")[0]
+    assert "jury: calls of simulated are made live: simulated models are asked in this process" in judged.err

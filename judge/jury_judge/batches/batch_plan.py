@@ -1,7 +1,7 @@
 """How the calls of a run go through batches."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from jury_judge.panels.files import LoadedPanel
 from jury_judge.settings.batches import BatchSettings
 from jury_providers.batches.provider import BatchProvider
 from jury_providers.batches.registry import batch_provider, no_batches
+from jury_providers.endpoints import Endpoints
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -36,14 +37,30 @@ class BatchPlan(NamedTuple):
     sleep: Sleep = asyncio.sleep
 
 
-def waves_of(panel: Panel) -> tuple[int, int]:
-    """How many waves a run takes at least and at most, if every call answers at once and no seat reads in parts."""
+def waves_of(panel: Panel, endpoints: Endpoints) -> tuple[int, int]:
+    """How many waves a run takes at least and at most, if every call answers at once and no seat reads in parts.
+
+    None where the calls of every seat are made live.
+    """
+    if all(no_batches(place.model.partition("/")[0], endpoints) for place in panel.seats_and_judge):
+        return 0, 0
     discussion = panel.discussion
     speakers = 1 if discussion.order == "parallel" else len(panel.speaking)
     rounds = discussion.max_rounds * speakers
     least = min(speakers, rounds) if discussion.always_discuss else 0
     judge = panel.final.judge is not None
     return 1 + least + judge, 1 + rounds + judge
+
+
+def asked_live(models: Iterable[str], endpoints: Endpoints) -> dict[str, str]:
+    """Why calls are made live in a run with batches, by provider; without those that have batches."""
+    providers = dict.fromkeys(model.partition("/")[0] for model in models)
+    return {name: reason for name in providers if (reason := no_batches(name, endpoints)) is not None}
+
+
+def live_lines(models: Iterable[str], endpoints: Endpoints) -> list[str]:
+    """`asked_live` as lines for people."""
+    return [f"calls of {name} are made live: {reason}" for name, reason in asked_live(models, endpoints).items()]
 
 
 def tier_lines(panel: Panel, providers: BatchProviders) -> Iterator[str]:

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, date, datetime
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jury_events.case import Case
-from jury_judge.batches.batch_plan import waves_of
+from jury_judge.batches.batch_plan import asked_live, waves_of
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.estimate import Range, RunEstimate, estimate
 from jury_judge.runs.preflight import PreflightReport, preflight
@@ -23,6 +24,8 @@ from jury_store.errors import StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
+
+NOTHING_LIVE: Mapping[str, str] = MappingProxyType({})
 
 SAMPLE = 200
 """Most cases whose prompts are rendered, spread over the files."""
@@ -71,7 +74,8 @@ class EstimatedRun(NamedTuple):
         on_cluster: whether debates would run on a Ray cluster that is joined.
         list_prices_of: the day of the list prices, which count where no price file names the model.
         stages: of a ladder: what each takes; the other figures are those of the first.
-        waves: of a run with batches: at least and at most, without retries, tools and repairs; None: calls are live.
+        waves: of a run with batches: at least and at most, without retries, tools and repairs; None: it has none.
+        asked_live: of a run with batches: why the calls of a provider are made live.
     """
 
     run: Run
@@ -83,6 +87,7 @@ class EstimatedRun(NamedTuple):
     on_cluster: bool
     list_prices_of: date
     waves: tuple[int, int] | None = None
+    asked_live: Mapping[str, str] = NOTHING_LIVE
     stages: tuple[StageEstimate, ...] = ()
 
     def data(self) -> dict[str, Any]:
@@ -127,6 +132,7 @@ class EstimatedRun(NamedTuple):
             "self_judging_warning": self.self_judging_warning,
             **({"stages": [one.data() for one in self.stages]} if self.stages else {}),
             **({} if self.waves is None else {"waves": {"least": self.waves[0], "most": self.waves[1]}}),
+            **({"asked_live": dict(self.asked_live)} if self.asked_live else {}),
         }
 
 
@@ -170,7 +176,8 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
         self_judging_warning(panel),
         on_cluster,
         list_prices_date(),
-        waves_of(panel) if settings.batch else None,
+        waves_of(panel, endpoints) if settings.batch else None,
+        asked_live(loaded.models, endpoints) if settings.batch else {},
         stages,
     )
 

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from itertools import chain
 
 from jury_actors.admission.budget import Ceiling
 from jury_actors.effects import Effects
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_cases.omissions import omissions_text
 from jury_events.text.pluralize import pluralize
-from jury_judge.batches.batch_plan import batch_plan, tier_lines
+from jury_judge.batches.batch_plan import batch_plan, live_lines, tier_lines
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import ceiling, check_priced
@@ -168,7 +169,9 @@ class PreparedRun:
         planned, run, settings = self.planned, self.planned.run, self.planned.settings
         batches = batch_plan(settings, planned.loaded) if settings.batch else None
         if batches is not None:
-            for line in (line for panel in planned.loaded.panels for line in tier_lines(panel, batches.providers)):
+            live = live_lines(planned.loaded.models, planned.loaded.endpoints)
+            tiers = (line for panel in planned.loaded.panels for line in tier_lines(panel, batches.providers))
+            for line in chain(live, tiers):
                 self.say(line)
         if planned.loaded.ladder is not None and planned.loaded.ladder.certificate is None:
             self.say("the ladder has no certificate: every case goes through every stage, to be calibrated on")
