@@ -7,7 +7,9 @@ import pytest
 
 from jury_events.errors import SettingError
 from jury_events.verdict import FAIL
-from jury_judge import DebateFilter, Records, judge_run
+from jury_judge import DebateFilter, PlannedRun, Records, RunSettings, judge_run
+from jury_judge.panels.files import load_panel
+from jury_judge.panels.ladders import applied
 from jury_judge.records.vote_reports import VoteReports
 from jury_judge.reviews.review_changes import NewReview
 from jury_judge.settings.calibration import CalibrationSettings
@@ -16,7 +18,7 @@ from jury_judge.settings.selection import Selection
 from jury_judge.settings.statistics import StatisticsSettings
 from jury_store.debate_rows import ALL_STAGES
 from jury_store.opening import open_store
-from support.ladders import a_ladder, staged
+from support.ladders import a_certificate, a_ladder, panel_file, staged
 
 ALL = Selection(everything=True)
 
@@ -56,6 +58,29 @@ async def test_a_gate_pairs_one_debate_a_case_of_a_ladder(run: str, cases: Path,
         compared = await records.compare("r", "again")
         sums = await records.totals(DebateFilter("r", counted=None))
     assert (6, sums.calls) == (compared.compared.a.debates, compared.compared.a.calls), "calls of all stages"
+
+
+async def test_runs_of_ladders_are_compared_by_the_panels_of_all_stages(run: str, cases: Path, tmp_path: Path) -> None:
+    cheap, other = (
+        load_panel(str(panel_file(tmp_path, *of)), {}) for of in (("cheap", "a", "b"), ("other", "a", "b", "c"))
+    )
+    whole = load_panel(str(tmp_path / "strong.yaml"), {})
+    for name, stages in {"later": [cheap, other], "three": [cheap, other, whole]}.items():
+        ladder = applied(stages, a_certificate(stages, *[{"pass": 1.0}] * (len(stages) - 1)), 1.0)
+        await judge_run(staged(cases, run, ladder, run_id=name), lambda _line: None)
+    alone = RunSettings.of(run_id="alone", store_url=run, in_process=True)
+    await judge_run(PlannedRun(alone.files([str(cases)]), alone, loaded=whole, environ={}), lambda _line: None)
+
+    async with Records(run) as records:
+        found = {name: (await records.compare("r", name)).panel for name in ("r", "later", "three", "alone")}
+
+    fields = {name: [one.field for one in panel or ()] for name, panel in found.items()}
+    assert [] == fields["r"]
+    assert "stage 2: name" == fields["later"][0]
+    assert "stage 2: seats.3.juror_id" in fields["later"]
+    assert all(one.startswith("stage 2: ") for one in fields["later"])
+    assert ["stages"] == fields["three"] == fields["alone"], "the last stages are the same panel"
+    assert [(2, 3), (2, 1)] == [(one.before, one.now) for name in ("three", "alone") for one in found[name] or ()]
 
 
 async def test_a_person_is_asked_about_the_debate_that_counts_alone(run: str) -> None:

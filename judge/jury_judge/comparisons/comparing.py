@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from jury_debate.recorded_panel import PanelDifference, panel_differences
+from jury_debate.recorded_panel import PanelDifference
 from jury_events.errors import EventError
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.comparisons.comparison import DebateComparison, compare_debates
 from jury_judge.comparisons.comparison_target import Kind, kind_of
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, compare_runs
+from jury_judge.comparisons.run_panels import run_panel_differences
 from jury_judge.settings.vote_sources import Count
 from jury_judge.stores.chosen_scale import ChosenScale, chosen_scale
 from jury_judge.stores.debates import panel_of, read_debate, rows_of_run, same_case
@@ -40,7 +41,7 @@ class ComparedDebates(NamedTuple):
 class ComparedRuns(NamedTuple):
     """Two runs: differences of their panels, listed flips (with whether the cases are the same), and the outcomes.
 
-    `panel` is None where the opening of a run's first debate cannot be decoded; so is whether two cases are the same.
+    `panel` is None where the opening of a first debate cannot be decoded; so is whether two cases are the same.
     `efforts` are lines about seats that both have, at different efforts. `chosen` is what is counted of which scale.
     `paired` is the paired table, where it was asked for; None: there is none, and `unpaired` says why.
     """
@@ -111,14 +112,10 @@ def _runs(store: EventStore, a: str, b: str, most: int | None, count: Count | No
     chosen = chosen_scale(read(_scales, *firsts) or (), count)
     both = compare_runs(a, rows_of_run(store, a), b, rows_of_run(store, b), chosen.labels_of)
     flips = tuple((flip, read(same_case, flip.a.debate_id, flip.b.debate_id)) for flip in both.flips[:most])
-    panel = read(_panels, *firsts)
+    panel = read(run_panel_differences, a, b)
     efforts = effort_lines(store, dict(zip("AB", firsts, strict=True)))
     return ComparedRuns(both, panel, flips, both.ends, tuple(efforts), chosen)
 
 
 def _scales(store: EventStore, *debates: str) -> list[VerdictScale | None]:
     return [panel_of(store, debate).panel.scale for debate in debates]
-
-
-def _panels(store: EventStore, *debates: str) -> tuple[PanelDifference, ...]:
-    return panel_differences(*(panel_of(store, debate) for debate in debates))
