@@ -196,7 +196,11 @@ def test_a_ladder_that_carries_votes_is_certified_on_a_run_of_its_own(judged: Co
     assert 0 == judged("export", row["debate_id"], "-o", "stage.jsonl").code
     assert 0 == judged("import", "stage.jsonl", "--store", "sqlite:///alone.db").code
     alone = judged("list", "--store", "sqlite:///alone.db")
+    counted = judged("stats", "every", "--store", "sqlite:///alone.db", "--include-simulated")
+    of_runs = judged("runs", "--store", "sqlite:///alone.db")
     assert "no debate in this store counts for its case yet: jury list --stage N" in alone.err
+    assert "of a run 'every' counts for its case, as the last stage of a ladder does" in counted.err
+    assert "0 debates that count for their cases (see jury list --stage N" in of_runs.out
     assert 0 == found.code, found.err
     assert "Stage 1: every stage 1" in found.out
     assert "votes" == json.loads((judged.folder / "ladder.json").read_text())["carry"]

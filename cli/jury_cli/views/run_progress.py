@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 
 
 def run_progress(run: "RunRow") -> str:
-    """`12 of 123 debates over`; of a run whose size is not known, how many are over and how many were begun."""
+    """`12 of 123 debates over`; of a run whose size is not known, how many are over and how many were begun.
+
+    None counts for its case in a run of which only an early stage was imported, or where all are in quarantine.
+    """
+    if not run.debates and run.total is None:
+        return "0 debates that count for their cases (see jury list --stage N, or --quarantined)"
     if run.total is not None:
         return f"{run.ended:,} of {pluralize(run.total, 'debate')} over"
     are = "is" if run.debates == 1 else "are"

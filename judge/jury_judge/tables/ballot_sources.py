@@ -146,6 +146,11 @@ def _ballots(store: EventStore, wanted: DebateFilter, columns: Sequence[str] | N
     if not found.num_rows:
         of_run = "" if wanted.run_id is None else f" of a run {visible_line(wanted.run_id, 120)!r}"
         such = "" if wanted._replace(run_id=None) == EVERY_DEBATE else " that meets the conditions"
+        if store.list_debates(wanted._replace(counted=False), limit=1):
+            raise DebateNotFound(
+                f"no finished debate{of_run}{such} counts for its case, as the last stage of a ladder does; "
+                "of one stage they are counted with --filter stage=N"
+            )
         raise DebateNotFound(
             f"there is no finished debate{of_run}{such} in this store; `jury list` shows the debates, "
             "`jury list --runs` the runs"
