@@ -206,8 +206,6 @@ class ProgressDisplay:
         """See `SessionListener`."""
         self._total = total
         self._draw(total=total)
-        if self._stage is not None:
-            self._draw_stage(self._stage._replace(total=total))
 
     def spent(self, spending: "Spending") -> None:
         """Set the spending of this session; shown with the next progress, or soon where no debate ends."""
@@ -244,6 +242,11 @@ class ProgressDisplay:
         if self._bar is not None:
             task = self._bar.add_task(stage, total=total, completed=stored, rate="", cost="")
         self._stage = _StageCount(stage, total, stored, task)
+
+    def stage_total_known(self, total: int) -> None:
+        """See `SessionListener`."""
+        if self._stage is not None:
+            self._draw_stage(self._stage._replace(total=total))
 
     def stage_ended(self) -> None:
         """See `SessionListener`."""

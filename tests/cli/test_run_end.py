@@ -108,6 +108,7 @@ def test_the_stage_of_a_ladder_is_counted_beside_the_cases(capsys, monkeypatch):
     progress.stage_begins("stage 1 of 2", None, 0)
     progress.stage_ended()
     progress.total_known(3)
+    progress.stage_total_known(3)
     progress.stage_ended()
     progress.ended(Finished("r1~a", "completed"))
     progress.stage_begins("stage 2 of 2", 2, 1)

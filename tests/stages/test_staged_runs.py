@@ -17,6 +17,7 @@ from jury_judge.running.listed_runs import listed_runs
 from jury_judge.running.live_run import LiveRunReader
 from jury_judge.runs.run_progress import NoListener
 from jury_judge.runs.stage_runs import next_stages
+from jury_judge.sessions import prepared_run
 from jury_judge.sessions.followed_run import followed
 from jury_judge.sessions.handed_run import HandedRun
 from jury_judge.sessions.run_session import RunOutcome
@@ -51,6 +52,9 @@ class _StageCounts(NoListener):
 
     def stage_begins(self, stage: str, total: int | None, stored: int) -> None:
         self._stage, self.totals[stage], self.ended_in[stage] = stage, total, stored
+
+    def stage_total_known(self, total: int) -> None:
+        self.totals[self._stage] = total
 
     def stage_ended(self) -> None:
         self.ended_in[self._stage] += 1
@@ -107,9 +111,11 @@ async def test_a_staged_run_of_another_process_is_followed_through_its_stages(
     assert (outcome.short is None) == (len(seen) == 6)
 
 
+@pytest.mark.parametrize("preflight", [60.0, 0.0])
 async def test_who_judges_and_who_follows_hear_of_the_debates_of_each_stage(
-    cases: Path, url: str, tmp_path: Path
+    cases: Path, url: str, tmp_path: Path, preflight: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(prepared_run, "PREFLIGHT_SECONDS", preflight)
     planned = staged(cases, url, a_ladder(tmp_path, PASSES))
     judging, following = _StageCounts(), _StageCounts()
 

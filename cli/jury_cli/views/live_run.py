@@ -31,7 +31,7 @@ def live_lines(live: LiveRun) -> Iterator[str]:
     yield f"debates    {begun}{ahead}"
     yield f"verdicts   {run_verdicts(live.row)}"
     ended = rate(recent.debates_ended, recent.seconds) or "none ended"
-    eta = live.eta_reason if live.eta_seconds is None else f"about {duration(live.eta_seconds)} left"
+    eta = live.eta_reason if live.eta_seconds is None else f"about {duration(live.eta_seconds)}"
     yield f"rate       {ended} in the last {recent.seconds:.0f} s; time left: {eta}"
     yield f"spent      {_spending(live)}"
     yield (

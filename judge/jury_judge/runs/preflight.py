@@ -158,8 +158,7 @@ def preflight(
                     with suppress(ReadOtherwise):  # named when the debate would go on
                         check_case(run, case, debate, row, store)
             if end is not None and time.monotonic() > end:
-                over = 0 if recorded is None else recorded.ended
-                return replace(report, read=read, read_cases=read_cases, ended=over)
+                return replace(report, read=read, read_cases=read_cases, ended=_ended(run, store, recorded))
     elsewhere = max(0, report.opened - known)
     return replace(report, read=read, read_cases=read_cases, total=read, ended=ended, elsewhere=elsewhere)
 
@@ -315,6 +314,14 @@ def _opened(run: Run, store: EventStore, recorded: RunRow | None) -> int:
     if run.stage is None:
         return recorded.debates
     return store.totals(DebateFilter(run.run_id, stage=1)).opened if run.counts_cases else 0
+
+
+def _ended(run: Run, store: EventStore, recorded: RunRow | None) -> int:
+    """How many recorded debates of a run are over; of a ladder those of the stage."""
+    if recorded is None or run.stage is None:
+        return 0 if recorded is None else recorded.ended
+    totals = store.totals(DebateFilter(run.run_id, stage=run.stage.number))
+    return totals.opened - totals.unfinished
 
 
 def _other_ladder(recorded: StagePlace | None, now: str | None) -> str | None:

@@ -33,6 +33,10 @@ class SessionListener(ProgressListener, Protocol):
         """`stage 1 of 3` of a ladder begins: it has `total` debates (None: not known yet), `stored` of them over."""
         ...
 
+    def stage_total_known(self, total: int) -> None:
+        """The last case was read: the stage has `total` debates."""
+        ...
+
     def stage_ended(self) -> None:
         """A debate of the stage ended; whether it counts for its case is not known yet."""
         ...
@@ -51,6 +55,9 @@ class NoListener:
         """Ignored."""
 
     def stage_begins(self, stage: str, total: int | None, stored: int) -> None:
+        """Ignored."""
+
+    def stage_total_known(self, total: int) -> None:
         """Ignored."""
 
     def stage_ended(self) -> None:

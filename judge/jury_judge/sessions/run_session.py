@@ -306,6 +306,8 @@ class RunSession:
         if self._now is self._first:
             self.total = total
             self._progress.total_known(total)
+        if self._now.run.stage is not None:
+            self._progress.stage_total_known(total)
 
     def ended(self, finished: Finished) -> None:
         """See `ProgressListener`. A stage that is over counts once its line is there: another stage may follow."""
