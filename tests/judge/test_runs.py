@@ -316,6 +316,39 @@ async def test_a_bounded_run_waits_for_a_store_that_cannot_be_read_for_a_moment(
     assert 8 == store.looks, "at each beginning and each end"
 
 
+class LinesAway(MemoryEventStore):
+    """The first look at the events of each debate that is over fails."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused: set[str] = set()
+
+    def event_histories(self, debate_ids: Sequence[str]) -> Any:
+        over = {one for one in debate_ids if (row := self.debate(one)) is not None and row.has_ended}
+        if not over <= self.refused:
+            self.refused |= over
+            raise StoreFailed("the database is away")
+        return super().event_histories(debate_ids)
+
+
+async def test_no_line_is_lost_where_the_store_is_away_when_it_is_read() -> None:
+    store, run = LinesAway(), a_run(a_case("c0"), a_case("c1"), a_case("c2"))
+    plan = RuntimeConfig(run.resolved.panel, "", "r1")
+    lines = execute_run(
+        run,
+        preflight(run, store, seconds=None),
+        store,
+        lambda: in_process_runtime(plan, lambda: store),
+        progress=Silent(),
+        stopping=asyncio.Event(),
+        problems=[],
+        store_patience=60.0,
+    )
+
+    assert ["r1~c0", "r1~c1", "r1~c2"] == [line["debate_id"] async for line in lines]
+    assert {"r1~c0", "r1~c1", "r1~c2"} == store.refused
+
+
 class FullNow(MemoryEventStore):
     """How many cases a run has cannot be kept once, when they were counted."""
 

@@ -87,10 +87,13 @@ class RunLines:
             debate, row = self._case.pop(0)
             if self._is_over(debate, row):
                 self._ready.append(debate)
-        ready, self._ready = self._ready, []
+        ready = self._ready
         if self._run.stage is not None:
             ready = [one for one in ready if _counts(self._store.debate(one))]
-        return _read_lines(self._store, ready) if ready else []
+        lines = _read_lines(self._store, ready) if ready else []
+        # Only now: where the store is away, the same debates are read again.
+        self._ready = []
+        return lines
 
     def _waits(self) -> bool:
         """Whether the next debate has not ended, or nothing is known of it yet."""
