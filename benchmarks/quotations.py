@@ -7,7 +7,8 @@ opened under prompts 2. Answers quote eight times: two quotations of each result
 the items out of the prompt and makes the normal form of the items that it needs; each further answer of the debate
 finds them made. Milliseconds of the processor, medians of rounds in turn, and in brackets the ratio to the plain pass
 over the same characters by the standard library (canonical decomposition, caseless, without white space), measured
-beside them.
+beside them. Then the normal form of texts that are hostile to it, each twice as long as the one before: where time is
+linear, the milliseconds for a million characters stay the same.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from jury_debate.panel_spec import PanelSpec, resolve
 from jury_debate.rules_registry import rules_for
 from jury_debate.rules_v3.answer_parser import parse_answer
 from jury_debate.rules_v3.evidence import ShownEvidence
+from jury_debate.rules_v3.quotations import SearchedText
 from jury_debate.rules_v3.shown_items import shown_items
 from jury_debate.step_outcome import ParsedAnswer
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
@@ -42,6 +44,16 @@ WORDS: dict[str, str] = {
 }
 LENGTHS = {"one message": 1, "200 messages": 200}
 SECRET = bytes(32)
+HOSTILE: dict[str, tuple[str, str]] = {
+    "alternating combining marks": ("\u0301\u0316", "abc"),
+    "letters of several letters": ("ß", "sss"),
+    "characters without spaces, apart": ("漢 ", "漢漢漢a"),
+    "hyphens, apart": ("- ", "---"),
+    "white space": (" \n", "abc"),
+}
+"""What a text repeats, and a quotation that is not in it."""
+DOUBLED = (250_000, 500_000, 1_000_000, 2_000_000)
+"""Characters."""
 
 
 class Check(NamedTuple):
@@ -140,8 +152,18 @@ def measured(check: Check, text: str, rounds: int) -> dict[str, float]:
     return {**found, "further": statistics.median(further)}
 
 
+def growth(repeated: str, quote: str, rounds: int) -> list[float]:
+    """Milliseconds for a million characters, the median of rounds, of a text of each length."""
+    found = []
+    for length in DOUBLED:
+        text = f"a{repeated * (length // len(repeated))}"
+        times = [_timed(lambda text=text: SearchedText(text).normalised(quote)) for _ in range(rounds)]  # type: ignore[misc]
+        found.append(statistics.median(times) / length * 1e6)
+    return found
+
+
 def main() -> None:
-    """Print a row for each case."""
+    """Print a row for each case, and for each hostile text."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--characters", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=15)
@@ -157,6 +179,11 @@ def main() -> None:
             rows.append({"case": f"{language}, {length}", **found})
             times = (f"{found[name]:9.1f} ({found[name] / found['plain']:5.2f})" for name in ("first", "further"))
             print(f"{rows[-1]['case']:<26} {found['plain']:10.1f} {' '.join(f'{one:>18}' for one in times)}")
+    print(f"\n{'ms for a million characters':<36}" + "".join(f"{length:>12,}" for length in DOUBLED))
+    for name, (repeated, quote) in HOSTILE.items():
+        times = growth(repeated, quote, max(1, arguments.rounds // 5))
+        rows.append({"case": name, "milliseconds_per_million": dict(zip(map(str, DOUBLED), times, strict=True))})
+        print(f"{name:<36}" + "".join(f"{one:12.0f}" for one in times))
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
 

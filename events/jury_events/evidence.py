@@ -21,8 +21,8 @@ Says = Literal["for", "against", "context"]
 EvidenceResult = Literal["verified", "normalised", "elsewhere", "not_found"]
 """What the check of a quotation found.
 
-verified: the text of the item has exactly this. normalised: it has it but for white space, case, quotation marks and
-dots at the ends. elsewhere: another item has exactly this. not_found: none of these.
+verified: the text of the item has exactly this. normalised: it has it but for case, quotation marks, dots at the
+ends and the kind of white space. elsewhere: another item has exactly this. not_found: none of these.
 """
 
 ItemNumber = Annotated[int, Field(ge=0, le=MOST_ITEM)]

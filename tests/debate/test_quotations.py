@@ -1,12 +1,15 @@
 """Quotations are looked for in texts: exactly, and but for what may differ."""
 
+import itertools
+import re
 import unicodedata
-from typing import Any
+from typing import Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from jury_debate.rules_v3 import normal_form
 from jury_debate.rules_v3.quotations import SearchedItems, SearchedText
 
 CODE = "def refund(order):\n    if order.paid:\n\treturn  True\r\n\r\n“Done”, said the agent."
@@ -21,7 +24,7 @@ CODE = "def refund(order):\n    if order.paid:\n\treturn  True\r\n\r\n“Done”
         ('"done", said', "Done”, said"),
         ("'Done', said the agent...", "Done”, said the agent"),
         ("… said the agent …", "said the agent"),
-        ("returntrue", "return  True"),
+        ("order.paid:\u2028return\u00a0true", "order.paid:\n\treturn  True"),
     ],
 )
 def test_what_may_differ_in_a_normalised_quotation(quote: str, span: str) -> None:
@@ -32,7 +35,20 @@ def test_what_may_differ_in_a_normalised_quotation(quote: str, span: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "quote", ["if order_paid", "if order paid", "refund (order))", "ok", "...", "“”", "     ", "–"]
+    "quote",
+    [
+        "if order_paid",
+        "if order paid",
+        "refund (order))",
+        "returntrue",
+        "re fund",
+        "ok",
+        "...",
+        "“”",
+        "     ",
+        "–",
+        "a b",
+    ],
 )
 def test_what_may_not_differ(quote: str) -> None:
     assert SearchedText(CODE).exact(quote) is None
@@ -60,6 +76,92 @@ def test_letters_of_all_scripts(text: str, quote: str, span: str | None) -> None
     assert span == (None if found is None else text[found.start : found.end])
 
 
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("注文を\n返金 しました。\n次へ", "注文を返金しました。次へ"),
+        ("注文を返金しました。次へ", "注文 を\n返金しました。 次へ"),
+        ("本当に！\u3000（はい）", "本当に！（はい）"),
+        ("カ\u3099 ス", "ガス"),
+        ("คืน เงิน แล้ว", "คืนเงินแล้ว"),
+        ("ຄືນ ເງິນ", "ຄືນເງິນ"),
+        ("ប្រាក់ វិញ", "ប្រាក់វិញ"),
+        ("ငွေ ပြန်", "ငွေပြန်"),
+        ("བོད་ ཡིག", "བོད་ཡིག"),
+        ("a well-\n  known case", "well-known"),
+        ("a well-known case", "well-\nknown"),
+        ("a well-\nknown case", "well- known"),
+        ("a well- known case", "well-\nknown"),
+        ("inter\u00ad\r\nnational", "inter\u00adnational"),
+        ("one two", "one\u2029two"),
+    ],
+)
+def test_white_space_and_none_are_equal(text: str, quote: str) -> None:
+    assert SearchedText(text).normalised(quote) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("The result is notable.", "is not able"),
+        ("It is not able.", "notable"),
+        ("a well- known case", "well-known"),
+        ("a well-known case", "well- known"),
+        ("a well-known case", "well -\nknown"),
+        ("an inter-\nnational case", "international"),
+        ("of pages 3–\n4 only", "pages 3–4"),
+        ("注文 17 を返金", "注文17を"),
+        ("注文id を返金", "注文 idを"),
+        ("환불 완료", "환불완료"),
+        ("ａｂ ｃｄ", "ａｂｃｄ"),
+        ("не льзя", "нельзя"),
+        ("वापस कर", "वापसकर"),
+        ("l\u0301 m\u0301n", "l\u0301m\u0301n"),
+    ],
+)
+def test_white_space_and_none_differ(text: str, quote: str) -> None:
+    assert SearchedText(text).normalised(quote) is None
+
+
+LATIN = st.text(alphabet="abcdé", min_size=4, max_size=12)
+
+
+@given(word=LATIN, data=st.data())
+def test_no_space_within_a_latin_word_may_be_added_or_left_out(word: str, data: st.DataObject) -> None:
+    at = data.draw(st.integers(1, len(word) - 1))
+    space = data.draw(st.text(alphabet=" \n\r\t\u3000", min_size=1, max_size=3))
+    apart = word[:at] + space + word[at:]
+
+    assert SearchedText(f"0 {word} 0").normalised(apart) is None
+    assert SearchedText(f"0 {apart} 0").normalised(word) is None
+
+
+def pattern_of(quote: str) -> str:
+    """The texts that equal a quotation of `ab漢字- ` and line feeds."""
+    parts, found = [], re.compile(r"(\S)(\s*)").findall(quote)
+    for (before, gap), (after, _) in itertools.pairwise((*found, ("", ""))):
+        if not after:
+            rest = ""
+        elif before in "漢字" and after in "漢字":
+            rest = r"\s*"
+        elif before == "-":
+            rest = r"\s*" if "\n" in gap else r"\s+" if gap else r"(?:\s*\n\s*)?"
+        else:
+            rest = r"\s+" if gap else ""
+        parts += [re.escape(before), rest]
+    return "".join(parts)
+
+
+@given(text=st.text(alphabet="ab漢字- \n", max_size=40), quote=st.text(alphabet="ab漢字- \n", min_size=3, max_size=8))
+@example(text="a-\n b- b", quote="a-b-\nb")
+@example(text="aa- b-b", quote="- b")
+def test_quotations_are_found_where_white_space_is_equal(text: str, quote: str) -> None:
+    found = SearchedText(text).normalised(quote)
+    expected = re.search(pattern_of(quote), text) if len("".join(quote.split())) >= 3 else None
+
+    assert (None if expected is None else expected.span()) == found
+
+
 TEXTS = st.text(alphabet=st.sampled_from('aAbß é\u0301\u0323…"“” \t\r\n\u3000漢字\u200b👩ǅǰ'), max_size=60)
 
 
@@ -79,9 +181,12 @@ def test_every_quotation_has_a_result_whose_span_is_in_the_text(text: str, quote
     assert (exact is not None) == (len(quote) >= 3 and quote in text)
     for found in (exact, normalised):
         assert found is None or 0 <= found.start < found.end <= len(text)
+    if normalised is not None:
+        within = text[normalised.start : normalised.end]
+        assert (0, len(within)) == SearchedText(within).normalised(quote)
 
 
-WORDS = st.lists(st.sampled_from(["refund", "Straße", "café", "漢字", "order", "x"]), min_size=2, max_size=12)
+WORDS = st.lists(st.sampled_from(["refund", "Straße", "café", "漢字", "order", "xyz"]), min_size=2, max_size=12)
 GAPS = st.sampled_from([" ", "  ", "\n", "\r\n\t", "\u3000"])
 
 
@@ -121,11 +226,39 @@ def test_a_place_after_many_in_the_middle_of_letters_is_found() -> None:
         ("cafe\u0301 " * 33_000, "CAFE"),
         ("a" + "\u0301" * 200_000, "\u0301" * 200),
         ("a" + "\u0301\u0316" * 100_000, "abc"),
+        ("漢 " * 50_000 + "\u0301" * 50_000 + " 漢", "漢漢漢 a"),
+        ("- " * 100_000, "---"),
+        (" \n" * 100_000, "abc"),
     ],
+    ids=["sharp s", "accents", "one mark", "two marks", "characters without spaces", "hyphens", "line ends"],
 )
 def test_texts_that_could_take_quadratic_time(text: str, quote: str) -> None:
     """Each took minutes or hours before places and marks had a bound."""
     assert SearchedText(text).normalised(quote) is None
+
+
+@pytest.mark.parametrize("marks", ["\u0301\u0316", "\u0316\u0301", "\u0f73", "\u0344\u0323"])
+def test_marks_are_ordered_a_few_at_a_time(marks: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To order n marks takes n² steps."""
+    ordered: list[int] = []
+
+    def counted(form: Literal["NFD"], text: str) -> str:
+        runs = "".join("x" if unicodedata.combining(char) else " " for char in unicodedata.normalize("NFKD", text))
+        ordered.extend(map(len, runs.split()))
+        return unicodedata.normalize(form, text)
+
+    monkeypatch.setattr(normal_form, "normalize", counted)
+    text = "a" + marks * 5000
+
+    assert SearchedText(text).normalised("abc") is None
+    assert max(ordered) <= 60
+    assert sum(ordered) <= 6 * len(text)
+
+
+def test_a_letter_with_very_many_marks_is_no_two_letters() -> None:
+    assert SearchedText("e" + "\u0301" * 100).normalised("\u0301" * 60) is None
+    assert SearchedText("abe" + "\u0301" * 100).normalised("abe" + "\u0301" * 30) is None
+    assert SearchedText("abe" + "\u0301" * 100).normalised("ABE" + "\u0301" * 100) == (0, 103)
 
 
 ITEMS = [(1, "one order"), (2, ""), (3, "two orders"), (4, "one order"), (7, "ord")]
