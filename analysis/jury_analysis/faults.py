@@ -18,7 +18,9 @@ from jury_analysis.reasons import (
     NO_FAULT_OUTCOME,
     NO_FOUND_MESSAGE,
     NO_PASS_OR_FAIL,
+    NO_RIGHT_MESSAGE,
     NO_SUCH_LABEL,
+    NONE_NAMES_A_MESSAGE,
 )
 from jury_analysis.vote_matrix import Bools, Codes, VoteMatrix
 from jury_analysis.wording import Reason
@@ -97,14 +99,14 @@ def faults(matrix: VoteMatrix, named: NamedMessages) -> FaultReport:
 
 class _Faults:
     def __init__(self, matrix: VoteMatrix, named: NamedMessages) -> None:
-        self._matrix, self._named = matrix, named
+        self._matrix, self._messages = matrix, named
         ordered = matrix.scale.ordered
         self.sound: Bools = matrix.scale.passes(matrix.labels)
         failing = (matrix.labels >= 0) & ~self.sound
         self.fault: Bools = (failing | ((matrix.labels < 0) & (named.labels >= 0))) & ordered
 
     def of(self, rater: str, seat: str | None, verdicts: Codes, messages: Numbers) -> FaultsFound:
-        fault, named = self.fault, self._named
+        fault, named = self.fault, self._messages
         flagged = (verdicts >= 0) & ~self._matrix.scale.passes(verdicts)
         located = fault & (named.labels >= 0)
         both = located & flagged & (messages >= 0)
@@ -117,10 +119,18 @@ class _Faults:
             silent_found=self._share(flagged, fault & (named.outcomes == 1), NO_FAULT_OUTCOME),
             loud_found=self._share(flagged, fault & (named.outcomes == 0), NO_FAULT_OUTCOME),
             false_alarms=self._share(flagged, self.sound, passing),
-            message_exact=self._share(distance == 0, both, NO_FOUND_MESSAGE),
-            message_within_one=self._share(distance <= 1, both, NO_FOUND_MESSAGE),
-            message_exact_of_all=self._share(both & (distance == 0), located, NO_FAULT_MESSAGE),
+            message_exact=self._named(distance == 0, both, NO_FOUND_MESSAGE),
+            message_within_one=self._named(distance <= 1, both, NO_FOUND_MESSAGE, within=1),
+            message_exact_of_all=self._named(both & (distance == 0), located, NO_FAULT_MESSAGE),
         )
+
+    def _named(self, successes: Bools, counted: Bools, otherwise: Reason, within: int = 0) -> Estimate:
+        """A share of units of which one at least has a message that could be named."""
+        if counted.any() and not (self._messages.votes >= 0).any():
+            return missing(NONE_NAMES_A_MESSAGE)
+        if counted.any() and not (counted & self._messages.may_be_named(within)).any():
+            return missing(NO_RIGHT_MESSAGE)
+        return self._share(successes, counted, otherwise)
 
     def _share(self, successes: Bools, counted: Bools, otherwise: Reason) -> Estimate:
         if not self._matrix.scale.ordered:

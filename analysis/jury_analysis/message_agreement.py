@@ -7,7 +7,7 @@ import numpy as np
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion
 from jury_analysis.named_messages import NO_FAULT, NamedMessages, pluralities
-from jury_analysis.reasons import NO_AGREED_MESSAGE, NO_MESSAGE_COUNT, NO_PAIR_OF_MESSAGES
+from jury_analysis.reasons import NO_AGREED_MESSAGE, NO_MESSAGE_COUNT, NO_PAIR_OF_MESSAGES, NO_RIGHT_MESSAGE
 from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
 from jury_analysis.wording import Reason
 
@@ -20,7 +20,8 @@ class MessagePair:
     same: Estimate
     """Debates in which they name the same / debates in which both name one."""
     right: Estimate
-    """Messages that are the label's / the same messages in debates with a known answer."""
+    """Messages that are the label's / the same messages in debates with a known answer, if one of these has a message
+    that could be named."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class MessageAgreement:
     is the S of Bennett, Alpert and Goldstein (1954, Public Opinion Quarterly 18:303), with the number of categories of
     each debate."""
     plurality_right: Estimate
-    """Messages that are the label's / strict pluralities of messages in debates with a known answer."""
+    """Messages that are the label's / strict pluralities of messages in debates with a known answer, if one of these
+    has a message that could be named."""
     majority_right: Estimate
     """The same where more than half of the seats that name a message name this one."""
     pairs: tuple[MessagePair, ...]
@@ -46,7 +48,7 @@ class MessageAgreement:
 def message_agreement(matrix: VoteMatrix, named: NamedMessages) -> MessageAgreement | None:
     """Agreement on the message; None where no vote names one.
 
-    Where the label passes, no message is right.
+    Where the label passes, no message is right. Where none could be right in any of the debates, there is no share.
 
     Args:
         matrix: the votes of round 0.
@@ -68,8 +70,8 @@ def message_agreement(matrix: VoteMatrix, named: NamedMessages) -> MessageAgreem
         if several.any()
         else missing(NO_PAIR_OF_MESSAGES),
         corrected=_corrected(raw, several, matrix, named),
-        plurality_right=_share(right, decided, matrix, NO_AGREED_MESSAGE),
-        majority_right=_share(right, decided & found.majority, matrix, NO_AGREED_MESSAGE),
+        plurality_right=_right(right, decided, matrix, named),
+        majority_right=_right(right, decided & found.majority, matrix, named),
         pairs=pairs,
     )
 
@@ -87,7 +89,7 @@ def _pairs(matrix: VoteMatrix, named: NamedMessages, labelled: Bools) -> tuple[F
             both += two
             if two.any():
                 shared = _share(equal, two, matrix, NO_PAIR_OF_MESSAGES)
-                right = _share(one == named.truth, equal & labelled, matrix, NO_AGREED_MESSAGE)
+                right = _right(one == named.truth, equal & labelled, matrix, named)
                 pairs.append(MessagePair((matrix.seats[first], matrix.seats[second]), shared, right))
     return same, both, tuple(pairs)
 
@@ -102,6 +104,12 @@ def _corrected(raw: Floats, several: Bools, matrix: VoteMatrix, named: NamedMess
     chance = 1 / np.maximum(named.counts, 2)
     weights = np.where(counted, 1 - chance, 0.0)
     return _within(clustered_mean((raw - chance) / (1 - chance), weights, matrix.clusters).mean, -1.0)
+
+
+def _right(successes: Bools, counted: Bools, matrix: VoteMatrix, named: NamedMessages) -> Estimate:
+    if counted.any() and not (counted & named.may_be_named()).any():
+        return missing(NO_RIGHT_MESSAGE)
+    return _share(successes, counted, matrix, NO_AGREED_MESSAGE)
 
 
 def _share(successes: Bools, counted: Bools, matrix: VoteMatrix, otherwise: Reason) -> Estimate:

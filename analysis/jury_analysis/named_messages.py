@@ -32,6 +32,13 @@ class NamedMessages:
     outcomes: Codes
     """[units]: 1 where the outcome is correct, 0 where it is not, -1 where it is not known."""
 
+    def may_be_named(self, within: int = 0) -> Bools:
+        """[units]: whether a message is the one that went wrong, or at most `within` away from it.
+
+        None is where the label passes, or names a number that no message of the unit has.
+        """
+        return (self.truth >= 0) & ((self.counts == 0) | (self.truth - within < self.counts))
+
     def says_faults(self, matrix: VoteMatrix) -> bool:
         """Whether a label says that there is a fault, or that there is none."""
         return bool((matrix.labels >= 0).any() or (self.labels >= 0).any())

@@ -120,6 +120,11 @@ NO_AGREED_MESSAGE = _fixed(
     "the seats agree on none that a label calls right or wrong",
     "一致した箇所の正否をラベルから判断できる議論はありません",
 )
+NO_RIGHT_MESSAGE = _fixed(
+    "no message can be right there: the labels pass, or name one that there is not",
+    "正解となる箇所がありません（ラベルが合格であるか、存在しない箇所を示しています）",
+)
+NONE_NAMES_A_MESSAGE = _fixed("no vote names a message", "メッセージを指定した票はありません")
 NO_MESSAGE_COUNT = _fixed("how many could be named is not known", "指定できる箇所の数が分かりません")
 NO_QUOTATION = _fixed("nothing is quoted", "引用はありません")
 NO_LABELLED_VOTE = _fixed("no such vote has a label", "該当する票にラベルはありません")

@@ -1,16 +1,22 @@
 """Faults and the messages at which they are found, against figures that were worked out by hand."""
 
+import dataclasses
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from jury_analysis.estimate import Estimate
 from jury_analysis.faults import FaultReport, faults
 from jury_analysis.message_agreement import MessageAgreement, message_agreement
 from jury_analysis.named_messages import named_messages
+from jury_analysis.reasons import NO_RIGHT_MESSAGE, NONE_NAMES_A_MESSAGE
 from jury_analysis.scale import OURS, Scale
-from jury_analysis.statistics import statistics
+from jury_analysis.statistics import StatisticsOptions, statistics
 from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 
@@ -131,9 +137,90 @@ def test_two_seats_that_name_the_same_message() -> None:
 
 
 def test_no_message_is_right_where_the_label_passes() -> None:
-    agreement = agreed(ballots([(U, U)], labels=[S], messages=[(1, 1)]))
+    facts = [{"label_message": None, "message_count": 4}, {"label_message": 1, "message_count": 4}]
+    agreement = agreed(ballots([(U, U)] * 2, labels=[S, U], messages=[(1, 1)] * 2, facts=facts))
 
-    assert (0.0, 1) == (agreement.plurality_right.value, agreement.plurality_right.n)
+    assert (1 / 2, 2) == (agreement.plurality_right.value, agreement.plurality_right.n)
+
+
+@pytest.mark.parametrize(
+    ("labels", "facts"),
+    [
+        ([S, S], [{}, {}]),
+        ([S, U], [{}, {"label_message": 7, "message_count": 3}]),
+        ([U, U], [{"label_message": 3, "message_count": 3}] * 2),
+    ],
+)
+def test_where_no_message_can_be_right_there_is_no_share_of_right_ones(labels: list[str], facts: list[Any]) -> None:
+    votes = ballots([(U, U)] * 2, labels=labels, messages=[(1, 1)] * 2, facts=facts)
+    agreement, panel = agreed(votes), found(votes).panel
+
+    shares = [agreement.plurality_right, agreement.majority_right, agreement.pairs[0].right]
+    assert [(None, NO_RIGHT_MESSAGE)] * 3 == [(one.value, one.reason) for one in shares]
+    assert (None, None) == (panel.message_exact.value, panel.message_exact_of_all.value)
+    assert (agreement.one_message.value, agreement.one_message.n) == (1.0, 2)
+
+
+def test_a_message_beside_the_last_can_be_within_one() -> None:
+    facts = [{"label_message": 3, "message_count": 3}]
+    panel = found(ballots([(U, U)], labels=[U], messages=[(2, 2)], facts=facts)).panel
+
+    assert (1.0, None) == (panel.message_within_one.value, panel.message_exact.value)
+
+
+def test_where_no_vote_names_a_message_none_is_wrong() -> None:
+    panel = found(ballots([(U, U)], labels=[U], facts=[{"label_message": 1, "message_count": 3}])).panel
+
+    assert (None, NONE_NAMES_A_MESSAGE) == (panel.message_exact_of_all.value, panel.message_exact_of_all.reason)
+    assert 1.0 == panel.found.value
+
+
+def estimates(report: Any) -> Iterator[Estimate]:
+    if isinstance(report, Estimate):
+        yield report
+    elif isinstance(report, dict):
+        for value in report.values():
+            yield from estimates(value)
+    elif isinstance(report, tuple | list):
+        for value in report:
+            yield from estimates(value)
+    elif dataclasses.is_dataclass(report):
+        for field in dataclasses.fields(report):
+            yield from estimates(getattr(report, field.name))
+
+
+ANY_VERDICT = st.sampled_from([S, R, U, None])
+ANY_MESSAGE = st.none() | st.integers(0, 4)
+ROW = st.tuples(
+    st.tuples(ANY_VERDICT, ANY_VERDICT, ANY_VERDICT),
+    ANY_VERDICT,
+    st.tuples(ANY_MESSAGE, ANY_MESSAGE, ANY_MESSAGE),
+    st.fixed_dictionaries({"label_message": ANY_MESSAGE, "message_count": st.none() | st.integers(1, 4)}),
+)
+
+
+@given(rows=st.lists(ROW, min_size=1, max_size=6))
+def test_a_share_of_cases_that_cannot_succeed_is_no_number(rows: list[Any]) -> None:
+    votes, labels, messages, facts = map(list, zip(*rows, strict=True))
+    report = statistics(
+        ballots(votes, labels=labels, messages=messages, facts=facts),
+        options=StatisticsOptions(scale=OURS, resamples=0),
+    )
+
+    assert all(one.n > 0 for one in estimates(report) if one.value is not None)
+    right = [
+        label != S and fact["label_message"] is not None and fact["label_message"] < (fact["message_count"] or 5)
+        for label, fact in zip(labels, facts, strict=True)
+    ]
+    (panel,) = report.panels
+    if not any(right):
+        raters = () if panel.faults is None else (*panel.faults.seats, panel.faults.panel)
+        shares = [share for one in raters for share in (one.message_exact, one.message_exact_of_all)]
+        if panel.messages is not None:
+            shares += [panel.messages.plurality_right, panel.messages.majority_right]
+            shares += [pair.right for pair in panel.messages.pairs]
+
+        assert [None] * len(shares) == [one.value for one in shares]
 
 
 def test_where_the_label_names_no_message_none_is_right_or_wrong() -> None:
