@@ -16,7 +16,7 @@ from jury_events.text.visible_text import visible_line
 
 CLOUD = "https://cloud.langfuse.com"
 _PUBLIC, _SECRET = "LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY"
-_TOO_MANY, _SERVER_ERRORS, _ERRORS = 429, 500, 400
+_TOO_MANY, _SERVER_ERRORS = 429, 500
 _TRIES = 5
 _LONGEST_WAIT = 60.0
 _SECONDS = 60.0
@@ -70,13 +70,14 @@ class LangfuseApi:
         """
         return self._object(path, self._send("GET", path, params=_given(asked)))
 
-    def post(self, path: str, body: Any) -> dict[str, Any]:
-        """Send JSON; returns the JSON object of the answer.
+    def post(self, path: str, body: Any) -> tuple[int, dict[str, Any]]:
+        """Send JSON; returns the status, 200 to 299, and the JSON object of the answer.
 
         Raises:
             LangfuseRefused: it was not taken.
         """
-        return self._object(path, self._send("POST", path, json=body))
+        answer = self._send("POST", path, json=body)
+        return answer.status_code, self._object(path, answer)
 
     def _object(self, path: str, answer: httpx2.Response) -> dict[str, Any]:
         try:
@@ -99,9 +100,11 @@ class LangfuseApi:
             except httpx2.HTTPError as error:
                 said = type(error).__name__
                 continue
-            if answer.status_code < _ERRORS:
+            if answer.is_success:
                 return answer
-            said = f"HTTP {answer.status_code}: {visible_line(answer.text, _SHOWN)}"
+            place = answer.headers.get("location")
+            shown = f"a redirect to {place}; set LANGFUSE_BASE_URL" if place and answer.is_redirect else answer.text
+            said = f"HTTP {answer.status_code}: {visible_line(shown, _SHOWN)}"
             if answer.status_code != _TOO_MANY and answer.status_code < _SERVER_ERRORS:
                 break
             wait = _retry_after(answer, wait)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -10,7 +11,11 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
+    ExportLogsPartialSuccess,
+    ExportLogsServiceRequest,
+    ExportLogsServiceResponse,
+)
 
 from jury_events.errors import SettingError
 from jury_events.local_events import ScoresExported
@@ -170,9 +175,21 @@ async def test_a_refusal_is_one_line_without_a_key_and_what_was_written_stays_re
     assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(server)))
 
 
-async def test_a_batch_that_is_taken_in_part_is_no_success(judged: str, langfuse: Langfuse, server: JsonServer) -> None:
-    langfuse.refuses = JsonAnswer({"accepted": 4, "rejected": 1, "errors": [{"message": "too long"}]}, 207)
-    with pytest.raises(ScoresRefused, match="too long"):
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (JsonAnswer({"accepted": 4, "rejected": 1, "errors": [{"message": "too long"}]}, 207), "too long"),
+        (JsonAnswer({"errors": [{"message": "too long"}]}, 207), "too long"),
+        (JsonAnswer({"login": "please"}, 200), "status 200"),
+        (JsonAnswer({}, 302), "HTTP 302"),
+        (JsonAnswer({}, 304), "HTTP 304"),
+    ],
+)
+async def test_what_langfuse_did_not_take_is_not_recorded_as_written(
+    judged: str, langfuse: Langfuse, server: JsonServer, answer: JsonAnswer, why: str
+) -> None:
+    langfuse.refuses = answer
+    with pytest.raises(ScoresRefused, match=why):
         await exported(judged, "langfuse", at(server))
     langfuse.refuses = None
 
@@ -269,6 +286,59 @@ async def test_a_crash_between_write_and_record_repeats_that_debate_alone_and_sa
     assert [True, False, False] == [one.repeated for one in again]
     assert 4 + 8 == len(events(collector))
     assert [False] * 3 == [one.repeated for one in await exported(judged, "otel", environ)]
+
+
+PROTOBUF, JSON, HTML = ({"content-type": kind} for kind in ("application/x-protobuf", "application/json", "text/html"))
+ALL_REFUSED = ExportLogsServiceResponse(
+    partial_success=ExportLogsPartialSuccess(rejected_log_records=4, error_message="all refused")
+).SerializeToString()
+WARNED = ExportLogsServiceResponse(
+    partial_success=ExportLogsPartialSuccess(error_message="soon full")
+).SerializeToString()
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "content", "why"),
+    [
+        (200, PROTOBUF, ALL_REFUSED, "it refused 4 records: all refused"),
+        (200, {}, ALL_REFUSED, "it refused 4 records: all refused"),
+        (200, JSON, b'{"partialSuccess": {"rejectedLogRecords": "2"}}', "it refused 2 records"),
+        (200, HTML, b"<html>login</html>", "it answered with text/html that is no answer of OTLP"),
+        (200, {}, b"<html>login</html>", "no answer of OTLP"),
+        (200, {"content-type": "text/plain"}, ALL_REFUSED, "no answer of OTLP"),
+        (200, JSON, b"[1]", "no answer of OTLP"),
+        (204, {}, b"", "status 204"),
+        (302, {"location": "http://127.0.0.1:9/login"}, b"", "status 302, a redirect to http://127.0.0.1:9/login"),
+        (307, {"location": "/login"}, b"", "status 307, a redirect to /login"),
+        (304, {}, b"", "status 304"),
+        (404, {}, b"", "see that it runs"),
+    ],
+)
+async def test_what_a_collector_did_not_take_is_not_recorded_as_written(
+    sqlite_url: str, collector: OtlpReceiver, status: int, headers: dict[str, str], content: bytes, why: str
+) -> None:
+    async with Jury("independent", store=sqlite_url) as jury:
+        await jury.evaluate(a_row("a", trace_id=TRACE), run_id="r")
+    environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+    collector.status, collector.headers, collector.content = status, headers, content
+
+    with pytest.raises(ScoresRefused, match=re.escape(why)):
+        await exported(sqlite_url, "otel", environ)
+    collector.status, collector.headers, collector.content = 200, {}, b""
+    assert ["written"] == statuses(await exported(sqlite_url, "otel", environ))
+
+
+@pytest.mark.parametrize(
+    ("headers", "content"), [(PROTOBUF, b""), (HTML, b""), (PROTOBUF, WARNED), (JSON, b"{}"), ({}, WARNED)]
+)
+async def test_what_a_collector_took_is_written(
+    sqlite_url: str, collector: OtlpReceiver, headers: dict[str, str], content: bytes
+) -> None:
+    async with Jury("independent", store=sqlite_url) as jury:
+        await jury.evaluate(a_row("a", trace_id=TRACE), run_id="r")
+    collector.headers, collector.content = headers, content
+
+    assert ["written"] == statuses(await exported(sqlite_url, "otel", {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}))
 
 
 async def test_a_trace_of_another_tool_is_left_out(sqlite_url: str, collector: OtlpReceiver) -> None:

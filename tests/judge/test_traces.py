@@ -3,6 +3,10 @@
 from pathlib import Path
 
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTracePartialSuccess,
+    ExportTraceServiceResponse,
+)
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 
 from jury_actors.notices import Notice
@@ -20,6 +24,10 @@ from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.otlp_receiver import ReceivedSpan, otlp_receiver
 from support.runtime_harness import KeptStore, Run, a_case_with_records
+
+SOME_REFUSED = ExportTraceServiceResponse(
+    partial_success=ExportTracePartialSuccess(rejected_spans=1, error_message="full")
+).SerializeToString()
 
 ROW = {"case_id": "refund", "question": "Refund the canary.", "response": "The canary is refunded."}
 FAULTY = Script(scripted={"initial/A": ("unparseable",), "round-*": ("bad_request",)})
@@ -127,12 +135,21 @@ async def test_every_attribute_of_the_conventions_has_a_name_that_they_define(
     assert {name for name in used if not name.startswith(("gen_ai.", "jury."))} <= {"error.type"}
 
 
+@pytest.mark.parametrize(
+    ("status", "content", "why"),
+    [
+        (400, b"", "the collector did not take them"),
+        (302, b"", "the collector did not take them: it answered with status 302"),
+        (200, b"<html>", "the collector did not take them: it answered with something that is no answer of OTLP"),
+        (200, SOME_REFUSED, "the collector did not take them: it refused 1 records: full"),
+    ],
+)
 async def test_a_collector_that_refuses_is_reported_and_stops_no_debate(
-    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch, status: int, content: bytes, why: str
 ) -> None:
     said: list[str] = []
     with otlp_receiver() as receiver:
-        receiver.status = 400
+        receiver.status, receiver.content = status, content
         points(receiver.url, monkeypatch)
         await judged(sqlite_url, observation=Observation(otel=True, say=said.append))
     store = open_store(sqlite_url, write=False)
@@ -142,6 +159,7 @@ async def test_a_collector_that_refuses_is_reported_and_stops_no_debate(
     assert row is not None
     assert "completed" == row.status
     assert ["traces_failed", "traces_lost"] == [one.event for one in said if isinstance(one, Notice)]
+    assert f"traces are not sent ({why}); the debates go on" == said[0]
     assert "the traces of 1 debate were not sent" == said[-1]
 
 

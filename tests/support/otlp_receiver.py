@@ -26,11 +26,13 @@ class ReceivedSpan(NamedTuple):
 
 
 class OtlpReceiver:
-    """What arrived; answers with `status`."""
+    """What arrived; answers with `status`, `headers` and `content`."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.status = 200
+        self.headers: dict[str, str] = {}
+        self.content = b""
         self.bodies: list[bytes] = []
         self.paths: list[str] = []
 
@@ -80,8 +82,11 @@ def otlp_receiver() -> Iterator[OtlpReceiver]:
                 receiver.bodies.append(gzip.decompress(body) if zipped else body)
                 receiver.paths.append(self.path)
             self.send_response(receiver.status)
-            self.send_header("content-length", "0")
+            for name, value in receiver.headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(receiver.content)))
             self.end_headers()
+            self.wfile.write(receiver.content)
 
         def log_message(self, *_args: object) -> None:
             return

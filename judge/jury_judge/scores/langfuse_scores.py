@@ -16,6 +16,7 @@ from jury_events.text.visible_text import visible_line
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace
 from jury_judge.scores.score_target import ScoresRefused, place_of
 
+_ACCEPTED, _IN_PART = 202, 207
 _SHOWN = 300
 """Characters of a refusal."""
 
@@ -42,12 +43,14 @@ class LangfuseScores:
         """See `ScoreTarget`; a correction has the same ids and times, by which Langfuse knows that it is one."""
         bodies = [_body(trace, one) for one in scores]
         try:
-            answer = self._api.post("/api/public/scores", bodies)
+            status, answer = self._api.post("/api/public/scores", bodies)
         except LangfuseRefused as error:
             raise ScoresRefused(f"debate {trace.debate_id}: {error}") from error
-        if answer.get("rejected"):  # status 207: not all were taken
-            said = visible_line(json.dumps(answer.get("errors")), _SHOWN)
-            raise ScoresRefused(f"debate {trace.debate_id}: Langfuse at {self.place} refused scores: {said}")
+        if status != _ACCEPTED and (status != _IN_PART or answer.get("rejected") != 0):
+            said = visible_line(json.dumps(answer.get("errors") or answer), _SHOWN)
+            raise ScoresRefused(
+                f"debate {trace.debate_id}: Langfuse at {self.place} refused scores: status {status}, {said}"
+            )
         return {body["name"]: body["id"] for body in bodies}
 
 

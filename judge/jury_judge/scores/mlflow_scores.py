@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 
 import mlflow
 from mlflow.entities import AssessmentSource, AssessmentSourceType
-from mlflow.exceptions import MlflowException
 
 from jury_events.local_events import ExportedScore, ScoreTargetName
+from jury_events.text.visible_text import visible_line
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace
 from jury_judge.scores.score_target import ScoresRefused, place_of
+
+_SHOWN = 300
+"""Characters of a refusal."""
 
 
 class MlflowScores:
@@ -53,7 +56,10 @@ class MlflowScores:
                         rationale=rationale,
                         metadata=facts,
                     )
-            except MlflowException as error:
-                raise ScoresRefused(f"debate {trace.debate_id}: MLflow at {self.place} refused it: {error}") from error
+            except Exception as error:  # an answer that is none of MLflow's has the errors of its parser
+                said = visible_line(f"{type(error).__name__}: {error}", _SHOWN)
+                raise ScoresRefused(f"debate {trace.debate_id}: MLflow at {self.place} refused it: {said}") from error
+            if not written.assessment_id:
+                raise ScoresRefused(f"debate {trace.debate_id}: MLflow at {self.place} named no id of its feedback")
             ids[one.name] = written.assessment_id
         return ids

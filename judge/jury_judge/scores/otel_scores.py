@@ -13,6 +13,7 @@ from typing import Any
 
 from opentelemetry._logs import LogRecord
 from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.sdk._logs import ReadableLogRecord
 from opentelemetry.sdk._logs.export import LogRecordExportResult
 from opentelemetry.sdk.resources import Resource
@@ -20,11 +21,13 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import NonRecordingSpan, SpanContext, set_span_in_context
 
 from jury_events.local_events import ExportedScore, ScoreTargetName
+from jury_judge.otlp_answers import NotTaken, OtlpSession, Signal
 from jury_judge.scores.debate_scores import SCORE, VERDICT, DebateScore, JudgedTrace
 from jury_judge.scores.score_target import ScoresRefused, place_of
 
 _EVENT = "gen_ai.evaluation.result"
 _DEFAULT = "http://localhost:4318"
+_LOGS = Signal("LOGS", ExportLogsServiceResponse, ("rejected_log_records", "rejectedLogRecords"))
 _HEXADECIMAL = {"trace_id": re.compile(r"(0x)?[0-9a-fA-F]{32}"), "span_id": re.compile(r"(0x)?[0-9a-fA-F]{16}")}
 
 logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # what fails is reported by the caller
@@ -45,7 +48,8 @@ class OtelScores:
         base = environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or _DEFAULT
         endpoint = logs or f"{base.rstrip('/')}/v1/logs"
         self.place = place_of(endpoint)
-        self._exporter = OTLPLogExporter(endpoint=endpoint)
+        self._answers = OtlpSession(_LOGS, environ)
+        self._exporter = OTLPLogExporter(endpoint=endpoint, session=self._answers.session)
         self._resource = Resource.create({"service.name": "jury-judge"})
         self._scope = InstrumentationScope("jury_judge", version("jury-judge"))
 
@@ -83,10 +87,15 @@ class OtelScores:
                         self._scope,
                     )
                 )
-        if self._exporter.export(events) is not LogRecordExportResult.SUCCESS:
+        try:
+            taken = self._exporter.export(events) is LogRecordExportResult.SUCCESS
+        except NotTaken:
+            taken = False
+        if not taken:
+            why = self._answers.refusal or "see that it runs"
             raise ScoresRefused(
-                f"debate {trace.debate_id}: the collector at {self.place} did not take its events; see that it runs, "
-                "and call the same command again"
+                f"debate {trace.debate_id}: the collector at {self.place} did not take its events: {why}; "
+                "then call the same command again"
             )
         return {}
 

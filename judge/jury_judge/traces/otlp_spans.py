@@ -4,24 +4,31 @@ The standard variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME`, `OTE
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
 
-from jury_events.errors import SettingError
+from jury_events.errors import InputError, SettingError
+from jury_judge.otlp_answers import NotTaken, OtlpSession, Signal
 from jury_judge.traces.span_tree import SpanTree
 
 _KINDS = {"internal": SpanKind.INTERNAL, "client": SpanKind.CLIENT}
 _UNNAMED = "unknown_service"
 _HTTP = "http/protobuf"
+_TRACES = Signal("TRACES", ExportTraceServiceResponse, ("rejected_spans", "rejectedSpans"))
 
 logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # what fails is reported by the caller
+
+
+class SpansRefused(InputError):
+    """A collector answered, and did not take all spans; the message says why."""
 
 
 class SpanSender:
@@ -43,7 +50,11 @@ class SpanSender:
         self._tracer = provider.get_tracer("jury_judge", version("jury-judge"))
 
     def send(self, trees: Iterable[SpanTree]) -> bool:
-        """Send the spans of debates in one request; returns whether they arrived. Not for two threads at once."""
+        """Send the spans of debates in one request; returns whether they arrived. Not for two threads at once.
+
+        Raises:
+            SpansRefused: the collector answered, and did not take all of them.
+        """
         for tree in trees:
             self._make(tree)
         spans = self._ended.take()
@@ -121,4 +132,26 @@ def exporter_of(environ: Mapping[str, str]) -> Callable[[], SpanExporter] | None
     for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
         if (environ.get(name, "").strip() or _HTTP) != _HTTP:
             raise SettingError(f"{name}: traces are sent over {_HTTP}; set that, or leave it out")
-    return OTLPSpanExporter
+    return lambda: _CheckedExporter(OtlpSession(_TRACES, environ))
+
+
+class _CheckedExporter(OTLPSpanExporter):
+    """Says why a collector that answered did not take everything."""
+
+    def __init__(self, answers: OtlpSession) -> None:
+        super().__init__(session=answers.session)
+        self._answers = answers
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """See `SpanExporter`.
+
+        Raises:
+            SpansRefused: the collector answered, and refused some.
+        """
+        try:
+            result = super().export(spans)
+        except NotTaken:
+            result = SpanExportResult.FAILURE
+        if result is not SpanExportResult.SUCCESS and self._answers.refusal is not None:
+            raise SpansRefused(f"the collector did not take them: {self._answers.refusal}")
+        return result
