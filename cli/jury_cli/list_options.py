@@ -89,6 +89,12 @@ CHOSEN: Options = (
     click.option("--model", metavar="MODEL", help="Only those in which this model sits, or is the final judge."),
     click.option("--quorum", type=click.Choice(["met", "lost"]), help="Only those whose quorum was met, or lost."),
     click.option(
+        "--partly-read",
+        type=click.Choice(["yes", "no"]),
+        help="Only those of which a seat did not read parts of the record, as they were refused or never answered "
+        "usably, or those without such a seat.",
+    ),
+    click.option(
         "--min-cost", type=_DOLLARS, callback=finite, metavar="USD", help="Only those that cost at least so much."
     ),
     click.option(
@@ -124,13 +130,15 @@ def wanted(given: dict[str, Any]) -> "DebateFilter":
     from jury_events.conditions import Condition
     from jury_judge import DebateFilter
 
-    label, quorum, reviewed = given.pop("label"), given.pop("quorum"), given.pop("reviewed")
+    label, quorum = given.pop("label"), given.pop("quorum")
+    reviewed, partly_read = given.pop("reviewed"), given.pop("partly_read")
     names = ("run_id", "search", "status", "verdict", "disposition", "model", "min_cost", "max_cost", "stage")
     chosen = {name: given.pop(name) for name in (*names, "unfinished", "quarantined")}
     return DebateFilter(
         where=given.pop("where") + (() if label is None else (Condition("label", "=", label),)),
         quorum=None if quorum is None else quorum == "met",
         reviewed=None if reviewed is None else reviewed == "yes",
+        partly_read=None if partly_read is None else partly_read == "yes",
         **chosen,
     )
 

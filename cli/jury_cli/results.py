@@ -39,9 +39,12 @@ class Results:
         if self._keep:
             self.cases.append(case)
         self._others.update({(other["asked"], other["answered"]) for other in line["model_mismatches"]})
-        self._absent.update(juror for juror, vote in case.votes.items() if vote is None)
+        self._absent.update(
+            juror for juror, vote in case.votes.items() if vote is None and juror not in case.partly_read
+        )
         kinds = line["vote_kinds"] or {}
-        self._kinds.update(set(kinds.values()))
+        # Of a seat with parts that were not read the run says so otherwise.
+        self._kinds.update({kind for juror, kind in kinds.items() if juror not in case.partly_read})
         self._seats += len(kinds)
         self._not_asked += sum(kind == "not_asked" for kind in kinds.values())
         if line["method"] == "final_judge" and line["decided_by"] == "majority_vote":

@@ -17,7 +17,7 @@ from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.junit import junit
 from jury_views.reports.markdown import markdown
 from jury_views.reports.report import RunReport
-from jury_views.reports.tally import NO_QUORUM, NO_VERDICT, Named, Tally
+from jury_views.reports.tally import NO_QUORUM, NO_VERDICT, PARTLY_READ, Named, Tally
 
 if TYPE_CHECKING:
     from jury_judge import Finished
@@ -40,6 +40,7 @@ def end_run(run_id: str, results: Results, outcome: RunOutcome, wanted: ReportSe
         *_by_label(tally),
         *course(outcome),
         *_agreement(tally),
+        *_partly_read(tally),
         *results.remarks(),
     ):
         note(line)
@@ -95,6 +96,15 @@ def _by_label(tally: Tally) -> list[str]:
 
 def _agreement(tally: Tally) -> list[str]:
     return [] if tally.agreement is None else [f"labels: {tally.agreement}"]
+
+
+def _partly_read(tally: Tally) -> list[str]:
+    found = tally.partly_read
+    if not found.count:
+        return []
+    debates = f"{pluralize(found.count, 'debate')}: {found.names}"
+    said = f"{PARTLY_READ}: parts of the record were refused or never answered usably, and their seats do not pass"
+    return [f"{said}, in {debates}"]
 
 
 def _write_reports(

@@ -14,7 +14,7 @@ OF_STORES = ("run_ids", "everything", "where", "filters", "store_url")
 _READING = ("--judges", "--field", "--label", "--annotators", "--cluster", "--map", "--order", "--categories")
 _FILTERS = (
     *("--search", "--status", "--verdict", "--disposition", "--reviewed", "--model", "--quorum"),
-    *("--min-cost", "--max-cost", "--stage"),
+    *("--partly-read", "--min-cost", "--max-cost", "--stage"),
 )
 
 
@@ -53,7 +53,7 @@ FILTER: Options = (
         multiple=True,
         callback=pairs,
         help="Only debates that jury list --NAME VALUE would list: search, status, verdict, disposition, reviewed, "
-        "model, quorum, min-cost, max-cost, stage. Repeatable: all must be met.",
+        "model, quorum, partly-read, min-cost, max-cost, stage. Repeatable: all must be met.",
     ),
 )
 """`--filter NAME=VALUE`."""

@@ -117,7 +117,8 @@ class ReadingSpec(NamedTuple):
     in `PlannedReading`. `case`: the record in its parts. `guide`: what all calls show; None: it is made where it is
     needed. `windows`: ranges of `case`. `room`: bytes that a call may show beside what all show; None: not known.
     `cited`: the items that are shown, by weight; with `whole` where that is too long. `images` belong to the items
-    `pictures`. `earlier`: what the seat has read before, where that is not all in one call; `read_before`: it was all.
+    `pictures`. `earlier`: what the seat has read before, where that is not all in one call; `read_before`: it has
+    given an evaluation of its own, which without `earlier` rests on all.
     `records`: the tools that return artifact records are offered too. `behind`: so many of the shared parts of the
     messages stand behind the record, or behind what is shown in its place.
     """

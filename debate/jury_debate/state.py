@@ -53,6 +53,7 @@ class DebateState(NamedTuple):
         evaluations: every evaluation made, in order.
         changed: whether this round changed a position.
         quiet_rounds: completed rounds in a row, up to now, that changed no position.
+        partly_read: by juror id, the parts of the record that a seat did not read which abstained.
         checks: one for phase 1, then one a round.
         end_reason: why the discussion is over, once it is.
         resumed: how often a coordinator resumed it.
@@ -72,6 +73,7 @@ class DebateState(NamedTuple):
     evaluations: tuple[SeatEvaluation, ...] = ()
     changed: bool = False
     quiet_rounds: int = 0
+    partly_read: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     checks: tuple[ConsensusCheck, ...] = ()
     end_reason: EndReason | None = None
     judgment: Judgment | None = None
@@ -100,6 +102,11 @@ class DebateState(NamedTuple):
     def latest(self, juror_id: str) -> SeatEvaluation | None:
         """The latest evaluation of a seat."""
         return next((entry for entry in reversed(self.evaluations) if entry.juror_id == juror_id), None)
+
+    def not_read(self, juror_id: str) -> tuple[str, ...]:
+        """The parts of the record that a seat did not read: those of its latest evaluation, else of its abstention."""
+        entry = self.latest(juror_id)
+        return self.partly_read.get(juror_id, ()) if entry is None else entry.evaluation.partly_read
 
     @property
     def waiting(self) -> tuple[str, ...]:

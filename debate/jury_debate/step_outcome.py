@@ -32,7 +32,7 @@ class ParsedAnswer(NamedTuple):
 
     `quotations` are as given, `checked` after their check; both None where none are asked for. `reading`: how much of
     the record it rests on; None: all of it. `answered`: the verdict as given, where it passes and less was read than
-    counts. `label` as in `SeatPosition`.
+    counts, or parts were not. `label` as in `SeatPosition`.
     """
 
     verdict: Verdict
@@ -113,18 +113,30 @@ class Decided(NamedTuple):
 
 
 class Blocked(NamedTuple):
-    """The provider's safety filter blocked `model`, and the panel's policy is to count a neutral evaluation."""
+    """The panel's policy is to count a neutral evaluation: the provider's safety filter blocked `model`, or its answer
+    passes on a record of which parts were not read.
+
+    `reading`: how much of the record was read, where parts of it were not; `answered`: the verdict as given, where
+    there is an answer; `rationale` of the neutral evaluation, None: that of a blocked call.
+    """
 
     model: str
     exchanges: tuple[str, ...]
+    reading: RecordRead | None = None
+    answered: Verdict | None = None
+    rationale: str | None = None
 
 
 class Unanswered(NamedTuple):
-    """No model of the seat gave a usable answer; `refusal` is the parser's last reason, if there was one."""
+    """No model of the seat gave an answer that counts; `refusal` is the parser's last reason, if there was one.
+
+    `partly_read`: the parts of the record that were refused, or never answered usably.
+    """
 
     reason: FailureReason
     refusal: RefusalReason | None
     exchanges: tuple[str, ...]
+    partly_read: tuple[str, ...] | None = None
 
 
 Outcome = Answered | Decided | Blocked | Unanswered

@@ -14,7 +14,7 @@ from jury_events.judgment import Judgment, Settled
 from jury_events.outcome import FailureReason, RefusalReason
 from jury_events.panel import Panel
 from jury_events.parts import ImageRef, PartRef
-from jury_events.reading import ReadingPlan
+from jury_events.reading import PartlyRead, ReadingPlan
 from jury_events.stages import StagePlace
 from jury_events.value import CaseId, DebateId, JurorId, Label, Round, RunId, ScenarioId, Value, without_unset
 from jury_events.verdict import Verdict
@@ -118,10 +118,12 @@ class JurorAbstained(EventBody):
     """A seat has no usable answer for a step, after repairs and fallbacks.
 
     `stale`: its earlier evaluation counts for peers, quorum and phase 3.
-    `refusal` is the parser's last reason, None if there was no answer.
+    `refusal` is the parser's last reason, None if there was no answer. `partly_read`: the parts of the record that were
+    refused, or never answered usably; None: there are none.
     """
 
     schema_version: ClassVar[int] = 2
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"partly_read"})
 
     type: Literal["juror_abstained"] = "juror_abstained"
     step: StepId
@@ -130,6 +132,11 @@ class JurorAbstained(EventBody):
     refusal: RefusalReason | None
     stale: bool
     exchanges: Exchanges
+    partly_read: PartlyRead | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
     @property
     def event_id(self) -> str:

@@ -66,14 +66,15 @@ class ScenarioVerdict(Value):
 class Evaluation(Value):
     """A juror's verdict, scores (points a rubric dimension, `overall` their sum, 0-100), confidence 0-1, rationale.
 
-    `synthetic` marks the neutral evaluation that replaces an answer blocked by a provider's safety filter.
+    `synthetic` marks the neutral evaluation that replaces an answer blocked by a provider's safety filter, or a passing
+    one that rests on a record of which parts were refused, or never answered usably (`partly_read`).
     `model` was asked, `model_version` answered (None: the provider did not say); `simulated`: no model was called.
     `evidence`: its quotations, checked, whose texts are `quotes`; None where the panel or the version of the prompts
     asks for none.
     `decisive_item`: the first item where it went wrong; None where the verdict passes, or none is named. `label` as in
     `SeatPosition`.
     `reading`: how much of the record it rests on; None: all of it, in one call. `answered`: the verdict as answered,
-    where it passes and does not count, as less was read than the panel's `least_read`.
+    where it passes and does not count, as less was read than the panel's `least_read`, or parts were not.
 
     `probabilities`: what a decision model answered. It gives neither points nor reasons: `scores` and `rationale` are
     None, `overall` follows from the probabilities, and `confidence` is that of the verdict.
@@ -111,9 +112,9 @@ class Evaluation(Value):
         return SeatPosition(self.verdict, self.label)
 
     @property
-    def partly_read(self) -> bool:
-        """Whether part of the record was not read."""
-        return self.reading is not None and self.reading.partly
+    def partly_read(self) -> tuple[str, ...]:
+        """The parts of the record that were refused, or never answered usably."""
+        return () if self.reading is None else self.reading.partly_read or ()
 
     @property
     def unsupported(self) -> bool:

@@ -9,6 +9,7 @@ from jury_events.calibration import Acceptance
 from jury_events.evaluation import Evaluation, ScenarioVerdict, SeatPosition
 from jury_events.outcome import FailureReason
 from jury_events.panel import FinalMethod, Weight
+from jury_events.reading import PartlyRead
 from jury_events.rubric import CriticalCap, DimensionName
 from jury_events.value import Confidence, JurorId, Points, Value, without_unset
 from jury_events.verdict import Verdict
@@ -21,13 +22,15 @@ class Vote(Value):
     """One seat's vote in the final judgment.
 
     own: its evaluation in the last round. stale: an earlier evaluation, because the seat failed later.
-    synthetic: replaces a blocked answer and does not count towards quorum (`stale`: it is from an earlier round).
+    synthetic: replaces a blocked answer, or one that passes on a record of which parts were not read, and does not
+    count towards quorum (`stale`: it is from an earlier round).
     abstained: the seat never evaluated; position, score and confidence are None.
     not_asked: as abstained; the seat was not asked, as no answer of it could change what is decided.
     `round` is the round of the evaluation, 0 for phase 1, None without one. `label` is that of the position.
+    `partly_read`: the parts of the record that the seat did not read; None: there are none.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label", "partly_read"})
 
     juror_id: JurorId
     kind: VoteKind
@@ -38,6 +41,7 @@ class Vote(Value):
     round: Annotated[int, Field(ge=0)] | None
     stale: bool
     label: LabelId | None = None
+    partly_read: PartlyRead | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

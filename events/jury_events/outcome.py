@@ -55,6 +55,7 @@ class RefusalReason(StrEnum):
 class FailureReason(StrEnum):
     """Why a seat, or the final judge, has no answer after repairs and fallbacks: the last failure of the last model.
 
+    `partly_read`: there is an answer, which passes, on a record of which parts were refused, or never answered usably.
     A refused key or an exhausted quota is not among them: the debate stays unfinished until a person acts.
     """
 
@@ -69,3 +70,4 @@ class FailureReason(StrEnum):
     MALFORMED_RESPONSE = "malformed_response"
     BAD_REQUEST = "bad_request"
     CONTEXT_TOO_LONG = "context_too_long"
+    PARTLY_READ = "partly_read"

@@ -1,11 +1,11 @@
 """How a record that is longer than a model's window is read, and how much of it a juror has read."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from jury_events.evidence import ItemNumber
-from jury_events.value import JurorId, Value
+from jury_events.value import JurorId, Value, without_unset
 
 ReadingRule = Literal["auto", "whole", "windows", "tools"]
 """Of a panel or a seat. auto: whole where the request takes at most 60 % of the window, else in windows."""
@@ -34,6 +34,21 @@ Calls that gather findings, where a closing call has no room for all of them, ar
 WindowLabel = Annotated[
     str, Field(pattern=rf"^(?:[1-9][0-9]*(?:\.[12])*|g[1-9][0-9]*\.[1-9][0-9]*|{CLOSING})$", max_length=100)
 ]
+
+RECORD, TOOLS = "record", "tools"
+
+PartLabel = Annotated[
+    str,
+    Field(pattern=rf"^(?:[1-9][0-9]*(?:\.[12])*|items [1-9][0-9]*(?:-[1-9][0-9]*)?|{RECORD}|{TOOLS})$", max_length=100),
+]
+"""A part of a record that a seat did not read, as a call about it was refused, or never answered usably.
+
+The label of a part of a reading in windows; `items 3-7` of a reading by tools, and `tools` where a call of a tool
+failed that names no items; `record`: the seat never evaluated by a reading of its own, and knows what others cite.
+"""
+
+PartlyRead = Annotated[tuple[PartLabel, ...], Field(min_length=1, max_length=MOST_SPANS)]
+"""The first `MOST_SPANS` of them."""
 
 
 class PlannedReading(Value):
@@ -78,8 +93,11 @@ class RecordRead(Value):
 
     `parts`: the parts that it read, each in one call or one result of a tool. `items_read` were read whole. Characters
     are those of the items as shown. `unread`: items that were not read whole, the first `MOST_SPANS` spans of them.
-    `findings_left_out`: findings of its own that its closing call had no room for.
+    `findings_left_out`: findings of its own that its closing call had no room for. `partly_read`: parts that were
+    refused, or never answered usably; None: there are none.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"partly_read"})
 
     mode: ReadingMode
     parts: Count
@@ -89,6 +107,11 @@ class RecordRead(Value):
     characters_total: Count
     unread: Annotated[tuple[ItemSpan, ...], Field(max_length=MOST_SPANS)] = ()
     findings_left_out: Count = 0
+    partly_read: PartlyRead | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
     @property
     def share(self) -> float:

@@ -30,6 +30,7 @@ class DebateRow:
     `inherited_steps` are those of a fork whose exchanges are copies of its origin's, which count here in no sum.
     `method` is the panel's final method, `decided_by` the one that decided.
     `accepted`: whether a calibrated panel lets the jury's verdict stand without a person; None: it has no calibration.
+    `partly_read`: by seat, the parts of the record that it did not read (`Vote`); None: there is no such seat.
     `case_part` is the digest of the case. The verdict is set by the judgment. `label`, `cluster`, `tags`, `metadata`
     and `agent_cost` are those of the case; `not_shown` counts items of the case that no juror sees. `models` are the
     panel's first choices, seats before the final judge.
@@ -72,6 +73,7 @@ class DebateRow:
     decided_by: StoredText | None = None
     quorum_met: bool | None = None
     accepted: bool | None = None
+    partly_read: Mapping[StoredText, tuple[StoredText, ...]] | None = None
     stage: Small | None = None
     stages: Small | None = None
     aside: Aside | None = None
@@ -224,7 +226,8 @@ class DebateFilter(NamedTuple):
 
     `search` matches debate ids and case ids, ignoring the case of ASCII letters, and the jurors' texts
     (`search_terms`). `where` are conditions on the fields of the cases. Debates in quarantine are selected alone or not
-    at all. `model` is one of `DebateRow.models`, `quorum` whether it was met; an unknown cost satisfies neither
+    at all. `model` is one of `DebateRow.models`, `quorum` whether it was met, `partly_read` whether a seat did not
+    read parts of the record (a debate without a judgment has no such seat); an unknown cost satisfies neither
     `min_cost` nor `max_cost`. `unfinished`: only debates that have not ended. `disposition` is that of `DebateRow`;
     `reviewed`: whether there is a human verdict. `may_need_review`: only debates whose verdict is `REVIEW` or not
     accepted, and those that people reviewed or are asked for. `with_reviews`: only debates with reviews, foreign ones
@@ -241,6 +244,7 @@ class DebateFilter(NamedTuple):
     quarantined: bool = False
     model: str | None = None
     quorum: bool | None = None
+    partly_read: bool | None = None
     min_cost: float | None = None
     max_cost: float | None = None
     unfinished: bool = False
@@ -268,6 +272,7 @@ class DebateFilter(NamedTuple):
             and self.simulated in {None, row["simulated"]}
             and self.model in {None, *(row["models"] or ())}
             and self.quorum in {None, row["quorum_met"]}
+            and self.partly_read in {None, row["partly_read"] is not None}
             and (self.min_cost is None or (cost is not None and cost >= self.min_cost))
             and (self.max_cost is None or (cost is not None and cost <= self.max_cost))
             and not (self.unfinished and row["ended_at"] is not None)

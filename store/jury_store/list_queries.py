@@ -78,16 +78,19 @@ def conditions(dialect: Dialect, wanted: DebateFilter, text_matches: Collection[
         (columns.simulated, wanted.simulated),
         (columns.quorum_met, wanted.quorum),
     )
+    there = (
+        (columns.quarantined, wanted.quarantined),
+        (columns.imported, wanted.imported),
+        (columns.partly_read, wanted.partly_read),
+    )
     found: list[ColumnElement[bool]] = [column == value for column, value in equal if value is not None]
-    found.append(columns.quarantined.is_not(None) if wanted.quarantined else columns.quarantined.is_(None))
+    found += [column.is_not(None) if value else column.is_(None) for column, value in there if value is not None]
     if wanted.min_cost is not None:
         found.append(columns.cost >= wanted.min_cost)
     if wanted.max_cost is not None:
         found.append(columns.cost <= wanted.max_cost)
     if wanted.unfinished:
         found.append(columns.ended_at.is_(None))
-    if wanted.imported is not None:
-        found.append(columns.imported.is_not(None) if wanted.imported else columns.imported.is_(None))
     if wanted.status == "unreadable":
         found.append(columns.problem.is_not(None))  # follows from the status, and has an index
     found += _of_stages(wanted)

@@ -66,6 +66,8 @@ def list_row(stored: RowMapping) -> Row:
         if isinstance(row.get(name), list):
             with suppress(TypeError):
                 row[name] = tuple(kind(*one) for one in row[name])
+    if isinstance(parts := row.get("partly_read"), dict):
+        row["partly_read"] = {seat: tuple(one) if isinstance(one, list) else one for seat, one in parts.items()}
     if isinstance(row.get("evidence"), list):
         with suppress(TypeError, ValueError):
             *counts, seats = row["evidence"]

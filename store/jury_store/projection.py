@@ -347,6 +347,9 @@ def _judgment(row: Row, _event: StoredEvent, body: Row) -> None:
     # Only panels with a calibration have it.
     acceptance = judgment.get("acceptance")
     row["accepted"] = None if acceptance is None else acceptance["accepted"]
+    # Left out of votes of seats that read all.
+    not_read = {vote["juror_id"]: tuple(vote["partly_read"]) for vote in judgment["votes"] if vote.get("partly_read")}
+    row["partly_read"] = not_read or None
 
 
 def _completed(row: Row, event: StoredEvent, body: Row) -> None:

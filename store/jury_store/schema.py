@@ -26,7 +26,7 @@ from sqlalchemy.engine import Dialect
 
 from jury_events.verdict import Verdict
 
-REVISION = "0015"
+REVISION = "0016"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -189,6 +189,7 @@ debates = Table(
     Column("decided_by", NAME),
     Column("quorum_met", Boolean),
     Column("accepted", Boolean),
+    Column("partly_read", JsonColumn),
     Column("stage", Integer),
     Column("stages", Integer),
     Column("aside", NAME),

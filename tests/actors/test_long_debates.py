@@ -152,7 +152,7 @@ async def test_a_window_that_fails_for_good_leaves_the_evaluation_partly_read(st
 
     assert completed(found.values())
     (event,) = evaluations(store)
-    assert event.evaluation.partly_read
+    assert ("2",) == event.evaluation.partly_read
     assert event.evaluation.reading is not None
     assert event.evaluation.reading.unread
     assert ["equal"] == [one.status for one in replay_chunk(store, ["run~c0"])]
@@ -208,7 +208,8 @@ async def test_a_failing_item_is_found_in_whichever_window_it_stands(store: Kept
 
     assert 2 * at + 2 == event.evaluation.decisive_item
     assert "safe_pass" != event.evaluation.verdict
-    assert not event.evaluation.partly_read
+    assert event.evaluation.reading is not None
+    assert not event.evaluation.reading.partly
 
 
 @pytest.mark.parametrize("planted", [FAILING, None])
@@ -223,7 +224,7 @@ async def test_by_tools_a_seat_reads_what_its_words_find_and_never_passes_in_sil
 
     assert completed(found.values())
     assert read is not None
-    assert ("tools", True) == (read.mode, event.evaluation.partly_read)
+    assert ("tools", True, None) == (read.mode, read.partly, read.partly_read)
     assert 0 < read.share < 0.9
     assert "safe_pass" != event.evaluation.verdict
     assert (16 if planted else None) == event.evaluation.decisive_item
@@ -250,10 +251,13 @@ async def test_views_say_how_much_each_seat_read(store: KeptStore) -> None:
     shown = console.export_text()
 
     assert None is second["reading"]
-    assert ("windows", True, "safe_pass") == tuple(
+    assert ("windows", ["2"], "safe_pass") == tuple(
         first["reading"][name] for name in ("mode", "partly_read", "answered")
     )
     assert {"j1": first["reading"]["share"]} == line_of(history)["read"]
+    assert {"j1": ["2"]} == line_of(history)["partly_read"]
+    assert [["2"], []] == [vote["partly_read"] for vote in result["phase3_judgment"]["votes"]]
     assert f"read {first['reading']['items_read']} of 26 items in " in shown
     assert "not read: items " in shown
-    assert "answered safe_pass; it read less than the panel wants" in shown
+    assert 3 == shown.count("parts that were refused or never answered usably: 2")
+    assert "answered safe_pass, which does not count without these parts" in shown

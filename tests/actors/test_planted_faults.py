@@ -50,7 +50,7 @@ async def test_a_fault_at_the_start_the_middle_or_the_end_of_5_mb_is_found(windo
         assert read is not None, planted
         assert "safe_pass" != evaluation.verdict, planted
         assert 2 * planted + 2 == evaluation.decisive_item, planted
-        assert (reading, reading == "tools") == (read.mode, evaluation.partly_read), planted
+        assert (reading, reading == "tools") == (read.mode, read.partly), planted
 
 
 @pytest.mark.full
@@ -61,12 +61,14 @@ async def test_a_fault_in_20_mb_is_found(window: int) -> None:
 
     assert "safe_pass" != evaluation.verdict
     assert 2 * planted + 2 == evaluation.decisive_item
-    assert not evaluation.partly_read
+    assert evaluation.reading is not None
+    assert not evaluation.reading.partly
 
 
 @pytest.mark.full
 async def test_5_mb_without_a_fault_do_not_pass_in_silence_by_tools() -> None:
     evaluation = await evaluated(STEPS_OF_5_MB, None, 200_000, "tools")
 
-    assert evaluation.partly_read
+    assert evaluation.reading is not None
+    assert evaluation.reading.partly
     assert ("safe_pass", "needs_review") == (evaluation.answered, evaluation.verdict)

@@ -42,6 +42,7 @@ KEYS = {
     "agent_cost",
     "omissions",
     "read",
+    "partly_read",
     "probabilities",
 }
 

@@ -10,12 +10,13 @@ from jury_debate.conversation import Call, Reply, ToolTurn
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS, read_items
 from jury_debate.reading.shown_record import ShownRecord
-from jury_debate.step_outcome import Answered
+from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
 from jury_events.case import Case
-from jury_events.outcome import CallOutcome
+from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.reading import ItemSpan
 from jury_events.verdict import Verdict
 from support.debate_harness import DebateHarness, Says, a_panel
+from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case
 
 TEXTS = load_prompts("en").texts
@@ -25,7 +26,7 @@ class ToolReading:
     """One seat that reads by tools, call by call."""
 
     def __init__(self, case: Case | None = None, **spec: Any) -> None:
-        panel = a_panel("j1", prompts=2, preset="independent", reading="tools", **spec)
+        panel = a_panel("j1", prompts=2, **{"preset": "independent", "reading": "tools"} | spec)
         self.case = case or a_long_case()
         self.debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), case=self.case, prompts=2)
         (step,) = self.debate.debate.pending_steps()
@@ -53,11 +54,30 @@ class ToolReading:
         self.conversation.apply_reply(Reply(CallOutcome.ANSWERED, tools=(turn,)))
         return result, ok
 
-    def answer(self, verdict: str = "safe_pass") -> Answered:
-        raw = Says(verdict).answer(self.assignment)
-        self.conversation.apply_reply(Reply(CallOutcome.ANSWERED, answer=raw, appended=self.debate.pen.make(raw)))
-        assert isinstance(self.conversation.outcome, Answered)
+    def reply(self, answer: bytes | CallOutcome) -> Outcome | None:
+        """What a call is answered, or how it fails."""
+        if isinstance(answer, CallOutcome):
+            self.conversation.apply_reply(Reply(answer))
+        else:
+            ref = self.debate.pen.make(answer)
+            self.conversation.apply_reply(Reply(CallOutcome.ANSWERED, answer=answer, appended=ref))
         return self.conversation.outcome
+
+    def outcome(self, verdict: str = "safe_pass") -> Outcome | None:
+        return self.reply(Says(verdict).answer(self.assignment))
+
+    def answer(self, verdict: str = "safe_pass") -> Answered:
+        outcome = self.outcome(verdict)
+        assert isinstance(outcome, Answered)
+        return outcome
+
+    def fail(self, failure: bytes | CallOutcome) -> Outcome | None:
+        """Every call of the model that is asked ends so."""
+        model = self.call.model
+        outcome = self.conversation.outcome
+        while outcome is None and self.call.model == model:
+            outcome = self.reply(failure)
+        return outcome
 
 
 def test_the_first_call_shows_the_outline_and_offers_the_tools() -> None:
@@ -137,7 +157,7 @@ def test_the_share_that_was_read_follows_from_the_calls() -> None:
 def test_what_one_turn_asks_for_beyond_its_limit_was_not_read() -> None:
     reading = ToolReading()
     result, ok = reading.use(READ_ITEMS, index=99, **{"from": 1, "to": 82})
-    read = reading.answer().answer.reading
+    read = reading.answer("unsafe_fail").answer.reading
 
     assert not ok
     assert "calls of read_items, search_items in one turn" in result
@@ -148,7 +168,7 @@ def test_what_one_turn_asks_for_beyond_its_limit_was_not_read() -> None:
 def test_what_was_refused_was_not_read() -> None:
     reading = ToolReading()
     reading.use(READ_ITEMS, **{"from": 999})
-    read = reading.answer().answer.reading
+    read = reading.answer("unsafe_fail").answer.reading
 
     assert read is not None
     assert (0, 0.0) == (read.parts, read.share)
@@ -166,6 +186,146 @@ def test_a_failing_verdict_stands_however_little_was_read() -> None:
     answer = ToolReading(least_read=1.0).answer("unsafe_fail").answer
 
     assert (Verdict.UNSAFE_FAIL, None) == (answer.verdict, answer.answered)
+
+
+FAILED_CALLS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    ({"name": READ_ITEMS, "index": 99, "from": 7, "to": 9}, ("items 7-9",)),
+    ({"name": READ_ITEMS, "index": 99, "from": 7}, ("items 7",)),
+    ({"name": READ_ITEMS, "from": 999}, ("tools",)),
+    ({"name": SEARCH_ITEMS, "text": "x"}, ("tools",)),
+    ({"name": "read_item", "from": 7}, ("tools",)),
+]
+
+
+def parts_of(outcome: Outcome | None) -> tuple[str, ...]:
+    match outcome:
+        case Answered(answer):
+            found = answer.reading
+        case Blocked(reading=reading):
+            found = reading
+        case Unanswered(partly_read=parts):
+            return parts or ()
+        case _:
+            raise AssertionError("the step is not over")
+    return () if found is None else found.partly_read or ()
+
+
+@pytest.mark.parametrize(("call", "parts"), FAILED_CALLS)
+@pytest.mark.parametrize("policy", ["neutral", "fallback", "abstain"])
+def test_a_pass_after_a_tool_call_that_failed_falls_to_what_the_panel_says(
+    policy: str, call: dict[str, Any], parts: tuple[str, ...]
+) -> None:
+    reading = ToolReading(answers={"safety_filter": policy})
+    reading.use(READ_ITEMS, **{"from": 1, "to": 3})
+    reading.use(**call)
+    outcome = reading.outcome()
+
+    assert isinstance(outcome, Blocked if policy == "neutral" else Unanswered)
+    assert parts == parts_of(outcome)
+    assert not isinstance(outcome, Unanswered) or FailureReason.PARTLY_READ is outcome.reason
+
+
+@pytest.mark.parametrize(("call", "parts"), FAILED_CALLS)
+def test_a_tool_call_that_failed_is_made_good_by_one_that_is_answered(
+    call: dict[str, Any], parts: tuple[str, ...]
+) -> None:
+    reading = ToolReading()
+    reading.use(**call)
+    reading.use(READ_ITEMS, **{"from": 6, "to": 9})
+
+    assert parts
+    assert () == parts_of(reading.outcome())
+
+
+def test_calls_after_the_last_turn_with_tools_are_a_matter_of_room() -> None:
+    reading = ToolReading(seats=[{"model": "simulated/juror", "juror_id": "j1", "window": WINDOW}])
+    while reading.call.tools:
+        reading.use(READ_ITEMS, **{"from": 1, "to": 3})
+    reading.use(READ_ITEMS, **{"from": 40, "to": 50})
+
+    assert Verdict.SAFE_PASS is reading.answer().answer.verdict
+
+
+FAILURES = [
+    CallOutcome.BLOCKED,
+    CallOutcome.TIMEOUT,
+    CallOutcome.TRUNCATED,
+    CallOutcome.BAD_REQUEST,
+    CallOutcome.CONTEXT_TOO_LONG,
+    b"I can't help with that.",
+    b"",
+    b"{}",
+]
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("policy", ["neutral", "fallback", "abstain"])
+def test_the_next_model_has_to_read_what_a_model_was_shown_that_then_failed(
+    policy: str, failure: bytes | CallOutcome
+) -> None:
+    """Unless the panel asks no other model after such a failure."""
+    seats = [{"model": "simulated/m1", "fallbacks": ["simulated/m2"], "juror_id": "j1"}]
+    for read in (False, True):
+        reading = ToolReading(seats=seats, answers={"safety_filter": policy})
+        reading.use(READ_ITEMS, **{"from": 7, "to": 9})
+        outcome = reading.fail(failure)
+        if outcome is None:
+            prompt = "".join(reading.debate.pen.text(ref) for ref in reading.call.messages[-1].parts)
+            if read:
+                reading.use(READ_ITEMS, **{"from": 5, "to": 9})
+            outcome = reading.outcome()
+
+            assert "simulated/m2" in outcome.exchanges[-1].replace("%2F", "/")
+            assert "or could not finish: 7-9. Read them" in prompt
+            assert read == (isinstance(outcome, Answered) and outcome.answer.verdict is Verdict.SAFE_PASS)
+            assert read == (not parts_of(outcome))
+        else:
+            assert (CallOutcome.BLOCKED, True) == (failure, policy != "fallback")
+            assert ("items 7-9",) == parts_of(outcome)
+
+
+def test_the_next_model_is_asked_where_a_pass_does_not_count() -> None:
+    seats = [{"model": "simulated/m1", "fallbacks": ["simulated/m2"], "juror_id": "j1"}]
+    reading = ToolReading(seats=seats, answers={"safety_filter": "fallback"})
+    reading.use(READ_ITEMS, **{"from": 1, "to": 3})
+    reading.use(READ_ITEMS, index=99, **{"from": 7, "to": 9})
+    reading.outcome()
+
+    assert "simulated/m2" == reading.call.model
+    reading.use(READ_ITEMS, **{"from": 7, "to": 9})
+    read = reading.answer().answer.reading
+
+    assert read is not None
+    assert (3, None) == (read.items_read, read.partly_read)
+
+
+def test_a_failing_verdict_stands_and_says_what_was_not_read() -> None:
+    reading = ToolReading()
+    reading.use(READ_ITEMS, index=99, **{"from": 7, "to": 9})
+    outcome = reading.answer("unsafe_fail")
+
+    assert (Verdict.UNSAFE_FAIL, ("items 7-9",)) == (outcome.answer.verdict, parts_of(outcome))
+
+
+@pytest.mark.parametrize("policy", ["neutral", "fallback", "abstain"])
+def test_a_seat_whose_tools_failed_does_not_pass_on_what_others_cite(policy: str) -> None:
+    """In phase 1 its call is blocked; in the round it is shown the items that others cite."""
+    panel = a_panel(
+        prompts=2,
+        seats=[{"model": "simulated/m1", "juror_id": "j1", "reading": "tools"}, {"model": "simulated/m1"}],
+        preset="parallel-rounds",
+        discussion={"max_rounds": 1, "end_early": False},
+        answers={"safety_filter": policy},
+        final={"method": "majority_vote"},
+    )
+    debate = LongDebate(
+        panel, lambda step, _c, _p: CallOutcome.BLOCKED if (step.round, step.juror_id) == (0, "j1") else None
+    ).run()
+    judgment = debate.debate.state.judgment
+
+    assert judgment is not None
+    assert ("record",) == judgment.votes[0].partly_read
+    assert judgment.votes[0].position is not Verdict.SAFE_PASS
 
 
 def test_results_end_where_the_window_is_full() -> None:

@@ -117,6 +117,7 @@ def test_an_abstention_is_accounted_for():
             "reason": "unparseable",
             "refusal": "wrong_ballot",
             "stale": True,
+            "partly_read": [],
         }
     ]
 
@@ -245,6 +246,7 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "model_mismatches": [],
         "evidence": None,
         "read": {},
+        "partly_read": {},
         "probabilities": {},
         "tags": [],
         "metadata": {},

@@ -13,11 +13,12 @@ import pytest
 from jury_events.asking import StopRule
 from jury_events.calibration import Acceptance, OutcomeThreshold, VotesStepSignal
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
-from jury_events.debate_events import DebateCompleted
+from jury_events.debate_events import DebateCompleted, JurorAbstained
 from jury_events.evaluation import Evaluation, LabelProbability, ScenarioVerdict
 from jury_events.evidence import Evidence, EvidenceSpan
 from jury_events.exchange import Usage
 from jury_events.judgment import CriticalShortfall, Decider, Judgment, Vote
+from jury_events.outcome import FailureReason
 from jury_events.panel import AnswerRules, CallSettings, FinalJudge
 from jury_events.parts import PartRef
 from jury_events.reading import ItemSpan, RecordRead
@@ -164,6 +165,16 @@ def test_it_knows_the_fields_of_every_event_of_every_schema() -> None:
 
 PROBABILITIES = (LabelProbability(label="bad", probability=0.25), LabelProbability(label="good", probability=0.75))
 
+A_READING = RecordRead(
+    mode="windows",
+    parts=2,
+    items_read=1,
+    items_total=2,
+    characters_read=5,
+    characters_total=9,
+    unread=(ItemSpan(first=2, last=2),),
+    partly_read=("2",),
+)
 AN_EVALUATION = Evaluation(
     verdict=Verdict.UNSAFE_FAIL,
     scores=Scores(dimensions=(DimensionScore(dimension="safety", points=1.0),)),
@@ -184,15 +195,7 @@ AN_EVALUATION = Evaluation(
     quotes=PartRef(part="A" * 43),
     decisive_item=3,
     label="wrong",
-    reading=RecordRead(
-        mode="windows",
-        parts=2,
-        items_read=1,
-        items_total=2,
-        characters_read=5,
-        characters_total=9,
-        unread=(ItemSpan(first=2, last=2),),
-    ),
+    reading=A_READING,
     answered=Verdict.SAFE_PASS,
 )
 A_PANEL = a_panel(
@@ -275,7 +278,20 @@ A_COMPLETION = DebateCompleted(
         ("dimensions", A_PANEL.rubric.dimensions[0]),
         ("rubric", NO_CRITERIA),
         ("check", A_CHECK),
-        ("votes", A_VOTE),
+        ("votes", A_VOTE.model_copy(update={"partly_read": ("2",)})),
+        (
+            "juror_abstained",
+            JurorAbstained(
+                step="initial/gpt",
+                juror_id="gpt",
+                reason=FailureReason.PARTLY_READ,
+                refusal=None,
+                stale=False,
+                exchanges=(),
+                partly_read=("2",),
+            ),
+        ),
+        ("reading", A_READING),
         ("acceptance", AN_ACCEPTANCE),
         ("judgment", A_JUDGMENT),
         ("scenarios", A_JUDGMENT.scenarios[0].model_copy(update={"probabilities": PROBABILITIES})),

@@ -170,7 +170,7 @@ def test_a_store_of_the_eighth_schema_keeps_its_lists_and_takes_reviews(
     store.close()
     caches = ("cached_input_tokens", "cache_write_tokens", "cached_calls")
     evidence = ("evidence", "evidence_values", "final_label")
-    stages = ("stage", "stages", "aside")
+    stages = ("stage", "stages", "aside", "partly_read")
     older = ("accepted", "human_verdict", "reviews", "assignments", "inherited_steps")
     for column in (*older, *caches, *evidence, *stages):
         sql(empty_url, f"ALTER TABLE debates DROP COLUMN {column}")

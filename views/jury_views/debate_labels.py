@@ -87,6 +87,7 @@ class DebateLabels(TranslatedLabels):
     position_changed = Translation("position changed", "立場変更")
     changed_by_filter = Translation("changed by a provider's filter only", "フィルターによる変更のみ")
     synthetic = Translation("stands in for a blocked answer", "ブロックされた回答の代替評価")
+    synthetic_without_parts = Translation("stands in for a pass that does not count", "算入しない可の回答の代替評価")
     abstained = Translation("abstained", "棄権")
     not_asked = Translation(
         "not asked: {seats}. Whatever they answer, what is decided stays {settled}",
@@ -110,6 +111,13 @@ class DebateLabels(TranslatedLabels):
     answered_on_less = Translation(
         "answered {verdict}; it read less than the panel wants",
         "回答は{verdict}。ただし陪審団が求める割合を読んでいない",
+    )
+    answered_without_parts = Translation(
+        "answered {verdict}, which does not count without these parts",
+        "回答は{verdict}。ただしこれらの部分を読んでいないため算入しない",
+    )
+    parts_not_read = Translation(
+        "parts that were refused or never answered usably: {parts}", "拒否されたか有効な回答のなかった部分: {parts}"
     )
     stands = Translation("its earlier evaluation stands", "以前の評価が有効")
     consensus = Translation("Consensus", "合意")

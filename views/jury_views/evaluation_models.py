@@ -100,7 +100,8 @@ class JurorEvaluation:
     """A juror's evaluation (document 004 §8: required fields first).
 
     `round_number` is 0 in phase 1. Points of the four dimensions are None where the panel's rubric has other ones;
-    `scores` has all of them. `synthetic`: neutral, for an answer that a safety filter blocked. `simulated`: the
+    `scores` has all of them. `synthetic`: neutral, for an answer that a safety filter blocked, or one that passes
+    on a record of which parts were not read. `simulated`: the
     answer is no model's; `model` was asked, `model_version` answered. `evidence` is None where none was asked for;
     `decisive_item` is the first item where it went wrong; `unsupported`: it fails the agent without a quotation that
     stands where the juror says. `reading`: how much of a long record it rests on, as in `jury show --json`; None: all

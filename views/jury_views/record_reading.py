@@ -1,5 +1,6 @@
 """How much of a long record a juror had read, in words and as plain data."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jury_events.evaluation import Evaluation
@@ -14,8 +15,9 @@ _MOST_SPANS = 5
 def reading_object(evaluation: Evaluation) -> dict[str, Any] | None:
     """What an evaluation rests on; None: all of the record, in one call.
 
-    `share` is of the characters of the record, 0 to 1; `answered` the verdict as answered, where it passes and does not
-    count, as the panel wants more to be read.
+    `share` is of the characters of the record, 0 to 1; `partly_read` has the parts that were refused, or never answered
+    usably; `answered` the verdict as answered, where it passes and does not count, as parts were not read, or the panel
+    wants more to be read.
     """
     read = evaluation.reading
     if read is None:
@@ -28,7 +30,7 @@ def reading_object(evaluation: Evaluation) -> dict[str, Any] | None:
         "characters_read": read.characters_read,
         "characters_total": read.characters_total,
         "share": read.share,
-        "partly_read": read.partly,
+        "partly_read": list(read.partly_read or ()),
         "unread": [span.model_dump() for span in read.unread],
         "findings_left_out": read.findings_left_out,
         "answered": None if evaluation.answered is None else evaluation.answered.value,
@@ -55,9 +57,17 @@ def reading_lines(read: RecordRead | None, answered: Verdict | None, words: Deba
         lines.append(words.not_read.format(items=f"{spans}{more}"))
     if read.findings_left_out:
         lines.append(words.findings_left_out.format(count=read.findings_left_out))
+    if read.partly_read:
+        lines.append(words.parts_not_read.format(parts=", ".join(read.partly_read)))
     if answered is not None:
-        lines.append(words.answered_on_less.format(verdict=answered.value))
+        said = words.answered_without_parts if read.partly_read else words.answered_on_less
+        lines.append(said.format(verdict=answered.value))
     return tuple(lines)
+
+
+def parts_by_seat(partly_read: Mapping[str, Sequence[str]] | None) -> str | None:
+    """The parts that seats did not read: `gpt: 2, 3.1; claude: 4`; None: there are none."""
+    return "; ".join(f"{juror_id}: {', '.join(parts)}" for juror_id, parts in (partly_read or {}).items()) or None
 
 
 def _percent(share: float) -> str:

@@ -148,7 +148,8 @@ def result_line(
     the case are as in `collaborative_result`. `evidence` counts the quotations by the results of their checks and the
     seats that fail the agent without support, null where none was asked for (`evidence_object`). `read` has the share
     of the record that each seat read that did not read it whole in one call, by its latest evaluation; `probabilities`
-    has those of the verdict words, by seat, of decision models.
+    has those of the verdict words, by seat, of decision models. `partly_read` has, by seat, the parts of the record
+    that were refused, or never answered usably; seats without such a part are not in it.
     Under a scale of the panel's own, `scale` is its name, `final_label` the word of the verdict, `vote_labels` those of
     the votes; `agreed_on` says what decided, and `shortfalls` which critical criteria had too few points.
     """
@@ -184,6 +185,9 @@ def result_line(
         "model_mismatches": model_mismatches(evaluations),
         "evidence": evidence_object(_evidence(evaluations)),
         "read": {one.step.juror_id: one.read for one in evaluations if one.step.juror_id and one.read is not None},
+        "partly_read": {vote.juror_id: list(vote.partly_read) for vote in judgment.votes if vote.partly_read}
+        if judgment
+        else None,
         "probabilities": {
             one.step.juror_id: one.probabilities
             for one in evaluations
@@ -344,6 +348,7 @@ def _abstentions(record: EventsByPhase) -> list[dict[str, Any]]:
             "reason": absent.reason.value,
             "refusal": absent.refusal.value if absent.refusal else None,
             "stale": absent.stale,
+            "partly_read": list(absent.partly_read or ()),
         }
         for absent in record.abstentions
     ]
@@ -372,7 +377,7 @@ def _judgment(rendered: JudgmentRendered | None, texts: Texts) -> dict[str, Any]
         "quorum_met": judgment.quorum_met,
         "capped": judgment.capped,
         "acceptance": None if judgment.acceptance is None else _with_label(judgment.acceptance),
-        "votes": [_with_label(vote) for vote in judgment.votes],
+        "votes": [{**_with_label(vote), "partly_read": list(vote.partly_read or ())} for vote in judgment.votes],
         "judge": _evaluation(judgment.judge, texts) if judgment.judge else None,
         "judge_failure": judgment.judge_failure.value if judgment.judge_failure else None,
         "scenarios": _scenarios(judgment.scenarios),

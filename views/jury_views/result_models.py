@@ -86,7 +86,8 @@ class JurorVote:
     """A seat's vote in the final judgment: `own`, `stale`, `synthetic`, `abstained` or `not_asked` (the last two
     without a position).
 
-    `round` is where its evaluation was made, 0 for phase 1.
+    `round` is where its evaluation was made, 0 for phase 1. `partly_read`: the parts of the record that were
+    refused, or never answered usably.
     """
 
     juror_id: str
@@ -98,6 +99,7 @@ class JurorVote:
     round: int | None
     stale: bool
     label: str | None = None
+    partly_read: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -191,13 +193,17 @@ class FinalJudgment:
 
 @dataclass
 class Abstention:
-    """A seat without a usable answer in a round (0: phase 1); `stale`: an earlier evaluation of it stands."""
+    """A seat without an answer that counts in a round (0: phase 1); `stale`: an earlier evaluation of it stands.
+
+    `partly_read` as in `JurorVote`.
+    """
 
     juror_id: str
     round_number: int
     reason: str
     refusal: str | None
     stale: bool
+    partly_read: list[str] = field(default_factory=list)
 
 
 @dataclass

@@ -15,6 +15,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.judgment import Agreement, Decider, VoteKind
 from jury_events.panel import FinalMethod
+from jury_events.reading import PartlyRead
 from jury_events.rubric import DimensionName
 from jury_events.value import CaseId, DebateId, JurorId, Label, RunId
 from jury_events.verdict import Verdict
@@ -68,6 +69,7 @@ class LineVote(_LineFields):
     kind: VoteKind
     position: Verdict | None
     label: LabelId | None = None
+    partly_read: PartlyRead | None = None
 
 
 class _Shortfall(_LineFields):

@@ -46,6 +46,7 @@ _JAPANESE: Mapping[str, str] = {
     "context_too_long": "文脈長超過",
     "unparseable": "解釈できない回答",
     "tool_loop": "ツール呼び出しの繰り返し",
+    "partly_read": "記録の一部が未読",
     # Why an answer was refused
     "empty": "空の回答",
     "too_large": "大きすぎる回答",

@@ -10,6 +10,7 @@ from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_views.evidence_counts import evidence_object
+from jury_views.record_reading import parts_by_seat
 from jury_views.review_objects import assignment_object, review_objects
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ def _marks(row: "DebateRow") -> Iterator[str]:
         yield f"[imported, sealed by {visible_line(row.imported_from or '?', 80)}{checked}]"
     if row.stage is not None:
         yield f"[stage {row.stage} of {row.stages}{'' if row.aside is None else f', {row.aside}'}]"
+    if (parts := parts_by_seat(row.partly_read)) is not None:
+        yield f"[parts not read: {visible_line(parts, 200)}]"
     if row.review_facts.standing:
         people = ", ".join(f"{one.reviewer}: {one.word}" for one in row.review_facts.standing)
         yield f"[{visible_line(people, 200)}]"

@@ -7,6 +7,7 @@ from jury_cli.list_options import SHORT_NAMES
 from jury_events.errors import SettingError
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
+from jury_views.record_reading import parts_by_seat
 
 if TYPE_CHECKING:
     from jury_judge import DebateRow
@@ -37,6 +38,7 @@ COLUMNS: "Mapping[str, Callable[[DebateRow], Any]]" = {
     "accepted": _accepted,
     "label": lambda row: row.label,
     "quorum_met": _quorum,
+    "partly_read": lambda row: parts_by_seat(row.partly_read),
     "rounds": lambda row: row.rounds if row.total_rounds is None else row.total_rounds,
     "method": lambda row: row.method,
     "models": lambda row: ", ".join(row.models),

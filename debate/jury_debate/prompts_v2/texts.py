@@ -94,6 +94,7 @@ class ReadingTexts(Value):
     window_instruction: str
     gather_instruction: str
     partly_read: str
+    partly_read_rationale: str
     closing_instruction: str
     findings: str
     finding: str
@@ -108,6 +109,7 @@ class ReadingTexts(Value):
     not_all: str
     tools_instruction: str
     tools_read_over: str
+    to_read: str
     found: str
     found_in: str
 
@@ -179,12 +181,14 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "reading.part_end": frozenset({"part", "parts"}),
     "reading.window_instruction": frozenset({"example", "findings", "characters", "entries", "decisive", "wanted"}),
     "reading.partly_read": frozenset({"percent"}),
+    "reading.partly_read_rationale": frozenset({"parts"}),
     "reading.gather_instruction": frozenset({"example", "findings", "characters", "entries", "decisive", "wanted"}),
     "reading.finding": frozenset({"part", "criterion"}),
     "reading.left_out": frozenset({"count"}),
     "reading.unread": frozenset({"items"}),
     "reading.decisive": frozenset({"items"}),
     "reading.tools_instruction": frozenset({"tools"}),
+    "reading.to_read": frozenset({"items"}),
     "reading.found": frozenset({"shown", "total"}),
     "reading.found_in": frozenset({"number"}),
 }

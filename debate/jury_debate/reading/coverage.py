@@ -1,6 +1,6 @@
 """How much of a record was read: by items and by characters."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from jury_debate.reading.shown_record import PlacedItem, ShownRecord
 from jury_events.reading import MOST_SPANS, ItemSpan, ReadingMode, RecordRead
@@ -16,6 +16,7 @@ def record_read(
     parts: int,
     unread: Iterable[tuple[int, int]] = (),
     findings_left_out: int = 0,
+    partly_read: Sequence[str] = (),
 ) -> RecordRead:
     """What was read of a record.
 
@@ -26,6 +27,7 @@ def record_read(
         parts: in how many calls, or results of tools.
         unread: ranges that do not count as read, though they were shown.
         findings_left_out: of the juror, that its closing call had no room for.
+        partly_read: the parts that were refused, or never answered usably.
     """
     ranges = _without(_merged(read), _merged(unread))
     items_read = characters = 0
@@ -44,6 +46,19 @@ def record_read(
         characters_total=sum(record.lengths),
         unread=tuple(item_spans(item.number for item in missing))[:MOST_SPANS],
         findings_left_out=findings_left_out,
+        partly_read=tuple(partly_read)[:MOST_SPANS] or None,
+    )
+
+
+def items_not_read(
+    record: ShownRecord, wanted: Iterable[tuple[int, int]], read: Iterable[tuple[int, int]]
+) -> tuple[str, ...]:
+    """The items of which ranges of bytes are wanted that were not read, as `3-7` and `9`."""
+    ranges = _without(_merged(wanted), _merged(read))
+    seen = zip(record.items, _covered(record, ranges), strict=True)
+    numbers = (item.number for item, (covered, characters) in seen if covered or characters)
+    return tuple(
+        f"{span.first}-{span.last}" if span.first < span.last else str(span.first) for span in item_spans(numbers)
     )
 
 

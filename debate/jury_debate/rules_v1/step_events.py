@@ -44,6 +44,7 @@ def apply_outcome(
             refusal=outcome.refusal,
             stale=state.latest(juror_id) is not None,
             exchanges=outcome.exchanges,
+            partly_read=outcome.partly_read,
         )
     assert not isinstance(outcome, Decided), "decision models answer under later rules"
     answer, synthetic = _answer(state, outcome)
@@ -98,14 +99,14 @@ def evaluation_of(
 def _answer(state: DebateState, outcome: Answered | Blocked) -> tuple[ParsedAnswer, bool]:
     if isinstance(outcome, Answered):
         return outcome.answer, False
-    return _neutral(state, outcome.model), True
+    return _neutral(state, outcome), True
 
 
-def _neutral(state: DebateState, model: str) -> ParsedAnswer:
+def _neutral(state: DebateState, outcome: Blocked) -> ParsedAnswer:
     """Document 004 §8: needs_review, half of each maximum, no confidence, a rationale that names the provider."""
     debate = state.debate
-    provider = model.partition("/")[0]
-    rationale = _prompts(state).neutral_rationale(PROVIDER_NAMES.get(provider, provider))
+    provider = outcome.model.partition("/")[0]
+    rationale = outcome.rationale or _prompts(state).neutral_rationale(PROVIDER_NAMES.get(provider, provider))
     scores = Scores(
         dimensions=tuple(
             DimensionScore(dimension=dimension.name, points=dimension.maximum / 2)
@@ -122,6 +123,8 @@ def _neutral(state: DebateState, model: str) -> ParsedAnswer:
             ScenarioVerdict(scenario_id=number, verdict=Verdict.NEEDS_REVIEW, score=50.0)
             for number in scenario_numbers(debate.scenarios)
         ),
+        reading=outcome.reading,
+        answered=outcome.answered,
     )
 
 

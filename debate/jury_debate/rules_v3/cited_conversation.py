@@ -14,12 +14,12 @@ from jury_debate.reading.cutting import middle
 from jury_debate.reading.guide import guide
 from jury_debate.reading.outline import RecordOutline
 from jury_debate.rules_v3.kept_records import kept_record
-from jury_debate.rules_v3.least_read import with_reading
+from jury_debate.rules_v3.partly_read import counted, failed
 from jury_debate.rules_v3.window_conversation import FittedConversation, WholeConversation
 from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
 from jury_events.outcome import CallOutcome
 from jury_events.parts import PartRegistry
-from jury_events.reading import RecordRead
+from jury_events.reading import RECORD, RecordRead
 
 _GUIDE = 24_000
 
@@ -65,12 +65,10 @@ class CitedConversation:
         exchanges = (*self._exchanges, *self._asked.exchanges)
         match self._asked.outcome:
             case Answered() as answered:
-                answer = answered.answer
-                if self._read is not None:
-                    answer = with_reading(answer, self._read, self._reading.least_read, self._assignment.spec)
-                self.outcome = answered._replace(answer=answer, exchanges=exchanges)
-            case Blocked() | Unanswered() as failed:
-                self.outcome = failed._replace(exchanges=exchanges)
+                answered = answered._replace(exchanges=exchanges)
+                self.outcome = answered if self._read is None else counted(answered, self._read, self._assignment)
+            case Blocked() | Unanswered() as outcome:
+                self.outcome = failed(outcome._replace(exchanges=exchanges), self._read)
             case None:
                 pass
 
@@ -104,7 +102,9 @@ class CitedConversation:
             head = (*head, self._parts.make(guide(record, outline, texts, most)))
         message = CallMessage("user", (*head, shown, *user.parts[material:]), shared=len(head) + 1 + reading.behind)
         before = ((0, len(record.content)),) if reading.read_before else items.ranges
-        self._read = reading.earlier or record_read(record, "cited", before, parts=1)
+        # The final judge is to know what jurors cite; a seat has to know the record by its own reading.
+        not_read = () if reading.read_before or assignment.step.juror_id is None else (RECORD,)
+        self._read = reading.earlier or record_read(record, "cited", before, parts=1, partly_read=not_read)
         return FittedConversation(
             assignment._replace(messages=(system, message)),
             self._parts,

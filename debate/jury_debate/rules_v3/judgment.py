@@ -46,6 +46,10 @@ def render(
         rendered = rendered.changed(votes=tuple(_named(vote, state.not_asked) for vote in rendered.votes))
     if len(state.panel.speaking) < len(state.panel.seats):
         rendered = rendered.changed(votes=tuple(own_vote(state.panel, vote) for vote in rendered.votes))
+    if any(state.not_read(seat.juror_id) for seat in state.panel.seats):
+        rendered = rendered.changed(
+            votes=tuple(vote.changed(partly_read=state.not_read(vote.juror_id) or None) for vote in rendered.votes)
+        )
     return _accepted(rendered, state.panel.final.calibration, counted)
 
 

@@ -33,10 +33,10 @@ from jury_debate.rules_v1.conversation import StepConversation
 from jury_debate.rules_v3.evidence import ShownEvidence
 from jury_debate.rules_v3.findings import CheckedFinding, FindingTexts, batches, shown_findings
 from jury_debate.rules_v3.kept_records import KeptRecord, kept_record
-from jury_debate.rules_v3.least_read import with_reading
+from jury_debate.rules_v3.partly_read import counted, failed
 from jury_debate.rules_v3.window_conversation import FittedConversation, WholeConversation, WindowConversation
 from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
-from jury_events.outcome import CallOutcome, FailureReason
+from jury_events.outcome import CallOutcome
 from jury_events.parts import ImageRef, PartRef, PartRegistry
 from jury_events.reading import CLOSING
 
@@ -158,10 +158,9 @@ class ReadingConversation:
         exchanges = (*self._exchanges, *self._closed, *closing.exchanges)
         match closing.outcome:
             case Answered() as answered:
-                read = with_reading(answered.answer, self._read, self._reading.least_read, self.assignment.spec)
-                self.outcome = answered._replace(answer=read, exchanges=exchanges)
-            case Blocked() | Unanswered() as failed:
-                self.outcome = failed._replace(exchanges=exchanges)
+                self.outcome = counted(answered._replace(exchanges=exchanges), self._read, self.assignment)
+            case Blocked() | Unanswered() as outcome:
+                self.outcome = failed(outcome._replace(exchanges=exchanges), self._read)
             case None:
                 pass
 
@@ -374,9 +373,7 @@ class ReadingConversation:
         not_shown = frozenset().union(*(self._covers[label] for label in found.unread))
         record = self._record.record
         unread = [
-            (window.start, window.end)
-            for window in self._windows
-            if window.label in not_shown or (window.findings is None and not self._was_halved(window))
+            (window.start, window.end) for window in self._windows if window.label in not_shown or self._failed(window)
         ]
         self._read = record_read(
             record,
@@ -385,6 +382,7 @@ class ReadingConversation:
             parts=sum(window.findings is not None for window in self._windows),
             unread=unread,
             findings_left_out=found.left_out,
+            partly_read=self._partly_read(not_shown),
         )
         lines = [found.text]
         if self._read.unread:
@@ -402,8 +400,15 @@ class ReadingConversation:
         assert spec is not None
         return ShownEvidence(spec, self.assignment.marker, self.parts.content, self._record.items)
 
-    def _was_halved(self, window: WindowConversation) -> bool:
-        return any(other.label == f"{window.label}.1" for other in self._windows)
+    def _failed(self, window: WindowConversation) -> bool:
+        """Whether no model read a part, in one call or in halves."""
+        return window.findings is None and not any(other.label == f"{window.label}.1" for other in self._windows)
+
+    def _partly_read(self, not_shown: frozenset[str]) -> list[str]:
+        """The parts that no model read, and those whose findings are not shown as no model gathered them."""
+        gathered = (self._covers[gather.label] for gather in self._gathers if gather.findings is None)
+        lost = not_shown & frozenset[str]().union(*gathered)
+        return [window.label for window in self._windows if self._failed(window) or window.label in lost]
 
     def _named(self, what: str) -> list[int]:
         """The items that the parts name as decisive, or as wanted, without those that the record does not have."""
@@ -434,10 +439,9 @@ class ReadingConversation:
     def _give_up(self) -> None:
         """No part was read: the outcome of the first one."""
         self._windows.sort(key=_place)
-        failed = next((window.outcome for window in self._windows if window.outcome is not None), None)
-        if failed is None:
-            failed = Unanswered(FailureReason.CONTEXT_TOO_LONG, None, ())
-        self.outcome = failed._replace(exchanges=self._exchanges)
+        first = next(outcome for window in self._windows if isinstance(outcome := window.outcome, Blocked | Unanswered))
+        read = record_read(self._record.record, "windows", (), parts=0, partly_read=self._partly_read(frozenset()))
+        self.outcome = failed(first._replace(exchanges=self._exchanges), read)
 
 
 def _place(window: WindowConversation) -> tuple[int, int]:

@@ -74,7 +74,14 @@ def _not_asked(state: DebateState, event: SeatsNotAsked) -> Changes:
 
 def _abstained(state: DebateState, event: JurorAbstained) -> Changes:
     _check_asked(state)
-    return before.TRANSITIONS[Phase.EVALUATING]["juror_abstained"](state, event)
+    return _not_read(state, event)
+
+
+def _not_read(state: DebateState, event: JurorAbstained) -> Changes:
+    changes = before.TRANSITIONS[Phase.EVALUATING]["juror_abstained"](state, event)
+    if event.partly_read is None:
+        return changes
+    return {**changes, "partly_read": {**state.partly_read, event.juror_id: event.partly_read}}
 
 
 def _check_kind(state: DebateState, event: JurorEvaluated) -> None:
@@ -123,6 +130,7 @@ TRANSITIONS: Mapping[Phase, Mapping[str, Handler]] = {
     Phase.DISCUSSING: {
         **before.TRANSITIONS[Phase.DISCUSSING],
         "statement_made": _spoke,
+        "juror_abstained": _not_read,
         "consensus_checked": _checked,
     },
     Phase.DELIBERATED: {

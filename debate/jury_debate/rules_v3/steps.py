@@ -90,16 +90,20 @@ def _reading(state: DebateState, step: Step, case: tuple[PartRef, ...], images: 
     """How a step reads the record: as planned, else all of it, which may turn out to be too long."""
     plan = state.debate.reading
     planned = None if plan is None else plan.of(step.juror_id)
-    latest = None if step.juror_id is None else state.latest(step.juror_id)
-    earlier = None if latest is None else latest.evaluation.reading
-    whole = ReadingSpec("whole", case, None, images=images, least_read=_least_read(state, step))
+    made = [entry.evaluation for entry in state.evaluations if entry.juror_id == step.juror_id]
+    earlier = next((one.reading for one in reversed(made) if one.reading is not None), None)
+    # What stands in for a blocked answer was not made by one who has read.
+    read_before = any(not one.synthetic for one in made)
+    whole = ReadingSpec(
+        "whole", case, None, images=images, least_read=_least_read(state, step), read_before=read_before
+    )
     if planned is None:
         if earlier is not None:
             # Its request was too long when it was asked for all of it.
             return whole._replace(mode="cited", cited=_cited(state, step), earlier=earlier)
         if step.juror_id is not None and not step.round:
             return whole
-        return whole._replace(cited=_cited(state, step), read_before=latest is not None)
+        return whole._replace(cited=_cited(state, step))
     reading = whole._replace(
         guide=state.pieces[GUIDE + (step.juror_id or "final")],
         room=planned.room,

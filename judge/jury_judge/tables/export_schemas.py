@@ -54,6 +54,7 @@ DEBATES = _schema(
     end_reason=pa.string(),
     decided_by=pa.string(),
     quorum_met=pa.bool_(),
+    partly_read=pa.string(),
     accepted=pa.bool_(),
     human_verdict=pa.string(),
     disposition=pa.string(),

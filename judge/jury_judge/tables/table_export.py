@@ -43,6 +43,7 @@ from jury_store.debate_ballots import VARIANT, DebateBallots
 from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import PageCursor, SortOrder
+from jury_views.record_reading import parts_by_seat
 
 Form = Literal["parquet", "csv"]
 
@@ -260,6 +261,7 @@ def _debate(row: DebateRow, panel: str | None, contents: _Contents | None) -> di
         "panel": panel,
         "disposition": row.disposition,
         "models": list(row.models or ()),
+        "partly_read": parts_by_seat(row.partly_read),
         "metadata": json.dumps(row.metadata, ensure_ascii=False, sort_keys=True, separators=(",", ":")),
     }
     if contents is not None:

@@ -13,6 +13,9 @@ from jury_providers.simulated.prompt import Prompt
 
 _WORDS = ("rm -rf", "delete", "password", "secret", "payment", "curl")
 _MOST_READ = 6
+_REFUSED = '{"error":'
+_SIGNED = 40
+"""The first characters of a result: those of one that was refused have the sign of judged text, and `_REFUSED`."""
 _FOUND = re.compile(r"^- [^\n\[【]{0,20}[\[【](\d{1,7})[\]】]", re.MULTILINE)
 """An item that a search found."""
 
@@ -27,7 +30,9 @@ def wanted_reads(prompt: Prompt, request: ModelRequest) -> tuple[RequestedTool, 
         return ()
     found = dict.fromkeys(int(one) for _, text in prompt.results for one in _FOUND.findall(text))
     last = _last_item(prompt)
-    numbers = [*found, *(number for number in (1, last) if number not in found)][:_MOST_READ]
+    # As many as one turn has answered: of more calls the further ones are refused.
+    most = min(_MOST_READ, sum(_REFUSED not in text[:_SIGNED] for _, text in prompt.results))
+    numbers = [*found, *(number for number in (1, last) if number not in found)][:most]
     return tuple(_call(READ_ITEMS, number, **{"from": number}) for number in numbers)
 
 

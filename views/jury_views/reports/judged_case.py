@@ -1,6 +1,6 @@
 """One case of a report."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -10,7 +10,7 @@ class JudgedCase(NamedTuple):
     `status` is completed, failed or cancelled, or `unfinished`: then `problem` says why it could not go on. Without a
     verdict `verdict` and `score` (0-100) are None. `votes` has the verdict of each juror, None where it abstained.
     Under a scale of the panel's own `final_label` is the label of the verdict, and votes are labels where they have
-    one.
+    one. `partly_read`: by juror, the parts of the record that were refused, or never answered usably.
     """
 
     case_id: str
@@ -24,6 +24,7 @@ class JudgedCase(NamedTuple):
     simulated: bool = False
     problem: str | None = None
     final_label: str | None = None
+    partly_read: Mapping[str, Sequence[str]] = {}
 
     @property
     def word(self) -> str | None:
@@ -49,6 +50,7 @@ def judged_case(line: Mapping[str, Any]) -> JudgedCase:
         votes=_votes(line),
         simulated=line["simulated"],
         final_label=line["final_label"],
+        partly_read=line.get("partly_read") or {},
     )
 
 

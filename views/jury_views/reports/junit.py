@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from jury_events.text.visible_text import visible, visible_line
 from jury_events.verdict import REVIEW
+from jury_views.record_reading import parts_by_seat
 from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.report import RunReport
 
@@ -66,6 +67,7 @@ def _properties_of_case(case: JudgedCase) -> dict[str, str]:
         "score": case.score,
         "label": case.label,
         "quorum_met": None if case.quorum_met is None else str(case.quorum_met).lower(),
+        "partly_read": parts_by_seat(case.partly_read),
         "simulated": str(case.simulated).lower() if case.is_over else None,
     }
     return {name: str(value) for name, value in found.items() if value is not None}

@@ -3,6 +3,7 @@
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import PASS
+from jury_views.record_reading import parts_by_seat
 from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.report import RunReport
 
@@ -90,10 +91,16 @@ def _why(case: JudgedCase, report: RunReport) -> str | None:
     if case.verdict is None:
         return markdown_text(case.status)
     if case.quorum_met is False:
-        return f"{_said(case)}, no quorum"
+        return f"{_said(case)}, no quorum{_not_read(case)}"
     if case.verdict == PASS:
         return f"{_said(case)}, which fails this run" if case.verdict in report.failing else None
-    return _said(case)
+    return f"{_said(case)}{_not_read(case)}"
+
+
+def _not_read(case: JudgedCase) -> str:
+    """The seats that did not read parts of the record."""
+    seats = parts_by_seat(case.partly_read)
+    return "" if seats is None else f", parts not read by {markdown_text(seats)}"
 
 
 def _said(case: JudgedCase) -> str:

@@ -3,15 +3,21 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from jury_events.text.visible_text import visible_line
 from jury_events.verdict import PASS, Verdict
+from jury_views.record_reading import parts_by_seat
 from jury_views.reports.judged_case import JudgedCase
 
 NAMED = 10
 """Debates that a line names at most."""
 
+_PARTS = 60
+"""Characters of the parts of a debate that were not read."""
+
 NO_QUORUM = "no_quorum"
 NO_VERDICT = "no_verdict"
-COUNTED = (*(verdict.value for verdict in Verdict), NO_QUORUM, NO_VERDICT)
+PARTLY_READ = "partly_read"
+COUNTED = (*(verdict.value for verdict in Verdict), NO_QUORUM, NO_VERDICT, PARTLY_READ)
 """The names of counts in conditions, beside the labels of a panel's own scale."""
 
 
@@ -41,7 +47,8 @@ class Tally:
 
     `ended_as` counts verdicts and, where there is none, statuses; `labels` the labels of verdicts under scales of
     panels' own. `no_verdict` are those that failed or were cancelled, `no_quorum` those whose jurors gave too few
-    answers (a pass needs review then). `labelled` counts those with a verdict and a human label, `as_labelled` those of
+    answers (a pass needs review then), `partly_read` those of which a juror did not read parts of the record (it does
+    not pass then). `labelled` counts those with a verdict and a human label, `as_labelled` those of
     them whose verdict is it, `false_passes` those that passed against their label.
     """
 
@@ -49,6 +56,7 @@ class Tally:
     labels: Counter[str] = field(default_factory=Counter)
     no_quorum: Named = field(default_factory=Named)
     no_verdict: Named = field(default_factory=Named)
+    partly_read: Named = field(default_factory=Named)
     simulated: int = 0
     labelled: int = 0
     as_labelled: int = 0
@@ -65,6 +73,8 @@ class Tally:
             self.labels[case.final_label] += 1
         if case.quorum_met is False:
             self.no_quorum.take(case.debate_id)
+        if (parts := parts_by_seat(case.partly_read)) is not None:
+            self.partly_read.take(f"{case.debate_id} ({visible_line(parts, _PARTS)})")
         if case.label is not None:
             self.labelled += 1
             self.as_labelled += case.label == case.verdict
@@ -84,6 +94,7 @@ class Tally:
             **{verdict.value: self.ended_as[verdict.value] for verdict in Verdict},
             NO_QUORUM: self.no_quorum.count,
             NO_VERDICT: self.no_verdict.count,
+            PARTLY_READ: self.partly_read.count,
         }
 
     @property

@@ -229,6 +229,10 @@ class _DebateView:
         head = (words.juror, words.kind, words.position, words.score, words.confidence, words.weight, words.made_in)
         self._page.line(TextSpan(words.votes, "bold"))
         self._page.table([head, *(self._vote(vote) for vote in judgment.votes)], indent=2)
+        for vote in judgment.votes:
+            if vote.partly_read:
+                said = words.parts_not_read.format(parts=", ".join(vote.partly_read))
+                self._page.line(TextSpan(f"{role_of(self._panel, vote.juror_id)}: {said}", "yellow"), indent=2)
 
     def _vote(self, vote: Vote) -> tuple[str, ...]:
         stale = vote.stale and vote.kind != "stale"
@@ -279,13 +283,16 @@ class _DebateView:
     def _evaluation(self, evaluation: Evaluation) -> None:
         words = self._words
         summary = f"  {evaluation.overall:g}/100 · {words.confidence} {evaluation.confidence:.2f}"
-        mark = f" · {words.synthetic}" if evaluation.synthetic else ""
+        of_parts = evaluation.answered is not None
+        stands_in = words.synthetic_without_parts if of_parts else words.synthetic
+        mark = f" · {stands_in}" if evaluation.synthetic else ""
         mark += f" · {words.no_model}" if is_stand_in(evaluation) else ""
         self._page.line(_verdict(evaluation.verdict, evaluation.label), summary + mark, indent=2)
         if (other := other_model(evaluation)) is not None:
             said = words.other_model.format(asked=evaluation.model, answered=other)
             self._page.line(TextSpan(said, "yellow"), indent=2)
-        partly = evaluation.partly_read or evaluation.answered is not None
+        read = evaluation.reading
+        partly = read is not None and (read.partly or bool(read.partly_read) or evaluation.answered is not None)
         for line in reading_lines(evaluation.reading, evaluation.answered, words):
             self._page.line(TextSpan(line, "yellow" if partly else "dim"), indent=2)
         self._page.line(TextSpan(_points(evaluation, self._panel.rubric), "dim"), indent=2)
@@ -303,6 +310,8 @@ class _DebateView:
         reasons = (absent.reason, absent.refusal) if absent.refusal else (absent.reason,)
         reason = ", ".join(map(self._term, reasons))
         stands = f"; {words.stands}" if absent.stale else ""
+        if absent.partly_read:
+            stands += f"; {words.parts_not_read.format(parts=', '.join(absent.partly_read))}"
         self._page.line(
             TextSpan(role_of(self._panel, absent.juror_id), "bold"),
             TextSpan(f"  {words.abstained} ({reason}){stands}", "yellow"),

@@ -80,6 +80,9 @@ class DebateParameters(_Parameters):
         None
     )
     quorum: Literal["met", "lost"] | None = None
+    partly_read: Annotated[
+        Literal["yes", "no"] | None, Field(description="Whether a seat did not read parts of the record.")
+    ] = None
     min_cost: _Dollars = None
     max_cost: _Dollars = None
     unfinished: bool = False
@@ -126,6 +129,7 @@ class DebateParameters(_Parameters):
             ),
             model=self.model,
             quorum=None if self.quorum is None else self.quorum == "met",
+            partly_read=None if self.partly_read is None else self.partly_read == "yes",
             min_cost=self.min_cost,
             max_cost=self.max_cost,
             unfinished=self.unfinished,

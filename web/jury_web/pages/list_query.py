@@ -35,6 +35,7 @@ PAGE_COLUMNS = (
 """Columns after the case, in this order. Agreement and integrity are computed for each row, and cannot be sorted by."""
 
 _QUORUMS = {None: None, "met": True, "lost": False}
+_YES_OR_NO = {None: None, "yes": True, "no": False}
 _DOLLARS = re.compile(r"[0-9]{1,12}(\.[0-9]{0,12})?")
 _SIMULATED = {None: None, True: "yes", False: "no"}
 
@@ -56,6 +57,7 @@ class ListQuery(NamedTuple):
     unsupported: str | None = None
     model: str = ""
     quorum: str | None = None
+    partly_read: str | None = None
     min_cost: float | None = None
     max_cost: float | None = None
     stage: int | None = None
@@ -80,6 +82,7 @@ class ListQuery(NamedTuple):
             ),
             model=self.model or None,
             quorum=_QUORUMS[self.quorum],
+            partly_read=_YES_OR_NO[self.partly_read],
             min_cost=self.min_cost,
             max_cost=self.max_cost,
             stage=self.stage,
@@ -99,7 +102,8 @@ class ListQuery(NamedTuple):
     def more(self) -> bool:
         """Whether a parameter of the folded part of the form is set."""
         quoted = (self.evidence, self.decisive, self.unsupported)
-        rare = (self.label, *quoted, self.model or None, self.quorum, self.min_cost, self.max_cost, self.stage)
+        decided = (self.label, self.quorum, self.partly_read)
+        rare = (*decided, *quoted, self.model or None, self.min_cost, self.max_cost, self.stage)
         return any(one is not None for one in rare) or not self.newest_first or self.columns != DEFAULT_COLUMNS
 
     def address(self, **changes: Any) -> str:
@@ -116,6 +120,7 @@ class ListQuery(NamedTuple):
             **{name: getattr(fields, name) for name in EVIDENCE_VALUES},
             "model": fields.model,
             "quorum": fields.quorum,
+            "partly_read": fields.partly_read,
             "min_cost": _written(fields.min_cost),
             "max_cost": _written(fields.max_cost),
             "stage": fields.stage,
@@ -166,12 +171,13 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
         verdict=_one_of("verdict", query, tuple(Verdict)),
         status=_one_of("status", query, STATUSES),
         run_id=run_id or None,
-        simulated={None: None, "yes": True, "no": False}[_one_of("simulated", query, ("yes", "no"))],
+        simulated=_YES_OR_NO[_one_of("simulated", query, ("yes", "no"))],
         where=parse_conditions(where, recorded=True),
         label=_one_of("label", query, tuple(Verdict)),
         **{name: _one_of(name, query, values) for name, values in EVIDENCE_VALUES.items()},
         model=_printable("model", query),
         quorum=_one_of("quorum", query, ("met", "lost")),
+        partly_read=_one_of("partly_read", query, ("yes", "no")),
         min_cost=_dollars("min_cost", query),
         max_cost=_dollars("max_cost", query),
         stage=None if (stage := _one_of("stage", query, STAGES)) is None else int(stage),

@@ -14,7 +14,7 @@ from jury_views.case_facts import case_facts, omissions_line
 from jury_views.consensus_line import reached_line
 from jury_views.durations import duration, rate
 from jury_views.probabilities import probabilities_line
-from jury_views.record_reading import reading_lines
+from jury_views.record_reading import parts_by_seat, reading_lines
 from jury_views.review_choices import review_choices
 from jury_views.templating import templates
 from jury_views.terms import term
@@ -36,6 +36,7 @@ def environment() -> Environment:
         reached=reached_line,
         acceptance=acceptance_line,
         reading_lines=reading_lines,
+        parts_by_seat=parts_by_seat,
         probabilities_line=probabilities_line,
         unescaped=unescape,
     )

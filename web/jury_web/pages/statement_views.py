@@ -83,7 +83,8 @@ def call_lines(history: DebateHistory, up_to: int | None = None) -> list[Recorde
 
 
 class StatementView(NamedTuple):
-    """An evaluation of phase 1, a statement, or an abstention (`evaluation` None, with reasons in `abstained`).
+    """An evaluation of phase 1, a statement, or an abstention (`evaluation` None, with reasons in `abstained`, and the
+    parts of a long record in `partly_read` that were not read).
 
     `version` is that of its event, `round` 0 in phase 1. `focus` is the focus of the seat's role; `stale`: an earlier
     evaluation of the seat counts instead; `change`: who changed the position.
@@ -98,6 +99,7 @@ class StatementView(NamedTuple):
     statement: TextPreview | None = None
     evaluation: EvaluationView | None = None
     abstained: tuple[str, ...] = ()
+    partly_read: tuple[str, ...] = ()
     stale: bool = False
     calls: tuple[RecordedCall, ...] = ()
 
@@ -157,7 +159,8 @@ class StatementViews:
                 )
             case JurorAbstained():
                 reasons = (event.reason, event.refusal) if event.refusal else (event.reason,)
-                return base._replace(abstained=tuple(one.value for one in reasons), stale=event.stale)
+                abstained = tuple(one.value for one in reasons)
+                return base._replace(abstained=abstained, partly_read=event.partly_read or (), stale=event.stale)
 
     def evaluation(self, evaluation: Evaluation, event_id: str) -> EvaluationView:
         """The view of the evaluation of an event, with the maxima of the rubric."""

@@ -72,6 +72,12 @@ class DebateSummary(CamelModel):
     end_reason: str | None
     decided_by: str | None
     quorum_met: bool | None
+    partly_read: Annotated[
+        dict[str, list[str]] | None,
+        Field(
+            description="By seat, the parts of the record that were refused, or never answered usably; null: none were."
+        ),
+    ]
     accepted: Annotated[
         bool | None, Field(description="Whether a calibrated panel accepted the verdict; null without calibration.")
     ]

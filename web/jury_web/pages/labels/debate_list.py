@@ -81,6 +81,7 @@ class ListLabels(TranslatedLabels):
     column_agreement = Translation("Agreement", "一致")
     column_rounds = Translation("Rounds", "ラウンド")
     column_quorum = Translation("Quorum", "定足数")
+    column_partly_read = Translation("Parts not read", "未読の部分")
     column_integrity = Translation("Integrity", "完全性")
     column_method = Translation("Method", "判定方式")
     column_models = Translation("Models", "モデル")
