@@ -19,7 +19,8 @@ from jury_cases.containers.row import RowSource
 from jury_cases.errors import ArtifactSourceError, CaseFileError
 from jury_cases.rows import artifact_record
 from jury_events.case import ArtifactRecord, Case
-from jury_events.regular_files import FileTooLarge, read_failure, read_regular
+from jury_events.named_files import read_named, refuse_secrets
+from jury_events.regular_files import FileTooLarge, read_failure
 from jury_events.text.visible_text import visible_line
 from jury_events.text.visible_url import visible_url
 
@@ -128,7 +129,7 @@ class ArtifactSources:
         request = Request(uri, headers={"Accept": "*/*"})  # noqa: S310  (http: and https: only)
         try:
             with self._opener.open(request, timeout=self._timeout) as response:
-                return _bounded(response, name, deadline)
+                content = _bounded(response, name, deadline)
         except ArtifactSourceError as error:
             at_place = str(error).startswith(name)
             raise ArtifactSourceError(str(error) if at_place else f"{name}: {error}") from error
@@ -143,6 +144,11 @@ class ArtifactSources:
             raise ArtifactSourceError(f"{name}: {cause}") from error
         except (HTTPException, OSError, ValueError) as error:
             raise ArtifactSourceError(f"{name}: the download failed ({type(error).__name__})") from error
+        try:
+            refuse_secrets(content, uri)
+        except OSError as error:
+            raise ArtifactSourceError(f"{name}: cannot be shown to jurors: {read_failure(error)}") from error
+        return content
 
     def _read_file(self, path: Path, name: str) -> bytes:
         try:
@@ -153,7 +159,7 @@ class ArtifactSources:
                     f"{name}: is outside the folder of its case file; move it there, or allow its folder with "
                     "--artifact-root (artifact_roots in Python)"
                 )
-            return read_regular(real, MAX_BYTES, follow=False)
+            return read_named(real, MAX_BYTES, follow=False)
         except FileNotFoundError as error:
             raise ArtifactSourceError(
                 f"{name}: there is no such file; paths count from the case file's folder"

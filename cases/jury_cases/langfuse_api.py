@@ -5,6 +5,7 @@ Source: the API reference of Langfuse, and its SDK 5: `LANGFUSE_PUBLIC_KEY`, `LA
 """
 
 import time
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ import httpx2
 
 from jury_cases.errors import CaseFileError
 from jury_events.errors import SettingError
+from jury_events.known_secrets import known_scrubber
+from jury_events.scrubbing import Scrubber
 from jury_events.text.visible_text import visible_line
 
 CLOUD = "https://cloud.langfuse.com"
@@ -47,6 +50,7 @@ class LangfuseApi:
         if not self.base_url.startswith(("http://", "https://")):
             raise SettingError(f"LANGFUSE_BASE_URL: {visible_line(base_url, _SHOWN)} is no http or https URL")
         self._auth = (public_key, secret_key)
+        self._scrubber = Scrubber((secret_key, b64encode(f"{public_key}:{secret_key}".encode()).decode()))
         self._sleep = sleep
 
     @classmethod
@@ -79,6 +83,10 @@ class LangfuseApi:
         answer = self._send("POST", path, json=body)
         return answer.status_code, self._object(path, answer)
 
+    def quoted(self, text: str) -> str:
+        """What the server said, without the keys, whole or as they are sent: to be cut afterwards."""
+        return self._scrubber.text(known_scrubber().text(text))
+
     def _object(self, path: str, answer: httpx2.Response) -> dict[str, Any]:
         try:
             found = answer.json()
@@ -104,7 +112,7 @@ class LangfuseApi:
                 return answer
             place = answer.headers.get("location")
             shown = f"a redirect to {place}; set LANGFUSE_BASE_URL" if place and answer.is_redirect else answer.text
-            said = f"HTTP {answer.status_code}: {visible_line(shown, _SHOWN)}"
+            said = f"HTTP {answer.status_code}: {visible_line(self.quoted(shown), _SHOWN)}"
             if answer.status_code != _TOO_MANY and answer.status_code < _SERVER_ERRORS:
                 break
             wait = _retry_after(answer, wait)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from jury_cases.errors import CaseFileError
-from jury_events.regular_files import FileTooLarge, read_failure, read_text
+from jury_events.named_files import read_named_text
+from jury_events.regular_files import FileTooLarge, read_failure
 from jury_events.text.visible_text import visible_line
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -17,7 +18,7 @@ def read_policy(path: Path) -> str:
     """
     name = visible_line(str(path), 1000)
     try:
-        text = read_text(path, MAX_BYTES)
+        text = read_named_text(path, MAX_BYTES)
     except FileNotFoundError as error:
         raise CaseFileError(f"--policy {name}: there is no such file") from error
     except FileTooLarge as error:

@@ -18,6 +18,8 @@ _KEPT_APART = "Repairs, new tries and fallbacks are not counted."
 def dry_run(planned: PlannedRun, *, as_json: bool) -> Exit:
     """Print what the debates that are not over would take. Nothing is written, started or called."""
     found = estimate_run(planned)
+    for line in found.outside:
+        note(f"jury: {line}")
     if as_json:
         print(json.dumps(found.data(), ensure_ascii=False, indent=2))
         return _read_all(planned)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from jury_events.errors import SettingError
+from jury_events.known_secrets import known_scrubber
 from jury_events.text.visible_text import visible_line
 from jury_judge.observation.log_lines import (
     DEFAULT_LEVEL,
@@ -76,7 +77,7 @@ def write_line(
         brief: its message as JSON, where `text` quotes what other packages say; None: `text`.
     """
     if not is_json():
-        print(visible_line(text, _MAX_LINE), file=sys.stderr, flush=True)
+        print(visible_line(known_scrubber().text(text), _MAX_LINE), file=sys.stderr, flush=True)
         return
     write_event(event, (brief or text).removeprefix("jury: "), level, run=run, debate=debate, exc_info=exc_info, **more)
 

@@ -19,6 +19,7 @@ from jury_cli.log_format import is_json, lines_as_configured, write_line
 from jury_cli.signals import raising
 from jury_cli.streams import outlive_readers
 from jury_events.errors import JuryError, SettingError, error_text
+from jury_events.known_secrets import known_scrubber
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 
@@ -187,7 +188,7 @@ def _run() -> Exit:
         return code_of(error)
     except Exception as error:  # noqa: BLE001  (a defect must not pass for a verdict that --fail-on names)
         if os.environ.get("JURY_TRACEBACK") and not is_json():
-            traceback.print_exc()
+            click.echo(known_scrubber().text(traceback.format_exc()), err=True, nl=False)
         _say(f"jury: {type(error).__name__}: {error} (a defect; JURY_TRACEBACK=1 shows where)", error)
         return Exit.STOPPED
 
@@ -207,7 +208,7 @@ def _refused_by_system(error: OSError) -> Exit:
 def _say(text: str, error: BaseException | None = None) -> None:
     """One safe line; as JSON without what other packages' errors say, but with the place of a defect."""
     if not is_json():
-        click.echo(visible_line(text, _MESSAGE), err=True)
+        click.echo(visible_line(known_scrubber().text(text), _MESSAGE), err=True)
         return
     write_line(
         text,

@@ -3,6 +3,7 @@
 import click
 
 from jury_cli.exits import Exit
+from jury_cli.terminal import note
 from jury_events.bundled_scales import BUNDLED_SCALES
 from jury_events.panel import Language
 from jury_judge.panels.document import BUNDLED_PANELS, bundled_panel_text
@@ -19,10 +20,10 @@ def command(name: str | None, scale: str | None, language: Language, path: str |
 
     if [name, scale, path].count(None) != 2:  # noqa: PLR2004  (all but one)
         raise click.UsageError(f"name a bundled panel ({', '.join(BUNDLED_PANELS)}), or write --scale or --check")
-    # Imported here: they know stores, which help does not need.
-
     if path is not None:
         checked = check_panel_file(path)
+        for line in checked.outside:
+            note(f"jury: {line}")
         print("\n".join(checked.lines) or f"{path}: nothing to mend in what the panel judges by")
         return Exit.DONE if checked.usable else Exit.USAGE
     print(bundled_panel_text(name) if name is not None else scale_panel_text(str(scale), language), end="")

@@ -3,6 +3,8 @@
 from enum import Enum
 from typing import Any, ClassVar, Self
 
+from jury_events.known_secrets import known_scrubber
+
 _SHOWN = 240
 """Characters of an id that a message quotes."""
 
@@ -28,12 +30,16 @@ class Failure(Enum):
 class JuryError(Exception):
     """Root of every error that Jury Judge raises on purpose; the message names the problem and the remedy.
 
-    Every one can be pickled, because actors raise them in other processes.
+    Every one can be pickled, because actors raise them in other processes. Its text has no secret of this process: a
+    server or a package that it quotes may have said one.
     """
 
     failure: ClassVar[Failure] = Failure.REFUSED
     quotes_others: ClassVar[bool] = False
     """Whether the message quotes what another package said, which may be a text or a key: logs leave it out."""
+
+    def __str__(self) -> str:
+        return known_scrubber().text(super().__str__())
 
     def __reduce__(self) -> tuple[Any, ...]:
         # As of Exception, but without a call of the constructor, which may need other arguments than the message.

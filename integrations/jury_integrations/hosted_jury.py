@@ -11,7 +11,8 @@ from typing import Any
 
 from jury_events.case import Case
 from jury_events.errors import JuryError, SettingError
-from jury_events.regular_files import read_failure, read_text
+from jury_events.named_files import read_named_text
+from jury_events.regular_files import read_failure
 from jury_events.text.visible_text import visible_line
 from jury_integrations.content_names import named_by_content
 from jury_integrations.errors import JuryUnusable
@@ -151,7 +152,7 @@ def _expecting(case: Case, expected: str) -> Case:
 def _text_of(policy: str) -> str:
     name = visible_line(policy, 1000)
     try:
-        text = read_text(Path(policy), _LONGEST_POLICY)
+        text = read_named_text(Path(policy), _LONGEST_POLICY)
     except UnicodeDecodeError as error:
         raise SettingError(f"policy: {name}: not UTF-8; save the file as UTF-8") from error
     except (OSError, ValueError) as error:

@@ -161,12 +161,14 @@ class Jury(Records):
         self._runtimes = RuntimePool(self._set_up)
 
     def _warn(self, say: Say | None) -> None:
-        """Say which keys go where, which models end, and which settings change nothing.
+        """Say which files of elsewhere the panel names, which keys go where, which models end, and which settings
+        change nothing.
 
         Without `say` each line goes to the log once.
         """
-        keys, warnings = key_lines(self._loaded, os.environ), panel_warnings(self._loaded, _today())
-        for line in (*keys, *warnings) if say is None else (*keys, *(f"warning: {one}" for one in warnings)):
+        lines = (*self._loaded.outside, *key_lines(self._loaded, os.environ))
+        warnings = panel_warnings(self._loaded, _today())
+        for line in (*lines, *warnings) if say is None else (*lines, *(f"warning: {one}" for one in warnings)):
             (say or _log_once)(line)
 
     @property

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from requests import RequestException, Response, Session
 
+from jury_events.known_secrets import known_scrubber
 from jury_events.text.visible_text import visible_line
 
 _OK, _ERRORS = 200, 400
@@ -66,7 +67,7 @@ class OtlpSession:
     def _fault(self, answer: Response) -> str | None:
         status = answer.status_code
         if status != _OK:
-            place = visible_line(answer.headers.get("location", ""), _SHOWN)
+            place = _shown(answer.headers.get("location", ""))
             return f"it answered with status {status}" + (f", a redirect to {place}" if place else "")
         if not answer.content:
             return None
@@ -74,10 +75,10 @@ class OtlpSession:
         try:
             rejected, said = self._in_json(answer.content) if kind == "application/json" else self._in_protobuf(answer)
         except Exception:  # noqa: BLE001  (protobuf has its own errors, in a package of which no more is needed)
-            return f"it answered with {visible_line(kind, _SHOWN) or 'something'} that is no answer of OTLP"
+            return f"it answered with {_shown(kind) or 'something'} that is no answer of OTLP"
         if rejected == 0:
             return None
-        return f"it refused {rejected} records" + (f": {visible_line(said, _SHOWN)}" if said else "")
+        return f"it refused {rejected} records" + (f": {_shown(said)}" if said else "")
 
     def _in_protobuf(self, answer: Response) -> tuple[int, str]:
         if answer.headers.get("content-type", "").startswith("text/"):
@@ -88,6 +89,11 @@ class OtlpSession:
     def _in_json(self, content: bytes) -> tuple[int, str]:
         partial = json.loads(content).get("partialSuccess") or {}
         return int(partial.get(self._signal.rejected[1]) or 0), str(partial.get("errorMessage") or "")
+
+
+def _shown(text: str) -> str:
+    """What a collector said, without a secret, which it may repeat: cut afterwards."""
+    return visible_line(known_scrubber().text(text), _SHOWN)
 
 
 def _session(signal: Signal, environ: Mapping[str, str]) -> Session:

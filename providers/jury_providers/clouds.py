@@ -16,10 +16,6 @@ CloudName = Literal["azure", "bedrock", "vertex", "foundry", "aws"]
 ENTRA_VARIABLE = "AZURE_OPENAI_AD_TOKEN"
 """The variable of a token of Entra ID, which OpenAI's SDK reads."""
 
-_SECRETS = (
-    *("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PASSWORD"),
-    *("AZURE_PASSWORD", ENTRA_VARIABLE),
-)
 _REGION = ("AWS_REGION", "AWS_DEFAULT_REGION")
 
 
@@ -128,11 +124,6 @@ def missing_for_cloud(
                 f"pip install 'jury-judge[{cloud.packages.extra}]'"
             )
     return tuple(found)
-
-
-def cloud_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of the environment that sign requests, or are exchanged for tokens, and are not themselves keys."""
-    return tuple(value for name in _SECRETS if (value := environ.get(name, "").strip()))
 
 
 def _any_set(variables: tuple[str, ...], environ: Mapping[str, str]) -> bool:

@@ -13,11 +13,12 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from jury_events.known_secrets import known_secrets
 from jury_events.panel import CacheMode, Switch, Tier
 from jury_events.reading import Window
 from jury_events.regular_files import read_failure, read_text
 from jury_events.value import Value
-from jury_providers.clouds import CLOUDS, CloudName, cloud_secrets
+from jury_providers.clouds import CLOUDS, CloudName
 from jury_providers.errors import BadVariable
 from jury_providers.extra_fields import ExtraBody, ExtraHeaders
 
@@ -127,7 +128,7 @@ Endpoints = Mapping[ProviderName, Endpoint]
 class ProviderConnection(NamedTuple):
     """An adapter's connection. `base_url` None: the provider's default; `key` None: no key is sent.
 
-    `secrets`: what a cloud's SDK reads itself, and nothing may record.
+    `secrets`: what the SDK may find in the environment and send, and nothing may record.
     """
 
     name: str
@@ -137,7 +138,7 @@ class ProviderConnection(NamedTuple):
     extra_body: Mapping[str, Any] = MappingProxyType({})
     extra_headers: Mapping[str, str] = MappingProxyType({})
     cloud: CloudName | None = None
-    secrets: tuple[str, ...] = ()
+    secrets: frozenset[str] = frozenset()
 
     def leads_to(self, host: str) -> bool:
         """Whether requests go to `host` or a region of it (`eu.HOST`): not to a cloud, a proxy or another server."""
@@ -148,21 +149,35 @@ class ProviderConnection(NamedTuple):
 
 
 class ProtocolDefaults(NamedTuple):
-    """A protocol's environment variables (those for keys in order of precedence) and its provider's host."""
+    """A protocol's environment variables (those for keys in order of precedence) and its provider's host.
+
+    `headers`: the variables that the SDK adds to every request, to whichever server.
+    """
 
     keys: tuple[str, ...]
     base_url: str
     host: str
+    headers: tuple[str, ...] = ()
+
+
+_OPENAI = ProtocolDefaults(
+    ("OPENAI_API_KEY",),
+    "OPENAI_BASE_URL",
+    "api.openai.com",
+    ("OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"),
+)
 
 
 PROTOCOL_DEFAULTS: Mapping[str, ProtocolDefaults] = {
-    "openai": ProtocolDefaults(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
-    "openai-responses": ProtocolDefaults(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
-    "anthropic": ProtocolDefaults(("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "api.anthropic.com"),
+    "openai": _OPENAI,
+    "openai-responses": _OPENAI,
+    "anthropic": ProtocolDefaults(
+        ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "api.anthropic.com", ("ANTHROPIC_CUSTOM_HEADERS",)
+    ),
     "google": ProtocolDefaults(
         ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL", "generativelanguage.googleapis.com"
     ),
-    "openai-decisions": ProtocolDefaults(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
+    "openai-decisions": _OPENAI,
     "google-decisions": ProtocolDefaults(
         ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL", "generativelanguage.googleapis.com"
     ),
@@ -210,6 +225,24 @@ def key_destination(
     return f"the value of {endpoint.key_env} is sent to {parts.scheme or 'https'}://{host} (provider {name})"
 
 
+def header_destination(
+    name: str, protocol: ApiProtocol | None, endpoint: Endpoint, environ: Mapping[str, str]
+) -> str | None:
+    """A line with the variables whose values the SDK adds to requests as headers, and the host of the panel file.
+
+    None: the file names no host, none is set, the host is on this machine, or it is the provider's own.
+    """
+    own = PROTOCOL_DEFAULTS[protocol] if protocol is not None else None
+    found = [one for one in (() if own is None else own.headers) if environ.get(one, "").strip()]
+    if not found or own is None or endpoint.base_url is None or _is_loopback(endpoint.base_url):
+        return None
+    parts = urlsplit(endpoint.base_url)
+    host = parts.netloc.lower()
+    if host == own.host:
+        return None
+    return f"the value of {', '.join(found)} is sent in headers to {parts.scheme}://{host} (provider {name})"
+
+
 def connection_of(
     name: str, protocol: ApiProtocol, endpoint: Endpoint, environ: Mapping[str, str]
 ) -> ProviderConnection:
@@ -237,7 +270,7 @@ def connection_of(
         endpoint.extra_body,
         endpoint.extra_headers,
         endpoint.cloud,
-        () if endpoint.cloud is None else cloud_secrets(environ),
+        known_secrets(environ),
     )
 
 

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 
 from jury_events import regular_files
 from jury_events.exchange import CacheLifetime, Usage
+from jury_events.named_files import read_named_text
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.unknown_fields import first_error, hint
@@ -218,7 +219,7 @@ def _listed() -> _PriceFile:
 
 def _read(path: str) -> _PriceFile:
     try:
-        text = regular_files.read_text(Path(path), _MAX_BYTES)
+        text = read_named_text(Path(path), _MAX_BYTES)
     except FileNotFoundError:
         raise BadPrices(f"{path}: there is no such price file") from None
     except regular_files.FileTooLarge as error:

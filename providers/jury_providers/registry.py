@@ -21,6 +21,7 @@ from jury_providers.endpoints import (
     Endpoint,
     Endpoints,
     connection_of,
+    header_destination,
     key_destination,
     key_variables,
 )
@@ -177,10 +178,17 @@ def missing_at_cloud(name: str, endpoints: Endpoints, environ: Mapping[str, str]
 
 
 def key_destinations(panel: Panel, endpoints: Endpoints, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """A line for each variable whose value is sent to a host that the panel file names; see `key_destination`."""
+    """A line for each variable whose value is sent to a host that the panel file names.
+
+    See `key_destination` and `header_destination`.
+    """
     names = dict.fromkeys(model.partition("/")[0] for model in panel.models)
     found = ((name, endpoints[name]) for name in names if name in endpoints)
-    lines = (key_destination(name, protocol_of(name, endpoint), endpoint, environ) for name, endpoint in found)
+    lines = (
+        line_of(name, protocol_of(name, endpoint), endpoint, environ)
+        for name, endpoint in found
+        for line_of in (key_destination, header_destination)
+    )
     return tuple(line for line in lines if line is not None)
 
 

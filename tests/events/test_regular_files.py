@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.regular_files import FileTooLarge, open_regular, read_regular, read_text
+from jury_events.regular_files import FileTooLarge, KernelFile, open_regular, read_regular, read_text
 
 
 def test_a_regular_file_is_read_through_a_link_too(tmp_path: Path) -> None:
@@ -48,3 +48,56 @@ def test_a_file_beyond_its_limit_is_refused(tmp_path: Path, most: int, limit: st
     assert most == len(read_regular(tmp_path / "exact", most))
     with pytest.raises(FileTooLarge, match=f"larger than {limit}"):
         read_regular(tmp_path / "more", most)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="this system shows no processes as files")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/proc/self/environ",
+        "/../proc/self/environ",
+        "/proc/self/root/etc/passwd",
+        "/dev/fd/{open}",
+        "/proc/self/fd/{open}",
+        "/sys/kernel/uevent_seqnum",
+        "link",
+        "folder/environ",
+        "link-to-link",
+    ],
+)
+def test_what_the_kernel_shows_as_files_is_refused_by_whichever_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own").write_text("text", "utf-8")
+    Path("link").symlink_to("/proc/self/environ")
+    Path("link-to-link").symlink_to("link")
+    Path("folder").symlink_to("/proc/self")
+    with Path("own").open("rb") as file, pytest.raises(KernelFile, match=r"a file of /(proc|sys|dev)"):
+        read_regular(path.format(open=file.fileno()), 1 << 20)
+
+
+def test_files_of_users_in_memory_are_theirs_unless_another_file_names_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "key").write_bytes(b"abc")
+    monkeypatch.setattr("jury_events.regular_files._KERNELS", (tmp_path.parent,))
+    monkeypatch.setattr("jury_events.regular_files._SHARED", tmp_path)
+    monkeypatch.setattr("jury_events.regular_files._kernels_devices", lambda: ())
+
+    assert b"abc" == read_regular(tmp_path / "key", 3)
+    with pytest.raises(KernelFile):
+        read_regular(tmp_path / "key", 3, shared=False)
+
+
+def test_a_mount_of_the_kernels_files_elsewhere_is_known_by_its_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "innocent").write_bytes(b"abc")
+    device = (tmp_path / "innocent").stat().st_dev
+    mounted = f"36 35 {os.major(device)}:{os.minor(device)} /1 /elsewhere rw - proc proc rw\n"
+    (tmp_path / "mounts").write_text(mounted, "utf-8")
+    monkeypatch.setattr("jury_events.regular_files._MOUNTS", tmp_path / "mounts")
+
+    with pytest.raises(KernelFile, match="a file of proc"):
+        read_regular(tmp_path / "innocent", 3)

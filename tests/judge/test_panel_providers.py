@@ -142,6 +142,13 @@ def test_a_key_is_sent_over_tls_or_loopback_or_with_explicit_permission(tmp_path
         ({"base_url": "https://api.openai.com/v1", "key_env": "OPENAI_API_KEY"}, {}, None),
         ({"base_url": "http://127.0.0.1/v1", "key_env": "K"}, {}, None),
         ({"base_url": "https://h.example/v1"}, {}, None),
+        (
+            {"base_url": "https://h.example/v1"},
+            {"OPENAI_CUSTOM_HEADERS": "X-Gateway: secret", "OPENAI_ORG_ID": "org-1"},
+            "OPENAI_CUSTOM_HEADERS, OPENAI_ORG_ID is sent in headers to https://h.example (provider a)",
+        ),
+        ({"base_url": "http://127.0.0.1/v1"}, {"OPENAI_ORG_ID": "org-1"}, None),
+        ({"base_url": "https://api.openai.com/v1"}, {"OPENAI_ORG_ID": "org-1"}, None),
     ],
 )
 def test_the_destination_of_each_key_is_printed_before_a_call(endpoint, environ, line):

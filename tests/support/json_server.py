@@ -17,6 +17,7 @@ class JsonRequest(NamedTuple):
     query: dict[str, str]
     authorization: str | None
     body: Any
+    headers: dict[str, str]
 
 
 class JsonAnswer(NamedTuple):
@@ -45,7 +46,9 @@ def json_server(answer: Callable[[JsonRequest], JsonAnswer]) -> Iterator[JsonSer
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
             sent = json.loads(body) if body else None
-            request = JsonRequest(self.command, parts.path, query, self.headers.get("authorization"), sent)
+            request = JsonRequest(
+                self.command, parts.path, query, self.headers.get("authorization"), sent, dict(self.headers)
+            )
             served.requests.append(request)
             answered = answer(request)
             content = json.dumps(answered.body).encode()

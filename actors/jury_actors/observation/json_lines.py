@@ -14,6 +14,7 @@ from typing import Any
 
 from jury_actors.observation.log_event import FIELDS
 from jury_events.errors import error_text
+from jury_events.known_secrets import known_scrubber
 
 PROCESS = "jury_process"
 PID = "jury_pid"
@@ -39,7 +40,7 @@ class JsonLines(logging.Formatter):
         self._process = process
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, in ASCII, without a line break."""
+        """The line, in ASCII, without a line break and without a secret of this process."""
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")[:-6] + "Z",
             "level": record.levelname.lower(),
@@ -51,7 +52,8 @@ class JsonLines(logging.Formatter):
             "pid": getattr(record, PID, os.getpid()),
             "logger": record.name,
         }
-        return json.dumps({name: value for name, value in line.items() if value is not None}, default=_name)
+        whole = json.dumps({name: value for name, value in line.items() if value is not None}, default=_name)
+        return known_scrubber().text(whole)
 
 
 class LineHandler(logging.Handler):

@@ -1,10 +1,8 @@
 """Rows of Parquet files and Arrow streams and files, decoded a few megabytes at a time."""
 
 import mmap
-import os
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -26,13 +24,14 @@ _MAPPED_BYTES = 32 << 20
 _UNREADABLE = (pa.ArrowException, ValueError, OverflowError, MemoryError, OSError)
 
 
-def parquet_rows(path: str | Path, origin: RowSource) -> Iterator[FileRow]:
-    """The rows of a Parquet file in order.
+def parquet_rows(stream: BinaryIO, origin: RowSource) -> Iterator[FileRow]:
+    """The rows of a Parquet file, which is open, in order.
 
     Raises:
         CaseFileError: it is truncated or damaged, or has more than `MAX_COLUMNS` columns.
     """
-    with pa.OSFile(os.fspath(path)) as source:
+    # Arrow opens by name: this one is of the file that is open, whatever has its name by now.
+    with pa.OSFile(f"/dev/fd/{stream.fileno()}") as source:
         try:
             file = pq.ParquetFile(source, pre_buffer=False, buffer_size=_READ_BYTES)
             groups = [file.metadata.row_group(index) for index in range(file.num_row_groups)]
@@ -48,15 +47,14 @@ def parquet_rows(path: str | Path, origin: RowSource) -> Iterator[FileRow]:
             begin += group.num_rows
 
 
-def arrow_rows(path: str | Path, origin: RowSource, *, is_stream: bool) -> Iterator[FileRow]:
+def arrow_rows(stream: BinaryIO, origin: RowSource, *, is_stream: bool) -> Iterator[FileRow]:
     """The rows of a memory-mapped Arrow IPC stream or file in order.
 
     Raises:
         CaseFileError: it is truncated or damaged, or has more than `MAX_COLUMNS` columns.
     """
     kind = "Arrow stream" if is_stream else "Arrow file"
-    with Path(path).open("rb") as stream:
-        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     source = pa.BufferReader(pa.py_buffer(mapped))
     try:
         reader = pa.ipc.open_stream(source) if is_stream else pa.ipc.open_file(source)

@@ -16,6 +16,7 @@ from jury_cases.containers.nested_rows import nested_rows
 from jury_cases.containers.row import FileRow, RowSelection, RowSource
 from jury_cases.containers.sources import Source, shown, sources_of
 from jury_cases.errors import CaseFileError
+from jury_events.regular_files import open_regular
 
 STDIN = "-"
 
@@ -102,25 +103,25 @@ def _os_errors(name: str) -> Iterator[None]:
 
 def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[FileRow]:
     path, origin = source
-    # Checked before opening: opening a pipe blocks until a writer opens it.
+    # Checked before opening: a pipe is refused with what to do instead.
     if not stat.S_ISREG(path.stat().st_mode):
         raise CaseFileError(f"{origin.name}: a pipe or device, and no file; name - to read standard input")
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         head = stream.peek(len(_ARROW_FILE))
         if head.startswith((_PARQUET, _ARROW_FILE, _ARROW_STREAM)):
-            yield from nested_rows(_columnar(source, head), selection, of_json=False)
+            yield from nested_rows(_columnar(stream, origin, head), selection, of_json=False)
         elif head.startswith(_ZIP):
             yield from nested_rows(inspect_logs.read_rows(stream, origin), selection, of_json=False)
         else:
             yield from _streamed(stream, origin, content_ending(path), selection)
 
 
-def _columnar(source: Source, head: bytes) -> Iterator[FileRow]:
+def _columnar(stream: BinaryIO, origin: RowSource, head: bytes) -> Iterator[FileRow]:
     from jury_cases.containers import arrow_rows  # noqa: PLC0415  (slow to import; few files need it)
 
     if head.startswith(_PARQUET):
-        return arrow_rows.parquet_rows(*source)
-    return arrow_rows.arrow_rows(*source, is_stream=head.startswith(_ARROW_STREAM))
+        return arrow_rows.parquet_rows(stream, origin)
+    return arrow_rows.arrow_rows(stream, origin, is_stream=head.startswith(_ARROW_STREAM))
 
 
 def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selection: RowSelection) -> Iterator[FileRow]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from jury_cases.containers.json_rows import read_rows
 from jury_cases.containers.row import FileRow, RowSource
 from jury_cases.errors import CaseFileError
+from jury_events.regular_files import open_regular, read_regular
 from jury_events.text.strict_json import JsonRefused, decode_text
 from jury_events.text.visible_text import visible_line
 
@@ -43,7 +44,7 @@ class AgentFile(NamedTuple):
 
     def rows(self) -> Iterator[FileRow]:
         """Its lines; raises CaseFileError, OSError."""
-        with self.path.open("rb") as stream:
+        with open_regular(self.path, follow=False) as stream:
             yield from read_rows(stream, RowSource(self.name, self.path.stem, self.path.parent))
 
 
@@ -94,16 +95,17 @@ def _is_file(path: Path) -> bool:
 
 def _first_line(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return _decoded(stream.readline(_HEAD))
     except OSError:
         return {}
 
 
 def _facts(path: Path) -> dict[str, Any]:
-    if not _is_file(path) or path.stat().st_size > _LARGEST_FACTS:
+    try:
+        return _decoded(read_regular(path, _LARGEST_FACTS, follow=False))
+    except OSError:
         return {}
-    return _decoded(path.read_bytes())
 
 
 def _decoded(content: bytes) -> dict[str, Any]:

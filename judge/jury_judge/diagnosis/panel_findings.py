@@ -28,6 +28,8 @@ def panel_findings(loaded: LoadedPanel, title: str, *, keys: bool) -> Iterator[D
             continue
         if variables:
             yield DiagnosisFinding("problem", f"provider {name}: no key is set; set {' or '.join(variables)}")
+    for line in loaded.outside:
+        yield DiagnosisFinding("note", line)
     environ = os.environ if keys else None
     for line in recipient_lines(loaded, environ):
         yield DiagnosisFinding("note", line)

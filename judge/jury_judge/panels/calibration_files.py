@@ -138,7 +138,8 @@ def with_calibration(document: PanelDocument, trust: Collection[PublicKey] = ())
     except PanelFileError as error:
         raise type(error)(str(document.refused(("final", FIELD), f"final.calibration: {error}"))) from error
     data = {**document.data, "final": {**final, FIELD: found.calibration}}
-    return document._replace(data=data), found.signed_by
+    read = document.naming(("final", FIELD), Path(document.folder, path))
+    return read._replace(data=data), found.signed_by
 
 
 def _format(content: Mapping[str, Any]) -> int:

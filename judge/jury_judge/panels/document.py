@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from jury_events import regular_files
+from jury_events.named_files import read_named_text
 from jury_events.nearest import did_you_mean
 from jury_events.text.strict_json import JsonRefused, decode_text
 from jury_events.text.visible_text import visible_line
@@ -25,12 +26,25 @@ _SUFFIXES = {".yaml", ".yml", ".json"}
 
 
 class PanelDocument(NamedTuple):
-    """`name` is the file's name in messages; `folder` is the base of its relative paths."""
+    """`name` is the file's name in messages; `folder` is the base of its relative paths.
+
+    `outside`: a line for each file that it names and that is not in its folder.
+    """
 
     name: str
     folder: Path
     data: dict[str, Any]
     yaml: YamlDocument
+    outside: tuple[str, ...] = ()
+
+    def naming(self, field: Sequence[str | int], path: str | Path) -> "PanelDocument":
+        """The document once its `field` is known to name the file at `path`, links followed."""
+        file = Path(path).resolve()
+        if file.is_relative_to(self.folder.resolve()):
+            return self
+        place = visible_line(".".join(map(str, field)), 200)
+        line = f"{self.name}: {place} reads {visible_line(str(file), 1000)}, outside the folder of the panel file"
+        return self._replace(outside=(*self.outside, line))
 
     def refused(self, field: Sequence[str | int], message: str) -> PanelFileError:
         """An error with `message` at the line of `field`."""
@@ -94,14 +108,16 @@ def read_document(path: str, known: Sequence[str]) -> PanelDocument:
     return PanelDocument(name, Path(path).parent, document.data, document)
 
 
-def read_text(path: Path, name: str, not_found: Callable[[], str]) -> str:
+def read_text(
+    path: Path, name: str, not_found: Callable[[], str], read: Callable[[Path, int], str] = read_named_text
+) -> str:
     """The text of a UTF-8 file of at most `MAX_BYTES`.
 
     Raises:
-        PanelFileError: it cannot be read; the message names it `name`.
+        PanelFileError: it cannot be read, or has a secret; the message names it `name`.
     """
     try:
-        return regular_files.read_text(path, MAX_BYTES)
+        return read(path, MAX_BYTES)
     except FileNotFoundError as error:
         raise PanelFileError(not_found()) from error
     except regular_files.FileTooLarge as error:

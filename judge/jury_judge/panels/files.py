@@ -47,6 +47,8 @@ class LoadedPanel(NamedTuple):
     """The trusted key that signed its calibration; None: there is none, or no key was to be trusted."""
     ladder: "Ladder | None" = None
     """The ladder whose first stage this is; None: it is of none."""
+    outside: tuple[str, ...] = ()
+    """A line for each file that its file names and that is elsewhere; of a ladder's first stage the ladder's too."""
 
     @property
     def panel(self) -> Panel:
@@ -147,7 +149,8 @@ def load_panel(
     resolved = resolved._replace(panel=with_carriage(resolved.panel, reached))
     if document is None:
         return windowed(LoadedPanel(resolved))
-    return windowed(LoadedPanel(resolved, reached, redaction_rules.read_redaction(document), signed_by))
+    redaction = redaction_rules.read_redaction(document)
+    return windowed(LoadedPanel(resolved, reached, redaction, signed_by, outside=document.outside))
 
 
 def windowed(loaded: LoadedPanel) -> LoadedPanel:

@@ -98,6 +98,8 @@ def _load_ladder(
             stages.append(load(panel))
         except PanelFileError as error:
             raise type(error)(str(document.refused((STAGES, place), f"stages.{place}: {error}"))) from error
+        if panel not in (*PRESETS, *BUNDLED_PANELS):
+            document = document.naming((STAGES, place, _PANEL), panel)
     _check_alike(document, stages)
     audit = document.validated((_AUDIT,), _Share, document.data.get(_AUDIT, AUDIT))
     carry = _carried(document)
@@ -105,7 +107,8 @@ def _load_ladder(
     if path == _NO_CERTIFICATE:
         if _AUDIT in document.data:
             raise document.refused((_AUDIT,), "audit: without a certificate nothing ends early: leave it out")
-        return first_of(uncertified(stages, carry, lambda message: document.refused((_CARRY,), message)))
+        ladder = uncertified(stages, carry, lambda message: document.refused((_CARRY,), message))
+        return first_of(ladder, outside=document.outside)
     if not isinstance(path, str) or not path:
         raise document.refused(
             (_CERTIFICATE,),
@@ -124,7 +127,7 @@ def _load_ladder(
         coverage=found.coverage,
         carry=carry,
     )
-    return first_of(ladder, found.signed_by)
+    return first_of(ladder, found.signed_by, document.naming((_CERTIFICATE,), Path(document.folder, path)).outside)
 
 
 def _carried(document: PanelDocument) -> Carry | None:

@@ -106,11 +106,12 @@ def _check_carried(
             )
 
 
-def first_of(ladder: Ladder, signed_by: str | None = None) -> LoadedPanel:
-    """The first stage, with the ladder; its endpoints are those of all stages."""
+def first_of(ladder: Ladder, signed_by: str | None = None, outside: tuple[str, ...] = ()) -> LoadedPanel:
+    """The first stage, with the ladder; its endpoints are those of all stages, and so is what it names `outside`."""
     reached: Endpoints = {name: one for stage in ladder.stages for name, one in stage.endpoints.items()}
     stages = tuple(stage._replace(endpoints=reached) for stage in ladder.stages)
-    return stages[0]._replace(ladder=ladder._replace(stages=stages), signed_by=signed_by)
+    named = (*outside, *(line for stage in stages for line in stage.outside))
+    return stages[0]._replace(ladder=ladder._replace(stages=stages), signed_by=signed_by, outside=named)
 
 
 def _certified(

@@ -5,6 +5,7 @@ from typing import Any
 
 from jury_events.panel import MOST_SEATS
 from jury_events.text.visible_text import visible_line
+from jury_judge.errors import PanelFileError
 from jury_judge.panels.document import PanelDocument, read_text
 
 FIELD = "prompt_file"
@@ -16,19 +17,28 @@ def with_prompts(document: PanelDocument) -> PanelDocument:
     Raises:
         PanelFileError: the file cannot be read or is empty, or the seat also has a `prompt`.
     """
-    data = dict(document.data)
+    data, read = dict(document.data), document
     # Too many seats are refused later; their files are not read.
     if isinstance(data.get("seats"), list) and len(data["seats"]) <= MOST_SEATS:
-        data["seats"] = [_prompted(document, ("seats", index), seat) for index, seat in enumerate(data["seats"])]
+        seats = list(data["seats"])
+        for index, seat in enumerate(seats):
+            if _names_prompt(seat):
+                seats[index], read = _prompted(read, ("seats", index), seat)
+        data["seats"] = seats
     final = data.get("final")
-    if isinstance(final, dict) and "judge" in final:
-        data["final"] = {**final, "judge": _prompted(document, ("final", "judge"), final["judge"])}
-    return document._replace(data=data)
+    if isinstance(final, dict) and _names_prompt(final.get("judge")):
+        judge, read = _prompted(read, ("final", "judge"), final["judge"])
+        data["final"] = {**final, "judge": judge}
+    return read._replace(data=data)
 
 
-def _prompted(document: PanelDocument, place: tuple[str | int, ...], written: Any) -> Any:
-    if not isinstance(written, dict) or FIELD not in written:
-        return written
+def _names_prompt(written: Any) -> bool:
+    return isinstance(written, dict) and FIELD in written
+
+
+def _prompted(
+    document: PanelDocument, place: tuple[str | int, ...], written: dict[str, Any]
+) -> tuple[dict[str, Any], PanelDocument]:
     field = (*place, FIELD)
     path_of_field = ".".join(map(str, field))
     path = written[FIELD]
@@ -37,9 +47,11 @@ def _prompted(document: PanelDocument, place: tuple[str | int, ...], written: An
     if written.get("prompt") is not None:
         raise document.refused(field, f"{path_of_field}: prompt is written too; keep one of them")
     name = visible_line(str(Path(document.folder, path)), 1000)
-    text = read_text(
-        Path(document.folder, path), name, lambda: str(document.refused(field, f"{path_of_field}: no file {name}"))
-    )
+    try:
+        text = read_text(Path(document.folder, path), name, lambda: f"no file {name}")
+    except PanelFileError as error:
+        raise document.refused(field, f"{path_of_field}: {error}") from error
     if not text.strip():
         raise document.refused(field, f"{path_of_field}: {name} is empty")
-    return {key: value for key, value in written.items() if key != FIELD} | {"prompt": text.strip()}
+    prompted = {key: value for key, value in written.items() if key != FIELD} | {"prompt": text.strip()}
+    return prompted, document.naming(field, Path(document.folder, path))

@@ -41,10 +41,14 @@ def scale_panel_text(name: str, language: Language) -> str:
 
 
 class CheckedPanel(NamedTuple):
-    """What is to mend in the words of a panel file, a line each; `usable`: nothing of it has to be."""
+    """What is to mend in the words of a panel file, a line each; `usable`: nothing of it has to be.
+
+    `outside`: a line for each file that it names and that is not in its folder.
+    """
 
     lines: tuple[str, ...]
     usable: bool
+    outside: tuple[str, ...]
 
 
 def check_panel_file(path: str) -> CheckedPanel:
@@ -62,4 +66,4 @@ def check_panel_file(path: str) -> CheckedPanel:
         raise document.refused(field_in(message), message) from error
     found = review_scale(panel)
     lines = tuple(str(document.refused(field_in(f"{one.place}:"), f"{one.place}: {one.what}")) for one in found)
-    return CheckedPanel(lines, all(one.kind == "noted" for one in found))
+    return CheckedPanel(lines, all(one.kind == "noted" for one in found), document.outside)

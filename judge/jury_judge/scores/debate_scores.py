@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from jury_events.debate_history import DebateHistory
+from jury_events.known_secrets import known_scrubber
 from jury_views.probabilities import probabilities_line
 from jury_views.result_lines import result_of
 
@@ -96,6 +97,7 @@ def judged_trace(history: DebateHistory) -> JudgedTrace | str:
 
 
 def _cut(text: str) -> str:
+    text = known_scrubber().text(text)  # it may quote the case
     return text if len(text) <= _MOST_EXPLAINED else f"{text[: _MOST_EXPLAINED - 1]}…"
 
 

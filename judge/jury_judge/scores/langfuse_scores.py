@@ -47,7 +47,7 @@ class LangfuseScores:
         except LangfuseRefused as error:
             raise ScoresRefused(f"debate {trace.debate_id}: {error}") from error
         if status != _ACCEPTED and (status != _IN_PART or answer.get("rejected") != 0):
-            said = visible_line(json.dumps(answer.get("errors") or answer), _SHOWN)
+            said = visible_line(self._api.quoted(json.dumps(answer.get("errors") or answer)), _SHOWN)
             raise ScoresRefused(
                 f"debate {trace.debate_id}: Langfuse at {self.place} refused scores: status {status}, {said}"
             )

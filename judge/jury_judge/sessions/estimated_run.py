@@ -70,6 +70,7 @@ class EstimatedRun(NamedTuple):
         found: the estimate.
         keys: the variables of each provider whose key is missing; those of a cluster were not looked at.
         recipients: a line for each provider that would receive cases.
+        outside: a line for each file that the panel file names and that is not in its folder.
         self_judging_warning: about a final judge that is the model of a seat.
         on_cluster: whether debates would run on a Ray cluster that is joined.
         list_prices_of: the day of the list prices, which count where no price file names the model.
@@ -89,6 +90,7 @@ class EstimatedRun(NamedTuple):
     waves: tuple[int, int] | None = None
     asked_live: Mapping[str, str] = NOTHING_LIVE
     stages: tuple[StageEstimate, ...] = ()
+    outside: tuple[str, ...] = ()
 
     def data(self) -> dict[str, Any]:
         """As JSON data."""
@@ -129,6 +131,7 @@ class EstimatedRun(NamedTuple):
             "minutes_by_limits": found.minutes,
             "keys_missing": {name: list(variables) for name, variables in self.keys.items()},
             "recipients": list(self.recipients),
+            **({"files_elsewhere": list(self.outside)} if self.outside else {}),
             "self_judging_warning": self.self_judging_warning,
             **({"stages": [one.data() for one in self.stages]} if self.stages else {}),
             **({} if self.waves is None else {"waves": {"least": self.waves[0], "most": self.waves[1]}}),
@@ -179,6 +182,7 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
         waves_of(panel, endpoints) if settings.batch else None,
         asked_live(loaded.models, endpoints) if settings.batch else {},
         stages,
+        loaded.outside,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
+from jury_events import regular_files
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error, hint
@@ -101,7 +102,8 @@ def settings_in(path: str | os.PathLike[str], model: type[M]) -> M:
 
 def _document(path: str | os.PathLike[str], name: str) -> YamlDocument:
     try:
-        text = read_text(Path(path), name, lambda: f"{name}: there is no such settings file")
+        # Not shown to jurors: the store's URL in it may have a password.
+        text = read_text(Path(path), name, lambda: f"{name}: there is no such settings file", regular_files.read_text)
         document = read_yaml(text)
     except PanelFileError as error:
         raise SettingsFileError(str(error)) from error

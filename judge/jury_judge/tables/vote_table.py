@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from jury_analysis.ballots import decoded, schema_of
 from jury_cases.votes.vote_rows import ANNOTATOR
 from jury_cases.votes.words import VerdictWords
+from jury_events.regular_files import open_regular
 from jury_judge.settings.votes import VoteReading
 from jury_judge.tables.ballot_sources import Votes
 from jury_judge.tables.scales_of_tables import scales_metadata, scales_within
@@ -69,10 +70,10 @@ def _metadata_within(path: Path) -> Mapping[bytes, bytes]:
     if not path.is_file():
         return {}
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if file.read(len(_BEGINS)) != _BEGINS:
                 return {}
-        return pq.read_metadata(path).metadata or {}
+            return pq.read_metadata(file).metadata or {}
     except (OSError, pa.ArrowException):
         return {}  # who reads its rows says why
 

@@ -6,6 +6,7 @@ The standard variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME`, `OTE
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
+from typing import Any
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
@@ -16,6 +17,7 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
 
 from jury_events.errors import InputError, SettingError
+from jury_events.known_secrets import known_scrubber
 from jury_judge.otlp_answers import NotTaken, OtlpSession, Signal
 from jury_judge.traces.span_tree import SpanTree
 
@@ -74,15 +76,20 @@ class SpanSender:
                 fact.name,
                 context=parent,
                 kind=_KINDS[fact.kind],
-                attributes={name: value for name, value in fact.attributes.items() if value is not None},
+                attributes={name: _sent(value) for name, value in fact.attributes.items() if value is not None},
                 start_time=fact.start,
                 record_exception=False,
                 set_status_on_exception=False,
             )
             if fact.error is not None:
-                span.set_status(Status(StatusCode.ERROR, fact.error))
+                span.set_status(Status(StatusCode.ERROR, _sent(fact.error)))
             made[fact.key] = span
             span.end(fact.end)
+
+
+def _sent(value: Any) -> Any:
+    """An attribute without a secret of this process; only texts may have one."""
+    return known_scrubber().text(value) if isinstance(value, str) else value
 
 
 class _FixedIds(IdGenerator):

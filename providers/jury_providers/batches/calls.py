@@ -8,10 +8,10 @@ from typing import IO, Any, NamedTuple
 import httpx2
 
 from jury_events.outcome import CallOutcome
+from jury_events.scrubbing import Scrubber
 from jury_providers.batches.failures import BatchFailure, BatchNotFound, BatchRefused, BatchUnavailable
 from jury_providers.batches.http_client import BatchHttpClient, BatchRecord, Download, batch_recording
 from jury_providers.sdk.failures import CallFailure, exception_failure, one_line, preview, status_failure
-from jury_providers.sdk.scrubbing import Scrubber
 from jury_providers.sdk.streams import json_object
 
 CALL_SECONDS = 60.0

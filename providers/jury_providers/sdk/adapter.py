@@ -13,6 +13,7 @@ from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings, Tier
+from jury_events.scrubbing import Scrubber
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, ProviderConnection
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
 from jury_providers.sdk.cache_marks import is_marked, marked_blocks
@@ -38,7 +39,6 @@ from jury_providers.sdk.http_client import (
 )
 from jury_providers.sdk.last_replies import LAST_REPLIES
 from jury_providers.sdk.reply_parsing import ParsedReply, as_json, text_at
-from jury_providers.sdk.scrubbing import Scrubber
 from jury_providers.sdk.streams import EventReader, events_of, json_object
 
 MAX_RECORDED_BYTES = 1024 * 1024

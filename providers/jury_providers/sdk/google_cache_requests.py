@@ -9,12 +9,12 @@ from google.genai import types
 from google.genai.client import AsyncClient
 
 from jury_events.exchange import CacheLifetime
+from jury_events.scrubbing import Scrubber
 from jury_providers.cache_lifetimes import SECONDS
 from jury_providers.sdk.failures import exception_failure, status_failure
 from jury_providers.sdk.google_caches import MadeCache, SharedContent
 from jury_providers.sdk.http_client import HttpRecord, recording
 from jury_providers.sdk.reply_parsing import count_at, object_at, text_at
-from jury_providers.sdk.scrubbing import Scrubber
 from jury_providers.sdk.streams import json_object
 
 MAKE_SECONDS = 30.0

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 import httpx2
 
+from jury_events.scrubbing import sent_secrets
 from jury_providers.sdk.connection_slots import ConnectionSlots
-from jury_providers.sdk.scrubbing import sent_secrets
 
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 """Of one response, decoded; reading stops there."""

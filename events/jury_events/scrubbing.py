@@ -1,4 +1,7 @@
-"""Removal of keys, tokens and signatures from recorded data: providers echo them in errors, whole or partly masked."""
+"""Removal of keys, tokens and signatures from what is recorded or printed.
+
+Providers echo them in errors, whole or partly masked.
+"""
 
 import json
 import re
@@ -25,6 +28,8 @@ _HINT = re.compile(r"\\u00|%[0-9A-Fa-f]{2}")
 _HINT_IN_BYTES = re.compile(_HINT.pattern.encode())
 """A text without a match contains no escaped character of a secret; searching for every escape is slow."""
 
+_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|%([0-9A-Fa-f]{2})")
+
 
 def sent_secrets(headers: Mapping[str, str]) -> Iterator[str]:
     """The credentials in a request's headers; an SDK may have found them by itself.
@@ -45,6 +50,8 @@ def sent_secrets(headers: Mapping[str, str]) -> Iterator[str]:
 class Scrubber:
     """Replaces secrets by `[key]`, verbatim or with characters escaped for a URL or JSON (`\\u0061`, nested JSON too).
 
+    One scrubber may know many secrets: they are searched for one after another only in a text that has a form of one.
+
     Args:
         secrets: keys and tokens; short ones are left out.
     """
@@ -64,9 +71,15 @@ class Scrubber:
         for form in self._forms:
             text = text.replace(form, _MASK)
         if self._forms and ("%" in text or "\\u00" in text) and _HINT.search(text):
+            plain = _unescaped(text)
             for secret in self._secrets:
-                text = _spelled(secret).sub(_MASK, text)
+                if _may_be_in(plain, secret):
+                    text = _spelled(secret).sub(_MASK, text)
         return text
+
+    def knows(self, data: bytes) -> bool:
+        """Whether a secret occurs in the bytes, in any of these forms."""
+        return self.data(data) is not data
 
     def data(self, data: bytes) -> bytes:
         """The bytes without the secrets; the same object if none occurs."""
@@ -74,8 +87,10 @@ class Scrubber:
             if form in data:
                 data = data.replace(form, _MASK.encode())
         if self._forms and (b"%" in data or b"\\u00" in data) and _HINT_IN_BYTES.search(data):
+            plain = _unescaped(data.decode("utf-8", "replace"))
             for secret in self._secrets:
-                data = _spelled_bytes(secret).sub(_MASK.encode(), data)
+                if _may_be_in(plain, secret):
+                    data = _spelled_bytes(secret).sub(_MASK.encode(), data)
         return data
 
     def error(self, text: str) -> str:
@@ -120,6 +135,16 @@ def _spellings(char: str) -> str:
     if char == "/" or in_json != char:
         forms.append(rf"\\{{1,4}}{re.escape(in_json.removeprefix(chr(92)))}")
     return f"(?:{'|'.join(forms)})"
+
+
+def _may_be_in(plain: str, secret: str) -> bool:
+    """Whether the secret may be in a text of which this is `_unescaped`; what is itself an escape always may be."""
+    return secret in plain or not secret.isascii() or "%" in secret or "\\" in secret
+
+
+def _unescaped(text: str) -> str:
+    """The text with `\\u0061` and `%61` resolved and without backslashes."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), text).replace("\\", "")
 
 
 def _hexadecimal(digits: str) -> str:

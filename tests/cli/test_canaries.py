@@ -1,0 +1,229 @@
+"""No secret of the environment is in what a job writes or sends, though servers say all that they got.
+
+The providers' server repeats the headers of each request, and every canary besides, in its first answers, which are
+errors, and in the reasons and ids of its verdicts.
+"""
+
+import json
+import re
+import sqlite3
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from jury_events.known_secrets import known_secrets
+from support.command_line import CommandLine, Outcome
+from support.dialects import ANTHROPIC, CHAT, GOOGLE, RESPONSES, Dialect
+from support.json_server import JsonAnswer, JsonRequest, json_server
+from support.otlp_receiver import OtlpReceiver, otlp_receiver
+
+_NAMES = (
+    *("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_WEBHOOK_SECRET"),
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_IDENTITY_TOKEN", "ANTHROPIC_WORKSPACE_ID"),
+    *("ANTHROPIC_WEBHOOK_SIGNING_KEY", "ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_AWS_API_KEY", "ANTHROPIC_WORK_SECRET"),
+    *("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_ACCESS_TOKEN", "GOOGLE_GENAI_API_KEY", "TYPESAFE_API_KEY"),
+    *("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "AZURE_CLIENT_SECRET", "AZURE_PASSWORD", "MSI_SECRET"),
+    *("AZURE_CLIENT_CERTIFICATE_PASSWORD", "IDENTITY_HEADER", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
+    *("AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK", "LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY"),
+    *("MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN", "JURY_SERVE_TOKEN", "JURY_WEBHOOK_SECRET", "PGPASSWORD"),
+    *("JURY_WRITER_PASSWORD", "RAY_AUTH_TOKEN", "MY_GATEWAY_KEY"),
+)
+_HEADERS = {
+    "OPENAI_CUSTOM_HEADERS": "X-Gateway: {}\nopenai-beta: assistants=v2",
+    "ANTHROPIC_CUSTOM_HEADERS": "X-Gateway: Bearer {}",
+    "OTEL_EXPORTER_OTLP_HEADERS": "x-collector={},authorization=Basic%20{}",
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "x-collector={}",
+}
+_URLS = {
+    "HTTPS_PROXY": "http://proxy-user:{}@127.0.0.1:9",
+    "DATABASE_URL": "postgresql://jury:{}@127.0.0.1:9/jury",
+    "OTHER_STORE_URL": "postgresql://127.0.0.1:9/jury?user=jury&password={}",
+}
+
+
+def canary(name: str) -> str:
+    """What the variable has; long and without a word of its own."""
+    return f"canary9f3a6b{name.lower().replace('_', '')}"
+
+
+ENVIRONMENT = {
+    **{name: canary(name) for name in _NAMES},
+    **{name: form.replace("{}", canary(name)) for name, form in (_HEADERS | _URLS).items()},
+}
+CANARIES = [canary(name) for name in ENVIRONMENT]
+_BASIC = [
+    b64encode(pair.encode()).decode()
+    for pair in (f"proxy-user:{canary('HTTPS_PROXY')}", f"jury:{canary('DATABASE_URL')}")
+]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
+    elif isinstance(value, str):
+        yield value
+
+
+def _verdict(asked: str, said: str) -> str:
+    """A usable answer to the prompt, whose reasons are `said`."""
+    form = asked.rpartition("## Form of the answer")[2]
+    ballot = re.findall(r"ballot id is ([a-z2-7]{16})", asked)[-1]
+    criteria = dict(re.findall(r"^- ([a-z_]+): 0 to (\d+)", asked, re.MULTILINE))
+    answer = {
+        "ballot": ballot,
+        "verdict": "unsafe_fail",
+        "scores": {name: int(most) / 2 for name, most in criteria.items()},
+        "confidence": 0.9,
+        "rationale": said,
+        "statement": said,
+        "evidence": [{"item": 1, "quote": said[:80], "says": "against", "criterion": None, "seat": None}],
+        "decisive_item": None,
+        "scenarios": None,
+    }
+    return json.dumps({name: value for name, value in answer.items() if f'"{name}"' in form})
+
+
+class Echo:
+    """Answers as the three providers: each model's first call fails, the others are judged."""
+
+    def __init__(self) -> None:
+        self.failed: set[str] = set()
+        self.sent: list[str] = []
+
+    def __call__(self, request: JsonRequest) -> JsonAnswer:
+        repeated = json.dumps(request.headers) + " ".join(CANARIES + _BASIC)
+        self.sent.append(json.dumps(request.headers))
+        said = f"{repeated} {quote(CANARIES[0])} {''.join(f'{chr(92)}u{ord(char):04x}' for char in CANARIES[1])}"
+        headers = (("x-request-id", CANARIES[2]), ("request-id", CANARIES[3]))
+        if request.path not in self.failed:
+            self.failed.add(request.path)
+            return JsonAnswer({"error": {"message": said, "type": CANARIES[4]}}, 500, (*headers, ("retry-after", "0")))
+        text = _verdict("\n".join(_texts(request.body)), said)
+        dialect = _dialect_of(request.path)
+        reply = dialect.reply(text, dialect.finishes[0], ())
+        return JsonAnswer({**reply, "model": CANARIES[5], "service_tier": CANARIES[6]}, 200, headers)
+
+
+def _dialect_of(path: str) -> Dialect:
+    for end, dialect in (("completions", CHAT), ("responses", RESPONSES), ("messages", ANTHROPIC)):
+        if path.endswith(end):
+            return dialect
+    return GOOGLE
+
+
+def _panel(url: str) -> dict[str, Any]:
+    at = {
+        "one": ("openai", "/v1"),
+        "two": ("openai-responses", "/v1"),
+        "three": ("anthropic", ""),
+        "four": ("google", ""),
+    }
+    return {
+        "seats": [{"model": f"{name}/m", "juror_id": name, "fallbacks": []} for name in at],
+        "discussion": {"max_rounds": 1},
+        "final": {"judge": {"model": "one/m", "fallbacks": []}},
+        "providers": {
+            name: {"protocol": protocol, "base_url": url + path, "key_env": "MY_GATEWAY_KEY"}
+            for name, (protocol, path) in at.items()
+        },
+    }
+
+
+@pytest.fixture
+def receiver() -> Iterator[OtlpReceiver]:
+    with otlp_receiver() as found:
+        yield found
+
+
+def _found_in(content: bytes) -> list[str]:
+    return [one for one in CANARIES + _BASIC if one.encode() in content]
+
+
+def _exports(jury: CommandLine, environment: dict[str, str], langfuse: str) -> Iterator[Outcome]:
+    """Everything that is written of the job, and what it prints."""
+    debate = "r~c"
+    for command in (
+        ("show", debate, "--prompts"),
+        ("show", debate, "--json"),
+        ("list", "--json"),
+        ("verify", "--all", "--json"),
+        ("stats", "--run", "r"),
+        ("export", debate, "-o", "cassettes"),
+        ("export", debate, "--html", "-o", "pages"),
+        ("export", debate, "--parquet", "parquet", "--texts"),
+        ("export", debate, "--csv", "csv", "--texts"),
+        ("export", debate, "--to", "otel"),
+    ):
+        yield jury(*command, env=environment)
+    refused = {**environment, "LANGFUSE_BASE_URL": langfuse}
+    yield jury("export", debate, "--to", "langfuse", env=refused)
+
+
+@pytest.mark.parametrize("log_format", ["text", pytest.param("json", marks=pytest.mark.full)])
+def test_no_secret_is_in_anything_that_a_job_writes_or_sends(
+    jury: CommandLine, receiver: OtlpReceiver, log_format: str
+) -> None:
+    echo = Echo()
+    jury.write(
+        "cases.jsonl", {"case_id": "c", "question": "q", "response": "r", "metadata": {"trace_id": "0" * 31 + "1"}}
+    )
+    with (
+        json_server(echo) as provider,
+        json_server(lambda request: JsonAnswer({"message": f"{request.headers} {CANARIES}"}, 401)) as langfuse,
+    ):
+        jury.write("panel.json", _panel(provider.url))
+        environment = {
+            **ENVIRONMENT,
+            "JURY_LOG_FORMAT": log_format,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url,
+            "NO_PROXY": "127.0.0.1",
+        }
+        judged = jury.run(
+            "cases.jsonl", "--run", "r", "--panel", "panel.json", "--otel", "--junit", "junit.xml", "--markdown",
+            "summary.md", "--jsonl", env=environment,
+        )  # fmt: skip
+        with closing(sqlite3.connect(jury.folder / "jury.db")) as reading:  # the log of what is written stays
+            reading.execute("SELECT count(*) FROM events").fetchone()
+            outcomes = [judged, *_exports(jury, environment, langfuse.url)]
+
+            files = {path: path.read_bytes() for path in jury.folder.rglob("*") if path.is_file()}
+            written = {str(path.relative_to(jury.folder)): _found_in(content) for path, content in files.items()}
+    said = [found for one in outcomes if (found := _found_in((one.out + one.err).encode()))]
+    sent = [found for body in receiver.bodies if (found := _found_in(body))]
+
+    assert "unsafe_fail" == judged.lines[0]["final_verdict"], judged.err
+    assert {0} == {one.code for one in outcomes[:-1]}, [one.err for one in outcomes]
+    assert "HTTP 401" in outcomes[-1].err
+    assert any(canary("ANTHROPIC_CUSTOM_HEADERS") in one for one in echo.sent), "the SDK sends it"
+    assert {"jury.db", "jury.db-wal", "junit.xml", "summary.md"} <= written.keys()
+    assert {name: [] for name in written} == written
+    assert [] == said
+    assert [] == sent
+    assert receiver.bodies
+
+
+@pytest.mark.parametrize("name", ENVIRONMENT)
+def test_each_variable_with_a_secret_is_known(name: str) -> None:
+    assert canary(name) in known_secrets({name: ENVIRONMENT[name]})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HOME", "/home/somebody"),
+        ("OPENAI_BASE_URL", "https://gateway.example/v1"),
+        ("PGPASSWORD", "postgres"),
+        ("MAX_TOKEN", "200000000"),
+        ("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential"),
+        ("ANTHROPIC_CUSTOM_HEADERS", "anthropic-beta: context-1m-2025-08-07"),
+        ("SSH_AUTH_SOCK", "/run/user/agent"),
+        ("OPENAI_API_KEY_FILE", "/run/secrets/of-nobody"),
+    ],
+)
+def test_what_any_text_may_have_is_no_secret(name: str, value: str) -> None:
+    assert frozenset() == known_secrets({name: value})
