@@ -1,5 +1,8 @@
 """What all tests share: the environment, random examples, empty stores, one PostgreSQL server and one Ray cluster."""
 
+import support.group_of_tests  # noqa: F401  (first: it says what is missing)
+
+# isort: split
 import gc
 import os
 import signal

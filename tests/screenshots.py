@@ -1,6 +1,6 @@
 """Makes the pictures of docs/images anew: runs debates of simulated jurors in a new store, and captures their pages.
 
-uv run python tests/screenshots.py
+uv run --group test python tests/screenshots.py
 """
 
 import asyncio

@@ -16,12 +16,13 @@ import pytest
 
 from jury_judge.panels.files import load_panel
 from jury_providers.simulated.http.server import simulation_server
+from support.group_of_tests import COMMAND
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 GUIDE = (ROOT / "docs" / "getting-started.md").read_text()
 JURY = str(Path(sys.executable).parent / "jury")
-TESTS = "uv run pytest"
+TESTS = COMMAND
 """The one line that is not called: it would run this test."""
 
 
@@ -211,7 +212,7 @@ def test_ci_runs_the_readmes_own_test_command_and_then_the_tests_that_it_leaves_
     ci = (ROOT / ".ci" / "run").read_text()
 
     assert f"{TESTS}\n" in "\n".join(blocks(README, "console"))
-    own, others = re.findall(r"^uv run (?:--no-sync )?pytest\b.*$", ci, re.MULTILINE)
+    own, others = re.findall(r"^uv run (?:--no-sync |--group test )?pytest\b.*$", ci, re.MULTILINE)
     assert own.startswith(TESTS)
     assert " -m " not in own
     assert others.endswith(" -m full")

@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 
+from jury_events.installation import install_line
 from jury_judge.errors import ExtraMissing
 
 STATISTICS = ("numpy", "scipy", "sklearn")
@@ -64,7 +65,7 @@ def check_package(what: str, name: str) -> None:
 def _check(what: str, names: tuple[str, ...], extra: str) -> None:
     missing = [name for name in names if not _is_there(name)]
     if missing:
-        raise ExtraMissing(f"{what} needs {', '.join(missing)}: pip install 'jury-judge[{extra}]'")
+        raise ExtraMissing(f"{what} needs {', '.join(missing)}: {install_line(extra)}")
 
 
 def _is_there(name: str) -> bool:

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from jury_events.installation import install_line
+
 CloudName = Literal["azure", "bedrock", "vertex", "foundry", "aws"]
 
 ENTRA_VARIABLE = "AZURE_OPENAI_AD_TOKEN"
@@ -121,7 +123,7 @@ def missing_for_cloud(
         if missing is not None:
             found.append(
                 f"set {' or '.join(cloud.keys)}, or install the package {missing.replace('.', '-')} with: "
-                f"pip install 'jury-judge[{cloud.packages.extra}]'"
+                + install_line(cloud.packages.extra)
             )
     return tuple(found)
 

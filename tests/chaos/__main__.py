@@ -1,6 +1,6 @@
 """The long campaign: hundreds of strikes of every kind, drawn by a seed; a report as JSON and as a Markdown table.
 
-`uv run python -m chaos --help`, from the folder `tests`.
+`uv run --group test python -m chaos --help`, from the folder `tests`.
 """
 
 import json

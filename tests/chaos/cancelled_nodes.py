@@ -1,8 +1,8 @@
 """A node dies and runs are cancelled at once: the cancellation comes back, every debate is over, the run has ended.
 
-`uv run python -m chaos.cancelled_nodes --strikes N --report FILE`, from the folder `tests`. A strike is a run that is
-detached to a cluster of two nodes, and cancelled as the second node is killed. Where Ray put the process of the run, a
-coordinator or the clerk is Ray's choice: so is what dies.
+`uv run --group test python -m chaos.cancelled_nodes --strikes N --report FILE`, from the folder `tests`. A strike is a
+run that is detached to a cluster of two nodes, and cancelled as the second node is killed. Where Ray put the process of
+the run, a coordinator or the clerk is Ray's choice: so is what dies.
 """
 
 import json

@@ -1,6 +1,7 @@
 """The table of a campaign: a row a kind.
 
-`uv run python -m chaos.report REPORT…`, from the folder `tests`, prints that of several campaigns together.
+`uv run --group test python -m chaos.report REPORT…`, from the folder `tests`, prints that of several campaigns
+together.
 """
 
 import json

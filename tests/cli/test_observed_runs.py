@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from batches.test_waves import Night
+from jury_events.installation import install_line
 from jury_events.outcome import CallOutcome
 from jury_migrations.upgrading import upgrade
 from jury_providers.provider import ModelReply, ModelRequest
@@ -241,4 +242,4 @@ def test_without_the_extra_a_run_that_wants_traces_is_one_line(
     outcome = jury.run(jury.write("cases.jsonl", *CASES), "--otel")
 
     assert 2 == outcome.code
-    assert "jury: --otel needs no_such_package: pip install 'jury-judge[otel]'" == outcome.err.splitlines()[-1]
+    assert f"jury: --otel needs no_such_package: {install_line('otel')}" == outcome.err.splitlines()[-1]

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from jury_analysis.ballots import SCHEMA
+from jury_events.installation import install_line
 from support.command_line import CommandLine, environment
 from support.reference_data import FOLDER, needs_reference_data
 from support.vote_rows import (
@@ -355,7 +356,7 @@ def test_without_its_packages_it_names_the_extra(
 
     outcome = jury("stats", "--votes", votes)
 
-    assert (2, "", "jury: jury stats needs scipy: pip install 'jury-judge[stats]'\n") == outcome
+    assert (2, "", f"jury: jury stats needs scipy: {install_line('stats')}\n") == outcome
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`uvx --from jury-judge jury demo`, as the pages say it, with the built wheel."""
+"""`uvx --from WHEEL jury demo`, as the pages say it, with the built wheel."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ INSTALL = (Path(__file__).parents[2] / "docs" / "install.md").read_text(encoding
 
 
 def test_the_demo_runs_without_an_installation(tmp_path: Path) -> None:
-    assert "`uvx --from jury-judge jury demo`" in INSTALL
+    assert "`uvx --from WHEEL jury demo`" in INSTALL
 
     ended = uvx("jury", "demo", "--json", cwd=tmp_path)
     result = json.loads(ended.out)

@@ -11,7 +11,7 @@ from support.format_table import written_table
 
 
 def test_the_table_of_the_documentation_is_that_of_the_code() -> None:
-    assert format_table() == written_table(), "write it anew: uv run python tests/support/format_table.py"
+    assert format_table() == written_table(), "write it anew: uv run --group test python tests/support/format_table.py"
 
 
 @pytest.mark.parametrize("name", FORMATS)

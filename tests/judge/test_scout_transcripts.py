@@ -1,5 +1,6 @@
 """`scout://FOLDER` and `scout+SOURCE:…`: transcripts that Inspect Scout reads, with a stand-in for its package."""
 
+import re
 import sys
 from collections.abc import AsyncIterator
 from types import ModuleType, SimpleNamespace
@@ -9,6 +10,7 @@ import pytest
 
 from jury_cases.errors import CaseFileError
 from jury_cases.files import CaseFiles
+from jury_events.installation import install_line
 
 
 class Message(SimpleNamespace):
@@ -99,5 +101,5 @@ def test_errors_are_one_line_and_name_the_remedy(path: str, message: str) -> Non
 def test_without_the_extra_the_error_has_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "inspect_scout", None)
 
-    with pytest.raises(CaseFileError, match=r"^scout://x: needs inspect_scout: pip install 'jury-judge\[scout\]'$"):
+    with pytest.raises(CaseFileError, match=re.escape(f"scout://x: needs inspect_scout: {install_line('scout')}")):
         read("scout://x")

@@ -14,6 +14,7 @@ from jury_events.codec import decode
 from jury_events.errors import SettingError
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
+from jury_events.installation import install_line
 from jury_judge.errors import ExtraMissing
 from jury_judge.jury import Jury
 from jury_judge.runs.observation import Observation
@@ -186,7 +187,7 @@ def test_without_the_extra_one_line_names_it(monkeypatch: pytest.MonkeyPatch, tm
     with pytest.raises(ExtraMissing) as raised:
         Jury(store=f"sqlite:///{tmp_path / 'jury.db'}", observation=TRACED, environ={})
 
-    assert "--otel needs no_such_package.sdk: pip install 'jury-judge[otel]'" == str(raised.value)
+    assert f"--otel needs no_such_package.sdk: {install_line('otel')}" == str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Runs the producers' scripts anew and says what the tools write otherwise.
 
-    uv run python tests/producers/rewrite.py [NAME …] [--upgrade] [--write]
+    uv run --group test python tests/producers/rewrite.py [NAME …] [--upgrade] [--write]
 
 Each script runs in an environment made of its requirements (`requirements.txt`, or `package-lock.json` for a tool of
 npm) and writes into a temporary folder. What it wrote is compared with the kept files. A script that fails is named,

@@ -1,6 +1,6 @@
 """The table of tools in docs/cases.md, made from what the law says of each kept file.
 
-    uv run python tests/producers/table.py      # writes it anew between its two marks
+    uv run --group test python tests/producers/table.py      # writes it anew between its two marks
 
 A test fails while the document has another table.
 """

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jury_debate.panel_spec import PanelSpec, resolve
+from jury_events.installation import install_line
 from jury_events.outcome import CallOutcome
 from jury_providers.clouds import CLOUDS
 from jury_providers.endpoints import Endpoint, connection_of
@@ -332,7 +333,7 @@ def test_a_package_with_the_clouds_credentials_is_asked_for_where_no_key_is_set(
 
     said = missing(protocol, cloud, settings)
     package, extra = remedy
-    assert f"set {key}, or install the package {package} with: pip install 'jury-judge[{extra}]'" in said
+    assert f"set {key}, or install the package {package} with: {install_line(extra)}" in said
     assert "" == missing(protocol, cloud, settings | {key: "k"})
 
 
@@ -438,5 +439,5 @@ def test_the_extras_of_clouds_are_named_and_exist() -> None:
     extras = {cloud.packages.extra for clouds in CLOUDS.values() for cloud in clouds.values() if cloud.packages}
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-    assert extras == set(re.findall(r"jury-judge\[(\w+)\]", SECTION))
+    assert extras == set(re.findall(r"\[extra `(\w+)`\]", SECTION))
     assert extras <= set(project["optional-dependencies"])

@@ -1,4 +1,7 @@
-"""The table of formats in `docs/cases.md`: `uv run python tests/support/format_table.py` writes it from the code."""
+"""The table of formats in `docs/cases.md`, which this script writes from the code.
+
+uv run --group test python tests/support/format_table.py
+"""
 
 from pathlib import Path
 

@@ -125,8 +125,8 @@ def mcp_client() -> ToolEnvironment:
 
 
 def uvx(*command: str, cwd: Path) -> Ended:
-    """`uvx --from jury-judge …` where the newest release is the built wheel, in an environment of its own."""
-    asked = ("uvx", "--quiet", "--find-links", str(_wheel().parent), "--from", "jury-judge", *command)
+    """`uvx --from WHEEL …` with the built wheel, in an environment of its own."""
+    asked = ("uvx", "--quiet", "--from", str(_wheel()), *command)
     home = {name: value for name, value in _SURROUNDINGS.items() if not name.startswith(("JURY_", "VIRTUAL_ENV"))}
     done = subprocess.run(asked, cwd=cwd, env=home, capture_output=True, text=True, timeout=GUARD, check=False)
     return Ended(done.returncode, done.stdout, done.stderr)

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from jury_events.installation import install_line
 from jury_events.verdict import Verdict
 from jury_judge import extras
 from jury_judge.statistics import run_reports
@@ -140,7 +141,7 @@ def test_without_the_extra_the_page_names_it(store: MemoryEventStore, monkeypatc
     monkeypatch.setattr(extras, "STATISTICS", ("no_such_package",))
     page = Site(store).get("/runs/a")
 
-    assert "pip install 'jury-judge[stats]'" in section(page, "accuracy").text()
+    assert install_line("stats") in section(page, "accuracy").text()
     assert cells(page, "differences")
 
 

@@ -15,12 +15,12 @@ from urllib.parse import parse_qsl
 from jury_cases.containers.nested_rows import EVAL_KEY
 from jury_cases.containers.row import FileRow, RowSource
 from jury_cases.errors import CaseFileError
+from jury_events.installation import install_line
 from jury_events.text.visible_text import visible_line
 
 DATABASE = "scout://"
 SOURCE = "scout+"
 
-_INSTALL = "pip install 'jury-judge[scout]'"
 _FACTS = (
     *("source_type", "source_id", "source_uri", "date", "task_set", "task_id", "task_repeat", "agent", "model"),
     *("success", "total_time", "total_tokens"),
@@ -93,7 +93,7 @@ def _library(module: str, name: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise CaseFileError(f"{name}: needs {error.name or module}: {_INSTALL}") from error
+        raise CaseFileError(f"{name}: needs {error.name or module}: {install_line('scout')}") from error
 
 
 async def _of_database(scout: Any, folder: str) -> AsyncIterator[Any]:

@@ -14,6 +14,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import Failure, JuryError
 from jury_events.evidence import MOST_ITEM
 from jury_events.ids import is_debate_id
+from jury_events.installation import install_line
 from jury_events.verdict import PASS, Verdict
 from jury_judge.errors import ExtraMissing, ReviewRefused, TooManyReports, TooManyReviews
 from jury_judge.reviews.review_changes import NewReview
@@ -148,7 +149,14 @@ class ReviewPages:
             refused = "reviews_none_of_yours" if self._hides(request) else "reviews_none"
         status = _UNAVAILABLE if refused == "stats_busy" else 200
         return request.html(
-            "reviewers.html", "reviews", status, found=found, refused=refused, query=query, blind=self._hides(request)
+            "reviewers.html",
+            "reviews",
+            status,
+            found=found,
+            refused=refused,
+            query=query,
+            blind=self._hides(request),
+            install=install_line("stats"),
         )
 
     def review(self, request: PageRequest) -> Response:

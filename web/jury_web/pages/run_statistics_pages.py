@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from jury_events.errors import DebateNotFound, EventError, JuryError
 from jury_events.ids import is_run_id
+from jury_events.installation import install_line
 from jury_judge import AnalysisError, DebateFilter, OnlySimulated
 from jury_judge.comparisons.comparing import SHOWN, ComparedDebates, ComparedRuns
 from jury_judge.comparisons.comparison_target import KINDS
@@ -18,8 +19,6 @@ from jury_views.charts.run_statistics import MOST_ROWS, stats_page
 from jury_views.charts.worth_view import worth_view
 from jury_web.pages.labels.page_labels import LABELS
 from jury_web.pages.page_request import PageNotFound, PageRequest
-
-_INSTALL = "pip install 'jury-judge[stats]'"
 
 
 class RefusedReport(NamedTuple):
@@ -108,7 +107,7 @@ REFUSALS = (ExtraMissing, AnalysisError, DebateNotFound, RunTooLarge, TooManyRep
 def refused_report(error: JuryError) -> RefusedReport:
     """What the page says of one of `REFUSALS`."""
     if isinstance(error, ExtraMissing):
-        return RefusedReport("stats_extra", command=_INSTALL)
+        return RefusedReport("stats_extra", command=install_line("stats"))
     if isinstance(error, OnlySimulated):
         return RefusedReport("simulated", simulated=True)
     if isinstance(error, DebateNotFound):
