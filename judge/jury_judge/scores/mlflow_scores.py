@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import mlflow
 from mlflow.entities import AssessmentSource, AssessmentSourceType
 
+from jury_events.known_secrets import known_scrubber
 from jury_events.local_events import ExportedScore, ScoreTargetName
 from jury_events.text.visible_text import visible_line
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace
@@ -57,7 +58,7 @@ class MlflowScores:
                         metadata=facts,
                     )
             except Exception as error:  # an answer that is none of MLflow's has the errors of its parser
-                said = visible_line(f"{type(error).__name__}: {error}", _SHOWN)
+                said = visible_line(known_scrubber().text(f"{type(error).__name__}: {error}"), _SHOWN)
                 raise ScoresRefused(f"debate {trace.debate_id}: MLflow at {self.place} refused it: {said}") from error
             if not written.assessment_id:
                 raise ScoresRefused(f"debate {trace.debate_id}: MLflow at {self.place} named no id of its feedback")

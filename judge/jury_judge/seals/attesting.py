@@ -8,6 +8,7 @@ import httpx2
 from cryptography.x509 import Certificate
 
 from jury_events.errors import SettingError
+from jury_events.known_secrets import known_scrubber
 from jury_events.text.visible_text import visible_line
 from jury_events.text.visible_url import visible_url
 from jury_judge.errors import AttestationFailed
@@ -41,7 +42,7 @@ class _Answer(NamedTuple):
 
     def __str__(self) -> str:
         said = self.content[:200].decode("utf-8", "replace").strip()
-        return f"status {self.status}{': ' + visible_line(said, 200) if said else ''}"
+        return f"status {self.status}{': ' + visible_line(known_scrubber().text(said), 200) if said else ''}"
 
 
 def ask_witness(
