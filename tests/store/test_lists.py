@@ -17,6 +17,7 @@ from jury_events.case import Omission
 from jury_events.conditions import parse_conditions
 from jury_events.envelope import NewEvent
 from jury_events.ids import debate_id
+from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
 from jury_store.dialects import DIALECTS
@@ -25,7 +26,11 @@ from jury_store.event_store import Append, EventStore
 from jury_store.list_order import OLDEST, SORT_COLUMNS, BadCursor, PageCursor, SortOrder
 from jury_store.list_queries import debates_query
 from jury_store.opening import open_store
+from support.debate_harness import a_panel
 from support.debates import MODEL, DebateScript
+from support.long_debate import LongDebate
+from support.long_records import WINDOW
+from support.stored_debates import store_debate
 
 pytestmark = pytest.mark.full_for("postgresql")
 
@@ -668,6 +673,29 @@ def test_pages_of_every_order_contain_every_debate_once(store: EventStore) -> No
 def test_a_malformed_cursor_is_refused(by: str, text: str) -> None:
     with pytest.raises(BadCursor):
         SortOrder(by).decode_cursor(text)
+
+
+def test_debates_are_selected_by_parts_that_a_seat_did_not_read(store: EventStore) -> None:
+    seats = [{"model": "simulated/m1", "juror_id": one, "window": WINDOW} for one in ("j1", "j2")]
+    for failing in ((), ("j1",), ("j1", "j2")):
+        debate = LongDebate(
+            a_panel(prompts=2, seats=seats, preset="independent"),
+            lambda step, call, _p, lost=failing: (
+                CallOutcome.BLOCKED if call.window == "2" and step.juror_id in lost else None
+            ),
+        )
+        debate.run()
+        store_debate(store, debate, f"r1~{len(failing)}")
+
+    def found(**wanted: Any) -> dict[str, Any]:
+        return {row.debate_id: row.partly_read for row in store.list_debates(DebateFilter(**wanted))}
+
+    lost = {"r1~1": {"j1": ("2",)}, "r1~2": {"j1": ("2",), "j2": ("2",)}}
+    assert {"r1~0": None, **lost} == found()
+    assert lost == found(partly_read=True)
+    assert {"r1~0": None} == found(partly_read=False)
+    store.project()
+    assert {"r1~0": None, **lost} == found()
 
 
 def test_debates_are_selected_by_model_quorum_and_cost(store: EventStore) -> None:
