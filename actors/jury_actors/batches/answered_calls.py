@@ -1,7 +1,7 @@
 """Answers of a batch become exchanges of their debates."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from jury_actors.clerk import ClerkInterface
@@ -65,6 +65,7 @@ class AnsweredCalls:
         provider: reads the lines.
         batch_id: of the batch.
         submitted_at: in microseconds since 1970-01-01 UTC.
+        asked_again: calls, by debate and exchange, that were asked otherwise meanwhile.
         prices: of the models.
         effects: clock and entropy.
     """
@@ -76,6 +77,7 @@ class AnsweredCalls:
         batch_id: str,
         *,
         submitted_at: int,
+        asked_again: Container[tuple[str, str]],
         prices: Prices,
         effects: Effects,
     ) -> None:
@@ -83,6 +85,7 @@ class AnsweredCalls:
         self._provider = provider
         self._batch_id = batch_id
         self._submitted_at = submitted_at
+        self._asked_again = asked_again
         self._prices = prices
         self._effects = effects
         self._cachings: dict[str, Caching] = {}
@@ -172,6 +175,10 @@ class AnsweredCalls:
         waited = max(0, self._effects.clock() - self._submitted_at) / _MICROSECONDS_A_MS
         return ViaBatch(batch=self._batch_id, waited_ms=round(waited, 3))
 
+    def comes_late(self, item: AnsweredItem) -> bool:
+        """Whether the call was asked otherwise, before this answer of it was seen."""
+        return (item.debate_id, item.exchange) in self._asked_again
+
     @property
     def batch_id(self) -> str:
         """The batch."""
@@ -194,9 +201,9 @@ class _DebateAnswers:
         fresh = []
         for item in items:
             exchange = stored.get(item.exchange)
-            if exchange is None:
+            if exchange is None and not calls.comes_late(item):
                 fresh.append(item)
-            elif exchange.via is None or exchange.via.batch != calls.batch_id:
+            elif exchange is None or exchange.via is None or exchange.via.batch != calls.batch_id:
                 self.unused.append(self._unused(item, "late"))
             else:
                 calls.charge(exchange.cost)

@@ -190,7 +190,24 @@ class BatchLifecycle:
 
     async def _reading(self, facts: BatchFacts, provider: BatchProvider) -> ResultsReading:
         calls = await self._log.calls(facts.prepared.batch_id)
-        return ResultsReading(facts, calls, provider, self._clerk, prices=self._prices, effects=self._effects)
+        return ResultsReading(
+            facts,
+            calls,
+            provider,
+            self._clerk,
+            asked_again=await self._asked_again(facts) if facts.abandoned else frozenset(),
+            prices=self._prices,
+            effects=self._effects,
+        )
+
+    async def _asked_again(self, facts: BatchFacts) -> frozenset[tuple[str, str]]:
+        """The calls, by debate and exchange, that are in other open batches since this one was given up."""
+        found: set[tuple[str, str]] = set()
+        for one in await self._log.of_run(self._run_id):
+            if one.open and one.prepared.batch_id != facts.prepared.batch_id:
+                calls = await self._log.calls(one.prepared.batch_id)
+                found.update((call.debate_id, call.exchange) for call, _ in calls)
+        return frozenset(found)
 
     async def _tried(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """What an attempt returns, which is made again where the provider certainly did not take it."""
@@ -293,8 +310,8 @@ class BatchLifecycle:
                 return await self._adopt(facts, look)
             case BatchStep.NOT_SENT:
                 self._say(
-                    f"{_of(facts)} is not in its provider's list: its {pluralize(facts.prepared.items, 'call')} did not "
-                    "arrive, and are sent again"
+                    f"{_of(facts)} is not in its provider's list: its "
+                    f"{pluralize(facts.prepared.items, 'call')} did not arrive, and are sent again"
                 )
                 self._settle(facts, 0, 0.0)
                 return await self._close(facts, "not_submitted", None, unanswered=facts.prepared.items)

@@ -136,9 +136,7 @@ class WaveDriving:
                 self._say(f"wave {self._wave}: {pluralize(spool.taken, 'call')} in {batches}")
                 self._metrics.wave_sent()
             if (by := self._cancelled_by()) is not None:
-                if any(one.open and one.cancel_requested is None for one in followed):
-                    asked = [await self._to_be_cancelled(lifecycle, one, by) for one in followed]
-                    followed = await self._advanced(lifecycle, asked)
+                followed = await self._cancelled(lifecycle, followed, by)
                 if self._plan.once:
                     return
                 await self._plan.sleep(poll_gap(polls))
@@ -169,11 +167,12 @@ class WaveDriving:
             raise stopped
         return looked
 
-    @staticmethod
-    async def _to_be_cancelled(lifecycle: BatchLifecycle, batch: BatchFacts, by: str) -> BatchFacts:
-        """What the provider answers until it ends the batch is billed, and recorded when it has."""
-        asked_before = not batch.open or batch.cancel_requested is not None
-        return batch if asked_before else await lifecycle.cancel(batch, by=by)
+    async def _cancelled(self, lifecycle: BatchLifecycle, batches: list[BatchFacts], by: str) -> list[BatchFacts]:
+        """Have the providers end the batches; what they answer until then is billed, and recorded when they end."""
+        asked = [
+            await lifecycle.cancel(one, by=by) if one.open and one.cancel_requested is None else one for one in batches
+        ]
+        return batches if asked == batches else await self._advanced(lifecycle, asked)
 
     def _lifecycle(self, log: BatchLog, runtime: Runtime) -> BatchLifecycle:
         return BatchLifecycle(
