@@ -2,8 +2,8 @@
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+from contextlib import aclosing, suppress
 from datetime import datetime
 from tempfile import TemporaryFile
 from typing import Any, ClassVar
@@ -112,6 +112,22 @@ class SdkBatches(BatchProvider):
         return reply._replace(usage=reply.usage.changed(service_tier=BATCH_TIER), retry_after=None)
 
     async def results(self, batch_id: str, state: BatchState) -> AsyncIterator[BatchLine]:
+        answered: set[str | None] = set()
+        async with aclosing(self._read(batch_id, state)) as lines:
+            async for line in lines:
+                if line.end is ItemEnd.ANSWERED:
+                    answered.add(line.custom_id)
+                yield line
+        if len(answered) >= (state.counts.answered or 0):
+            return
+        # The provider counts more answers, so that the file that was received is not all of it.
+        async with aclosing(self._read(batch_id, state)) as lines:
+            async for line in lines:
+                if line.end is ItemEnd.ANSWERED and line.custom_id not in answered:
+                    answered.add(line.custom_id)
+                    yield line
+
+    async def _read(self, batch_id: str, state: BatchState) -> AsyncGenerator[BatchLine, None]:
         """The lines of all files, each downloaded before it is read."""
         number = 0
         items = state.counts.total or self.limits.items
