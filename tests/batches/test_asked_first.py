@@ -352,6 +352,19 @@ async def test_results_that_are_not_there_once_are_looked_for_again(night: Night
     assert verdicts(lines) == verdicts(await night.live("day"))
 
 
+async def test_results_that_are_there_again_are_read_by_the_next_pass(night: Night) -> None:
+    await night.session(once=True)
+    night.account.missing.add("sent-1")
+    await night.session(once=True)
+    night.account.missing.clear()
+    await night.session(once=True)
+    first = batches(night)[0]
+
+    assert first.missed is not None
+    assert first.closed is not None
+    assert ("ended", 9) == (first.closed.cause, first.closed.answered)
+
+
 async def test_results_that_are_not_there_twice_some_time_apart_are_asked_for_again(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -186,7 +186,7 @@ def test_an_ended_batch_is_read_however_late_it_is(
     if facts.closed is None and facts.submitted is not None:
         step = next_step(facts, ended, watch, now, PATIENCE)
 
-        assert step == BatchStep.COLLECT or (facts.missed is not None and step == BatchStep.WAIT)
+        assert BatchStep.COLLECT == step
 
 
 RUNNING = BatchState(BatchStatus.RUNNING, "running", created_at=at(THERE))

@@ -118,17 +118,14 @@ def next_step(facts: BatchFacts, look: Look | None, watch: Watch, now: Now, pati
         return _unsubmitted(facts, look, watch, now, patience)
     if look is None or (look.state is None and look.missing is None):
         return BatchStep.LOOK
-    missed_before = facts.missed is not None and (
-        _passed(watch.missed, facts.missed_at, facts.missed.at, now, look.time) >= patience.again
-    )
     if look.missing is not None:
         if facts.missed is None or facts.missed.what != look.missing.what:
             return BatchStep.MISS
-        return BatchStep.SETTLE if missed_before else BatchStep.WAIT
+        since = _passed(watch.missed, facts.missed_at, facts.missed.at, now, look.time)
+        return BatchStep.SETTLE if since >= patience.again else BatchStep.WAIT
     assert look.state is not None
     if look.state.status is BatchStatus.ENDED:
-        waits = facts.missed is not None and facts.missed.what == "results" and not missed_before
-        return BatchStep.WAIT if waits else BatchStep.COLLECT
+        return BatchStep.COLLECT
     return _going_on(facts, look, watch, now, patience)
 
 
