@@ -16,6 +16,8 @@ class Halted(ActorError):
     `budget`): it is the same for all calls that one cause halts.
     """
 
+    failure = Failure.STOPPED
+
     def __init__(self, message: str, about: str = "") -> None:
         super().__init__(message, about)
 

@@ -42,7 +42,15 @@ _GROUPS = {
     "Results": ("as_jsonl", "as_json", "display", "verbose"),
     "How it ends, for CI": ("fail_on", "fail_if", "junit", "markdown"),
     "What it may spend": ("max_cost", "max_calls", "prices"),
-    "Calls in batches": ("batch", "once", "batch_deadline", "batch_abandon", "batch_same_account", "batch_turns"),
+    "Calls in batches": (
+        "batch",
+        "once",
+        "batch_deadline",
+        "batch_abandon",
+        "batch_same_account",
+        "batch_not_ours",
+        "batch_turns",
+    ),
     "Which cases": ("limit", "case_ids", "where", "sample", "seed", "split"),
     "How case files are read": (
         "fields",
@@ -84,7 +92,7 @@ _RARE = (
         "artifact_roots",
         "strict",
     ),
-    *("once", "batch_deadline", "batch_abandon", "batch_same_account", "batch_turns"),
+    *("once", "batch_deadline", "batch_abandon", "batch_same_account", "batch_not_ours", "batch_turns"),
     *("ray_open_cluster", "replicas", "coordinators", "simulate", "store_patience"),
     *("log_format", "log_level", "metrics_port", "metrics_host", "otel", "seal_key", "seal_last", "seal_every"),
 )

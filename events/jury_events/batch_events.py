@@ -28,6 +28,7 @@ class BatchPrepared(EventBody):
     `nonce` is written where the provider lists the batch. `address` and `key` are the SHA-256, in hexadecimal, of what
     identifies the server and of the API key. `items` calls and `size` bytes; item N has the `custom_id` `{nonce}-{N}`,
     counted from 1. `most`: what the calls can cost at most, in US dollars; None: not known. `wave`: of the run, from 1.
+    `provider_time`: of the provider's own clock, before anything was sent; None: it did not say.
     """
 
     type: Literal["batch_prepared"] = "batch_prepared"
@@ -42,6 +43,7 @@ class BatchPrepared(EventBody):
     items: ItemNumber
     size: Count
     most: Dollars | None
+    provider_time: Microseconds | None
 
     @property
     def event_id(self) -> str:
@@ -105,11 +107,18 @@ class BatchSubmitted(EventBody):
         return f"submitted/{self.number}"
 
 
+MistakeCause = Literal["ids", "person", "gone"]
+
+
 class BatchMistaken(EventBody):
-    """The batch that was found by time and count has other items: it is not this one."""
+    """The batch that was found by time and count is not this one.
+
+    `cause`: its results have other `ids`; a `person` said so; it is `gone` before anything told whose it was.
+    """
 
     type: Literal["batch_mistaken"] = "batch_mistaken"
     provider_id: Label
+    cause: MistakeCause
     number: ItemNumber
 
     @property
@@ -139,7 +148,7 @@ class BatchChanged(EventBody):
 
 
 class BatchCancelRequested(EventBody):
-    """The provider was asked to end the batch: its deadline passed, or `by` a person."""
+    """The provider is to be asked to end the batch: its deadline passed, or `by` a person."""
 
     type: Literal["batch_cancel_requested"] = "batch_cancel_requested"
     cause: Literal["deadline", "person"]
@@ -149,6 +158,36 @@ class BatchCancelRequested(EventBody):
     def event_id(self) -> str:
         """One a batch."""
         return "cancel-requested"
+
+
+class BatchCancelSent(EventBody):
+    """The provider was asked to end the batch, and did not refuse; `at`: its own clock then, None: it did not say."""
+
+    type: Literal["batch_cancel_sent"] = "batch_cancel_sent"
+    at: Microseconds | None
+
+    @property
+    def event_id(self) -> str:
+        """One a batch."""
+        return "cancel-sent"
+
+
+class BatchMissed(EventBody):
+    """The provider does not have what it should: the `batch`, or `results` of all of its items.
+
+    It is asked again some time later, before calls are made again. `at`: its own clock, None: it did not say.
+    """
+
+    type: Literal["batch_missed"] = "batch_missed"
+    what: Literal["batch", "results"]
+    reason: Label
+    at: Microseconds | None
+    number: ItemNumber
+
+    @property
+    def event_id(self) -> str:
+        """One for each time that it was first missed."""
+        return f"missed/{self.number}"
 
 
 UnansweredEnd = Literal["expired", "cancelled", "missing", "unreadable", "superseded", "late"]
@@ -183,7 +222,9 @@ class BatchItemsUnanswered(EventBody):
 
 
 class BatchAbandoned(EventBody):
-    """The provider did not say that the batch has ended: its calls are asked otherwise, and may be paid twice."""
+    """The provider said that the batch goes on, long after it was asked to end it: its calls are asked otherwise, and
+    may be paid twice.
+    """
 
     type: Literal["batch_abandoned"] = "batch_abandoned"
 
@@ -199,9 +240,9 @@ CloseCause = Literal["ended", "not_submitted", "refused", "results_gone"]
 class BatchClosed(EventBody):
     """Nothing follows.
 
-    `ended`: every item is answered or unanswered. `not_submitted`: the provider never had it. `refused`: it did not
-    take it. `results_gone`: it does not have the results any more. `unknown` and `doubled` are lines of the results
-    that name no item, or one that another line has named.
+    `ended`: every item is answered or unanswered. `not_submitted`: the provider never had it. `refused`: it computed
+    nothing of it. `results_gone`: it does not have the results any more. `unknown` and `doubled` are lines of the
+    results that name no item, or one that another line has named.
     """
 
     type: Literal["batch_closed"] = "batch_closed"

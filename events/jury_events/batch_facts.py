@@ -6,11 +6,13 @@ from typing import NamedTuple
 from jury_events.batch_events import (
     BatchAbandoned,
     BatchCancelRequested,
+    BatchCancelSent,
     BatchChanged,
     BatchClosed,
     BatchedExchange,
     BatchItemsListed,
     BatchItemsUnanswered,
+    BatchMissed,
     BatchMistaken,
     BatchPrepared,
     BatchSubmitted,
@@ -30,7 +32,8 @@ CLOSED: str = BatchClosed.model_fields["type"].default
 class BatchFacts(NamedTuple):
     """How far a batch is. Times are those of the events, in microseconds since 1970-01-01 UTC.
 
-    `mistaken`: the provider's ids of batches that were taken for this one. `unanswered`: numbers of items.
+    `mistaken`: the provider's ids of batches that were taken for this one. `missed`: what the provider did not have,
+    of the batch that is submitted now. `unanswered`: numbers of items.
     `unused_cost`: what answers cost that are no exchanges, in US dollars.
     """
 
@@ -45,6 +48,11 @@ class BatchFacts(NamedTuple):
     changed: BatchChanged | None = None
     changes: int = 0
     cancel_requested: BatchCancelRequested | None = None
+    cancel_sent: BatchCancelSent | None = None
+    cancel_sent_at: int = 0
+    missed: BatchMissed | None = None
+    missed_at: int = 0
+    misses: int = 0
     abandoned: bool = False
     unanswered: frozenset[int] = frozenset()
     unanswered_pages: int = 0
@@ -56,6 +64,16 @@ class BatchFacts(NamedTuple):
     def open(self) -> bool:
         """Whether its items may be answered still, so that they must not be asked otherwise."""
         return self.closed is None and not self.abandoned
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether the batch at the provider may be another's, since it was found by time and count alone."""
+        return self.submitted is not None and not self.submitted.certain
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing of it was computed, so that its calls have not been tried."""
+        return self.closed is not None and self.closed.cause in {"not_submitted", "refused"}
 
     @property
     def stage(self) -> str:
@@ -124,8 +142,8 @@ def _folded(facts: BatchFacts, stored: StoredEvent) -> BatchFacts:
             return _sent(facts, event, stored.recorded_at)
         case BatchChanged() as changed:
             return facts._replace(changed=changed, changes=changed.number)
-        case BatchCancelRequested() as requested:
-            return facts._replace(cancel_requested=requested)
+        case BatchCancelRequested() | BatchCancelSent() | BatchMissed():
+            return _waited_for(facts, event, stored.recorded_at)
         case BatchItemsUnanswered() as page:
             known = facts.unanswered | {one.item for one in page.unanswered}
             cost = facts.unused_cost + sum(one.cost or 0.0 for one in page.unanswered)
@@ -144,6 +162,18 @@ def _sent(facts: BatchFacts, event: BatchUploaded | BatchSubmitted | BatchMistak
         case BatchUploaded():
             return facts._replace(file_id=event.file_id)
         case BatchSubmitted():
-            return facts._replace(submitted=event, submitted_at=at, submissions=event.number, changed=None)
+            return facts._replace(submitted=event, submitted_at=at, submissions=event.number, changed=None, missed=None)
         case BatchMistaken():
-            return facts._replace(submitted=None, changed=None, mistaken=(*facts.mistaken, event.provider_id))
+            return facts._replace(
+                submitted=None, changed=None, missed=None, mistaken=(*facts.mistaken, event.provider_id)
+            )
+
+
+def _waited_for(facts: BatchFacts, event: BatchCancelRequested | BatchCancelSent | BatchMissed, at: int) -> BatchFacts:
+    match event:
+        case BatchCancelRequested():
+            return facts._replace(cancel_requested=event)
+        case BatchCancelSent():
+            return facts._replace(cancel_sent=event, cancel_sent_at=at)
+        case BatchMissed():
+            return facts._replace(missed=event, missed_at=at, misses=event.number)

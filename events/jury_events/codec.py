@@ -8,10 +8,12 @@ from pydantic import Field, TypeAdapter, ValidationError
 from jury_events.batch_events import (
     BatchAbandoned,
     BatchCancelRequested,
+    BatchCancelSent,
     BatchChanged,
     BatchClosed,
     BatchItemsListed,
     BatchItemsUnanswered,
+    BatchMissed,
     BatchMistaken,
     BatchPrepared,
     BatchSubmitted,
@@ -74,8 +76,10 @@ BatchEvent = (
     | BatchUploaded
     | BatchSubmitted
     | BatchMistaken
+    | BatchMissed
     | BatchChanged
     | BatchCancelRequested
+    | BatchCancelSent
     | BatchItemsUnanswered
     | BatchAbandoned
     | BatchClosed

@@ -46,12 +46,14 @@ asking first order
 bands needs_review safe_pass
 batch_abandoned type
 batch_cancel_requested by cause type
+batch_cancel_sent at type
 batch_changed answered error failed number stage type word
 batch_closed answered cause detail doubled type unanswered unknown
 batch_items_listed calls first type
 batch_items_unanswered number type unanswered
-batch_mistaken number provider_id type
-batch_prepared address batch_id items key model most nonce provider run_id size type wave
+batch_missed at number reason type what
+batch_mistaken cause number provider_id type
+batch_prepared address batch_id items key model most nonce provider provider_time run_id size type wave
 batch_submitted certain expires_at found number provider_id type
 batch_texts_erased by debate_id number parts type
 batch_uploaded file_id type

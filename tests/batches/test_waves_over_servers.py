@@ -1,21 +1,29 @@
 """A run in waves over the providers' own SDKs: whatever its batches suffer, it decides as a live run does."""
 
+import json
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
+from batches.test_unusual_nights import SetClock, cancelled
 from batches.test_waves import Night, exchanges, verdicts
+from jury_actors.batches.batch_log import batches_of
 from jury_actors.batches.batch_steps import PATIENCE
 from jury_actors.errors import Halted
+from jury_events.batch_events import BatchItemsUnanswered
+from jury_events.codec import decode_batch
 from jury_providers.batches.provider import BatchProvider
 from jury_providers.batches.registry import batch_provider
 from jury_providers.simulated.http import server
+from jury_providers.simulated.http.batches.job import BatchJob
+from jury_providers.simulated.http.batches.jobs import BatchJobs
 from jury_providers.simulated.http.batches.script import BatchScript
 from jury_providers.simulated.http.server import Simulation, simulation_server
+from jury_replay.verify import verify
 
 PANEL = """seats:
 - {juror_id: a, model: openai/gpt-6-sol}
@@ -23,7 +31,7 @@ PANEL = """seats:
 - {juror_id: c, model: anthropic/claude-haiku-5-5}
 - {juror_id: d, model: google/gemini-3.8-flash}
 """
-AT_ONCE = PATIENCE._replace(arrival=0.0)
+AT_ONCE = PATIENCE._replace(arrival=0.0, again=0.0)
 MOST_PASSES = 8
 
 
@@ -50,18 +58,23 @@ class ServedNight(NamedTuple):
     night: Night
     server: Simulation
 
-    async def judged(self) -> list[tuple[object, ...]]:
+    async def judged(self, **plan: Any) -> list[tuple[object, ...]]:
         """The verdicts, after as many passes of the same command as it takes."""
         for _ in range(MOST_PASSES):
-            clients = Clients()
-            self.night.account = clients  # type: ignore[assignment]  # the session asks it for providers alone
             try:
-                return verdicts(await self.night.session(patience=AT_ONCE))
+                return verdicts(await self.once_more(**plan))
             except Halted:
                 continue
-            finally:
-                await clients.close()
         raise AssertionError(f"not ended after {MOST_PASSES} passes")
+
+    async def once_more(self, **plan: Any) -> list[dict[str, Any]]:
+        """A session of the run, with new clients."""
+        clients = Clients()
+        self.night.account = clients  # type: ignore[assignment]  # the session asks it for providers alone
+        try:
+            return await self.night.session(**{"patience": AT_ONCE, **plan})
+        finally:
+            await clients.close()
 
     @property
     def answered_twice(self) -> int:
@@ -159,3 +172,91 @@ async def test_whatever_batches_suffer_the_verdicts_are_those_of_live_calls(
 
     assert sorted(live) == sorted(batched)
     assert lost == (run.answered_twice > 0)
+
+
+async def test_an_answer_that_is_not_used_is_recorded_with_its_cost(tmp_path: Path, keys: pytest.MonkeyPatch) -> None:
+    """Of each provider: to read it, nothing of what was asked has to be known."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text(PRICES)
+    keys.setenv("JURY_PRICES", str(prices))
+    keys.setattr(server, "HEADER", ("x-served-by", "test"))
+    async with served(tmp_path, keys, BatchScript()) as run:
+        night = run.night
+        await run.once_more(once=True)
+        await cancelled(night)
+        await run.once_more(once=True)
+        found = night.read(lambda store: list(batches_of(store, "night")))
+
+    assert {"openai", "openai-responses", "anthropic", "google"} == {one.prepared.provider for one in found}
+    assert {3} == {len(one.unanswered) for one in found}
+    assert {True} == {one.closed is not None and one.unused_cost > 0 for one in found}
+    assert {("superseded", True)} == {
+        (one.end, one.text is not None) for page in pages_of(night) for one in page.unanswered
+    }
+    assert () == night.read(lambda store: verify(store, deep=True)).failures
+
+
+def pages_of(night: Night) -> list[BatchItemsUnanswered]:
+    return [
+        page
+        for event in night.read(lambda store: list(store.read_all(limit=10_000)))
+        if event.type == "batch_items_unanswered" and isinstance(page := decode_batch(event), BatchItemsUnanswered)
+    ]
+
+
+@pytest.mark.parametrize("hours", [100.0, -100.0])
+async def test_lost_submissions_are_found_wherever_the_clock_went_and_strangers_left_alone(
+    tmp_path: Path, keys: pytest.MonkeyPatch, hours: float
+) -> None:
+    """A stranger of the same account has batches with as many items at each provider, nearer to our sending."""
+    async with served(tmp_path, keys, BatchScript()) as run:
+        jobs = run.server.batches
+        clock = SetClock()
+        clock.hours = -hours
+        jobs.script.calls = {"submit": ("lost",) * 4}
+        await run.once_more(once=True, clock=clock)
+        ours = list(jobs._jobs.values())
+        strangers = [copied(jobs, job) for job in ours]
+        clock.hours = hours
+        batched = await run.judged(clock=clock)
+        live = verdicts(await run.night.live("day"))
+        own = Counter(body for job in jobs._jobs.values() if job not in strangers for body in job.bodies)
+
+    assert 4 == len(ours)
+    assert [None] * 4 == [job.cancelled_at for job in strangers]
+    assert sorted(live) == sorted(batched)
+    assert {1} == set(own.values())
+
+
+def copied(jobs: BatchJobs, job: BatchJob) -> BatchJob:
+    """A batch of another process of the same account: other ids, the same number of items, no nonce of ours."""
+    spool = jobs.files.new_path()
+    lines = [json.loads(line) for line in job.spool.read_bytes().splitlines()]
+    for number, line in enumerate(lines):
+        line["key" if "key" in line else "custom_id"] = f"strangers-{number}"
+    spool.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    prefix = next(one for one in ("batches/", "msgbatch_", "batch_") if job.identity.startswith(one))
+    copy = jobs.new_job(
+        job.account,
+        spool,
+        prefix=prefix,
+        label="{}" if prefix == "batch_" else "",
+        model=job.model,
+        endpoint=job.endpoint,
+        lifetime=job.lifetime,
+    )
+    copy.created = job.created - 1.0
+    return copy
+
+
+async def test_a_provider_that_refuses_the_key_keeps_no_answer_of_the_others(
+    tmp_path: Path, keys: pytest.MonkeyPatch
+) -> None:
+    async with served(tmp_path, keys, BatchScript()) as run:
+        await run.once_more(once=True)
+        run.server.batches.script.calls = {"state": ("authentication",)}
+        with pytest.raises(Halted):
+            await run.once_more(once=True)
+        facts = run.night.read(lambda store: list(batches_of(store, "night")))
+
+    assert [False, True, True, True] == sorted(one.closed is not None for one in facts)

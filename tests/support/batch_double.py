@@ -3,8 +3,10 @@
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from jury_events.outcome import CallOutcome
 from jury_providers.batches.batch import (
     BatchAccount,
     BatchState,
@@ -23,10 +25,15 @@ from jury_providers.simulated.script import NO_FAULTS, Script
 
 
 class SentBatch(NamedTuple):
-    """A batch as the account has it: the lines of its spool."""
+    """A batch as the account has it: the lines of its spool, and when it was created, in seconds after `START`."""
 
     nonce: str
     lines: tuple[bytes, ...]
+    created: float = 0.0
+
+
+START = datetime(2026, 11, 25, 12, tzinfo=UTC)
+"""Of the provider's clock."""
 
 
 def _unchanged(lines: list[BatchLine]) -> list[BatchLine]:
@@ -37,7 +44,9 @@ class BatchAccountDouble:
     """What the provider has, for as long as a test runs; processes come and go.
 
     `ends`: whether a batch has ended, by its id. `changes`: its result lines as the provider gives them. `fails`: by
-    the name of a call the error that it raises, once. `stuck`: batches that go on though they were cancelled.
+    the name of a call the error that it raises, once. `stuck`: batches that go on though they were cancelled. `passed`:
+    seconds of the provider's clock since `START`; None: it does not say. `unlisted`: batches that its list leaves out.
+    `missing`: batches whose results are not there. `failed`: why a batch failed as a whole.
     """
 
     def __init__(self, script: Script = NO_FAULTS, *, found_by_nonce: bool = True) -> None:
@@ -54,6 +63,11 @@ class BatchAccountDouble:
         self.account = BatchAccount("double https://batches.example", "key 1")
         self.limits = BatchLimits(1000, 50_000_000, True, found_by_nonce, 24, 24)
         self.stuck: set[str] = set()
+        self.passed: float | None = 0.0
+        self.unlisted: set[str] = set()
+        self.missing: set[str] = set()
+        self.failed: dict[str, str] = {}
+        self.calls: list[tuple[str, str]] = []
         self.live: Callable[[ModelRequest], bool] = lambda _request: False
 
     def providers(self, _name: str) -> BatchProvider:
@@ -70,6 +84,13 @@ class BatchDouble(BatchProvider):
 
     def account(self) -> BatchAccount:
         return self._has.account
+
+    @property
+    def time(self) -> datetime | None:
+        return None if self._has.passed is None else START + timedelta(seconds=self._has.passed)
+
+    async def ask_time(self) -> datetime | None:
+        return self.time
 
     def supports(self, request: ModelRequest) -> str | None:
         return "this one goes live" if self._has.live(request) else None
@@ -90,7 +111,8 @@ class BatchDouble(BatchProvider):
         lines = tuple(prepared.spool.read_bytes().splitlines())
         assert (prepared.items, prepared.size) == (len(lines), sum(len(one) + 1 for one in lines))
         name = f"sent-{len(self._has.batches) + 1}"
-        self._has.batches[name] = SentBatch(prepared.nonce, lines)
+        self._fail("unsent")
+        self._has.batches[name] = SentBatch(prepared.nonce, lines, self._has.passed or 0.0)
         self._fail("submit")
         return SubmittedBatch(name)
 
@@ -98,22 +120,29 @@ class BatchDouble(BatchProvider):
         self._fail("find")
         by_nonce = self._has.found_by_nonce
         return [
-            SubmittedBatch(name, certain=by_nonce)
+            SubmittedBatch(name, START + timedelta(seconds=sent.created), certain=by_nonce)
             for name, sent in reversed(self._has.batches.items())
-            if (sent.nonce == prepared.nonce if by_nonce else len(sent.lines) == prepared.items)
+            if name not in self._has.unlisted
+            and (sent.nonce == prepared.nonce if by_nonce else len(sent.lines) == prepared.items)
         ]
 
     async def state(self, batch_id: str) -> BatchState:
         self._fail("state")
         if batch_id not in self._has.batches:
-            raise BatchNotFound(f"no batch {batch_id}", "bad_request")  # type: ignore[arg-type]
+            raise BatchNotFound(f"no batch {batch_id}", CallOutcome.BAD_REQUEST)
         if batch_id in self._has.refused:
-            return BatchState(BatchStatus.ENDED, "failed", refused_lines=self._has.refused[batch_id])
+            return BatchState(BatchStatus.ENDED, "failed", refused_lines=self._has.refused[batch_id], failed=True)
+        if batch_id in self._has.failed:
+            return BatchState(BatchStatus.ENDED, "failed", error=self._has.failed[batch_id], failed=True)
+        created = START + timedelta(seconds=self._has.batches[batch_id].created)
         if (batch_id in self._has.cancelled and batch_id not in self._has.stuck) or self._has.ends(batch_id):
-            return BatchState(BatchStatus.ENDED, "completed")
-        return BatchState(BatchStatus.RUNNING, "in_progress")
+            return BatchState(BatchStatus.ENDED, "completed", created_at=created)
+        return BatchState(BatchStatus.RUNNING, "in_progress", created_at=created)
 
     async def results(self, batch_id: str, state: BatchState) -> AsyncIterator[BatchLine]:
+        self._has.calls.append(("results", batch_id))
+        if batch_id in self._has.missing:
+            raise BatchNotFound(f"no results of {batch_id}", CallOutcome.BAD_REQUEST)
         sent = self._has.batches[batch_id]
         lines = []
         for number, raw in enumerate(sent.lines, 1):
@@ -131,11 +160,11 @@ class BatchDouble(BatchProvider):
         self._fail("cancel")
         self._has.cancelled.add(batch_id)
 
-    def reply(self, request: ModelRequest, line: BatchLine) -> ModelReply:
+    def reply(self, request: ModelRequest | None, line: BatchLine) -> ModelReply:
         if line.response is None:
             raise ValueError("the line has no response")
         asked = self._has.requests[line.response.decode()]
-        assert request.trace in {asked.trace, request.trace}
+        assert request is None or request.trace == asked.trace
         call = self._has.models.call(asked)
         try:
             call.send(None)

@@ -3,11 +3,13 @@
 from jury_events.batch_events import (
     BatchAbandoned,
     BatchCancelRequested,
+    BatchCancelSent,
     BatchChanged,
     BatchClosed,
     BatchedExchange,
     BatchItemsListed,
     BatchItemsUnanswered,
+    BatchMissed,
     BatchMistaken,
     BatchPrepared,
     BatchSubmitted,
@@ -228,6 +230,7 @@ def batch_samples(pen: DeterministicParts) -> list[AnyEvent]:
             items=3,
             size=20_480,
             most=0.125,
+            provider_time=1_700_000_000_000_000,
         ),
         BatchItemsListed(
             first=1,
@@ -239,9 +242,11 @@ def batch_samples(pen: DeterministicParts) -> list[AnyEvent]:
         ),
         BatchUploaded(file_id="file-1"),
         BatchSubmitted(provider_id="batch_1", expires_at=1_700_086_400_000_000, found=False, certain=True, number=1),
-        BatchMistaken(provider_id="batch_0", number=1),
+        BatchMistaken(provider_id="batch_0", cause="ids", number=1),
         BatchChanged(stage="ended", word="expired", answered=2, failed=1, error="the window has ended", number=4),
         BatchCancelRequested(cause="person", by="operator"),
+        BatchCancelSent(at=1_700_090_000_000_000),
+        BatchMissed(what="results", reason="its results are not there", at=None, number=1),
         BatchItemsUnanswered(
             unanswered=(
                 UnansweredItem(item=2, end="expired", usage=None, cost=None, text=None),

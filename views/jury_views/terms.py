@@ -98,6 +98,8 @@ _JAPANESE: Mapping[str, str] = {
     "batch_mistaken": "バッチの取り違え",
     "batch_changed": "バッチの状態変更",
     "batch_cancel_requested": "バッチのキャンセル要求",
+    "batch_cancel_sent": "バッチのキャンセル送信",
+    "batch_missed": "バッチの結果なし",
     "batch_items_unanswered": "バッチの無回答項目",
     "batch_abandoned": "バッチの放棄",
     "batch_closed": "バッチの終了",

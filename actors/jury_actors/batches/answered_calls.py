@@ -1,7 +1,7 @@
 """Answers of a batch become exchanges of their debates."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from jury_actors.clerk import ClerkInterface
@@ -11,13 +11,12 @@ from jury_actors.recorded_steps import learned, texts_of
 from jury_actors.step_execution import StepExecution, texts_in
 from jury_debate.conversation import Call
 from jury_debate.debate import Debate
-from jury_events.batch_events import UnansweredEnd
+from jury_events.batch_events import BatchedExchange, UnansweredEnd
 from jury_events.codec import encode
 from jury_events.debate_history import DebateHistory
 from jury_events.exchange import LIFETIMES, Usage, ViaBatch
 from jury_events.ids import calls_stream, unescape
 from jury_events.outcome import CallOutcome
-from jury_events.panel import CallSettings
 from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_providers.batches.item import BatchLine
 from jury_providers.batches.provider import BatchProvider
@@ -27,6 +26,9 @@ from jury_store.errors import StoreError
 from jury_store.event_store import Append
 
 _MICROSECONDS_A_MS = 1000
+_AT_ONCE = 100
+"""Debates that are read together."""
+
 _CACHINGS: tuple[Caching, ...] = (None, "none", *LIFETIMES)
 
 
@@ -63,6 +65,7 @@ class AnsweredCalls:
         provider: reads the lines.
         batch_id: of the batch.
         submitted_at: in microseconds since 1970-01-01 UTC.
+        asked_again: calls, by debate and exchange, that were asked otherwise meanwhile.
         prices: of the models.
         effects: clock and entropy.
     """
@@ -74,6 +77,7 @@ class AnsweredCalls:
         batch_id: str,
         *,
         submitted_at: int,
+        asked_again: Container[tuple[str, str]],
         prices: Prices,
         effects: Effects,
     ) -> None:
@@ -81,6 +85,7 @@ class AnsweredCalls:
         self._provider = provider
         self._batch_id = batch_id
         self._submitted_at = submitted_at
+        self._asked_again = asked_again
         self._prices = prices
         self._effects = effects
         self._cachings: dict[str, Caching] = {}
@@ -92,8 +97,20 @@ class AnsweredCalls:
         self.cost_sum += cost or 0.0
         self.unpriced += cost is None
 
-    async def record(self, items: Sequence[AnsweredItem], *, late: bool = False) -> list[Unused]:
-        """Record the answers, durable when this returns; returns those that are not used: all, if they are `late`.
+    async def recorded(self, calls: Sequence[BatchedExchange]) -> set[int]:
+        """The numbers of those items, counted from 1, that are recorded as answers of this batch."""
+        debates = sorted({one.debate_id for one in calls})
+        found: set[tuple[str, str]] = set()
+        for start in range(0, len(debates), _AT_ONCE):
+            known = await self._clerk.recall(debates[start : start + _AT_ONCE])
+            for debate_id, history in known.items():
+                for name, exchange in history.exchanges_by_id.items():
+                    if exchange.via is not None and exchange.via.batch == self._batch_id:
+                        found.add((debate_id, name))
+        return {number for number, one in enumerate(calls, 1) if (one.debate_id, one.exchange) in found}
+
+    async def record(self, items: Sequence[AnsweredItem]) -> list[Unused]:
+        """Record the answers, durable when this returns; returns those that are not used.
 
         What is recorded already as an answer of this batch is passed over, so that results may be read again.
 
@@ -108,7 +125,7 @@ class AnsweredCalls:
         appends: list[Append] = []
         for debate_id, of_debate in by_debate.items():
             history = known.get(debate_id)
-            answered = _DebateAnswers(self, history, of_debate, late=late)
+            answered = _DebateAnswers(self, history, of_debate)
             unused += answered.unused
             if answered.append is not None:
                 appends.append(answered.append)
@@ -122,8 +139,8 @@ class AnsweredCalls:
         on = date_of(self._effects.clock())
         return cost_of(model, reply, self._prices, on, simulated=reply.simulated)
 
-    def reply(self, request: ModelRequest, item: AnsweredItem) -> ModelReply:
-        """The reply in a line."""
+    def reply(self, request: ModelRequest | None, item: AnsweredItem) -> ModelReply:
+        """The reply in a line; `request`: None where it is not known any more what was asked."""
         if item.refused is not None or item.line.response is None:
             return ModelReply(CallOutcome.BAD_REQUEST, error=item.refused or item.line.error)
         return self._provider.reply(request, item.line)
@@ -137,17 +154,30 @@ class AnsweredCalls:
         last = self._cachings.get(call.model)
         for caching in sorted(_CACHINGS, key=lambda one: one != last):
             request = execution.request(call, caching)
-            line = self._provider.item(item.custom_id, request).line
+            line = self._line(item, request)
+            if line is None:
+                continue
             if item.digest is None or item.digest == hashlib.sha256(line).hexdigest():
                 self._cachings[call.model] = caching
                 return request
         return None
+
+    def _line(self, item: AnsweredItem, request: ModelRequest) -> bytes | None:
+        """What asks for a call; None: today's SDK cannot build it, so that it is not what was sent."""
+        try:
+            return self._provider.item(item.custom_id, request).line
+        except Exception:  # noqa: BLE001  (an SDK raises what it likes; an answer is read all the same)
+            return None
 
     @property
     def via(self) -> ViaBatch:
         """Stands in the exchanges."""
         waited = max(0, self._effects.clock() - self._submitted_at) / _MICROSECONDS_A_MS
         return ViaBatch(batch=self._batch_id, waited_ms=round(waited, 3))
+
+    def comes_late(self, item: AnsweredItem) -> bool:
+        """Whether the call was asked otherwise, before this answer of it was seen."""
+        return (item.debate_id, item.exchange) in self._asked_again
 
     @property
     def batch_id(self) -> str:
@@ -163,9 +193,7 @@ class AnsweredCalls:
 class _DebateAnswers:
     """The answers to calls of one debate: an append with their exchanges, and what is not used."""
 
-    def __init__(
-        self, calls: AnsweredCalls, history: DebateHistory | None, items: Sequence[AnsweredItem], *, late: bool
-    ) -> None:
+    def __init__(self, calls: AnsweredCalls, history: DebateHistory | None, items: Sequence[AnsweredItem]) -> None:
         self.unused: list[Unused] = []
         self.append: Append | None = None
         self._calls = calls
@@ -173,11 +201,9 @@ class _DebateAnswers:
         fresh = []
         for item in items:
             exchange = stored.get(item.exchange)
-            if late:
-                self.unused.append(self._unused(item, "late"))
-            elif exchange is None:
+            if exchange is None and not calls.comes_late(item):
                 fresh.append(item)
-            elif exchange.via is None or exchange.via.batch != calls.batch_id:
+            elif exchange is None or exchange.via is None or exchange.via.batch != calls.batch_id:
                 self.unused.append(self._unused(item, "late"))
             else:
                 calls.charge(exchange.cost)
@@ -216,9 +242,7 @@ class _DebateAnswers:
 
     def _unused(self, item: AnsweredItem, end: UnansweredEnd) -> Unused:
         model = unescape(item.exchange.split("/")[-3])
-        # What was asked is of no account for reading what it cost.
-        nothing = ModelRequest(model.partition("/")[2], (), (), {}, CallSettings(), item.exchange)
-        reply = self._calls.reply(nothing, item)
+        reply = self._calls.reply(None, item)
         return Unused(item.number, end, reply.usage, self._calls.cost(model, reply), reply.answer)
 
 

@@ -3,8 +3,8 @@
 import asyncio
 import hashlib
 import os
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+import time
+from collections.abc import Awaitable, Callable, Container
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,18 @@ from jury_actors.admission.budget_service import BudgetService
 from jury_actors.batches.batch_errors import OtherAccount
 from jury_actors.batches.batch_log import BatchLog
 from jury_actors.batches.batch_results import ResultsReading
-from jury_actors.batches.batch_steps import PATIENCE, BatchPatience, BatchStep, may_be_on_its_way, next_step
+from jury_actors.batches.batch_steps import (
+    PATIENCE,
+    BatchPatience,
+    BatchStep,
+    Look,
+    Missing,
+    Now,
+    Watch,
+    adopted,
+    next_step,
+    stays,
+)
 from jury_actors.batches.wave_spool import BatchProviders, FilledSpool
 from jury_actors.clerk import ClerkInterface
 from jury_actors.effects import Effects
@@ -23,13 +34,16 @@ from jury_actors.notices import Say
 from jury_events.batch_events import (
     BatchAbandoned,
     BatchCancelRequested,
+    BatchCancelSent,
     BatchChanged,
     BatchClosed,
     BatchItemsUnanswered,
+    BatchMissed,
     BatchMistaken,
     BatchPrepared,
     BatchSubmitted,
     BatchUploaded,
+    MistakeCause,
     UnansweredItem,
 )
 from jury_events.batch_facts import BatchFacts
@@ -60,6 +74,8 @@ _LABEL = 300
 class BatchLifecycle:
     """Moves the batches of one run.
 
+    `staying`: those that even a pass which does not wait has to look at again (`batch_steps.stays`).
+
     Args:
         run_id: of the run.
         log: of the batches.
@@ -71,7 +87,9 @@ class BatchLifecycle:
         say: takes a line for the user.
         same_account: a key with another digest than recorded is of the same account.
         budget: of the run; None: it has none.
+        not_ours: the providers' ids of batches that a person knows not to be of this run.
         sleep: waits for so many seconds.
+        monotonic: seconds of a clock that nobody sets.
     """
 
     def __init__(
@@ -87,8 +105,15 @@ class BatchLifecycle:
         say: Say,
         same_account: bool = False,
         budget: BudgetService | None = None,
+        not_ours: Container[str] = frozenset(),
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._not_ours = not_ours
+        self._monotonic = monotonic
+        self._since: dict[tuple[str, str, int], float] = {}
+        self._unread: dict[str, tuple[BatchState, ResultsReading]] = {}
+        self.staying: set[str] = set()
         self._sleep = sleep
         self._budget = budget
         self._run_id = run_id
@@ -124,20 +149,26 @@ class BatchLifecycle:
             items=len(spool.calls),
             size=spool.size,
             most=spool.most,
+            provider_time=_microseconds(await provider.ask_time()),
         )
         if self._budget is not None:
             await self._budget.lease()
         facts = await self._log.open(prepared, name, spool)
         try:
-            return await self._sent(facts, provider, as_prepared(facts, spool.path))
+            file_id = await self._tried(partial(provider.upload, as_prepared(facts, spool.path)))
+            if file_id is not None:
+                facts = await self._log.add(facts, BatchUploaded(file_id=file_id))
+            submitted = await self._tried(partial(provider.submit, as_prepared(facts, spool.path), file_id))
         except BatchUnavailable as error:
             # Looked up later: the provider may have it all the same.
             self._say(
-                f"{_of(facts)}: {error}; looked for at the provider in a while, and sent again if it is not there"
+                f"{_of(facts)}: {error}; looked for in the provider's list, and sent again if it is not there for "
+                f"{self._patience.arrival:g} seconds"
             )
             return facts
         except BatchFailure as error:
             return await self._refused(facts, provider, error)
+        return await self._submitted(facts, submitted, found=False)
 
     async def _refused(self, facts: BatchFacts, provider: BatchProvider, error: BatchFailure) -> BatchFacts:
         """The provider does not take a batch: lines that it names are failed calls, the others are free again.
@@ -145,27 +176,38 @@ class BatchLifecycle:
         Raises:
             Halted: it takes nothing before a person acts.
         """
-        self._say(f"{_of(facts)} was refused, and nothing of it was computed: {error}")
+        said = f"{_of(facts)} was refused, and nothing of it was computed: {error}"
         reading = await self._reading(facts, provider)
         await reading.refuse(error.refused_lines)
         facts = await self._note_unanswered(facts, reading)
         self._settle(facts, reading.answered, reading.billed)
         counts = {"answered": reading.answered, "unanswered": len(facts.unanswered)}
         facts = await self._close(facts, "refused", str(error), **counts)
-        if error.outcome in _HALTING:
-            raise Halted(f"{_of(facts)} was refused: {error}", about=facts.prepared.provider) from error
+        if not error.refused_lines:
+            raise Halted(said, about=facts.prepared.provider) from error
+        self._say(said)
         return facts
 
     async def _reading(self, facts: BatchFacts, provider: BatchProvider) -> ResultsReading:
         calls = await self._log.calls(facts.prepared.batch_id)
-        return ResultsReading(facts, calls, provider, self._clerk, prices=self._prices, effects=self._effects)
+        return ResultsReading(
+            facts,
+            calls,
+            provider,
+            self._clerk,
+            asked_again=await self._asked_again(facts) if facts.abandoned else frozenset(),
+            prices=self._prices,
+            effects=self._effects,
+        )
 
-    async def _sent(self, facts: BatchFacts, provider: BatchProvider, prepared: PreparedBatch) -> BatchFacts:
-        file_id = await self._tried(partial(provider.upload, prepared))
-        if file_id is not None:
-            facts = await self._log.add(facts, BatchUploaded(file_id=file_id))
-        submitted = await self._tried(partial(provider.submit, prepared, file_id))
-        return await self._submitted(facts, submitted, found=False)
+    async def _asked_again(self, facts: BatchFacts) -> frozenset[tuple[str, str]]:
+        """The calls, by debate and exchange, that are in other open batches since this one was given up."""
+        found: set[tuple[str, str]] = set()
+        for one in await self._log.of_run(self._run_id):
+            if one.open and one.prepared.batch_id != facts.prepared.batch_id:
+                calls = await self._log.calls(one.prepared.batch_id)
+                found.update((call.debate_id, call.exchange) for call, _ in calls)
+        return frozenset(found)
 
     async def _tried(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """What an attempt returns, which is made again where the provider certainly did not take it."""
@@ -179,53 +221,148 @@ class BatchLifecycle:
         return await attempt()
 
     async def advance(self, facts: BatchFacts) -> BatchFacts:
-        """Do what is due now for a batch.
+        """Ask the provider about a batch, and do what is due then.
 
         Raises:
             OtherAccount: it was sent to another account or server than that of now.
-            Halted: a person has to act before its provider answers.
+            Halted: a person has to act before its provider answers, or takes its calls.
             StoreError: the log cannot be written.
         """
         provider = self._provider(facts.prepared.provider)
         self.check_account(facts, provider)
-        while (step := next_step(facts, self._effects.clock(), self._patience)) != BatchStep.NOTHING:
+        facts = await self._disowned(facts)
+        look: Look | None = None
+        while True:
+            now = Now(self._effects.clock(), self._monotonic())
+            watch = self._watched(facts, look, now)
+            step = next_step(facts, look, watch, now, self._patience)
+            if step in {BatchStep.WAIT, BatchStep.NOTHING}:
+                break
             try:
-                moved = await self._stepped(step, facts, provider)
+                facts, look = await self._stepped(step, facts, look, provider)
             except BatchUnavailable as error:
                 self._say_once(f"{_of(facts)}: {error}; asked again later")
-                return facts
-            except BatchNotFound as error:
-                self._say_once(f"{_of(facts)} is not known to its provider: {error}")
-                if step != BatchStep.COLLECT:
-                    return facts
-                return await self._close(facts, "results_gone", str(error), unanswered=facts.prepared.items)
+                break
             except BatchFailure as error:
-                raise Halted(f"{_of(facts)}: {error}", about=facts.prepared.provider) from error
-            if moved is facts:
-                return facts
-            facts = moved
+                if step is not BatchStep.SEND_CANCEL or error.outcome in _HALTING:
+                    raise Halted(f"{_of(facts)}: {error}", about=facts.prepared.provider) from error
+                self._say_once(f"{_of(facts)}: its provider does not cancel it now: {error}; asked again later")
+                break
+        staying = stays(facts, look, self._patience)
+        (self.staying.add if staying else self.staying.discard)(facts.prepared.batch_id)
         return facts
 
-    async def _stepped(self, step: BatchStep, facts: BatchFacts, provider: BatchProvider) -> BatchFacts:
-        """The facts after a step; the same object where nothing is new."""
+    def _watched(self, facts: BatchFacts, look: Look | None, now: Now) -> Watch:
+        """Since when this process waits, and for what: known from now on where it was not."""
+        going_on = look is not None and look.state is not None and look.state.status is not BatchStatus.ENDED
+        unlisted = look is not None and look.listed is not None and adopted(facts, look) is None
+
+        def since(what: str, number: int, *, holds: bool) -> float | None:
+            key = (facts.prepared.batch_id, what, number)
+            return self._since.setdefault(key, now.monotonic) if holds else self._since.get(key)
+
+        return Watch(
+            seen=since("seen", facts.submissions, holds=going_on),
+            # Of a batch that was taken for this one, nothing is known for this one.
+            unlisted=since("unlisted", len(facts.mistaken), holds=unlisted),
+            cancelled=since("cancelled", 0, holds=facts.cancel_sent is not None),
+            missed=since("missed", facts.misses, holds=facts.missed is not None),
+        )
+
+    async def _disowned(self, facts: BatchFacts) -> BatchFacts:
+        """The facts after what a person said about the batch that may be this one."""
+        if facts.closed is not None or facts.submitted is None or facts.submitted.provider_id not in self._not_ours:
+            return facts
+        if not facts.uncertain:
+            self._say_once(f"{_of(facts)} was sent by this run: its answers are waited for")
+            return facts
+        self._say(f"{_of(facts)}: {facts.submitted.provider_id} is another batch, as was said")
+        return await self._mistaken(facts, "person")
+
+    async def _mistaken(self, facts: BatchFacts, cause: MistakeCause) -> BatchFacts:
+        assert facts.submitted is not None
+        number = len(facts.mistaken) + 1
+        return await self._log.add(
+            facts, BatchMistaken(provider_id=facts.submitted.provider_id, cause=cause, number=number)
+        )
+
+    async def _stepped(
+        self, step: BatchStep, facts: BatchFacts, look: Look | None, provider: BatchProvider
+    ) -> tuple[BatchFacts, Look | None]:
+        """The facts after a step, and what the provider said since it: None where the step has to be looked at."""
         match step:
-            case BatchStep.LOOK_UP:
-                return await self._look_up(facts, provider)
-            case BatchStep.CANCEL:
+            case BatchStep.LIST:
+                return facts, await self._listed(facts, provider)
+            case BatchStep.LOOK:
+                return await self._looked(facts, provider)
+            case BatchStep.COLLECT:
+                assert look is not None
+                return await self._collect(facts, look, provider)
+            case BatchStep.SEND_CANCEL:
+                return await self._cancelled(facts, provider), None
+        assert look is not None
+        return await self._recorded(step, facts, look, provider), None
+
+    async def _recorded(self, step: BatchStep, facts: BatchFacts, look: Look, provider: BatchProvider) -> BatchFacts:
+        """The facts after a step for which nobody is asked."""
+        match step:
+            case BatchStep.ADOPT:
+                return await self._adopt(facts, look)
+            case BatchStep.NOT_SENT:
+                self._say(
+                    f"{_of(facts)} is not in its provider's list: its "
+                    f"{pluralize(facts.prepared.items, 'call')} did not arrive, and are sent again"
+                )
+                self._settle(facts, 0, 0.0)
+                return await self._close(facts, "not_submitted", None, unanswered=facts.prepared.items)
+            case BatchStep.REQUEST_CANCEL:
                 return await self.cancel(facts, by=None)
             case BatchStep.ABANDON:
                 return await self._abandon(facts)
-            case BatchStep.COLLECT:
-                return await self._collect(facts, provider)
+            case BatchStep.MISS:
+                return await self._miss(facts, look)
             case _:
-                return await self._poll(facts, provider)
+                return await self._settled(facts, look, provider)
 
     async def _abandon(self, facts: BatchFacts) -> BatchFacts:
+        hours = self._patience.abandon - self._patience.deadline
         self._say(
-            f"{_of(facts)} has not ended {self._patience.abandon:g} hours after its submission: its "
+            f"{_of(facts)} goes on, as its provider says, {hours:g} hours after it was asked to cancel it: its "
             f"{pluralize(facts.prepared.items, 'call')} may be paid twice, as they are made again now"
         )
         return await self._log.add(facts, BatchAbandoned())
+
+    async def _miss(self, facts: BatchFacts, look: Look) -> BatchFacts:
+        assert look.missing is not None
+        self._say(
+            f"{_of(facts)}: {look.missing.reason}; looked for again in {self._patience.again:g} seconds, before any "
+            "of its calls is made again"
+        )
+        self._unread.pop(facts.prepared.batch_id, None)
+        missed = BatchMissed(
+            what=look.missing.what,
+            reason=_label(look.missing.reason) or "no reason given",
+            at=look.time,
+            number=facts.misses + 1,
+        )
+        return await self._log.add(facts, missed)
+
+    async def _settled(self, facts: BatchFacts, look: Look, provider: BatchProvider) -> BatchFacts:
+        """What was missed is not there again: its calls are made again, with what is recorded of it taken out."""
+        assert look.missing is not None
+        state, reading = self._unread.pop(facts.prepared.batch_id, (None, None))
+        if reading is None:
+            reading = await self._reading(facts, provider)
+            await reading.recall()
+        if facts.uncertain and not reading.names_calls:
+            self._say(f"{_of(facts)}: {look.missing.reason}, again: nothing tells whose batch it was")
+            return await self._mistaken(facts, "gone")
+        if state is not None:
+            return await self._concluded(facts, state, reading)
+        self._say(f"{_of(facts)}: {look.missing.reason}, again: what was not read is made again, and may be paid twice")
+        facts = await self._note_unanswered(facts, reading)
+        counts = {"answered": reading.answered, "unanswered": len(facts.unanswered)}
+        return await self._close(facts, "results_gone", look.missing.reason, **counts)
 
     def check_account(self, facts: BatchFacts, provider: BatchProvider) -> None:
         """Check that the provider is the one that the batch was prepared for.
@@ -247,32 +384,52 @@ class BatchLifecycle:
             )
 
     async def cancel(self, facts: BatchFacts, *, by: str | None) -> BatchFacts:
-        """Record that the provider is asked to end a batch, before it is: for `by`; None: its deadline passed.
+        """Record that the provider is to be asked to end a batch: for `by`; None: its deadline passed.
 
-        What it has computed is billed, and is recorded when it has ended.
+        It is asked by `advance`. What it has computed is billed, and is recorded when it has ended.
         """
-        if by is None:
-            self._say(
-                f"{_of(facts)} has not ended {self._patience.deadline:g} hours after its submission: its provider was "
-                "asked to cancel it"
-            )
         return await self._log.add(facts, BatchCancelRequested(cause="deadline" if by is None else "person", by=by))
 
-    async def _look_up(self, facts: BatchFacts, provider: BatchProvider) -> BatchFacts:
+    async def _cancelled(self, facts: BatchFacts, provider: BatchProvider) -> BatchFacts:
+        """Ask the provider to end a batch, and record that it was asked."""
+        assert facts.submitted is not None
+        assert facts.cancel_requested is not None
+        await provider.cancel(facts.submitted.provider_id)
+        by = facts.cancel_requested.by
+        why = (
+            f"{self._patience.deadline:g} hours after its submission it has not ended"
+            if by is None
+            else f"the run was cancelled by {by}"
+        )
+        self._say(
+            f"{_of(facts)}: its provider was asked to cancel it, since {why}; what it has answered already is billed, "
+            "and recorded once it has ended"
+        )
+        return await self._log.add(facts, BatchCancelSent(at=_microseconds(provider.time)))
+
+    async def _listed(self, facts: BatchFacts, provider: BatchProvider) -> Look:
         others = await self._log.provider_ids(facts.prepared.batch_id)
-        found = [
-            one
-            for one in await provider.find(as_prepared(facts))
-            if one.batch_id not in others and one.batch_id not in facts.mistaken
-        ]
-        found.sort(key=lambda one: not one.certain)
-        if found:
-            self._say(f"{_of(facts)} was found at its provider: it was submitted before this process began")
-            return await self._submitted(facts, found[0], found=True)
-        if may_be_on_its_way(facts, self._effects.clock(), self._patience):
-            return facts
-        self._settle(facts, 0, 0.0)
-        return await self._close(facts, "not_submitted", None, unanswered=facts.prepared.items)
+        found = await provider.find(as_prepared(facts))
+        time_there = _microseconds(provider.time)
+        listed = tuple(one for one in found if one.batch_id not in others and one.batch_id not in self._not_ours)
+        if not listed:
+            self._say_once(
+                f"{_of(facts)} is not in its provider's list; as it may be on its way still, it is waited for up to "
+                f"{self._patience.arrival:g} seconds, and then sent again"
+            )
+        return Look(listed=listed, time=time_there)
+
+    async def _adopt(self, facts: BatchFacts, look: Look) -> BatchFacts:
+        found = adopted(facts, look)
+        assert found is not None
+        self._say(
+            f"{_of(facts)} was found in its provider's list: {found.batch_id}"
+            if found.certain
+            else f"{_of(facts)}: {found.batch_id} in its provider's list may be it, or another's with as many items. "
+            "The ids in its results will tell; until it has ended it is waited for, and not cancelled. If you know "
+            f"that it is not of this run, say so with --batch-not-ours {found.batch_id}"
+        )
+        return await self._submitted(facts, found, found=True)
 
     async def _submitted(self, facts: BatchFacts, submitted: SubmittedBatch, *, found: bool) -> BatchFacts:
         return await self._log.add(
@@ -286,45 +443,69 @@ class BatchLifecycle:
             ),
         )
 
-    async def _poll(self, facts: BatchFacts, provider: BatchProvider) -> BatchFacts:
+    async def _looked(self, facts: BatchFacts, provider: BatchProvider) -> tuple[BatchFacts, Look]:
+        """Ask for the state of a batch; what is new of it is recorded."""
         assert facts.submitted is not None
-        if facts.cancel_requested is not None and facts.stage not in {"cancelling", "abandoned"}:
-            # Again: the request may have been recorded where no provider could be asked, or before a crash.
-            with suppress(BatchNotFound):
-                await provider.cancel(facts.submitted.provider_id)
-        state = await provider.state(facts.submitted.provider_id)
+        try:
+            state = await provider.state(facts.submitted.provider_id)
+        except BatchNotFound as error:
+            reason = f"it is not known to its provider ({error})"
+            return facts, Look(missing=Missing("batch", reason), time=_microseconds(provider.time))
+        look = Look(state=state, time=_microseconds(provider.time))
         known = facts.changed
         if known is not None and (known.stage, known.word) == (state.status.value, state.word):
-            return facts
-        if state.error is not None:
+            return facts, look
+        if state.error is not None and not state.failed:
             self._say(f"{_of(facts)} {state.word}: {state.error}")
-        return await self._log.add(facts, _changed(state, facts.changes + 1))
+        return await self._log.add(facts, _changed(state, facts.changes + 1)), look
 
-    async def _collect(self, facts: BatchFacts, provider: BatchProvider) -> BatchFacts:
+    async def _collect(self, facts: BatchFacts, look: Look, provider: BatchProvider) -> tuple[BatchFacts, Look | None]:
         """Record the results of an ended batch; what did not answer is named, and free again."""
-        assert facts.submitted is not None
-        state = await provider.state(facts.submitted.provider_id)
-        if state.status != BatchStatus.ENDED:
-            return facts
+        assert look.state is not None
         reading = await self._reading(facts, provider)
-        await reading.read(state)
-        if reading.is_anothers:
-            self._say(f"{_of(facts)}: {facts.submitted.provider_id} has other calls; it is another batch")
-            mistaken = BatchMistaken(provider_id=facts.submitted.provider_id, number=len(facts.mistaken) + 1)
-            return await self._log.add(facts, mistaken)
-        for line in reading.remarks(_of(facts)):
+        gap: str | None
+        try:
+            await reading.read(look.state)
+        except BatchNotFound as error:
+            gap = f"its results are not there ({error})"
+        else:
+            if reading.is_anothers:
+                assert facts.submitted is not None
+                self._say(f"{_of(facts)}: {facts.submitted.provider_id} has other calls; it is another batch")
+                return await self._mistaken(facts, "ids"), None
+            gap = reading.gap(look.state)
+            if gap is None:
+                return await self._concluded(facts, look.state, reading), None
+            self._unread[facts.prepared.batch_id] = (look.state, reading)
+        return facts, look._replace(missing=Missing("results", gap))
+
+    async def _concluded(self, facts: BatchFacts, state: BatchState, reading: ResultsReading) -> BatchFacts:
+        """Nothing follows any more after these results.
+
+        Raises:
+            Halted: the provider computed nothing, and did not say because of which lines.
+        """
+        refused = reading.refused(state)
+        reason = state.error or "its provider gives no reason"
+        said = f"{_of(facts)} was refused, and nothing of it was computed: {reason}"
+        for line in () if refused else reading.remarks(_of(facts)):
             self._say(line)
         facts = await self._note_unanswered(facts, reading)
         self._settle(facts, reading.answered, reading.billed)
-        return await self._close(
+        facts = await self._close(
             facts,
-            "ended",
+            "refused" if refused else "ended",
             state.error,
             answered=reading.answered,
             unanswered=len(facts.unanswered),
             unknown=reading.unknown,
             doubled=reading.doubled,
         )
+        if refused:
+            if not state.refused_lines:
+                raise Halted(said, about=facts.prepared.provider)
+            self._say(said)
+        return facts
 
     def _settle(self, facts: BatchFacts, answered: int, billed: float) -> None:
         """Of a budget: until now every call counted with the most that it can cost."""
@@ -353,7 +534,7 @@ class BatchLifecycle:
         closed = BatchClosed.model_validate(
             {
                 "cause": cause,
-                "detail": None if detail is None else " ".join(detail.split())[:_LABEL] or None,
+                "detail": _label(detail),
                 "answered": 0,
                 "unanswered": 0,
                 "unknown": 0,
@@ -388,8 +569,16 @@ def account_digests(account: BatchAccount) -> tuple[str, str]:
 def as_prepared(facts: BatchFacts, spool: Path = Path(os.devnull)) -> PreparedBatch:
     """The batch as its provider knows it; without a spool it can be looked up alone."""
     prepared = facts.prepared
-    at = datetime.fromtimestamp(facts.prepared_at / 1e6, UTC)
-    return PreparedBatch(prepared.nonce, prepared.model, prepared.items, prepared.size, spool, at)
+    after = None if prepared.provider_time is None else datetime.fromtimestamp(prepared.provider_time / 1e6, UTC)
+    return PreparedBatch(prepared.nonce, prepared.model, prepared.items, prepared.size, spool, after)
+
+
+def _microseconds(time_there: datetime | None) -> int | None:
+    return None if time_there is None else max(0, round(time_there.timestamp() * 1e6))
+
+
+def _label(text: str | None) -> str | None:
+    return None if text is None else " ".join(text.split())[:_LABEL] or None
 
 
 def _changed(state: BatchState, number: int) -> BatchChanged:
@@ -399,7 +588,7 @@ def _changed(state: BatchState, number: int) -> BatchChanged:
             "word": state.word,
             "answered": state.counts.answered,
             "failed": state.counts.failed,
-            "error": None if state.error is None else " ".join(state.error.split())[:_LABEL] or None,
+            "error": _label(state.error),
             "number": number,
         }
     )

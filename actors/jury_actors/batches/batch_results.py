@@ -1,7 +1,7 @@
 """The results of one batch, read once from the first line to the last, and recorded as they come."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from jury_actors.batches.answered_calls import AnsweredCalls, AnsweredItem, Unused
 from jury_actors.batches.wave_spool import custom_id, item_number
@@ -35,6 +35,7 @@ class ResultsReading:
         calls: its items in order, with the recorded digests of what was sent.
         provider: has the results.
         clerk: of the log.
+        asked_again: calls, by debate and exchange, that were asked otherwise meanwhile: their answers come late.
         prices: of the models.
         effects: clock and entropy.
     """
@@ -46,6 +47,7 @@ class ResultsReading:
         provider: BatchProvider,
         clerk: ClerkInterface,
         *,
+        asked_again: Container[tuple[str, str]] = frozenset(),
         prices: Prices,
         effects: Effects,
     ) -> None:
@@ -57,6 +59,7 @@ class ResultsReading:
             provider,
             facts.prepared.batch_id,
             submitted_at=facts.submitted_at or facts.prepared_at,
+            asked_again=asked_again,
             prices=prices,
             effects=effects,
         )
@@ -64,6 +67,7 @@ class ResultsReading:
         self._unused: dict[int, Unused] = {}
         self._group: list[AnsweredItem] = []
         self._size = 0
+        self._lines: Counter[ItemEnd] = Counter()
         self.unknown = self.doubled = self.unreadable = self.answered = 0
 
     async def read(self, state: BatchState) -> None:
@@ -83,11 +87,25 @@ class ResultsReading:
                     self.unreadable += 1
                 else:
                     self.unknown += 1
-            elif self._seen[number]:
+            elif self._seen[number] and not self._answers_after_all(number, line):
                 self.doubled += 1
             else:
+                self.doubled += self._seen[number]
+                self._lines[line.end] += 1
                 await self._take(number, line)
         await self._record()
+
+    def _answers_after_all(self, number: int, line: BatchLine) -> bool:
+        """Whether an item whose first line says that it was not answered has an answer in another line."""
+        known = self._unused.get(number)
+        return line.end is ItemEnd.ANSWERED and known is not None and known.end in _ENDS.values()
+
+    async def recall(self) -> None:
+        """Count what is recorded of these results, which are not there any more."""
+        for number in await self._answered_calls.recorded([call for call, _ in self._calls]):
+            if not self._seen[number]:
+                self._seen[number] = 1
+                self.answered += 1
 
     async def refuse(self, lines: Sequence[RefusedLine]) -> None:
         """Record the calls because of which the provider refused the batch as failed ones."""
@@ -102,6 +120,7 @@ class ResultsReading:
 
     async def _take(self, number: int, line: BatchLine, refused: str | None = None) -> None:
         self._seen[number] = 1
+        self._unused.pop(number, None)
         end = _ENDS.get(line.end)
         if end is not None:
             self._unused[number] = Unused(number, end, Usage(), None, None)
@@ -116,16 +135,40 @@ class ResultsReading:
     async def _record(self) -> None:
         group, self._group, self._size = self._group, [], 0
         if group:
-            late = self._facts.abandoned
-            unused = await self._answered_calls.record(group, late=late)
+            unused = await self._answered_calls.record(group)
             self._unused.update((one.item, one) for one in unused)
             self.answered += len(group) - len(unused)
 
     @property
     def is_anothers(self) -> bool:
         """Whether these are the results of another batch, which was found by time and count alone."""
-        submitted = self._facts.submitted
-        return submitted is not None and not submitted.certain and bool(self.unknown) and not any(self._seen)
+        return self._facts.uncertain and bool(self.unknown) and not self.names_calls
+
+    @property
+    def names_calls(self) -> bool:
+        """Whether a result, now or before, is of a call of this batch."""
+        return any(self._seen)
+
+    def refused(self, state: BatchState) -> bool:
+        """Whether nothing of the batch was computed, as the provider says with `state`."""
+        return state.failed and not self._lines and not state.counts.answered
+
+    def gap(self, state: BatchState) -> str | None:
+        """What is not there and should be, as the provider counts with `state`, in words; None: nothing."""
+        missing = sum(not seen for seen in self._seen[1:])
+        if not missing or self.refused(state):
+            return None
+        answered, failed = self._lines[ItemEnd.ANSWERED], self._lines[ItemEnd.ERRORED]
+        counts = state.counts
+        known = counts.answered is not None and counts.failed is not None
+        if (
+            known
+            and answered >= (counts.answered or 0)
+            and answered + failed >= (counts.answered or 0) + (counts.failed or 0)
+        ):
+            return None  # the provider says itself that it has no more
+        which = "it cannot be read" if self.unreadable else "it has no line"
+        return f"of {pluralize(missing, 'call')} {which} in the results"
 
     @property
     def billed(self) -> float:

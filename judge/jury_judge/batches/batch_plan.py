@@ -1,7 +1,8 @@
 """How the calls of a run go through batches."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -26,7 +27,9 @@ class BatchPlan(NamedTuple):
         once: make one pass, and do not wait.
         all_turns: the later turns of a call that used a tool go into batches too.
         same_account: a key with another digest than recorded is of the same account.
+        not_ours: the providers' ids of batches that are not of the run, as a person says.
         sleep: waits for so many seconds between two looks.
+        monotonic: seconds of a clock that nobody sets.
     """
 
     providers: BatchProviders
@@ -34,7 +37,9 @@ class BatchPlan(NamedTuple):
     once: bool = False
     all_turns: bool = False
     same_account: bool = False
+    not_ours: Collection[str] = ()
     sleep: Sleep = asyncio.sleep
+    monotonic: Callable[[], float] = time.monotonic
 
 
 def waves_of(panel: Panel, endpoints: Endpoints) -> tuple[int, int]:
@@ -85,4 +90,5 @@ def batch_plan(settings: BatchSettings, loaded: LoadedPanel) -> BatchPlan:
         once=settings.once,
         all_turns=settings.batch_turns == "all",
         same_account=settings.batch_same_account,
+        not_ours=settings.batch_not_ours,
     )

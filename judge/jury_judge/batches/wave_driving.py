@@ -12,12 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from jury_actors.admission.budget_service import BudgetService
+from jury_actors.batches.batch_errors import OtherAccount
 from jury_actors.batches.batch_lifecycle import BatchLifecycle
 from jury_actors.batches.batch_log import BatchLog
 from jury_actors.batches.batch_steps import poll_gap
 from jury_actors.batches.wave_spool import FilledSpool, WaveSpool
 from jury_actors.driver import drive
 from jury_actors.effects import Effects
+from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.notices import Say
 from jury_actors.runtime import Runtime
@@ -110,7 +112,7 @@ class WaveDriving:
         self._wave = max((one.prepared.wave for one in known), default=0)
         followed, first, polls = known, True, 0
         while True:
-            looked = [await lifecycle.advance(one) for one in followed if one.closed is None]
+            looked = await self._advanced(lifecycle, followed)
             polls = polls + 1 if looked == followed else 0
             followed = [one for one in looked if one.closed is None]
             self._metrics.follow(*looked)
@@ -139,25 +141,38 @@ class WaveDriving:
                     return
                 await self._plan.sleep(poll_gap(polls))
                 continue
-            if self._plan.once:
+            if self._plan.once and not any(one.prepared.batch_id in lifecycle.staying for one in followed):
                 self._stopping.set()
             if self._stopping.is_set():
                 return
             await self._pause(poll_gap(polls))
 
-    async def _cancelled(self, lifecycle: BatchLifecycle, followed: Sequence[BatchFacts], by: str) -> list[BatchFacts]:
-        """Have the providers end the batches; what they answered until then is billed, and recorded when they end."""
-        asked = []
-        for one in followed:
-            if one.open and one.cancel_requested is None:
-                asked.append(await lifecycle.cancel(one, by=by))
-                self._say(
-                    f"batch {one.prepared.nonce} of {one.prepared.provider} is cancelled; what it has answered "
-                    "already is billed, and recorded once it has ended"
-                )
-            else:
-                asked.append(one)
-        return asked
+    @staticmethod
+    async def _advanced(lifecycle: BatchLifecycle, batches: Sequence[BatchFacts]) -> list[BatchFacts]:
+        """The open ones of some batches after a look at each.
+
+        Raises:
+            OtherAccount, Halted: of the first that a person has to act for. What the others have is recorded before.
+            StoreError: the log cannot be written.
+        """
+        looked: list[BatchFacts] = []
+        stopped: OtherAccount | Halted | None = None
+        for one in batches:
+            if one.closed is None:
+                try:
+                    looked.append(await lifecycle.advance(one))
+                except (OtherAccount, Halted) as error:
+                    stopped = stopped or error
+        if stopped is not None:
+            raise stopped
+        return looked
+
+    async def _cancelled(self, lifecycle: BatchLifecycle, batches: list[BatchFacts], by: str) -> list[BatchFacts]:
+        """Have the providers end the batches; what they answer until then is billed, and recorded when they end."""
+        asked = [
+            await lifecycle.cancel(one, by=by) if one.open and one.cancel_requested is None else one for one in batches
+        ]
+        return batches if asked == batches else await self._advanced(lifecycle, asked)
 
     def _lifecycle(self, log: BatchLog, runtime: Runtime) -> BatchLifecycle:
         return BatchLifecycle(
@@ -171,7 +186,9 @@ class WaveDriving:
             say=self._say,
             same_account=self._plan.same_account,
             budget=runtime.budget,
+            not_ours=self._plan.not_ours,
             sleep=self._plan.sleep,
+            monotonic=self._plan.monotonic,
         )
 
     async def _spool(
@@ -185,7 +202,9 @@ class WaveDriving:
     ) -> WaveSpool:
         lapses: Counter[tuple[str, str]] = Counter()
         for facts in await log.of_run(self._run.run_id):
-            calls = await log.calls(facts.prepared.batch_id) if facts.unanswered else ()
+            calls = await log.calls(facts.prepared.batch_id) if facts.unanswered and not facts.free else ()
+            if not calls:
+                continue
             lapses.update(
                 (calls[number - 1][0].debate_id, calls[number - 1][0].exchange) for number in facts.unanswered
             )

@@ -6,6 +6,7 @@ Source: the API reference on message batches, and the types of the SDK `anthropi
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,16 +22,24 @@ from jury_providers.batches.batch import (
     SubmittedBatch,
 )
 from jury_providers.batches.calls import upload_seconds
-from jury_providers.batches.documents import MOST_PAGES, custom_id_in, identity_in, oldest_of, time_of
+from jury_providers.batches.documents import (
+    custom_id_in,
+    identity_in,
+    is_older,
+    listed,
+    may_be,
+    time_of,
+    word_at,
+)
 from jury_providers.batches.failures import BatchRefused
 from jury_providers.batches.item import BatchLine, ItemEnd
 from jury_providers.batches.json_members import JsonMember, members
-from jury_providers.batches.sdk_batches import SdkBatches
+from jury_providers.batches.sdk_batches import PAGE, SdkBatches
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import Caching, ModelRequest
 from jury_providers.sdk.anthropic_messages import AnthropicMessages
 from jury_providers.sdk.failures import error_status, one_line
-from jury_providers.sdk.reply_parsing import count_at, label_at, object_at, objects, text_at, total
+from jury_providers.sdk.reply_parsing import count_at, label_at, object_at, text_at, total
 
 _PATH = "/v1/messages/batches"
 _STATUSES = {
@@ -43,7 +52,6 @@ _REFUSED_ITEM = re.compile(r"HTTP 400 [\w ]+: requests\.([0-9]{1,6})[.:]")
 """The beginning of an error because of one item, counted from 0."""
 
 _PIECE = 1 << 18
-_PAGE = 100
 
 
 class AnthropicBatches(SdkBatches):
@@ -83,28 +91,32 @@ class AnthropicBatches(SdkBatches):
         return _submitted(document)
 
     async def find(self, prepared: PreparedBatch) -> list[SubmittedBatch]:
-        """Those of about that time with as many items: the ids in its results show whether it is this one."""
-        found: list[SubmittedBatch] = []
-        after: dict[str, Any] = {}
-        for _ in range(MOST_PAGES):
-            page = await self.calls.document(lambda: self._sdk.messages.batches.list(limit=_PAGE, **after))  # noqa: B023  (awaited within the loop)
-            batches = objects(page.get("data"))
-            recent = [one for one in batches if not _is_older(one, prepared)]
-            found += [_submitted(one)._replace(certain=False) for one in recent if _counts(one).total == prepared.items]
-            if len(recent) < len(batches) or not batches or not page.get("has_more"):
-                break
-            after = {"after_id": identity_in(batches[-1], "id", "batch")}
-        return found
+        """Those of the time of its sending with as many items: the ids in its results show whether it is this one."""
+
+        def following(page: Mapping[str, Any], batches: list[dict[str, Any]]) -> Mapping[str, Any] | None:
+            if not batches or not page.get("has_more") or is_older(_created(batches[-1]), prepared):
+                return None
+            return {"after_id": identity_in(batches[-1], "id", "batch")}
+
+        return [
+            _submitted(one)._replace(certain=False)
+            async for one in listed(self.page, "data", following)
+            if may_be(_created(one), prepared) and _counts(one).total in {None, prepared.items}
+        ]
+
+    async def page(self, arguments: Mapping[str, Any], size: int = PAGE) -> dict[str, Any]:
+        return await self.calls.document(lambda: self._sdk.messages.batches.list(limit=size, **arguments))
 
     async def state(self, batch_id: str) -> BatchState:
         document = await self.calls.document(lambda: self._sdk.messages.batches.retrieve(batch_id))
-        word = label_at(document, "processing_status") or "unknown"
+        word = word_at(document, "processing_status")
         return BatchState(
             _STATUSES.get(word, BatchStatus.RUNNING),
             word,
             _counts(document),
             expires_at=time_of(document.get("expires_at")),
             ended_at=time_of(document.get("ended_at")),
+            created_at=_created(document),
         )
 
     async def cancel(self, batch_id: str) -> None:
@@ -171,12 +183,9 @@ def _counts(document: dict[str, Any]) -> BatchCounts:
     return BatchCounts(total(*kinds, count_at(counts, "processing")), *kinds)
 
 
-def _is_older(document: dict[str, Any], prepared: PreparedBatch) -> bool:
-    created = time_of(document.get("created_at"))
-    return created is not None and created < oldest_of(prepared)
+def _created(document: dict[str, Any]) -> datetime | None:
+    return time_of(document.get("created_at"))
 
 
 def _submitted(document: dict[str, Any]) -> SubmittedBatch:
-    return SubmittedBatch(
-        identity_in(document, "id", "batch"), time_of(document.get("created_at")), time_of(document.get("expires_at"))
-    )
+    return SubmittedBatch(identity_in(document, "id", "batch"), _created(document), time_of(document.get("expires_at")))

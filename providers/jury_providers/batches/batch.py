@@ -26,7 +26,7 @@ class PreparedBatch(NamedTuple):
         items: how many calls.
         size: bytes of the spool.
         spool: the items' lines, in order, each ended by a line feed.
-        prepared_at: when it was recorded, before anything was sent.
+        sent_after: a time of the provider's own clock before anything was sent; None: it did not say.
     """
 
     nonce: str
@@ -34,7 +34,7 @@ class PreparedBatch(NamedTuple):
     items: int
     size: int
     spool: Path
-    prepared_at: datetime
+    sent_after: datetime | None
 
 
 class SubmittedBatch(NamedTuple):
@@ -92,6 +92,8 @@ class BatchState(NamedTuple):
         refused_lines: those that the provider names as the reason.
         expires_at: when the provider ends it.
         ended_at: when it ended.
+        created_at: when it was submitted, by the provider's own clock.
+        failed: it ended as a whole, for a reason of its own and not item by item.
     """
 
     status: BatchStatus
@@ -102,3 +104,5 @@ class BatchState(NamedTuple):
     refused_lines: tuple[RefusedLine, ...] = ()
     expires_at: datetime | None = None
     ended_at: datetime | None = None
+    created_at: datetime | None = None
+    failed: bool = False

@@ -3,6 +3,8 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import IO, Any, NamedTuple
 
 import httpx2
@@ -22,7 +24,9 @@ _SLOWEST_UPLOAD = 50_000
 
 _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
 _NOT_FOUND = frozenset({404, 410})
-_SERVER_ERRORS = range(500, 600)
+_UNKNOWN = frozenset({408, *range(500, 600)})
+"""Statuses of something between here and there, or of a server that broke off: they say nothing of what was done."""
+
 _LATER = frozenset(
     {
         CallOutcome.RATE_LIMITED,
@@ -54,10 +58,13 @@ class BatchCalls:
 
     Args:
         scrubber: knows the key, which no error may show.
+
+    `time`: of the server's clock, as its last answer says; None: that did not say, or there was none.
     """
 
     def __init__(self, scrubber: Scrubber) -> None:
         self.client = BatchHttpClient()
+        self.time: datetime | None = None
         self._scrubber = scrubber
 
     async def document(self, call: Call, seconds: float = CALL_SECONDS) -> dict[str, Any]:
@@ -102,6 +109,7 @@ class BatchCalls:
 
     async def _made(self, call: Call, record: BatchRecord, seconds: float) -> BatchRecord:
         failure: CallFailure | None = None
+        self.time = None
         try:
             with batch_recording(record):
                 async with asyncio.timeout(seconds):
@@ -113,6 +121,7 @@ class BatchCalls:
             failure = exception_failure(record.error or _first_cause(error), built=record.request is not None)
         if record.status is None:
             raise self._failure(record, failure or CallFailure(CallOutcome.CONNECTION, "there is no response"))
+        self.time = _date(record.headers.get("date"))
         if not httpx2.codes.is_success(record.status):
             raise self._failure(record, status_failure(record.status, record.headers, record.body))
         if not record.complete:
@@ -123,13 +132,22 @@ class BatchCalls:
     def _failure(self, record: BatchRecord, failure: CallFailure) -> BatchFailure:
         """The error of a call; a good or no status, or a server's error, says nothing of what the provider did."""
         status = record.status
-        unknown = status is None or httpx2.codes.is_success(status) or status in _SERVER_ERRORS
+        unknown = status is None or httpx2.codes.is_success(status) or status in _UNKNOWN
         arrived = unknown and record.request is not None and not isinstance(record.error, _NOT_SENT)
         kind: type[BatchFailure] = BatchUnavailable if failure.outcome in _LATER or arrived else BatchRefused
         if status in _NOT_FOUND:
             kind = BatchNotFound
         message = self._scrubber.knowing(record.secrets).error(failure.error)
         return kind(message, failure.outcome, retry_after=failure.retry_after, may_have_arrived=arrived)
+
+
+def _date(header: str | None) -> datetime | None:
+    """A time of HTTP; None: it is none."""
+    try:
+        found = parsedate_to_datetime(header or "")
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 def _first_cause(error: Exception) -> Exception:

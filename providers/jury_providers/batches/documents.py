@@ -1,20 +1,32 @@
 """What providers answer about batches: ids, times and lines."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from jury_events.outcome import CallOutcome
 from jury_providers.batches.batch import PreparedBatch
+from jury_providers.batches.calls import upload_seconds
 from jury_providers.batches.failures import BatchUnavailable
 from jury_providers.batches.json_members import JsonMember
-from jury_providers.sdk.reply_parsing import text_at
+from jury_providers.sdk.reply_parsing import label_at, objects, text_at
 
-LIST_SLACK = timedelta(days=1)
-"""A batch is looked for among those from so long before it was prepared: the two clocks may differ."""
+_SLACK = timedelta(minutes=5)
+"""By which two times of one provider may differ: its servers have a clock each."""
 
-MOST_PAGES = 500
+_LONGEST_SENDING = timedelta(hours=1)
+"""From the time before a batch is sent to the end of its last attempt, beside what its bytes take in each."""
+
+_ATTEMPTS = 4
+
+_MOST_PAGES = 500
 """Of a provider's list of batches."""
+
+Page = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+"""Asks for a page of the list with some arguments; none for the first."""
+
+Next = Callable[[Mapping[str, Any], list[dict[str, Any]]], Mapping[str, Any] | None]
+"""The arguments of the page that follows a page with those batches; None: there is none."""
 
 
 def custom_id_in(line: Mapping[str, JsonMember], name: str) -> str:
@@ -41,6 +53,18 @@ def identity_in(document: Mapping[str, Any], name: str, what: str) -> str:
     return found
 
 
+def word_at(document: Mapping[str, Any], name: str) -> str:
+    """The provider's word for how far a batch is.
+
+    Raises:
+        BatchUnavailable: there is none.
+    """
+    found = label_at(document, name)
+    if found is None:
+        raise missing("the answer does not say how far the batch is")
+    return found
+
+
 def missing(message: str) -> BatchUnavailable:
     """What was done was answered with something else than what it is called."""
     return BatchUnavailable(message, CallOutcome.MALFORMED_RESPONSE, may_have_arrived=True)
@@ -59,6 +83,37 @@ def time_of(value: object) -> datetime | None:
     return None
 
 
-def oldest_of(prepared: PreparedBatch) -> datetime:
-    """Batches from before are not this one."""
-    return prepared.prepared_at - LIST_SLACK
+async def listed(ask: Page, name: str, following: Next) -> AsyncIterator[dict[str, Any]]:
+    """The batches of a provider's list, as they stand under `name` in its pages.
+
+    Raises:
+        BatchFailure: a page could not be had. Or the list is none, or has no end within the bound: then it does not say
+            which batches there are.
+    """
+    arguments: Mapping[str, Any] = {}
+    for _ in range(_MOST_PAGES):
+        page = await ask(arguments)
+        found = page.get(name)
+        if not isinstance(found, list):
+            raise missing(f"the answer is no list of batches: it has no {name}")
+        batches = objects(found)
+        for one in batches:
+            yield one
+        further = following(page, batches)
+        if further is None:
+            return
+        arguments = further
+    raise missing(f"the list of batches does not end within {_MOST_PAGES} pages")
+
+
+def is_older(created: datetime | None, prepared: PreparedBatch) -> bool:
+    """Whether a batch was created before this one was sent, by the provider's own clock."""
+    return created is not None and prepared.sent_after is not None and created < prepared.sent_after - _SLACK
+
+
+def may_be(created: datetime | None, prepared: PreparedBatch) -> bool:
+    """Whether a batch was created within the time in which this one was sent, by the provider's own clock."""
+    if created is None or prepared.sent_after is None:
+        return True
+    longest = _LONGEST_SENDING + _ATTEMPTS * timedelta(seconds=upload_seconds(prepared.size))
+    return prepared.sent_after - _SLACK <= created <= prepared.sent_after + longest

@@ -9,14 +9,14 @@ from typing import Any
 
 from jury_providers.batches.batch import BatchCounts, BatchState, BatchStatus, PreparedBatch, SubmittedBatch
 from jury_providers.batches.calls import upload_seconds
-from jury_providers.batches.documents import MOST_PAGES, custom_id_in, identity_in, time_of
+from jury_providers.batches.documents import custom_id_in, identity_in, listed, missing, time_of
 from jury_providers.batches.item import BatchLine, ItemEnd
 from jury_providers.batches.json_members import JsonMember
-from jury_providers.batches.sdk_batches import SdkBatches
+from jury_providers.batches.sdk_batches import PAGE, SdkBatches
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.sdk.failures import one_line
 from jury_providers.sdk.google_generate import GoogleGenerate
-from jury_providers.sdk.reply_parsing import label_at, object_at, objects, text_at
+from jury_providers.sdk.reply_parsing import label_at, object_at, text_at
 
 _STATUSES = {
     **dict.fromkeys(("UNSPECIFIED", "QUEUED", "PENDING"), BatchStatus.WAITING),
@@ -24,7 +24,6 @@ _STATUSES = {
     "CANCELLING": BatchStatus.CANCELLING,
     **dict.fromkeys(("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED"), BatchStatus.ENDED),
 }
-_PAGE = 100
 _CANCELLED = 1
 _HTTP_STATUSES = {
     **dict.fromkeys((3, 9, 11), 400),
@@ -67,20 +66,26 @@ class GoogleBatches(SdkBatches):
         return _submitted(document)
 
     async def find(self, prepared: PreparedBatch) -> list[SubmittedBatch]:
-        found: list[SubmittedBatch] = []
-        config: Any = {"page_size": _PAGE}
-        for _ in range(MOST_PAGES):
-            page = await self.calls.document(lambda: self._sdk.aio.batches.list(config=config))
-            found += [_submitted(one) for one in objects(page.get("operations")) if _named(one) == _name(prepared)]
+        def following(page: Mapping[str, Any], _batches: list[dict[str, Any]]) -> Mapping[str, Any] | None:
             token = text_at(page, "nextPageToken")
-            if token is None:
-                break
-            config["page_token"] = token
-        return found
+            return None if token is None else {"page_token": token}
+
+        return [
+            _submitted(one)
+            async for one in listed(self.page, "operations", following)
+            if _named(one) == _name(prepared)
+        ]
+
+    async def page(self, arguments: Mapping[str, Any], size: int = PAGE) -> dict[str, Any]:
+        config: Any = {"page_size": size, **arguments}
+        document = await self.calls.document(lambda: self._sdk.aio.batches.list(config=config))
+        return {"operations": [], **document}  # an empty list is left out
 
     async def state(self, batch_id: str) -> BatchState:
         document = await self.calls.document(lambda: self._sdk.aio.batches.get(name=batch_id))
         job, failure = object_at(document, "metadata"), object_at(document, "error")
+        if not job and document.get("done") is not True:
+            raise missing("the answer does not say how far the batch is")
         word = label_at(job, "state") or "unknown"
         status = _STATUSES.get(word.partition("_STATE_")[2], BatchStatus.RUNNING)
         if document.get("done") is True:
@@ -99,6 +104,8 @@ class GoogleBatches(SdkBatches):
             tuple(dict.fromkeys(name for name in files if name is not None)),
             None if reason is None else one_line(reason),
             ended_at=time_of(job.get("endTime")),
+            created_at=time_of(job.get("createTime")),
+            failed=word.endswith("_STATE_FAILED"),
         )
 
     async def cancel(self, batch_id: str) -> None:

@@ -15,10 +15,10 @@ from jury_providers.batches.batch import (
     SubmittedBatch,
 )
 from jury_providers.batches.calls import upload_seconds
-from jury_providers.batches.documents import MOST_PAGES, custom_id_in, identity_in, oldest_of, time_of
+from jury_providers.batches.documents import custom_id_in, identity_in, is_older, listed, time_of, word_at
 from jury_providers.batches.item import BatchLine, ItemEnd
 from jury_providers.batches.json_members import JsonMember, members
-from jury_providers.batches.sdk_batches import SdkBatches
+from jury_providers.batches.sdk_batches import PAGE, SdkBatches
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.sdk.failures import error_status, one_line
 from jury_providers.sdk.openai_chat import OpenAIChat
@@ -37,7 +37,6 @@ _STATUSES = {
     **dict.fromkeys(("failed", "completed", "expired", "cancelled"), BatchStatus.ENDED),
 }
 _ENDS = {"batch_expired": ItemEnd.EXPIRED, "batch_cancelled": ItemEnd.CANCELLED}
-_PAGE = 100
 _KEPT_SECONDS = 30 * 24 * 3600
 """As long as the provider lets files be kept: results are read again after a crash."""
 
@@ -84,21 +83,25 @@ class OpenAIBatches(SdkBatches):
         return _submitted(document)
 
     async def find(self, prepared: PreparedBatch) -> list[SubmittedBatch]:
-        found: list[SubmittedBatch] = []
-        after: dict[str, Any] = {}
-        for _ in range(MOST_PAGES):
-            page = await self.calls.document(lambda: self._page(after))  # noqa: B023  (awaited within the loop)
-            batches = objects(page.get("data"))
-            found += [_submitted(one) for one in batches if object_at(one, "metadata").get(NONCE_KEY) == prepared.nonce]
-            times = [time_of(one.get("created_at")) for one in batches]
-            if not batches or not page.get("has_more") or any(one and one < oldest_of(prepared) for one in times):
-                break
-            after = {"after": identity_in(batches[-1], "id", "batch")}
-        return found
+        def following(page: Mapping[str, Any], batches: list[dict[str, Any]]) -> Mapping[str, Any] | None:
+            if not batches or not page.get("has_more") or is_older(time_of(batches[-1].get("created_at")), prepared):
+                return None
+            return {"after": identity_in(batches[-1], "id", "batch")}
+
+        return [
+            _submitted(one)
+            async for one in listed(self.page, "data", following)
+            if object_at(one, "metadata").get(NONCE_KEY) == prepared.nonce
+        ]
+
+    async def page(self, arguments: Mapping[str, Any], size: int = PAGE) -> dict[str, Any]:
+        return await self.calls.document(
+            lambda: cast("Awaitable[object]", self._sdk.batches.list(limit=size, **arguments))
+        )
 
     async def state(self, batch_id: str) -> BatchState:
         document = await self.calls.document(lambda: self._sdk.batches.retrieve(batch_id))
-        word = label_at(document, "status") or "unknown"
+        word = word_at(document, "status")
         errors = objects(object_at(document, "errors").get("data"))
         lines = (
             (count_at(one, "line"), text_at(one, "message") or text_at(one, "code") or "refused") for one in errors
@@ -116,6 +119,8 @@ class OpenAIBatches(SdkBatches):
             tuple(RefusedLine(number, one_line(message)) for number, message in lines if number),
             time_of(document.get("expires_at")),
             time_of(end),
+            time_of(document.get("created_at")),
+            failed=word == "failed",
         )
 
     async def cancel(self, batch_id: str) -> None:
@@ -158,9 +163,6 @@ class OpenAIBatches(SdkBatches):
             status,
             label_at(response.value, "request_id"),
         )
-
-    def _page(self, after: dict[str, Any]) -> Awaitable[object]:
-        return cast("Awaitable[object]", self._sdk.batches.list(limit=_PAGE, **after))
 
 
 _END_TIMES = ("completed_at", "failed_at", "expired_at", "cancelled_at")

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
+from datetime import datetime
 
 from jury_providers.batches.batch import BatchAccount, BatchState, PreparedBatch, SubmittedBatch
 from jury_providers.batches.item import BatchItem, BatchLine
@@ -21,6 +22,19 @@ class BatchProvider(ABC):
     @abstractmethod
     def account(self) -> BatchAccount:
         """Whose batches these are, without a secret."""
+
+    @property
+    @abstractmethod
+    def time(self) -> datetime | None:
+        """Of the provider's own clock, as of its last answer; None: that did not say.
+
+        This machine's clock may be wrong, or leap: how old a batch is, and whether one was created when this one was
+        sent, is read from the provider's alone.
+        """
+
+    @abstractmethod
+    async def ask_time(self) -> datetime | None:
+        """`time` after a question about nothing; None also where there was no answer."""
 
     @abstractmethod
     def supports(self, request: ModelRequest) -> str | None:
@@ -54,9 +68,10 @@ class BatchProvider(ABC):
 
     @abstractmethod
     async def find(self, prepared: PreparedBatch) -> list[SubmittedBatch]:
-        """The batches in the provider's list that may be this one, newest first; [] if there is none.
+        """The batches in the provider's list that may be this one, newest first; [] if there is certainly none.
 
-        By nonce, or, where there is no place for one, by time and count: those are not `certain`.
+        By nonce, or, where there is no place for one, by count and the bounded time of its sending: those are not
+        `certain`.
         """
 
     @abstractmethod
@@ -77,13 +92,21 @@ class BatchProvider(ABC):
 
     @abstractmethod
     async def cancel(self, batch_id: str) -> None:
-        """Ask the provider to end a batch; it has ended when `state` says so. One that has ended is left as it is."""
+        """Ask the provider to end a batch; it has ended when `state` says so. One that has ended is left as it is.
+
+        Raises:
+            BatchRefused: the provider does not end it, as it is now.
+        """
 
     @abstractmethod
-    def reply(self, request: ModelRequest, line: BatchLine) -> ModelReply:
+    def reply(self, request: ModelRequest | None, line: BatchLine) -> ModelReply:
         """The reply to a call, from a line that ANSWERED or ERRORED, read as a live call's.
 
         Its usage names the service tier `batch`, by which its cost is computed (`cost_of`).
+
+        Args:
+            request: the call; None: what was asked is not known any more, and the reply does not say what was sent.
+            line: of the results.
 
         Raises:
             ValueError: the line has no response.

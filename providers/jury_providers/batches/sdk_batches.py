@@ -3,7 +3,8 @@
 import hashlib
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from datetime import datetime
 from tempfile import TemporaryFile
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ import httpx2
 
 from jury_providers.batches.batch import BatchAccount, BatchState
 from jury_providers.batches.calls import DOWNLOAD_SECONDS, BatchCalls, encoded_line
+from jury_providers.batches.failures import BatchFailure
 from jury_providers.batches.item import BatchItem, BatchLine, ItemEnd
 from jury_providers.batches.json_members import JsonMember, members
 from jury_providers.batches.limits import batch_limits
@@ -25,6 +27,9 @@ from jury_providers.sdk.http_client import HttpRecord
 
 _LEFT_OUT = frozenset({"service_tier", "serviceTier", "diagnostics", "stream"})
 """Of a live call's body: a batch has no tiers, and a body may not depend on what this process has asked before."""
+
+PAGE = 100
+"""Batches that are listed at once."""
 
 _FEWEST_BYTES = 64 * 1024 * 1024
 _BYTES_AN_ITEM = 128 * 1024
@@ -66,6 +71,15 @@ class SdkBatches(BatchProvider):
         place = " ".join((self._adapter.api, base_url.rstrip("/"), *self.places()))
         return BatchAccount(place, hashlib.sha256(b"jury batches\0" + (connection.key or "").encode()).hexdigest())
 
+    @property
+    def time(self) -> datetime | None:
+        return self.calls.time
+
+    async def ask_time(self) -> datetime | None:
+        with suppress(BatchFailure):
+            await self.page({}, 1)
+        return self.time
+
     def places(self) -> tuple[str, ...]:
         """What else decides which batches are seen, as the SDK's settings say."""
         return ()
@@ -82,7 +96,7 @@ class SdkBatches(BatchProvider):
     def item(self, custom_id: str, request: ModelRequest) -> BatchItem:
         return BatchItem(custom_id, encoded_line(self.line_of(custom_id, self._body(request))))
 
-    def reply(self, request: ModelRequest, line: BatchLine) -> ModelReply:
+    def reply(self, request: ModelRequest | None, line: BatchLine) -> ModelReply:
         if line.response is None:
             raise ValueError(f"line {line.number} has no response: {line.error}")
         headers = {} if line.request_id is None else {"x-request-id": line.request_id}
@@ -91,7 +105,10 @@ class SdkBatches(BatchProvider):
         record = HttpRecord()
         record.status, record.headers = line.status, httpx2.Headers(headers)
         record.body, record.complete = line.response, True
-        reply = self._adapter.reply_from(request, self._body(request), record)
+        if request is None:
+            reply = self._adapter.read(record)
+        else:
+            reply = self._adapter.reply_from(request, self._body(request), record)
         return reply._replace(usage=reply.usage.changed(service_tier=BATCH_TIER), retry_after=None)
 
     async def results(self, batch_id: str, state: BatchState) -> AsyncIterator[BatchLine]:
@@ -103,7 +120,7 @@ class SdkBatches(BatchProvider):
                 yield line
         if len(answered) >= (state.counts.answered or 0):
             return
-        # The provider counts more answers: what is paid is not missing before it was asked for twice.
+        # The provider counts more answers, so that the file that was received is not all of it.
         async with aclosing(self._read(batch_id, state)) as lines:
             async for line in lines:
                 if line.end is ItemEnd.ANSWERED and line.custom_id not in answered:
@@ -131,6 +148,14 @@ class SdkBatches(BatchProvider):
 
     async def close(self) -> None:
         await self.calls.close()
+
+    @abstractmethod
+    async def page(self, arguments: Mapping[str, Any], size: int = PAGE) -> dict[str, Any]:
+        """A page of the provider's list of batches, of `size` at most.
+
+        Raises:
+            BatchFailure: there is none.
+        """
 
     @abstractmethod
     def line_of(self, custom_id: str, body: dict[str, Any]) -> dict[str, Any]:

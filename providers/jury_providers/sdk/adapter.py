@@ -21,6 +21,7 @@ from jury_providers.sdk.connection_slots import AdapterSlots
 from jury_providers.sdk.entra import EntraTokens
 from jury_providers.sdk.failures import (
     MAX_ERROR_CHARACTERS,
+    NO_PROMPT_TEXT,
     CallFailure,
     PromptText,
     embedded_failure,
@@ -192,10 +193,13 @@ class SdkAdapter(Provider):
             body: the JSON that asked for it.
             record: the response, complete.
         """
+        return self.read(record, partial(_texts_of, request))._replace(sent=self._sent(record, body, request, {}))
+
+    def read(self, record: HttpRecord, prompt: PromptText = NO_PROMPT_TEXT) -> ModelReply:
+        """The reply in a complete response, without what was sent; `prompt` as far as it is known what was asked."""
         record.body = self.scrubber.data(record.body)
         failure = CallFailure(CallOutcome.MALFORMED_RESPONSE, "there is no response")
-        reply = self._reply(record, failure, json_object(record.body), [], partial(_texts_of, request))
-        return _scrubbed(reply, self.scrubber)._replace(sent=self._sent(record, body, request, {}))
+        return _scrubbed(self._reply(record, failure, json_object(record.body), [], prompt), self.scrubber)
 
     def _is_streamed(self, on_chunk: OnChunk | None) -> bool:
         return on_chunk is not None and self.streams

@@ -4,11 +4,12 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from email.utils import formatdate
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, NamedTuple
 
 import uvicorn
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jury_events.listening import listening_socket
@@ -78,7 +79,7 @@ async def simulation_server(
         clock: seconds, for the lifetimes of caches.
         window: of its models in tokens, as in `SimulationBackend`.
         batches: how long batches take, and their faults; None: they end at once, without faults.
-        wall_clock: seconds since 1970, for the states of batches.
+        wall_clock: seconds since 1970, for the states of batches, and the time on every response.
 
     Raises:
         CannotListen: the address is in use, or not one of this machine's.
@@ -89,7 +90,7 @@ async def simulation_server(
     backend = SimulationBackend(script, seed, clock=clock, count_tokens=count_tokens, window=window)
     jobs = BatchJobs(backend, batches or BatchScript(), wall_clock)
     config = uvicorn.Config(
-        simulation_app(backend, jobs),
+        _dated(simulation_app(backend, jobs), wall_clock),
         http=_Protocol,
         lifespan="off",
         ws="none",
@@ -97,6 +98,7 @@ async def simulation_server(
         log_level="critical",
         access_log=False,
         server_header=False,
+        date_header=False,
         headers=[HEADER],
         backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
@@ -112,6 +114,21 @@ async def simulation_server(
         await serving
         await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
         await jobs.close()
+
+
+def _dated(app: ASGIApp, wall_clock: Callable[[], float]) -> ASGIApp:
+    """The application with the time of its own clock on every response, by which clients read how old a batch is."""
+
+    async def dated(scope: Scope, receive: Receive, send: Send) -> None:
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                date = formatdate(wall_clock(), usegmt=True).encode()
+                message = {**message, "headers": [*message.get("headers", ()), (b"date", date)]}
+            await send(message)
+
+        await app(scope, receive, sent)
+
+    return dated
 
 
 class _SimulationServer(uvicorn.Server):

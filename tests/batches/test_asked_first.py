@@ -1,0 +1,449 @@
+"""Nothing that costs money is done for a batch before its provider was asked, whatever happened meanwhile."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batches.test_unusual_nights import SetClock, cancelled
+from batches.test_waves import ANOTHERS, Died, Night, dies_at, exchanges, verdicts
+from jury_actors.batches import batch_results
+from jury_actors.batches.batch_log import batches_of
+from jury_actors.errors import Halted
+from jury_events.batch_facts import BatchFacts
+from jury_events.errors import Failure
+from jury_events.outcome import CallOutcome
+from jury_providers.batches.batch import RefusedLine
+from jury_providers.batches.failures import BatchRefused, BatchUnavailable
+from jury_providers.batches.item import BatchLine, ItemEnd
+from jury_replay.verify import verify
+from support.batch_double import BatchAccountDouble, SentBatch
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Night:
+    return Night(f"sqlite:///{tmp_path / 'jury.db'}", BatchAccountDouble())
+
+
+def batches(night: Night) -> list[BatchFacts]:
+    found: list[BatchFacts] = night.read(lambda store: list(batches_of(store, "night")))
+    return found
+
+
+async def hours_pass(night: Night, clock: SetClock, hours: float) -> None:
+    """By every clock."""
+    clock.hours += hours
+    await night.pass_by(hours * 3600)
+
+
+def still_sound(night: Night) -> None:
+    report = night.read(lambda store: verify(store, deep=True))
+
+    assert () == report.failures
+
+
+@pytest.mark.parametrize("hours", [50.0, -50.0, 900.0])
+@pytest.mark.parametrize("passed", [True, False], ids=["the time has passed", "the clock alone leaps"])
+async def test_answers_that_lie_ready_are_used_however_late_the_run_goes_on(
+    night: Night, hours: float, passed: bool
+) -> None:
+    clock = SetClock()
+    await night.session(once=True, clock=clock)
+    clock.hours = hours
+    if passed:
+        await night.pass_by(abs(hours) * 3600)
+    lines = await night.session(clock=clock)
+
+    assert set() == night.account.cancelled
+    assert {1} == set(night.account.asked.values())
+    assert {False} == {one.cancel_requested is not None or one.abandoned for one in batches(night)}
+    assert verdicts(lines) == verdicts(await night.live("day"))
+
+
+@pytest.mark.parametrize("hours", [50.0, -50.0])
+async def test_no_clock_of_this_machine_alone_ends_a_batch(night: Night, hours: float) -> None:
+    clock = SetClock()
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True, clock=clock)
+    for _ in range(3):
+        clock.hours += hours
+        await night.session(once=True, clock=clock)
+
+    assert set() == night.account.cancelled
+    assert 1 == len(night.account.batches)
+
+
+async def test_a_batch_is_given_up_only_if_it_goes_on_long_after_its_provider_was_asked_to_end_it(night: Night) -> None:
+    clock = SetClock()
+    night.account.ends = lambda batch_id: batch_id != "sent-1"
+    night.account.stuck.add("sent-1")
+    courses = []
+    await night.session(once=True, clock=clock)
+    for hours in (25.0, 75.0, 0.0, 21.0, 1.0):
+        await hours_pass(night, clock, hours)
+        await night.session(once=True, clock=clock)
+        first = batches(night)[0]
+        courses.append((first.cancel_sent is not None, first.abandoned))
+
+    assert [(False, False), (True, False), (True, False), (True, False), (True, True)] == courses
+    assert {"sent-1"} == night.account.cancelled
+    assert 1 == len([line for line in night.said if "its provider was asked to cancel it" in line])
+    assert 1 == len([line for line in night.said if "may be paid twice" in line])
+
+
+async def test_a_cancellation_that_the_provider_does_not_take_gives_nothing_up(night: Night) -> None:
+    clock = SetClock()
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True, clock=clock)
+    for _ in range(4):
+        night.account.fails["cancel"] = BatchRefused("it is being finalized", CallOutcome.BAD_REQUEST)
+        await hours_pass(night, clock, 40.0)
+        await night.session(once=True, clock=clock)
+    (facts,) = batches(night)
+
+    assert facts.cancel_sent is None
+    assert facts.open
+    assert [] == [line for line in night.said if "was asked to cancel" in line]
+    assert [] != [line for line in night.said if "does not cancel it now" in line]
+
+
+async def test_answers_of_a_batch_that_was_given_up_are_used_where_their_calls_were_not_asked_again(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SetClock()
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True, clock=clock)
+    await hours_pass(night, clock, 30.0)
+    night.account.stuck.add("sent-1")
+    await night.session(once=True, clock=clock)
+    await hours_pass(night, clock, 30.0)
+    with monkeypatch.context() as patched, suppress(Died):
+        patched.setattr("jury_judge.batches.wave_driving.WaveDriving._spool", dies)
+        await night.session(clock=clock)
+    given_up = batches(night)[0].abandoned
+    night.account.ends = lambda _batch_id: True
+    lines = await night.session(clock=clock)
+
+    assert given_up
+    assert {1} == set(night.account.asked.values())
+    assert [] == night.sent_twice()
+    assert verdicts(lines) == verdicts(await night.live("day"))
+
+
+async def dies(*_: Any, **__: Any) -> None:
+    raise Died
+
+
+LATER = 250.0
+"""Seconds after which a provider lists a batch, in the longest case here."""
+
+
+@pytest.mark.parametrize("hours", [100.0, -100.0, 0.0])
+@pytest.mark.parametrize("found_by_nonce", [True, False])
+async def test_a_lost_submission_is_found_wherever_the_clock_went(
+    night: Night, hours: float, found_by_nonce: bool
+) -> None:
+    night.account.found_by_nonce = found_by_nonce
+    clock = SetClock()
+    clock.hours = -hours  # wrong when it was sent, too
+    dies_at(night, "submit")
+    with suppress(Died):
+        await night.session(clock=clock)
+    night.account.unlisted.add("sent-1")
+    clock.hours = hours
+
+    async def listed_later(seconds: float) -> None:
+        await night.pass_by(seconds)
+        if night.seconds > LATER:
+            night.account.unlisted.clear()
+
+    lines = await night.session(clock=clock, sleep=listed_later)
+
+    assert [] == night.sent_twice()
+    assert {1} == set(night.account.asked.values())
+    assert verdicts(lines) == verdicts(await night.live("day"))
+
+
+async def test_a_submission_that_never_arrived_is_sent_again_after_a_bounded_wait_of_this_process(night: Night) -> None:
+    dies_at(night, "unsent")
+    with suppress(Died):
+        await night.session()
+    before = night.seconds
+    await night.session(once=True)
+    first, *others = batches(night)
+
+    assert first.open  # a pass that comes at once does not wait
+    assert others == []
+    assert before == night.seconds
+    await night.pass_by(900)
+    before = night.seconds
+    await night.session(once=True)
+    first, second = batches(night)
+
+    assert first.closed is not None
+    assert "not_submitted" == first.closed.cause
+    assert second.submitted is not None
+    assert 300 <= night.seconds - before < 600
+    still_sound(night)
+
+
+async def test_without_a_clock_of_the_provider_a_pass_waits_for_what_is_not_listed(night: Night) -> None:
+    night.account.passed = None
+    dies_at(night, "unsent")
+    with suppress(Died):
+        await night.session()
+    await night.session(once=True)
+
+    assert ["not_submitted", None] == [one.closed and one.closed.cause for one in batches(night)]
+    assert 300 <= night.seconds
+
+
+async def test_a_list_that_cannot_be_had_says_nothing(night: Night) -> None:
+    dies_at(night, "submit")
+    with suppress(Died):
+        await night.session()
+
+    async def fails_again(seconds: float) -> None:
+        await night.pass_by(seconds)
+        if night.seconds < 2000:
+            night.account.fails["find"] = BatchUnavailable("no list", CallOutcome.OVERLOADED)
+
+    await fails_again(1)
+    await night.session(sleep=fails_again)
+
+    assert [] == night.sent_twice()
+    assert {1} == set(night.account.asked.values())
+
+
+def strangers_batch(night: Night, *, created: float = 0.0) -> None:
+    """Another's batch with as many items, in the same account."""
+    sent = night.account.batches["sent-1"]
+    lines = tuple(line.replace(sent.nonce.encode(), ANOTHERS.encode()) for line in sent.lines)
+    night.account.batches["strangers"] = SentBatch(ANOTHERS, lines, created)
+
+
+async def lost_beside_a_stranger(night: Night) -> None:
+    """Ours is not listed, a stranger's is, and goes on."""
+    night.account.found_by_nonce = False
+    night.account.ends = lambda batch_id: batch_id != "strangers"
+    dies_at(night, "submit")
+    with suppress(Died):
+        await night.session()
+    strangers_batch(night)
+    night.account.unlisted.add("sent-1")
+
+
+@pytest.mark.parametrize("by", ["a person", "the deadline"])
+async def test_a_batch_that_may_be_a_strangers_is_never_cancelled(night: Night, by: str) -> None:
+    clock = SetClock()
+    await lost_beside_a_stranger(night)
+    await night.session(once=True, clock=clock)
+    if by == "a person":
+        await cancelled(night)
+    for _ in range(3):
+        await hours_pass(night, clock, 40.0)
+        await night.session(once=True, clock=clock)
+    (facts,) = batches(night)
+
+    assert facts.uncertain
+    assert facts.open
+    assert set() == night.account.cancelled
+    night.account.ends = lambda _batch_id: True
+    night.account.unlisted.clear()
+    await night.session(clock=clock)
+
+    assert ("strangers",) == batches(night)[0].mistaken
+    assert [] == night.sent_twice()
+    assert "strangers" not in night.account.cancelled
+
+
+async def test_a_person_may_say_whose_a_batch_is_not(night: Night) -> None:
+    await lost_beside_a_stranger(night)
+    await night.session(once=True)
+    named = [line.rpartition(" ")[2] for line in night.said if "--batch-not-ours" in line]
+    night.account.unlisted.clear()
+    lines = await night.session(not_ours=("strangers",))
+    first = batches(night)[0]
+
+    assert ["strangers"] == named
+    assert ("strangers",) == first.mistaken
+    assert first.submitted is not None
+    assert "sent-1" == first.submitted.provider_id
+    assert verdicts(lines) == verdicts(await night.live("day"))
+
+
+async def test_nobody_disowns_a_batch_that_this_run_has_sent(night: Night) -> None:
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+    await night.session(once=True, not_ours=("sent-1",))
+    (facts,) = batches(night)
+
+    assert facts.open
+    assert () == facts.mistaken
+    assert 1 == len([line for line in night.said if "was sent by this run" in line])
+
+
+async def test_a_batch_that_may_be_a_strangers_and_is_gone_is_no_longer_waited_for(night: Night) -> None:
+    await lost_beside_a_stranger(night)
+    await night.session(once=True)
+    del night.account.batches["strangers"]
+    night.account.unlisted.clear()
+    lines = await night.session()
+
+    assert ("strangers",) == batches(night)[0].mistaken
+    assert [] == night.sent_twice()
+    assert len(lines) == night.count
+
+
+@pytest.mark.parametrize("outcome", [CallOutcome.QUOTA, CallOutcome.AUTHENTICATION, CallOutcome.BAD_REQUEST])
+async def test_a_submission_that_is_refused_after_its_upload_is_recorded_and_sent_again_at_once(
+    night: Night, outcome: CallOutcome
+) -> None:
+    for _ in range(3):
+        night.account.fails["unsent"] = BatchRefused("not now", outcome)
+        with pytest.raises(Halted, match="was refused, and nothing of it was computed: not now") as stopped:
+            await night.session()
+        assert Failure.STOPPED == stopped.value.failure
+    lines = await night.session()
+
+    assert ["refused"] * 3 == [one.closed.cause for one in batches(night)[:3] if one.closed is not None]
+    assert night.seconds < 60
+    assert {True} == {one.via is not None for one in night.read(exchanges)}  # never live for that
+    assert verdicts(lines) == verdicts(await night.live("day"))
+    still_sound(night)
+
+
+async def test_a_batch_that_fails_as_a_whole_is_refused_and_its_calls_are_not_made_live(night: Night) -> None:
+    for number in (1, 2, 3):
+        night.account.failed[f"sent-{number}"] = "Enqueued token limit reached"
+        with pytest.raises(Halted, match="Enqueued token limit reached"):
+            await night.session()
+    lines = await night.session()
+
+    assert ["refused"] * 3 == [one.closed.cause for one in batches(night)[:3] if one.closed is not None]
+    assert {True} == {one.via is not None for one in night.read(exchanges)}
+    assert len(lines) == night.count
+
+
+async def test_others_of_a_batch_with_bad_lines_stay_in_batches(night: Night) -> None:
+    """One line after the other is refused, each in a batch of its own."""
+    for number in (1, 2, 3):
+        night.account.refused[f"sent-{number}"] = (RefusedLine(1, "no such parameter"),)
+    lines = await night.session()
+
+    assert {True} == {one.via is not None for one in night.read(exchanges)}
+    assert len(lines) == night.count
+
+
+async def test_results_that_are_not_there_once_are_looked_for_again(night: Night) -> None:
+    night.account.missing.add("sent-1")
+
+    async def there_later(seconds: float) -> None:
+        await night.pass_by(seconds)
+        if night.seconds > 30:
+            night.account.missing.clear()
+
+    lines = await night.session(sleep=there_later)
+
+    assert {1} == set(night.account.asked.values())
+    assert [] == night.sent_twice()
+    assert 1 == len([line for line in night.said if "its results are not there (no results of sent-1)" in line])
+    assert verdicts(lines) == verdicts(await night.live("day"))
+
+
+async def test_results_that_are_there_again_are_read_by_the_next_pass(night: Night) -> None:
+    await night.session(once=True)
+    night.account.missing.add("sent-1")
+    await night.session(once=True)
+    night.account.missing.clear()
+    await night.session(once=True)
+    first = batches(night)[0]
+
+    assert first.missed is not None
+    assert first.closed is not None
+    assert ("ended", 9) == (first.closed.cause, first.closed.answered)
+
+
+async def test_results_that_are_not_there_twice_some_time_apart_are_asked_for_again(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read of them before is not."""
+    monkeypatch.setattr(batch_results, "_AT_ONCE", 1)
+    night.account.fails["results"] = BatchUnavailable("cut", CallOutcome.CONNECTION)
+    await night.session(once=True)
+    await night.session(once=True)
+    night.account.missing.add("sent-1")
+    await night.session(once=True)
+    await night.session(once=True)
+    early = batches(night)[0].open
+    await night.pass_by(60)
+    clock = SetClock()
+    clock.hours = 10_000  # this machine's clock is as far
+    await night.session(once=True, clock=clock)
+    first = batches(night)[0]
+
+    assert early
+    assert first.closed is not None
+    assert ("results_gone", 1, 8) == (first.closed.cause, first.closed.answered, first.closed.unanswered)
+    assert "its results are not there" in (first.closed.detail or "")
+    assert 2 == len([line for line in night.said if "its results are not there" in line])
+    lines = await night.session()
+
+    of_first = [one for one in night.read(exchanges) if one.via and one.via.batch == first.prepared.batch_id]
+    assert 1 == len(of_first)
+    assert len(lines) == night.count
+    still_sound(night)
+
+
+async def test_a_batch_that_is_not_known_once_is_looked_for_again(night: Night) -> None:
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+    kept = night.account.batches.pop("sent-1")
+    await night.session(once=True)
+    missed = batches(night)[0].missed
+    night.account.batches["sent-1"] = kept
+    night.account.ends = lambda _batch_id: True
+    await night.session()
+
+    assert missed is not None
+    assert "batch" == missed.what
+    assert {1} == set(night.account.asked.values())
+
+
+async def test_calls_without_a_line_are_looked_for_again(night: Night) -> None:
+    def cut(lines: list[BatchLine]) -> list[BatchLine]:
+        night.account.changes = lambda whole: whole
+        return lines[:4]
+
+    night.account.changes = cut
+    lines = await night.session()
+
+    assert {frozenset()} == {one.unanswered for one in batches(night)}
+    assert [] == night.sent_twice()
+    assert 1 == len([line for line in night.said if "of 5 calls it has no line in the results" in line])
+    assert verdicts(lines) == verdicts(await night.live("day"))
+
+
+async def test_a_line_that_answers_counts_before_one_that_does_not(night: Night) -> None:
+    night.account.changes = lambda lines: [
+        lines[0]._replace(end=ItemEnd.EXPIRED, response=None),
+        *lines,
+    ]
+    await night.session()
+
+    assert {frozenset()} == {one.unanswered for one in batches(night)}
+    assert {1} == {one.closed.doubled for one in batches(night) if one.closed is not None}
+    assert [] == night.sent_twice()
+
+
+async def test_a_run_that_is_cancelled_meanwhile_asks_its_providers_in_the_same_pass(night: Night) -> None:
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+    await cancelled(night)
+    await night.session(once=True)
+    (facts,) = batches(night)
+
+    assert {"sent-1"} == night.account.cancelled
+    assert facts.cancel_sent is not None
+    assert 1 == len([line for line in night.said if "since the run was cancelled by the operator" in line])
