@@ -14,6 +14,7 @@ from jury_analysis.gate_metrics import SCORE, Worse, default_margin, default_met
 from jury_analysis.intervals import RESAMPLES, SEED
 from jury_analysis.paired import Paired, PairedChange, paired
 from jury_analysis.pairing import PairedOptions, Verdicts
+from jury_analysis.possible_changes import PossibleChange
 from jury_analysis.power import POWER, PairedVariation
 from jury_analysis.reasons import NO_REPEATS
 from jury_analysis.report_object import json_object
@@ -53,7 +54,8 @@ class Gate:
     schema: int
     decision: Decision
     """`pass`: the interval of the harm is within the margin. `fail`: it is above zero, and not within the margin.
-    `inconclusive`: neither, or there is no interval."""
+    `inconclusive`: neither, or there is no interval; or a missing evaluation could be such that it is decided
+    otherwise."""
     metric: str
     worse: Worse
     """Which change of the metric does harm."""
@@ -68,19 +70,26 @@ class Gate:
     """The change in the direction that does harm: above zero the candidate is worse. Where `worse` is `either`, the
     change itself: then it is within the margin if it is neither above it nor below its negative."""
     p_value: float | None
-    """Two-sided, of no change; not corrected: a gate has one metric."""
+    """Two-sided, of no change; not corrected: a gate has one metric. Where evaluations are missing, a bound that no
+    value of them exceeds."""
     pairs: int
     clusters: int
     """Of the pairs that the metric is about."""
     changed: int
     """Pairs whose metric differs."""
+    without_evaluation: int
+    """Pairs in which one side or both have no evaluation. A gate is decided only as it is for every value that these
+    could have: any verdict, any score."""
+    possible: PossibleChange | None
+    """The bounds of the harm over all these values; None where none is missing, or there are too few clusters."""
     power: float
     smallest_change: float | None
     """The smallest change that as many pairs, which vary as these do, find with this power; None if they find none, or
     do not vary."""
     cases_needed: int | None
     """Only of an inconclusive gate: how many pairs that the metric is about decide it with this power, if the change is
-    the observed one and the pairs vary as these do. None also if no number does."""
+    the observed one and the pairs vary as these do. None also if no number does, or if evaluations are missing without
+    which it would be decided."""
     design_effect: float
     """How many times more pairs it takes because pairs of a cluster resemble each other; at least 1."""
     flips: Estimate
@@ -130,7 +139,11 @@ def gate(
     margin = default_margin(metric) if options.margin is None else options.margin
     worse = worse_direction(report, metric, options.worse)
     harm = _negative(found.change) if worse == "less" else found.change
-    decision = _decision(harm, margin, either=worse == "either")
+    possible = found.possible if worse != "less" or found.possible is None else found.possible.negative
+    observed = _decision(harm, margin, either=worse == "either")
+    decision = observed
+    if found.without_evaluation:
+        decision = _decision_for_all(possible, margin, either=worse == "either")
     variation = variation_of(found, metric)
     between = _flips_between_repeats(base, report.verdicts[0], options)
     return GateReport(
@@ -148,9 +161,11 @@ def gate(
             pairs=report.pairs,
             clusters=found.clusters,
             changed=found.changed,
+            without_evaluation=found.without_evaluation,
+            possible=possible,
             power=POWER,
             smallest_change=variation.smallest(found.change.n),
-            cases_needed=_needed(harm, margin, variation, worse) if decision == "inconclusive" else None,
+            cases_needed=_needed(harm, margin, variation, worse) if observed == "inconclusive" else None,
             design_effect=variation.design_effect,
             flips=report.flipped,
             flips_between_repeats=between,
@@ -181,6 +196,17 @@ def _decision(harm: Estimate, margin: float, *, either: bool) -> Decision:
     if interval.low > 0 or (either and interval.high < 0):
         return "fail"
     return "inconclusive"
+
+
+def _decision_for_all(possible: PossibleChange | None, margin: float, *, either: bool) -> Decision:
+    """The decision, if it is the same for every value that the missing ones could have."""
+    if possible is None:
+        return "inconclusive"
+    if possible.high <= margin and (not either or possible.low >= -margin):
+        return "pass"
+    rises = possible.low > 0 and possible.high_at_least > margin
+    falls = either and possible.high < 0 and possible.low_at_most < -margin
+    return "fail" if rises or falls else "inconclusive"
 
 
 def _needed(harm: Estimate, margin: float, variation: PairedVariation, worse: Worse) -> int | None:

@@ -143,7 +143,7 @@ def clustered_mean(values: npt.ArrayLike, weights: npt.ArrayLike, clusters: AnyI
     half = t_quantile(number - 1) * error
     interval = Interval(mean - half, mean + half, "clustered t", number)
     return ClusteredMean(
-        Estimate(mean, interval, units, notes=_notes(number)), error, _t_tails(mean / error, number - 1)
+        Estimate(mean, interval, units, notes=_notes(number)), error, t_tails(mean / error, number - 1)
     )
 
 
@@ -182,14 +182,14 @@ def bounded_change(differences: npt.ArrayLike, clusters: AnyInts, *, largest: fl
         notes += (ALIKE_WITHIN_LIMITS if changing else UNCHANGED_WITHIN_LIMITS,)
     else:
         sums = np.bincount(codes, weights=values)
-        low, high = _square_and_add(int(np.count_nonzero(sums > 0)), int(np.count_nonzero(sums < 0)), number)
+        low, high = square_and_add(int(np.count_nonzero(sums > 0)), int(np.count_nonzero(sums < 0)), number)
         low, high = min(largest * low, interval.low), max(largest * high, interval.high)
         limits = Interval(low, high, "clustered t and wilson", number)
         notes += (FEW_CHANGES_WITHIN_LIMITS(n=changing, least=FEWEST),)
     return replace(found, mean=replace(found.mean, interval=limits, notes=notes))
 
 
-def _square_and_add(rising: int, falling: int, number: int) -> tuple[float, float]:
+def square_and_add(rising: int, falling: int, number: int) -> tuple[float, float]:
     """Limits of (rising - falling) / number, from Wilson's limits of both shares."""
     up, down = wilson(rising, number), wilson(falling, number)
     if up.interval is None or down.interval is None or up.value is None or down.value is None:
@@ -380,7 +380,8 @@ def _two_dimensional(figures: Floats) -> Floats:
     return figures[:, None] if figures.ndim == 1 else figures
 
 
-def _t_tails(statistic: float, freedom: int) -> float:
+def t_tails(statistic: float, freedom: int) -> float:
+    """The probability of Student's t beyond ±statistic."""
     from scipy.special import stdtr  # noqa: PLC0415  (part of an extra, and slow to import)
 
     return float(2 * stdtr(freedom, -abs(statistic)))

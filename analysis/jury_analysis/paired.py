@@ -1,9 +1,9 @@
 """Two sets of ballots on the same cases: what changes from the first to the second, and whether more than by chance.
 
 A *pair* is a debate of each set over the same case, variant and repeat. The verdict of a debate is the jury's final
-verdict, or the strict plurality of the seats' first evaluations if the set has no final verdict at all. Changes are
-second minus first. All tests and intervals are over clusters (those of the first set): pairs of one cluster are not
-taken for independent.
+verdict, or the strict plurality of the seats' first evaluations if the set has no final verdict at all. A debate that
+no seat evaluated has neither verdict nor score: it could have any. Changes are second minus first. All tests and
+intervals are over clusters (those of the first set): pairs of one cluster are not taken for independent.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,14 @@ from jury_analysis.intervals import bounded_change, holm, proportion
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.paired_tests import PairedTest, bowker, mcnemar, stuart_maxwell
 from jury_analysis.pairing import SETS, PairedOptions, Pairing, Pairs, Verdicts
-from jury_analysis.reasons import NO_PAIR_COUNTS, NO_PASS_OR_FAIL, OF_FIRST_SET, OF_SECOND_SET
+from jury_analysis.possible_changes import PossibleChange, possible_change
+from jury_analysis.reasons import (
+    NO_PAIR_COUNTS,
+    NO_PASS_OR_FAIL,
+    OF_FIRST_SET,
+    OF_SECOND_SET,
+    UNEVALUATED_LEFT_OUT,
+)
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import Exclusion, one_panel, without_simulated
 from jury_analysis.scale import Scale
@@ -58,7 +65,7 @@ class PairedChange:
     """second - first; `n` counts the pairs."""
     standard_error: float | None
     p_value: float | None
-    """Two-sided, of a change of zero."""
+    """Two-sided, of a change of zero; where values are missing, a bound that no value of them exceeds."""
     p_holm: float | None
     """Corrected for all tests of the report (Holm 1979)."""
     changed: int = 0
@@ -70,6 +77,11 @@ class PairedChange:
     cluster resemble each other. None without a standard error."""
     clusters: int = 0
     """Of the pairs that the figure is about."""
+    without_evaluation: int = 0
+    """Pairs in which one side or both have no evaluation; a share counts none there, the score leaves them out."""
+    possible: PossibleChange | None = None
+    """What the change could be over all pairs with every value that the missing ones could have; None where nothing is
+    missing, or there are too few clusters."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +102,7 @@ class PairedLabels:
     false_fails: PairedChange
     mcnemar_p: float | None
     """Exact McNemar test of right_to_wrong against wrong_to_right; it takes pairs for independent, so it is None
-    where a cluster has several."""
+    where a cluster has several. With missing evaluations, the largest that they could give."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +125,8 @@ class Paired:
     """Left out of both sets."""
     without_verdict: int
     """Pairs in which a verdict is missing, or a panel has no strict plurality; they are not in the table."""
+    without_evaluation: int
+    """Those of them in which one side or both have no evaluation."""
     labels_differ: int
     """Pairs that the two sets label differently; they have no label."""
     table: Table
@@ -196,6 +210,10 @@ def _report(pairs: Pairs) -> Paired:
     clusters = pairs.clusters[both]
     scored: Bools = np.all(~np.isnan(pairs.scores), axis=1)
     everything = np.ones(len(both), dtype=np.bool_)
+    unscored = np.isnan(pairs.scores) if scored.any() else pairs.unevaluated
+    missing_pairs = int(np.count_nonzero(pairs.unevaluated.any(axis=1)))
+    notes = (UNEVALUATED_LEFT_OUT(n=missing_pairs),) if missing_pairs else ()
+    homogeneity, symmetry = (test(before, after, clusters, size) for test in (stuart_maxwell, bowker))
     return Paired(
         categories=scale.categories,
         ordered=scale.ordered,
@@ -207,6 +225,7 @@ def _report(pairs: Pairs) -> Paired:
         only_in=(0, 0),
         excluded=(),
         without_verdict=int(np.count_nonzero(~both)),
+        without_evaluation=missing_pairs,
         labels_differ=pairs.labels_differ,
         table=tuple(tuple(int(count) for count in row) for row in counts),
         unchanged=int(np.trace(counts)),
@@ -214,13 +233,15 @@ def _report(pairs: Pairs) -> Paired:
         flips=tuple(_flips(counts, scale)),
         towards_last=int(np.triu(counts, 1).sum()) if scale.ordered else None,
         towards_first=int(np.tril(counts, -1).sum()) if scale.ordered else None,
-        marginal_homogeneity=stuart_maxwell(before, after, clusters, size),
-        symmetry=bowker(before, after, clusters, size),
+        marginal_homogeneity=replace(homogeneity, notes=(*homogeneity.notes, *notes)),
+        symmetry=replace(symmetry, notes=(*symmetry.notes, *notes)),
         shares=tuple(
-            _change("share", name, pairs.verdicts == code, everything, pairs.clusters)
+            _of_verdicts("share", name, pairs.verdicts == code, everything, pairs)
             for code, name in enumerate(scale.categories)
         ),
-        score=_change("score", None, pairs.scores, scored, pairs.clusters),
+        score=_possible(
+            _change("score", None, pairs.scores, scored, pairs.clusters), pairs.scores, unscored, pairs.clusters
+        ),
         against_labels=_against_labels(pairs) if (pairs.labels >= 0).any() else None,
         tests=0,
     )
@@ -245,7 +266,7 @@ def _change(
     numbers = values[counted].astype(np.float64)
     first, second = (float(mean) for mean in numbers.mean(axis=0))
     differences = numbers[:, 1] - numbers[:, 0]
-    largest = 1.0 if values.dtype == np.bool_ else HIGHEST_SCORE
+    largest = _largest(values)
     found = bounded_change(differences, clusters[counted], largest=largest)
     independent = float(np.sqrt(differences.var(ddof=1) / len(differences))) if len(differences) > 1 else 0.0
     error = found.standard_error
@@ -265,6 +286,32 @@ def _change(
     )
 
 
+def _of_verdicts(figure: str, verdict: str | None, given: Bools, counted: Bools, pairs: Pairs) -> PairedChange:
+    """A share of verdicts; one that is not known could be given or not."""
+    found = _change(figure, verdict, given, counted, pairs.clusters)
+    return _possible(found, given[counted], pairs.unevaluated[counted], pairs.clusters[counted])
+
+
+def _possible(
+    found: PairedChange, values: Floats | Bools, unknown: Bools, clusters: npt.NDArray[np.int32]
+) -> PairedChange:
+    """The figure with what it could be: each unknown value [pairs, 2] from 0 to the largest."""
+    if not unknown.any():
+        return found
+    largest = _largest(values)
+    lowest = np.where(unknown, 0.0, values)
+    highest = np.where(unknown, largest, values)
+    possible = possible_change(lowest[:, 1] - highest[:, 0], highest[:, 1] - lowest[:, 0], clusters, largest=largest)
+    bound = None if possible is None or found.p_value is None else possible.p_value
+    return replace(
+        found, p_value=bound, possible=possible, without_evaluation=int(np.count_nonzero(unknown.any(axis=1)))
+    )
+
+
+def _largest(values: Floats | Bools) -> float:
+    return 1.0 if values.dtype == np.bool_ else HIGHEST_SCORE
+
+
 def _against_labels(pairs: Pairs) -> PairedLabels:
     labelled, scale = pairs.labels >= 0, pairs.scale
     right = (decided(pairs.verdicts, scale) == pairs.labels[:, None]) & labelled[:, None]
@@ -275,18 +322,32 @@ def _against_labels(pairs: Pairs) -> PairedLabels:
         right_to_wrong=int(tally[2]),
         wrong_to_right=int(tally[1]),
         wrong_to_wrong=int(tally[0]),
-        accuracy=_change("accuracy", None, right, labelled, pairs.clusters),
+        accuracy=_of_verdicts("accuracy", None, right, labelled, pairs),
         false_passes=_extreme("false pass rate", pairs, scale.passes(pairs.verdicts), scale.fails(pairs.labels)),
         false_fails=_extreme("false fail rate", pairs, scale.fails(pairs.verdicts), scale.passes(pairs.labels)),
-        mcnemar_p=mcnemar(int(tally[2]), int(tally[1]), pairs.clusters[labelled]),
+        mcnemar_p=_mcnemar(right[labelled], pairs.unevaluated[labelled], pairs.clusters[labelled]),
     )
+
+
+def _mcnemar(right: Bools, unknown: Bools, clusters: npt.NDArray[np.int32]) -> float | None:
+    """The largest p value that unknown sides could give: the most balanced numbers of changes in both directions."""
+    before, after = right.T
+    open_before, open_after = unknown.T
+    known = ~(open_before | open_after)
+    worse, better = (int(np.count_nonzero(known & (one & ~other))) for one, other in ((before, after), (after, before)))
+    both = open_before & open_after
+    may_worsen = both | (open_after & before) | (open_before & ~after)
+    may_improve = both | (open_after & ~before) | (open_before & after)
+    most_worse = worse + int(np.count_nonzero(may_worsen & ~known))
+    most_better = better + int(np.count_nonzero(may_improve & ~known))
+    return mcnemar(max(worse, min(most_worse, better)), max(better, min(most_better, worse)), clusters)
 
 
 def _extreme(figure: str, pairs: Pairs, given: Bools, counted: Bools) -> PairedChange:
     if not pairs.scale.ordered:
         reason = missing(NO_PASS_OR_FAIL)
         return PairedChange(figure, None, None, None, reason, None, None, None)
-    return _change(figure, None, given, counted, pairs.clusters)
+    return _of_verdicts(figure, None, given, counted, pairs)
 
 
 def _corrected(report: Paired) -> Paired:

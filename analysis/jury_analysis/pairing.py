@@ -12,7 +12,7 @@ from jury_analysis.errors import BadBallots
 from jury_analysis.plurality import panel_plurality
 from jury_analysis.samples import BallotOptions, Exclusion, plain_text
 from jury_analysis.scale import Scale
-from jury_analysis.vote_matrix import Codes, Floats, Ints, VoteMatrix, vote_matrix
+from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, vote_matrix
 
 Verdicts = Literal["final", "plurality"]
 SETS = ("first", "second")
@@ -28,12 +28,17 @@ class PairedOptions(BallotOptions):
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Both debates of each pair: arrays [pairs, 2] of verdicts and scores, [pairs] of labels and clusters."""
+    """Both debates of each pair: arrays [pairs, 2] of verdicts and scores, [pairs] of labels and clusters.
+
+    `unevaluated` [pairs, 2]: the verdict is not known, as there is none, or no seat evaluated. A panel without a strict
+    plurality has no verdict, and is evaluated.
+    """
 
     scale: Scale
     kinds: tuple[Verdicts, Verdicts]
     verdicts: Codes
     scores: Floats
+    unevaluated: Bools
     labels: Codes
     labels_differ: int
     clusters: npt.NDArray[np.int32]
@@ -78,6 +83,8 @@ class Pairing:
             )
         matrix, voted = self.matrix, self._voted
         scores = [np.where(kind == "final", matrix.final_scores, _mean_scores(matrix.scores)) for kind, _ in voted]
+        unvoted: Bools = np.all(matrix.votes < 0, axis=1)
+        unevaluated = [matrix.finals < 0 if kind == "final" else unvoted for kind, _ in voted]
         labels = np.stack([matrix.labels[units] for units in self.chosen], axis=1)
         differ = (labels[:, 0] >= 0) & (labels[:, 1] >= 0) & (labels[:, 0] != labels[:, 1])
         return Pairs(
@@ -85,6 +92,7 @@ class Pairing:
             kinds=(voted[0][0], voted[1][0]),
             verdicts=np.stack([codes[units] for (_, codes), units in zip(voted, self.chosen, strict=True)], axis=1),
             scores=np.stack([score[units] for score, units in zip(scores, self.chosen, strict=True)], axis=1),
+            unevaluated=np.stack([one[units] for one, units in zip(unevaluated, self.chosen, strict=True)], axis=1),
             labels=np.where(differ, np.int8(-1), labels.max(axis=1)).astype(np.int8),
             labels_differ=int(np.count_nonzero(differ)),
             clusters=matrix.clusters[self.chosen[0]],
@@ -137,7 +145,8 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 def _verdicts(matrix: VoteMatrix, units: Ints, wanted: Verdicts | None) -> tuple[Verdicts, Codes]:
     """What the verdicts of a set are, and the verdicts of all units."""
-    if wanted == "final" or (wanted is None and (matrix.finals[units] >= 0).any()):
+    known = (matrix.finals[units] >= 0) | matrix.unevaluated[units]
+    if wanted == "final" or (wanted is None and known.any()):
         return "final", matrix.finals
     return "plurality", panel_plurality(matrix)[0]
 

@@ -172,6 +172,11 @@ FEW_CHANGES = Wording(
 STALE_VOTES = _fixed("stale", "以前の票")
 SYNTHETIC_VOTES = _fixed("synthetic", "代替の票")
 CONDITIONAL_VOTES = _fixed("asked only where other seats left the case open", "他の席で決まらない場合だけの票")
+UNEVALUATED_LEFT_OUT = Wording(
+    "{n} pairs without an evaluation are left out",
+    "評価のない組{n}件を除外しています",
+    "{n} pair without an evaluation is left out",
+)
 SIMULATED_DEBATES = _fixed("simulated", "模擬")
 FEWER_THAN_TWO_VOTES = _fixed(
     "fewer than two votes in the first evaluation: not in the agreement",

@@ -39,9 +39,11 @@ class VoteMatrix:
     labels: Codes
     """[units]: the code of the label, -1 without one."""
     finals: Codes
-    """[units]: the jury's final verdict, -1 if unknown."""
+    """[units]: the jury's final verdict, -1 if unknown, or of a debate without an evaluation."""
     final_scores: Floats
     """[units]: the jury's final score, nan if unknown."""
+    unevaluated: Bools
+    """[units]: the debate has a final verdict, but neither a vote in any round nor a score: no seat evaluated."""
     judges: Codes
     """[units]: the vote of the final judge, -1 without one."""
     clusters: npt.NDArray[np.int32]
@@ -160,7 +162,11 @@ class _Columns:
         self.first = rows
         """A row of each debate, whichever: `ballots.check` has made sure that they agree."""
         self.clusters, self.cases, self.variants = (self._named(name) for name in ("cluster", "case_id", "variant"))
-        self.labels, self.finals = (self._of_debates(name) for name in ("label", "final_verdict"))
+        self.labels, finals = (self._of_debates(name) for name in ("label", "final_verdict"))
+        self.final_scores = _floats(self.table["final_score"])[self.first]
+        voted = np.bincount(self.debate[self.verdict >= 0], minlength=len(self.debates)) > 0
+        self.unevaluated: Bools = (finals >= 0) & ~voted & np.isnan(self.final_scores)
+        self.finals = np.where(self.unevaluated, np.int8(-1), finals)
 
     def rounds(self) -> list[int]:
         return [int(number) for number in distinct_codes(self.round[self.juror])]
@@ -191,7 +197,8 @@ class _Columns:
             kinds=kinds,
             labels=self.labels,
             finals=self.finals,
-            final_scores=_floats(self.table["final_score"])[self.first],
+            final_scores=self.final_scores,
+            unevaluated=self.unevaluated,
             judges=self._judges(),
             clusters=self.clusters[0],
             cluster_names=self.clusters[1],

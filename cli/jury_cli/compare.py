@@ -88,6 +88,7 @@ def _debates(found: "ComparedDebates", count: "Count | None", *, everything: boo
     """Print two debates; returns the case if their ends differ."""
     from jury_cli.terminal import page_console
     from jury_cli.views.comparison import debates_page
+    from jury_events.judgment import Decider
     from jury_judge.comparisons.comparison_object import debates_object
     from jury_views.reports.tally import Named
 
@@ -98,7 +99,10 @@ def _debates(found: "ComparedDebates", count: "Count | None", *, everything: boo
         debates_page(compared, everything=everything).print(page_console())
     flips = Named()
     named = [
-        (side.label if count == "labels" else None) or side.verdict or side.status for side in (compared.a, compared.b)
+        side.decided_by
+        if side.decided_by == Decider.NO_EVALUATION
+        else (side.label if count == "labels" else None) or side.verdict or side.status
+        for side in (compared.a, compared.b)
     ]
     if len(set(named)) > 1:
         flips.take(f"{visible_line(compared.b.case_id, 80)} ({_change(*named)})")

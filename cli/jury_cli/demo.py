@@ -87,9 +87,11 @@ def _note_commands(debate_id: str, url: str | None) -> None:
 
 
 def _print(result: dict[str, Any]) -> None:
+    from jury_views.number_formats import of_hundred
+
     if result["final_verdict"] is not None:
         said = " (simulated jurors)" if result["simulated"] else ""
-        print(f"{result['final_verdict']}  {result['final_score']}/100{said}")
+        print(f"{result['final_verdict']}  {of_hundred(result['final_score'])}{said}")
 
 
 def _code(result: dict[str, Any]) -> Exit:

@@ -167,7 +167,7 @@ def _settings() -> "type[RunSettings]":
     "--fail-if",
     metavar="COND",
     multiple=True,
-    help=f"Exit with 1 if the finished debates meet this: {FAIL}>2%, {REVIEW}>=10, {PASS}<95%, "
+    help=f"Exit with 1 if the finished debates meet this: {FAIL}>2%, {REVIEW}>=10, {PASS}<95%, no_verdict>5%, "
     "a label of the panel's scale, no_quorum … (docs/exit-codes.md). Repeatable: any is enough.",
 )
 @click.option(

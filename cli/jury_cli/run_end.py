@@ -34,10 +34,11 @@ def end_run(run_id: str, results: Results, outcome: RunOutcome, wanted: ReportSe
     """
     results.finish()
     tally = results.tally
-    judged = [condition.judge(tally.counts, tally.finished) for condition in wanted.conditions]
+    judged = [condition.judge(tally.counts, tally.with_verdict) for condition in wanted.conditions]
     for line in (
         headline(run_id, tally, outcome),
         *_by_label(tally),
+        *filter(None, [tally.often_without_verdict]),
         *course(outcome),
         *_agreement(tally),
         *_partly_read(tally),

@@ -226,14 +226,14 @@ class DebateCompleted(EventBody):
     """The debate is over, with its result.
 
     `end_reason`: why the discussion ended. `early_termination`: consensus skipped phase 2, or ended it early.
-    `final_label` is that of the judgment.
+    `final_score` (None: no seat evaluated) and `final_label` are those of the judgment.
     """
 
     LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"final_label"})
 
     type: Literal["debate_completed"] = "debate_completed"
     final_verdict: Verdict
-    final_score: Annotated[int, Field(ge=0, le=100)]
+    final_score: Annotated[int, Field(ge=0, le=100)] | None
     total_rounds: Annotated[int, Field(ge=0)]
     end_reason: EndReason
     early_termination: bool

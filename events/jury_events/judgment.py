@@ -1,9 +1,9 @@
 """The final judgment, with the vote of every seat."""
 
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from jury_events.calibration import Acceptance
 from jury_events.evaluation import Evaluation, ScenarioVerdict, SeatPosition
@@ -49,7 +49,7 @@ class Vote(Value):
 
 
 class Decider(StrEnum):
-    """The method that decided."""
+    """The method that decided. `no_evaluation`: no seat evaluated, so the case needs review, and has no score."""
 
     MAJORITY_VOTE = "majority_vote"
     WEIGHTED_AVERAGE = "weighted_average"
@@ -77,6 +77,7 @@ class CriticalShortfall(Value):
 class Judgment(Value):
     """The verdict, its score (exact mean 0-100 as `mean`, rounded half up as `score`) and how it was reached.
 
+    Both are None where no seat evaluated (`decided_by` is `no_evaluation`), and only there.
     `method` is the panel's, `decided_by` the one applied: where the final judge fails (`judge_failure`), the majority
     decides. `capped`: the verdict passed, and became one that needs review because the quorum was not met.
     `acceptance`: whether the verdict may stand without a person, None where the panel has no calibration.
@@ -91,8 +92,8 @@ class Judgment(Value):
     method: FinalMethod
     decided_by: Decider
     verdict: Verdict
-    score: Annotated[int, Field(ge=0, le=100)]
-    mean: Points
+    score: Annotated[int, Field(ge=0, le=100)] | None
+    mean: Points | None
     votes: tuple[Vote, ...]
     quorum: Annotated[int, Field(ge=1)]
     quorum_votes: Annotated[int, Field(ge=0)]
@@ -108,6 +109,13 @@ class Judgment(Value):
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return without_unset(self, serialize)
+
+    @model_validator(mode="after")
+    def _scored_if_evaluated(self) -> Self:
+        evaluated = self.decided_by is not Decider.NO_EVALUATION
+        if (self.score is None) is evaluated or (self.mean is None) is evaluated:
+            raise ValueError("a judgment has a score and a mean, unless no seat evaluated")
+        return self
 
     @property
     def position(self) -> SeatPosition:

@@ -84,7 +84,7 @@ class JuryMetric(BaseMetric):  # type: ignore[misc,unused-ignore]  # untyped whe
         self.error, self.outcome = None, outcome
         self.score, self.success, self.reason = score, outcome.passed, outcome.explanation
         jurors = {one.juror_id: one.score / 100 for one in outcome.judgment.votes if one.score is not None}
-        self.score_breakdown = {"jury": outcome.score, **jurors}
+        self.score_breakdown = jurors if outcome.score is None else {"jury": outcome.score, **jurors}
         return score
 
     def _failed(self, error: JuryError) -> JuryError:

@@ -14,6 +14,8 @@ from jury_views.probabilities import probabilities_line
 _STANDS = ("verified", "normalised")
 SIMULATED = "Simulated jurors: no model was called, and the verdict says nothing of the case."
 
+NO_EVALUATION = "without a score: no juror gave an evaluation"
+
 
 @dataclass(frozen=True)
 class JuryOutcome:
@@ -55,9 +57,9 @@ class JuryOutcome:
         return self.verdict == PASS
 
     @property
-    def score(self) -> float:
-        """From 0 to 1."""
-        return self.judgment.final_score / 100
+    def score(self) -> float | None:
+        """From 0 to 1; None where no juror evaluated."""
+        return None if self.judgment.final_score is None else self.judgment.final_score / 100
 
     @property
     def agreement(self) -> float | None:
@@ -71,7 +73,8 @@ class JuryOutcome:
         """The verdict, the reasons of the final judge or else of each juror, and how to read the whole debate."""
         judgment = self.judgment
         word = "" if judgment.label is None else f" ({judgment.label})"
-        lines = [f"{self.verdict}{word}, {judgment.final_score} of 100."]
+        score = NO_EVALUATION if judgment.final_score is None else f"{judgment.final_score} of 100"
+        lines = [f"{self.verdict}{word}, {score}."]
         if self.result.simulated:
             lines.append(SIMULATED)
         if judgment.rationale:

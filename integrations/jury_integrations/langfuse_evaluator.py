@@ -16,8 +16,8 @@ def jury_evaluator(
 ) -> Callable[..., Awaitable[list[Evaluation]]]:
     """An evaluator that gives an item two scores: `jury`, the verdict, and `jury_score`, from 0 to 1.
 
-    Arguments as of `hosted_jury`. A debate that could not go on raises its error, which Langfuse logs; the item has
-    no score then.
+    Arguments as of `hosted_jury`. Without an evaluation of any juror there is no `jury_score`. A debate that could not
+    go on raises its error, which Langfuse logs; the item has no score then.
     """
     hosted = hosted_jury(HOST, panel, store, policy, run)
 
@@ -25,9 +25,9 @@ def jury_evaluator(
         row = {"id": "item", **asked_row(input, output)}
         outcome = await hosted.judged(hosted.case(row, expected=expected_text(expected_output)))
         said = {"comment": outcome.explanation, "metadata": outcome.metadata}
-        return [
-            Evaluation(name="jury", value=outcome.verdict, data_type="CATEGORICAL", **said),
-            Evaluation(name="jury_score", value=outcome.score, data_type="NUMERIC", **said),
-        ]
+        found = [Evaluation(name="jury", value=outcome.verdict, data_type="CATEGORICAL", **said)]
+        if outcome.score is not None:
+            found.append(Evaluation(name="jury_score", value=outcome.score, data_type="NUMERIC", **said))
+        return found
 
     return jury

@@ -16,8 +16,8 @@ def jury_evaluator(
 ) -> Callable[..., EvaluationResult]:
     """An evaluator whose feedback `jury` has the score from 0 to 1, the verdict as value, and the reasons as comment.
 
-    Arguments as of `hosted_jury`. A debate that could not go on raises its error, which LangSmith keeps as the
-    evaluator's; the example has no score then.
+    Arguments as of `hosted_jury`. The score is None without an evaluation of any juror. A debate that could not go on
+    raises its error, which LangSmith keeps as the evaluator's; the example has no score then.
     """
     hosted = hosted_jury(HOST, panel, store, policy, run)
 

@@ -5,6 +5,7 @@ A file beside `promptfooconfig.yaml` imports them: `from jury_integrations.promp
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from jury_events.errors import JuryError
@@ -20,7 +21,8 @@ def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
     """What the jury says of an output, as a grading result: passed, score from 0 to 1, reason, and one result a juror.
 
     `config` of the assertion has `panel`, `store`, `policy` and `run`, as of `hosted_jury`; `expected` names the
-    variable that says what a good answer does. A debate that could not go on is an error of the grader.
+    variable that says what a good answer does. A debate that could not go on, or that no juror evaluated, is an error
+    of the grader.
     """
     config = context.get("config") or {}
     test, variables = context.get("test") or {}, context.get("vars") or {}
@@ -34,9 +36,10 @@ def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
     expected = variables.get(config.get("expected"))
     try:
         hosted = _hosted(config)
-        return _graded(hosted.judge(hosted.case(row, form="promptfoo", expected=_text(expected))))
+        outcome = hosted.judge(hosted.case(row, form="promptfoo", expected=_text(expected)))
     except JuryError as error:
-        return _no_grade(error)
+        return _no_grade(f"the jury gave no verdict: {error}")
+    return _no_grade(outcome.explanation, outcome.metadata) if outcome.score is None else _graded(outcome)
 
 
 def call_api(prompt: str, options: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,6 +99,6 @@ def _graded(outcome: JuryOutcome) -> dict[str, Any]:
     }
 
 
-def _no_grade(error: JuryError) -> dict[str, Any]:
-    reason = f"the jury gave no verdict: {error}"
-    return {"pass": False, "score": 0, "reason": reason, "metadata": {"graderError": True}}
+def _no_grade(reason: str, metadata: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """promptfoo wants a number; it counts a result with `graderError` as an error."""
+    return {"pass": False, "score": 0, "reason": reason, "metadata": {**metadata, "graderError": True}}

@@ -45,10 +45,10 @@ _LONG = 400
 
 
 class FinalVerdict(NamedTuple):
-    """Verdict and score (0-100) of a debate that completed."""
+    """Verdict and score (0-100; None: no seat evaluated) of a debate that completed."""
 
     verdict: str
-    score: int
+    score: int | None
 
 
 class RegressionStatus(StrEnum):
@@ -105,7 +105,9 @@ class Regressed(NamedTuple):
 
 
 def _shown(outcome: FinalVerdict | None) -> str:
-    return "without a verdict" if outcome is None else f"{outcome.verdict} {outcome.score}"
+    if outcome is None:
+        return "without a verdict"
+    return f"{outcome.verdict} {'without a score' if outcome.score is None else outcome.score}"
 
 
 def regress(path: Path, rules: int = TODAY, setting: Setting | None = None) -> Regressed:

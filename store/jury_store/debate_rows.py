@@ -28,7 +28,8 @@ class DebateRow:
     steps whose call may have been repeated. `cached_input_tokens` of the input tokens were read from prompt caches,
     `cache_write_tokens` written to them; `cached_calls` are sums over the calls of known cost that did either.
     `inherited_steps` are those of a fork whose exchanges are copies of its origin's, which count here in no sum.
-    `method` is the panel's final method, `decided_by` the one that decided.
+    `method` is the panel's final method, `decided_by` the one that decided. `final_score` is None too where no seat
+    evaluated.
     `accepted`: whether a calibrated panel lets the jury's verdict stand without a person; None: it has no calibration.
     `partly_read`: by seat, the parts of the record that it did not read (`Vote`); None: there is no such seat.
     `case_part` is the digest of the case. The verdict is set by the judgment. `label`, `cluster`, `tags`, `metadata`
@@ -326,8 +327,9 @@ class Totals:
     """Counts and sums over a list. `cost`: US dollars over the debates of known cost; `unknown_cost` counts the others.
 
     Debates that do not count for their cases are in no count; sums are over all, and so are `opened`, which counts all,
-    and `unfinished`, which counts those that are not over. `mean_score` is that of the completed debates, None where
-    there are none. `labels` counts those of verdicts under scales of panels' own, by label, sorted.
+    and `unfinished`, which counts those that are not over. `mean_score` is that of the completed debates that a seat
+    evaluated, None where there are none; `without_evaluation` counts the other completed ones. `labels` counts those of
+    verdicts under scales of panels' own, by label, sorted.
     """
 
     debates: int
@@ -347,6 +349,7 @@ class Totals:
     unknown_cost: int
     opened: int
     unfinished: int
+    without_evaluation: int = 0
     labels: Mapping[str, int] = field(default_factory=dict)
 
 

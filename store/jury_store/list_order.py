@@ -1,7 +1,7 @@
 """The sort order of a list of debates, and cursors for reading it page by page.
 
-The order is total: debates with equal values are sorted by their opening. Null sorts before every value, on every
-database.
+The order is total: debates with equal values are sorted by their opening. Null sorts after every value, in both
+directions and on every database: who looks for the lowest scores looks for no debates without one.
 """
 
 import json
@@ -66,14 +66,14 @@ class SortOrder(NamedTuple):
         return PageCursor(row["position"], None if self.by == "opened" else row[self.column])
 
     def key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The sort key of a row in memory, ascending."""
-        return _key(self.cursor(row))
+        """The sort key of a row in memory: of a descending order, for sorting in reverse."""
+        return self._key(self.cursor(row))
 
     def is_after(self, row: Mapping[str, Any], after: PageCursor | None) -> bool:
         """Whether a row comes after a cursor."""
         if after is None:
             return True
-        mine, theirs = self.key(row), _key(after)
+        mine, theirs = self.key(row), self._key(after)
         return mine < theirs if self.descending else mine > theirs
 
     def encode_cursor(self, cursor: PageCursor) -> str:
@@ -102,6 +102,12 @@ class SortOrder(NamedTuple):
             raise BadCursor(f"this is not a cursor into a list sorted by {self.by}; {_REMEDY}")
         return PageCursor(int(number), found)
 
+    def _key(self, cursor: PageCursor) -> tuple[Any, ...]:
+        value = cursor.value
+        if value is None:
+            return (0 if self.descending else 2, cursor.position)
+        return (1, value.encode() if isinstance(value, str) else value, cursor.position)
+
     def _is_column_value(self, value: object) -> bool:
         if self.by in _FLAGS:
             return isinstance(value, bool)
@@ -112,10 +118,3 @@ class SortOrder(NamedTuple):
 
 NEWEST = SortOrder()
 OLDEST = SortOrder(descending=False)
-
-
-def _key(cursor: PageCursor) -> tuple[Any, ...]:
-    value = cursor.value
-    if value is None:
-        return (0, cursor.position)
-    return (1, value.encode() if isinstance(value, str) else value, cursor.position)

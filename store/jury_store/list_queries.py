@@ -152,11 +152,9 @@ def _matches(column: ColumnElement[Any], condition: Condition) -> ColumnElement[
 
 
 def _directed(column: Any, order: SortOrder) -> Any:
-    """Null sorts before every value, which neither database does by default in both directions."""
+    """Null sorts after every value, which neither database does by default in both directions."""
     directed = column.desc() if order.descending else column.asc()
-    if not column.nullable:
-        return directed
-    return directed.nulls_last() if order.descending else directed.nulls_first()
+    return directed.nulls_last() if column.nullable else directed
 
 
 def _after(order: SortOrder, after: PageCursor) -> ColumnElement[bool]:
@@ -166,8 +164,7 @@ def _after(order: SortOrder, after: PageCursor) -> ColumnElement[bool]:
     if order.by == "opened":
         return later
     if after.value is None:
-        same = and_(column.is_(None), later)
-        return same if order.descending else or_(column.is_not(None), same)
+        return and_(column.is_(None), later)
     value = literal(after.value, column.type)
     same = and_(column == value, later)
-    return or_(column < value, same, column.is_(None)) if order.descending else or_(column > value, same)
+    return or_(column < value if order.descending else column > value, same, column.is_(None))

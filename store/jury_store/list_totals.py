@@ -12,7 +12,13 @@ SUMS = ("calls", "input_tokens", "output_tokens", "cached_input_tokens", "cache_
 
 def single_group(row: Row) -> Row:
     """One debate as a group of one."""
-    return {**row, "debates": 1, "scores": row["final_score"], "known_cost": row["cost"] is not None}
+    return {
+        **row,
+        "debates": 1,
+        "scores": row["final_score"],
+        "scored": row["final_score"] is not None,
+        "known_cost": row["cost"] is not None,
+    }
 
 
 def totals_by_run(groups: Iterable[Row]) -> dict[str, Totals]:
@@ -43,10 +49,12 @@ def sum_groups(groups: Iterable[Row]) -> Totals:
             found[name] += int(group[name] or 0)
         counted = group["status"] == "completed" and group["aside"] is None
         found["scores"] += int(group["scores"] or 0) if counted else 0
+        found["scored"] += int(group["scored"]) if counted else 0
         cost += group["cost"] or 0.0
     return Totals(
         **{name: found[name] for name in (*RUN_COUNTS, *SUMS)},
-        mean_score=found["scores"] / found["completed"] if found["completed"] else None,
+        mean_score=found["scores"] / found["scored"] if found["scored"] else None,
+        without_evaluation=found["completed"] - found["scored"],
         cost=cost,
         unknown_cost=found["rows"] - found["known_cost"],
         opened=found["rows"],

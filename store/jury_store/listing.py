@@ -238,6 +238,7 @@ def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *gro
     sums = {
         "debates": func.count(),
         "scores": func.sum(columns.final_score),
+        "scored": func.count(columns.final_score),
         **{name: func.sum(columns[name]) for name in SUMS},
         "cost": func.sum(columns.cost),
         "known_cost": func.count(columns.cost),

@@ -449,3 +449,94 @@ def test_reference_decisions(name: str, margin: float, decision: str) -> None:
     assert interval is not None
     figures = [found.change.value, interval.low, interval.high]
     assert [expected["accuracy_change"], *expected["ci95_clustered_t"]] == pytest.approx(figures, abs=1e-6)
+
+
+def jury_of(scores: list[int | None], verdicts: list[Any] | None = None, **more: Any) -> pa.Table:
+    """A jury of one seat with these final scores; None: the seat gives no evaluation, and the case needs review."""
+    given = verdicts or [S] * len(scores)
+    votes = [None if score is None else verdict for score, verdict in zip(scores, given, strict=True)]
+    return one_seat(votes, finals=[vote or R for vote in votes], final_scores=scores, **more)
+
+
+def without(number: int, size: int = 400, score: int = 90) -> list[int | None]:
+    """Scores of which the first are missing, and the others vary a little."""
+    return [None] * number + [score + place % 3 for place in range(size - number)]
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "metric", "margin", "decision"),
+    [
+        (without(0), without(200), "score", 2.0, "inconclusive"),
+        (without(0), without(2), "score", 2.0, "pass"),
+        (without(0), without(2, score=70), "score", 2.0, "fail"),
+        (without(200), without(0, score=60), "score", 2.0, "inconclusive"),
+        (without(4), without(0, score=60), "score", 2.0, "fail"),
+        (without(0), without(0, score=89), "score", 2.0, "pass"),
+        (without(0), without(400), "score", 2.0, "inconclusive"),
+        (without(0), without(200), "accuracy", 0.02, "inconclusive"),
+        (without(200), without(0), "accuracy", 0.02, "inconclusive"),
+        (without(0), without(3), "accuracy", 0.05, "pass"),
+        (without(0), without(200), "false_fail", 0.02, "inconclusive"),
+        (without(0), without(200), S, 0.02, "inconclusive"),
+        (without(0), without(3), S, 0.05, "pass"),
+    ],
+)
+def test_a_gate_is_decided_only_for_every_value_of_missing_evaluations(
+    base: list[int | None], candidate: list[int | None], metric: str, margin: float, decision: str
+) -> None:
+    options = GateOptions(metric=metric, margin=margin, worse="less" if metric in {"score", S} else None)
+    labels = [S] * len(base)
+    found = gate(jury_of(base, labels=labels), jury_of(candidate, labels=labels), None, options).gate
+    missing = sum(None in pair for pair in zip(base, candidate, strict=True))
+
+    assert (decision, missing) == (found.decision, found.without_evaluation)
+    assert (missing > 0) == (found.possible is not None)
+
+
+def test_missing_evaluations_are_counted_apart_from_what_changes() -> None:
+    """A provider refused every second case: no score falls, and no verdict flips."""
+    whole = without(0, 40)
+    report = gate(jury_of(whole), jury_of([one if place % 2 else None for place, one in enumerate(whole)])).paired
+
+    assert (20, 0.0, 20, 20) == (
+        report.score.change.n,
+        report.score.change.value,
+        report.without_verdict,
+        report.without_evaluation,
+    )
+    assert (20, 0.0, 20, ()) == (report.unchanged, report.flipped.value, report.flipped.n, report.flips)
+    assert (1.0, 0.5, 1.0) == (report.shares[0].first, report.shares[0].second, report.shares[0].p_value)
+    assert (0.0, 0.0) == (report.shares[1].first, report.shares[1].second)
+
+
+def test_mcnemar_is_that_of_the_most_balanced_values_of_missing_evaluations() -> None:
+    labels, base = [S] * 20, [S] * 20
+    candidate = [U] * 8 + [None] * 4 + [S] * 8
+    found = paired(one_seat(base, labels=labels), one_seat(candidate, labels=labels)).against_labels
+    certain = paired(one_seat(base, labels=labels), one_seat([U] * 8 + [S] * 12, labels=labels)).against_labels
+
+    assert found is not None
+    assert certain is not None
+    assert certain.mcnemar_p == found.mcnemar_p
+    assert (12, 0.4) == (found.right_to_wrong, found.accuracy.second)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_value_of_a_missing_evaluation_leads_to_another_decision(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    size, worse = 30, ("less", "either", None)[seed % 3]
+    base = [int(one) for one in draw.integers(60, 70, size=size)]
+    other = [int(one) for one in draw.integers(60, 70, size=size) - (0, 30)[seed % 2]]
+    gone = draw.choice(size, size=int(draw.integers(1, 4)), replace=False).tolist()
+    clusters = [f"g{place // (1 + seed % 2)}" for place in range(size)]
+    sides = [base, [None if place in gone else score for place, score in enumerate(other)]][:: (1, -1)[seed // 6]]
+    options = GateOptions(metric="score", margin=(6.0, 12.0)[seed % 4 // 2], worse=worse, resamples=0)
+    known = [jury_of(one, clusters=clusters) for one in sides]
+    found = gate(*known, None, options).gate
+    reached = set()
+    for _ in range(5):
+        at = dict(zip(gone, draw.choice([0, 100, int(draw.integers(101))], size=len(gone)).tolist(), strict=True))
+        filled = [[at[place] if one is None else one for place, one in enumerate(side)] for side in sides]
+        reached.add(gate(*(jury_of(one, clusters=clusters) for one in filled), None, options).gate.decision)
+
+    assert found.decision == "inconclusive" or {found.decision} == reached

@@ -64,9 +64,9 @@ def test_flips_fail_a_comparison_where_that_is_asked_for_and_are_named(
     unasked = two_runs("compare", "r1", "lost", *form)
 
     assert (1, 1, 0, 0) == (runs.code, debates.code, same.code, unasked.code)
-    assert "ended otherwise in lost than in r1: polite (safe_pass → needs_review)" in runs.err
+    assert "ended otherwise in lost than in r1: polite (safe_pass → no_evaluation)" in runs.err
     assert (
-        "jury: 1 case ended otherwise in lost~polite than in r1~polite: polite (safe_pass → needs_review)\n"
+        "jury: 1 case ended otherwise in lost~polite than in r1~polite: polite (safe_pass → no_evaluation)\n"
         == debates.err
     )
     assert (unasked.out, "") == (runs.out, same.err + unasked.err)

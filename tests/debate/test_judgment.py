@@ -98,13 +98,14 @@ def test_a_missed_quorum_does_not_change_a_fail() -> None:
     assert (judgment.verdict, judgment.capped) == (F, False)
 
 
-def test_without_any_evaluation_the_verdict_is_needs_review_with_0() -> None:
+def test_without_any_evaluation_the_case_needs_review_and_has_no_score() -> None:
     table = {key: [CallOutcome.BAD_REQUEST] for key in ("gpt", "claude", "gemini")}
 
     harness = DebateHarness(a_panel(), by_round(table)).run()
     judgment = harness.debate.state.judgment
 
-    assert (judgment.decided_by, judgment.verdict, judgment.score) == (Decider.NO_EVALUATION, R, 0)
+    assert (judgment.decided_by, judgment.verdict) == (Decider.NO_EVALUATION, R)
+    assert (None, None) == (judgment.score, judgment.mean)
     assert [vote.kind for vote in judgment.votes] == ["abstained"] * 3
     assert not any(asked.step.juror_id is None for asked in harness.asked)
 

@@ -247,7 +247,7 @@ async def test_an_empty_batch_is_needs_review_without_a_debate(store: str, kind:
     async with judge.jury() as jury:
         rows = jury.store.debates()
 
-    assert ("no_scenarios", "needs_review", 0, "") == (
+    assert ("no_scenarios", "needs_review", None, "") == (
         result.status,
         result.final_verdict,
         result.final_score,

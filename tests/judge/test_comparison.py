@@ -181,6 +181,25 @@ def test_a_run_by_a_ladder_has_the_costs_of_all_its_stages() -> None:
         assert ([], []) == (compared.only_in_a, compared.only_in_b)
 
 
+def test_cases_without_an_evaluation_are_counted_apart() -> None:
+    unheard = {"verdict": "needs_review", "score": None, "decided_by": "no_evaluation"}
+    a = [a_row("a", "x"), a_row("a", "y", **unheard), a_row("a", "z", "needs_review", 50), a_row("a", "f")]
+    b = [a_row("b", "x", **unheard), a_row("b", "y", **unheard), a_row("b", "z", "needs_review", 55)]
+    b.append(a_row("b", "f", None, None, status="failed"))
+
+    compared = compare_runs("a", a, "b", b)
+
+    assert (1, 1, 5.0, 2) == (
+        compared.judged,
+        compared.agreed,
+        compared.score_difference,
+        compared.without_evaluation,
+    )
+    assert ["x", "f"] == [flip.case_id for flip in compared.flips]
+    assert {"no_evaluation": 2, "needs_review": 1, "failed": 1} == compared.b.ended_as
+    assert any("2 cases without an evaluation in A or B" in line for line in lines(runs_page(compared, (), ())))
+
+
 def test_runs_are_joined_by_case_in_any_order() -> None:
     compared = two_runs()
 

@@ -14,7 +14,7 @@ def counts(**given: int) -> Mapping[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("text", "fails", "finished", "met"),
+    ("text", "fails", "judged", "met"),
     [
         ("unsafe_fail", 0, 9, False),
         ("unsafe_fail", 1, 9, True),
@@ -33,13 +33,28 @@ def counts(**given: int) -> Mapping[str, int]:
         ("unsafe_fail>3", 0, 0, False),
     ],
 )
-def test_a_condition_is_met_by_exact_count_or_share_of_the_finished_debates(
-    text: str, fails: int, finished: int, *, met: bool
+def test_a_condition_is_met_by_exact_count_or_share_of_the_debates_with_a_verdict(
+    text: str, fails: int, judged: int, *, met: bool
 ) -> None:
-    judged = parse_fail_condition(text).judge(counts(unsafe_fail=fails), finished)
+    found = parse_fail_condition(text).judge(counts(unsafe_fail=fails, no_verdict=1000), judged)
 
-    assert met == judged.met
-    assert f"{fails} of {finished:,} finished debates" in judged.says
+    assert met == found.met
+    assert f"{fails} of {judged:,} debates with a verdict" in found.says
+
+
+@pytest.mark.parametrize(("without", "met"), [(1, False), (2, True)])
+def test_the_share_without_a_verdict_is_of_all_debates_that_are_over(without: int, *, met: bool) -> None:
+    found = parse_fail_condition("no_verdict>5%").judge(counts(no_verdict=without), 20 - without)
+
+    assert met == found.met
+    assert f"{without} of 20 finished debates" in found.says
+
+
+def test_shares_of_verdicts_are_unknown_where_no_debate_has_one() -> None:
+    found = parse_fail_condition("unsafe_fail>2%").judge(counts(no_verdict=3), 0)
+
+    assert found.met
+    assert "no debate has a verdict" in found.says
 
 
 @pytest.mark.parametrize("text", ["unsafe_fail>2%", "safe_pass<95%", "safe_pass>=0%"])

@@ -156,14 +156,14 @@ def test_hostile_text_stays_text_in_markdown() -> None:
 
 def test_markdown_has_shares_conditions_failing_cases_and_totals() -> None:
     cases = report(*MIXED)
-    judged = parse_fail_condition("unsafe_fail>2%").judge(cases.tally.counts, cases.tally.finished)
+    judged = parse_fail_condition("unsafe_fail>2%").judge(cases.tally.counts, cases.tally.with_verdict)
 
     lines = to_markdown(cases._replace(conditions=(judged,))).decode().splitlines()
 
     assert lines[0].encode() + b"\n" == markdown.BEGINS
     assert "> **Simulated jurors in 1 debate**: no verdict of models." in lines
     assert "| unsafe\\_fail | 1 | 16.7% |" in lines
-    assert any("**met: fails**" in line and "1 of 6 finished debates" in line for line in lines)
+    assert any("**met: fails**" in line and "1 of 5 debates with a verdict" in line for line in lines)
     assert "### 5 debates that did not pass" in lines
     assert "| unheard | needs_review, no quorum | 0 | – | r\\~unheard |" in lines
     assert "| stuck | could not go on: the key is refused | – | – | r\\~stuck |" in lines

@@ -18,6 +18,7 @@ def line(name: str, verdict: str, label: str | None) -> dict[str, Any]:
         "final_verdict": verdict,
         "final_label": label,
         "final_score": 50,
+        "decided_by": "majority_vote",
         "quorum_met": True,
         "label": None,
         "votes": {"gpt": verdict, "claude": "needs_review"},
@@ -62,10 +63,10 @@ def test_markdown_has_labels_with_their_outcomes() -> None:
 
 def test_conditions_and_failures_may_name_labels() -> None:
     found = report(*SCALED)
-    counted = parse_fail_condition("right>1", ("wrong", "right")).judge(found.tally.counts, found.tally.finished)
+    counted = parse_fail_condition("right>1", ("wrong", "right")).judge(found.tally.counts, found.tally.with_verdict)
 
     assert counted.met
-    assert "2 of 3 finished debates" in counted.says
+    assert "2 of 3 debates with a verdict" in counted.says
     assert 2 == junit(found._replace(failing={"right"})).decode().count("<failure ")
 
 

@@ -27,7 +27,7 @@ from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Answer, DebateHarness, Says, a_case, a_panel, by_round
-from support.forgery import forged, recorded_in_corpus, set_to
+from support.forgery import forged, recorded_in_corpus
 from support.runtime_harness import KeptStore
 from support.varied import run_varied
 
@@ -462,7 +462,9 @@ def test_a_statement_outside_of_its_round_is_named():
 
 @pytest.mark.parametrize("mode", ["recount", "strict"])
 def test_a_record_that_breaks_the_rules_is_named(mode):
-    counted = set_to("judgment", "decided_by", to="majority_vote")
+    def counted(body: dict[str, Any]) -> None:
+        body["judgment"] |= {"decided_by": "majority_vote", "score": 0, "mean": 0.0}
+
     store = forged(recorded_in_corpus("nobody-answers"), change={"final/judgment": counted})
     (found,) = rescore(store, EVERYTHING, Grid((Setting(quorum=1),)), mode=mode)
 

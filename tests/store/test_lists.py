@@ -662,6 +662,38 @@ def test_pages_of_every_order_contain_every_debate_once(store: EventStore) -> No
         assert pages == store.list_debates(order=order), order
 
 
+@pytest.mark.parametrize("projected", [True, False])
+def test_debates_without_an_evaluation_are_in_no_mean_and_last_of_a_list_by_score(
+    store: EventStore, *, projected: bool
+) -> None:
+    for number, name in enumerate(("none-1", "some-1", "none-2", "some-2")):
+        script = DebateScript(name, seed=number)
+        _append(store, script, *(script.whole() if name.startswith("some") else script.unevaluated()))
+    if projected:
+        store.project()
+    found = store.totals(DebateFilter())
+
+    assert (4, 4, 2, 2, 20.0) == (
+        found.debates, found.completed, found.needs_review, found.without_evaluation, found.mean_score
+    )  # fmt: skip
+    assert found == store.totals_by_run()["run"]
+    assert (20.0, None) == (
+        store.totals(DebateFilter(verdict="safe_pass")).mean_score,
+        store.totals(DebateFilter(verdict="needs_review")).mean_score,
+    )
+    names = {
+        order: [row.debate_id for row in store.list_debates(order=order)]
+        for order in (SortOrder("score", descending=False), SortOrder("score", descending=True))
+    }
+    assert [["some-1", "some-2", "none-1", "none-2"], ["some-2", "some-1", "none-2", "none-1"]] == [*names.values()]
+    for order, whole in names.items():
+        after, paged = None, []
+        while page := store.list_debates(order=order, limit=1, after=after):
+            paged.append(page[0].debate_id)
+            after = order.cursor(asdict(page[0]))
+        assert whole == paged
+
+
 @pytest.mark.parametrize(
     ("by", "text"),
     [

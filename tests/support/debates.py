@@ -13,6 +13,7 @@ from jury_events.debate_events import (
     DebateFailed,
     DebateOpened,
     JudgmentRendered,
+    JurorAbstained,
     JurorEvaluated,
     NamedPart,
     RoundStarted,
@@ -23,7 +24,7 @@ from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded, RequestMessage, Usage
 from jury_events.ids import Step
 from jury_events.judgment import Decider, Judgment, Vote
-from jury_events.outcome import CallOutcome
+from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.panel import (
     AnswerRules,
     ArtifactRules,
@@ -170,6 +171,42 @@ class DebateScript:
     def round_started(self, round_: int, *speakers: str) -> NewEvent:
         order = speakers or (JUROR,)
         return self._new(RoundStarted(round=round_, speaker_order=order, instruction=self.pen.make(f"round {round_}")))
+
+    def unevaluated(self) -> tuple[NewEvent, ...]:
+        """The stream `debate/` of a debate whose seat gives no evaluation."""
+        judgment = Judgment(
+            method="majority_vote",
+            decided_by=Decider.NO_EVALUATION,
+            verdict=Verdict.NEEDS_REVIEW,
+            score=None,
+            mean=None,
+            votes=(
+                Vote(
+                    juror_id=JUROR, kind="abstained", position=None, score=None, confidence=None,
+                    weight=1.0, round=None, stale=False,
+                ),
+            ),
+            quorum=1,
+            quorum_votes=0,
+            capped=False,
+        )  # fmt: skip
+        completed = DebateCompleted(
+            final_verdict=Verdict.NEEDS_REVIEW,
+            final_score=None,
+            total_rounds=0,
+            end_reason="no_discussion",
+            early_termination=False,
+        )
+        abstained = JurorAbstained(
+            step=Step(0, JUROR).id,
+            juror_id=JUROR,
+            reason=FailureReason.BLOCKED,
+            refusal=None,
+            stale=False,
+            exchanges=(),
+        )
+        rendered = JudgmentRendered(judgment=judgment, exchanges=())
+        return (self.opened(), *map(self._new, (abstained, rendered, completed)))
 
     def judged(self) -> NewEvent:
         vote = Vote(

@@ -32,7 +32,7 @@ class ScenarioResult:
 
     scenario_id: str
     verdict: str
-    score: float
+    score: float | None
     question_id: str = ""
     use_case: str | None = None
     prompt: str | None = None
@@ -52,7 +52,7 @@ class ScenarioResult:
         return self.verdict
 
     @property
-    def final_score(self) -> float:
+    def final_score(self) -> float | None:
         """The documents' pipeline reads `score` by this name."""
         return self.score
 

@@ -33,6 +33,7 @@ from jury_views.acceptance_line import acceptance_line
 from jury_views.answered_by import answered_in_stream
 from jury_views.debate_labels import LABELS
 from jury_views.event_words import EVENT_WORDS
+from jury_views.number_formats import of_hundred
 from jury_views.page import Page
 from jury_views.position_changes import Change, position_changes
 from jury_views.terms import term
@@ -161,14 +162,14 @@ class _Describer:
             case JudgmentRendered():
                 made = event.judgment
                 decider = self._term(made.decided_by)
-                said = words.judged.format(verdict=made.position.word, score=made.score, decider=decider)
+                said = words.judged.format(verdict=made.position.word, score=of_hundred(made.score), decider=decider)
                 if made.acceptance is None:
                     return said
                 return f"{said}; {acceptance_line(made.acceptance, LABELS[self._language])}"
             case DebateCompleted():
                 return words.completed.format(
                     verdict=event.final_label or event.final_verdict,
-                    score=event.final_score,
+                    score=of_hundred(event.final_score),
                     rounds=self._counted(event.total_rounds, "round", "ラウンド"),
                     reason=self._term(event.end_reason),
                 )

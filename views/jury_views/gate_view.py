@@ -66,7 +66,9 @@ def headline(named: NamedGate) -> str:
     """`fail: there is harm …`."""
     gate = named.report.gate
     counts = f"; counts as {named.outcome}" if named.outcome != gate.decision else ""
-    return f"{gate.decision}: {_SAYS[gate.decision]}{counts}"
+    open_ = gate.decision == "inconclusive" and gate.without_evaluation
+    missing = f", {gate.without_evaluation:,} without an evaluation" if open_ else ""
+    return f"{gate.decision}: {_SAYS[gate.decision]}{missing}{counts}"
 
 
 def facts(named: NamedGate) -> list[tuple[str, str]]:
@@ -83,6 +85,8 @@ def facts(named: NamedGate) -> list[tuple[str, str]]:
         ("cases", _cases(gate)),
         ("could have found", _smallest(gate)),
     ]
+    if gate.without_evaluation:
+        rows.append(("without an evaluation", _without_evaluation(gate)))
     if gate.decision == "inconclusive":
         rows.append(("it would take", _needed(gate)))
     rows += [
@@ -142,6 +146,15 @@ def _figure(estimate: "Estimate") -> str:
     return f"{estimate.value:+.4f} [{estimate.interval.low:+.4f}, {estimate.interval.high:+.4f}]"
 
 
+def _without_evaluation(gate: "Gate") -> str:
+    pairs = pluralize(gate.without_evaluation, "pair")
+    found = gate.possible
+    if found is None:
+        return pairs
+    what = "change" if gate.worse == "either" else "harm"
+    return f"{pairs}: by what they could be, the {what} is within [{found.low:+.4f}, {found.high:+.4f}]"
+
+
 def _either(gate: "Gate", paired: "Paired") -> str:
     if paired.against_labels is None:
         return (
@@ -164,7 +177,12 @@ def _without_verdict(gate: "Gate", paired: "Paired") -> str:
         name = visible_line(gate.metric, 60)
         counts = f"there it does not count as {name}, so that missing verdicts lower the share of {name}"
     pairs = pluralize(paired.without_verdict, "pair")
-    return f"{pairs} without a verdict (or strict plurality) on one side or both: {counts}"
+    said = f"{pairs} without a verdict (or strict plurality) on one side or both: {counts}"
+    if not gate.without_evaluation:
+        return said
+    return (
+        f"{said}; the decision has to hold for whatever the {gate.without_evaluation:,} without an evaluation could be"
+    )
 
 
 def _cases(gate: "Gate") -> str:
@@ -180,6 +198,8 @@ def _smallest(gate: "Gate") -> str:
 
 
 def _needed(gate: "Gate") -> str:
+    if gate.without_evaluation and (gate.cases_needed is None or gate.harm.value is None):
+        return f"an evaluation of {'that' if gate.without_evaluation == 1 else 'those'} without one"
     if gate.cases_needed is None:
         if gate.harm.value is None:
             return "cases that the metric is about"
@@ -189,7 +209,8 @@ def _needed(gate: "Gate") -> str:
         # The plan counts whole cases too.
         counted = f" of which {gate.cases_needed:,} count"
     whole = ceil(gate.cases_needed * gate.pairs / gate.harm.n)
-    return f"{whole:,} cases{counted}, if the change is the observed one ({gate.power:.0%} power)"
+    evaluated = ", all with an evaluation" if gate.without_evaluation else ""
+    return f"{whole:,} cases{counted}{evaluated}, if the change is the observed one ({gate.power:.0%} power)"
 
 
 def _flips(share: "Estimate") -> str:

@@ -9,6 +9,11 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+def of_hundred(score: int | None) -> str:
+    """A final score, as `85/100`; – of a debate that no juror evaluated."""
+    return "–" if score is None else f"{score}/100"
+
+
 def decimals(value: float) -> str:
     """Three decimals, as of coefficients."""
     return f"{value:.3f}"

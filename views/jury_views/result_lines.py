@@ -296,7 +296,11 @@ def _scenario_results(opened: DebateOpened, rendered: JudgmentRendered | None) -
         return []
     judgment = rendered.judgment
     judged = {row["scenario_id"]: row for row in _scenarios(judgment.scenarios)}
-    whole = {"verdict": judgment.verdict.value, "label": judgment.label, "score": float(judgment.score)}
+    whole = {
+        "verdict": judgment.verdict.value,
+        "label": judgment.label,
+        "score": judgment.score if judgment.score is None else float(judgment.score),
+    }
     return [{"scenario_id": name, **whole, **judged.get(name, {}), "question_id": name} for name in opened.scenarios]
 
 

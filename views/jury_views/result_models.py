@@ -140,16 +140,17 @@ class FinalJudgment:
     Under a scale of the panel's own, `label` is the word that was decided, None where only an outcome was; `agreed_on`:
     `label`, `outcome` or `nothing`. `shortfalls`: the critical criteria with too few points.
 
-    The points of the four dimensions are the final judge's where it decided, else the mean over the evaluations that
-    were voted with; None where the panel's rubric has other dimensions, or there are no votes.
+    `final_score` and `mean` are None where no juror evaluated (`decided_by` is `no_evaluation`). The points of the
+    four dimensions are the final judge's where it decided, else the mean over the evaluations that were voted with;
+    None where the panel's rubric has other dimensions, or there are no votes.
     """
 
     method: str
     final_verdict: str
-    final_score: int
+    final_score: int | None
     rationale: str | None
     decided_by: str
-    mean: float
+    mean: float | None
     votes: list[JurorVote] = field(default_factory=list)
     quorum: int = 1
     quorum_votes: int = 0
@@ -211,9 +212,10 @@ class CollaborativeJuryResult(ShownAsCell):
     """The result of a debate.
 
     A debate that has not completed has a `status` other than "completed", and None as `final_verdict`, `final_score`,
-    `early_termination`, `end_reason` and `phase3_judgment`. A batch without a scenario has the status "no_scenarios",
-    the verdict `REVIEW` and the score 0; there is no debate, and `debate_id` is "". `scenario_results` has a row
-    each scenario, also where there is only one; it is empty before the judgment.
+    `early_termination`, `end_reason` and `phase3_judgment`. `final_score` is None too where no juror evaluated. A batch
+    without a scenario has the status "no_scenarios", the verdict `REVIEW` and no score; there is no debate, and
+    `debate_id` is "". `scenario_results` has a row each scenario, also where there is only one; it is empty before the
+    judgment.
     `position_changes` counts the statements that changed a position: the juror's `own`, and `synthetic` ones.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `omissions` its parts
     that no juror was shown. `label_decisive` is where it first went wrong by the label: `message` of the source, from

@@ -53,10 +53,11 @@ class LoggingObserver(Observer):
                         reason=event.reason.value,
                     )
                 case DebateCompleted():
+                    score = "no score" if event.final_score is None else f"{event.final_score}/100"
                     self._debate(
                         subject,
                         "debate_completed",
-                        f"says {event.final_verdict.value}, {event.final_score}/100",
+                        f"says {event.final_verdict.value}, {score}",
                         verdict=event.final_verdict.value,
                         score=event.final_score,
                         rounds=event.total_rounds,

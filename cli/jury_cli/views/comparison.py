@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge import PanelDifference
@@ -64,6 +65,9 @@ def runs_page(
     if compared.table:
         page.table(_ends(compared), indent=2)
     page.line(_agreement(compared), indent=2)
+    if compared.without_evaluation:
+        cases = pluralize(compared.without_evaluation, "case")
+        page.line(f"{cases} without an evaluation in A or B: neither agreement nor scores count there", indent=2)
     for name, only in (("A", compared.only_in_a), ("B", compared.only_in_b)):
         if only:
             shown = only if everything else only[:SHOWN]

@@ -16,11 +16,16 @@ _VALUE = 60
 
 
 def groups_page(by: str, groups: Sequence[Group]) -> Page:
-    """A table: a line a group. Agreement with people and labels of verdicts are columns where there are any."""
+    """A table: a line a group. Debates without an evaluation, agreement with people, and labels of verdicts are columns
+    where there are any.
+    """
     page = Page()
     labelled = any(group.labelled for group in groups)
     head = (visible_line(by, _VALUE), "debates", "completed", *(verdict.value for verdict in Verdict), "mean score")
     rows = [_cells(group) for group in groups]
+    if any(group.without_evaluation for group in groups):
+        head = (*head, "without an evaluation")
+        rows = [(*row, f"{group.without_evaluation:,}") for row, group in zip(rows, groups, strict=True)]
     if labelled:
         head = (*head, "as labelled")
         rows = [(*row, _agreement(group)) for row, group in zip(rows, groups, strict=True)]
@@ -59,6 +64,7 @@ def _object(group: Group) -> dict[str, Any]:
         "verdicts": {verdict.value: group.verdicts[verdict] for verdict in Verdict},
         "shares": {verdict.value: group.share(verdict) for verdict in Verdict},
         "mean_score": group.mean_score,
+        "without_evaluation": group.without_evaluation,
         "labelled": group.labelled,
         "as_labelled": group.as_labelled,
         "labels": dict(sorted(group.labels.items())),

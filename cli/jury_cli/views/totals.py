@@ -21,6 +21,8 @@ def totals_lines(found: "Totals") -> Iterator[str]:
         yield f"by label: {', '.join(f'{count:,} × {label}' for label, count in found.labels.items())}"
     if found.mean_score is not None:
         yield f"mean score {found.mean_score:.1f}"
+    if found.without_evaluation:
+        yield f"{found.without_evaluation:,} without an evaluation"
     unknown = f" + unknown in {pluralize(found.unknown_cost, 'debate')}" if found.unknown_cost else ""
     caches = caches_said(found.cached_input_tokens, found.cache_write_tokens, found.input_tokens)
     tokens = f"{found.input_tokens:,} tokens in{caches}, {found.output_tokens:,} out"

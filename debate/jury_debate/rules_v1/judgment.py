@@ -48,7 +48,7 @@ def render(
     cast = [_counted_vote(vote, shares) for vote in votes if vote.position is not None]
     quorum_votes = sum(vote.kind in ("own", "stale") for vote in votes)
     if not cast:
-        decided_by, verdict, mean = Decider.NO_EVALUATION, Verdict.NEEDS_REVIEW, Fraction()
+        decided_by, verdict, mean = Decider.NO_EVALUATION, Verdict.NEEDS_REVIEW, None
     elif judge is not None:
         decided_by, verdict, mean = Decider.FINAL_JUDGE, judge.verdict, exact(judge.overall)
     else:
@@ -60,8 +60,8 @@ def render(
         method=rules.method,
         decided_by=decided_by,
         verdict=Verdict.NEEDS_REVIEW if capped else verdict,
-        score=half_up(mean),
-        mean=float(mean),
+        score=None if mean is None else half_up(mean),
+        mean=None if mean is None else float(mean),
         votes=votes,
         quorum=rules.quorum,
         quorum_votes=quorum_votes,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jury_events.text.visible_text import visible_line
+from jury_views.number_formats import of_hundred
 
 _MOST = 200
 """Characters of a line: ids of jurors and labels are from the panel."""
@@ -23,7 +24,7 @@ def said_of(event: Mapping[str, Any]) -> str | None:
         case {"type": "consensus_check", "round": number, "consensus_status": status}:
             said = f"round {number}: {status}"
         case {"type": "final_judgment", "finalVerdict": verdict, "finalScore": score}:
-            said = f"judgment: {event.get('finalLabel') or verdict} {score}/100"
+            said = f"judgment: {event.get('finalLabel') or verdict} {of_hundred(score)}"
         case {"type": "final_judge_chunk"}:
             return None
         case _:

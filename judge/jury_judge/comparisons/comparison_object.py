@@ -56,6 +56,7 @@ def runs_object(
         "agreed": compared.agreed,
         "agreement": compared.agreement,
         "mean_absolute_score_difference": compared.score_difference,
+        "without_evaluation": compared.without_evaluation,
         "only_in_a": compared.only_in_a,
         "only_in_b": compared.only_in_b,
         "flips": [

@@ -15,7 +15,8 @@ class Group:
 
     `verdicts` and `scores` (their sum, 0-100 each) are of completed debates, as are `labelled`, which counts those that
     have a human label, and `as_labelled`, which counts those whose verdict is it, and `labels`, those of verdicts under
-    scales of the panels' own.
+    scales of the panels' own. Those that no seat evaluated (`without_evaluation`) have no score, and a verdict that is
+    not as labelled.
     """
 
     value: str | None
@@ -26,11 +27,13 @@ class Group:
     labelled: int = 0
     as_labelled: int = 0
     labels: Counter[str] = field(default_factory=Counter)
+    without_evaluation: int = 0
 
     @property
     def mean_score(self) -> float | None:
-        """The mean score of the completed debates, 0-100; None without any."""
-        return self.scores / self.completed if self.completed else None
+        """The mean score of the completed debates that a seat evaluated, 0-100; None without any."""
+        scored = self.completed - self.without_evaluation
+        return self.scores / scored if scored else None
 
     def share(self, verdict: Verdict) -> float | None:
         """The share of the completed debates with this verdict, 0-1; None without any."""
@@ -44,16 +47,17 @@ class Group:
     def take(self, row: DebateRow) -> None:
         """Count a debate."""
         self.debates += 1
-        if row.status != "completed" or row.final_verdict is None or row.final_score is None:
+        if row.status != "completed" or row.final_verdict is None:
             return
         self.completed += 1
         self.verdicts[Verdict(row.final_verdict)] += 1
-        self.scores += row.final_score
+        self.scores += row.final_score or 0
+        self.without_evaluation += row.final_score is None
         if row.final_label is not None:
             self.labels[row.final_label] += 1
         if row.label is not None:
             self.labelled += 1
-            self.as_labelled += row.label == row.final_verdict
+            self.as_labelled += row.final_score is not None and row.label == row.final_verdict
 
 
 def grouped(rows: Iterable[DebateRow], by: str) -> list[Group]:

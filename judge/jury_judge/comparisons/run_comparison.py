@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from jury_events.ids import repeat_of
+from jury_events.judgment import Decider
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import VerdictScale
 from jury_store.debate_rows import ENDED, DebateRow
@@ -16,13 +17,18 @@ _NO_VERDICT = " (no verdict)"
 
 
 class DebateEnd(NamedTuple):
-    """How a debate ended: its label where labels are counted, else its verdict, else `failed`, `cancelled` or
-    `unfinished`; the score of a verdict.
+    """How a debate ended: its label where labels are counted, else its verdict, else `no_evaluation`, `failed`,
+    `cancelled` or `unfinished`; the score of a verdict.
     """
 
     debate_id: str
     ended_as: str
     score: int | None
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether it has a verdict, or needs review as no seat evaluated."""
+        return self.score is not None or self.ended_as.removesuffix(_NO_VERDICT) == Decider.NO_EVALUATION
 
 
 class Flip(NamedTuple):
@@ -71,7 +77,8 @@ class RunComparison:
     """`table` counts the cases of both runs by (end in A, end in B); `flips` in the order of B.
 
     `judged` counts the cases to which both gave a verdict, `agreed` those with the same one, `score_difference` is the
-    mean of |score in B - score in A| over `judged`, in points; None without any.
+    mean of |score in B - score in A| over `judged`, in points; None without any. `without_evaluation` counts the other
+    cases that both completed: in one run or both, no seat evaluated.
     """
 
     a: RunSide
@@ -83,6 +90,7 @@ class RunComparison:
     judged: int = 0
     agreed: int = 0
     score_difference: float | None = None
+    without_evaluation: int = 0
 
     @property
     def agreement(self) -> float | None:
@@ -103,7 +111,7 @@ class RunComparison:
         return Verdict(end) if end in set(Verdict) else None
 
     def status(self, end: str) -> str:
-        """The status of a debate that ended without a verdict."""
+        """What a debate without a verdict ended as."""
         return end.removesuffix(_NO_VERDICT)
 
 
@@ -145,6 +153,8 @@ def compare_runs(
             compared.judged += 1
             compared.agreed += then.ended_as == now.ended_as
             difference += abs(now.score - then.score)
+        elif then.is_completed and now.is_completed:
+            compared.without_evaluation += 1
     compared.only_in_a.extend(_name(*key) for key in before)
     compared.score_difference = difference / compared.judged if compared.judged else None
     return compared
@@ -161,9 +171,12 @@ def _key(row: DebateRow) -> tuple[str, int]:
 
 
 def _ended(row: DebateRow, labels_of: VerdictScale | None) -> DebateEnd:
-    if row.status == "completed" and row.final_verdict is not None:
+    if row.decided_by == Decider.NO_EVALUATION and row.status == "completed":
+        status = row.decided_by
+    elif row.status == "completed" and row.final_verdict is not None:
         label = row.final_label if labels_of is not None and row.final_label in labels_of.ids else None
         return DebateEnd(row.debate_id, label or row.final_verdict, row.final_score)
-    status = row.status if row.status in ENDED else UNFINISHED
+    else:
+        status = row.status if row.status in ENDED else UNFINISHED
     mark = _NO_VERDICT if labels_of is not None and status in labels_of.ids else ""
     return DebateEnd(row.debate_id, status + mark, None)

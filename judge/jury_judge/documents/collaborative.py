@@ -223,7 +223,7 @@ class _CollaborativeJudge:
 
         Every prompt lists them all. To judge each case in its own debate, see `Jury.evaluate_many`.
 
-        Without a scenario there is no debate: the verdict of the result is `REVIEW` with the score 0, its status
+        Without a scenario there is no debate: the verdict of the result is `REVIEW` without a score, its status
         "no_scenarios", so that it does not count as a pass, and a warning is issued.
 
         Args:
@@ -281,7 +281,7 @@ class _CollaborativeJudge:
             total_rounds=0,
             phase3_judgment=None,
             final_verdict=REVIEW.value,
-            final_score=0,
+            final_score=None,
             early_termination=False,
             case_id=case_id or submission_id or DEFAULT_CASE_ID,
             run_id=run_id,
@@ -295,7 +295,7 @@ class _CollaborativeJudge:
 
 _EMPTY_BATCH = (
     "scenarios: empty, so nothing was judged and no debate is recorded; "
-    f'the result is {REVIEW} with the score 0 and the status "{NO_SCENARIOS}"'
+    f'the result is {REVIEW} without a score, with the status "{NO_SCENARIOS}"'
 )
 
 

@@ -106,7 +106,7 @@ def _text(value: Any) -> str | None:
 
 
 def _of_jury(result: Mapping[str, Any], judgment: Mapping[str, Any]) -> Iterator[DebateScore]:
-    """The word that counts now, and the jury's score."""
+    """The word that counts now, and the jury's score; none where no juror evaluated."""
     word = result["final_label"] or result["final_verdict"]
     reason = judgment["rationale"] or ""
     if result["reviews"]:
@@ -116,7 +116,8 @@ def _of_jury(result: Mapping[str, Any], judgment: Mapping[str, Any]) -> Iterator
             reason = f"A person's review decided {decided}; the jury had decided {word}. {reason}".strip()
             word = decided
     yield DebateScore(VERDICT, word, _cut(reason))
-    yield DebateScore(SCORE, result["final_score"] / 100, "")
+    if result["final_score"] is not None:
+        yield DebateScore(SCORE, result["final_score"] / 100, "")
 
 
 def _of_votes(judgment: Mapping[str, Any], seats: Mapping[str, Mapping[str, Any]]) -> Iterator[DebateScore]:

@@ -31,7 +31,7 @@ def _ending(result: Result) -> str:
 def _decision(result: Result) -> str:
     """What decided, with the mean that the score is rounded from."""
     judgment = result.judgment
-    mean = f"{judgment.mean:.2f}".rstrip("0").rstrip(".")
+    mean = "" if judgment.mean is None else f"{judgment.mean:.2f}".rstrip("0").rstrip(".")
     match judgment.decided_by:
         case Decider.MAJORITY_VOTE:
             text = f"{_majority(judgment)}, {mean}"

@@ -12,6 +12,7 @@ class CellLabels(DebateLabels, StatisticsLabels):
     no_debate = Translation("no debate", "議論なし")
     no_verdict = Translation("no verdict, the debate is {status}", "判定なし（議論は{status}）")
     score_of = Translation("score {score}", "スコア {score}")
+    no_score = Translation("no score", "スコアなし")
     person_decided = Translation("A person decided:", "人による判定:")
     rounds_of_discussion = Translation("rounds of discussion: {number}", "議論{number}ラウンド")
     seat = Translation("seat", "陪審員")

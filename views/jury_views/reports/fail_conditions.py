@@ -8,7 +8,7 @@ from typing import NamedTuple
 from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import FAIL
-from jury_views.reports.tally import COUNTED
+from jury_views.reports.tally import COUNTED, NO_VERDICT
 
 
 def grammar(labels: Sequence[str] = ()) -> str:
@@ -26,9 +26,10 @@ _TOKENS = re.compile(r"(?P<name>[\w-]*)\s*(?:(?P<sign>[<>]=?)\s*(?P<number>\d+(?
 
 
 class FailCondition(NamedTuple):
-    """Holds where the count of `name`, or its share of the finished debates, compares so with `bound`.
+    """Holds where the count of `name`, or its share, compares so with `bound`.
 
-    `bound` is a number of debates, or a share of 0 to 1 where `is_share`.
+    `bound` is a number of debates, or a share of 0 to 1 where `is_share`. Shares are of the debates with a verdict:
+    those that completed, and that a juror evaluated. The share of `no_verdict` is of all debates that are over.
     """
 
     name: str
@@ -47,24 +48,28 @@ class FailCondition(NamedTuple):
         """Whether a single debate is enough."""
         return self.sign == ">" and not self.bound
 
-    def judge(self, counts: Mapping[str, int], finished: int) -> "ConditionResult":
-        """Whether it is met by so many `finished` debates.
+    def judge(self, counts: Mapping[str, int], judged: int) -> "ConditionResult":
+        """Whether it is met by so many debates with a verdict, and those that `counts` has without one.
 
         A share of no debates at all is unknown: the condition counts as met, so that nothing passes for having judged
         nothing.
         """
-        count = counts.get(self.name, 0)
-        if self.is_share and not finished:
-            return ConditionResult(self, met=True, says=f"{self}: met: no debate is finished, so the share is unknown")
-        amount = Fraction(count, finished) if self.is_share else Fraction(count)
+        count, without = counts.get(self.name, 0), counts.get(NO_VERDICT, 0)
+        of_all = self.name == NO_VERDICT
+        number = judged + without if of_all else judged
+        if self.is_share and not number:
+            lacking = "has a verdict" if without else "is finished"
+            return ConditionResult(self, met=True, says=f"{self}: met: no debate {lacking}, so the share is unknown")
+        amount = Fraction(count, number) if self.is_share else Fraction(count)
         met = {
             ">": amount > self.bound,
             ">=": amount >= self.bound,
             "<": amount < self.bound,
             "<=": amount <= self.bound,
         }[self.sign]
-        share = f" ({float(Fraction(count, finished)):.2%})" if finished else ""
-        says = f"{self}: {'met' if met else 'not met'}: {count:,} of {finished:,} finished debates{share}"
+        share = f" ({float(Fraction(count, number)):.2%})" if number else ""
+        of = "finished debates" if of_all else "debates with a verdict"
+        says = f"{self}: {'met' if met else 'not met'}: {count:,} of {number:,} {of}{share}"
         return ConditionResult(self, met=met, says=says)
 
 

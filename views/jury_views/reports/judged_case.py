@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jury_events.judgment import Decider
+
 
 class JudgedCase(NamedTuple):
     """The end of the debate over a case.
 
     `status` is completed, failed or cancelled, or `unfinished`: then `problem` says why it could not go on. Without a
     verdict `verdict` and `score` (0-100) are None. `votes` has the verdict of each juror, None where it abstained.
+    A debate that no juror evaluated (`decided_by`) needs review, without a score: that is no verdict of the jury.
     Under a scale of the panel's own `final_label` is the label of the verdict, and votes are labels where they have
     one. `partly_read`: by juror, the parts of the record that were refused, or never answered usably.
     """
@@ -25,6 +28,12 @@ class JudgedCase(NamedTuple):
     problem: str | None = None
     final_label: str | None = None
     partly_read: Mapping[str, Sequence[str]] = {}
+    decided_by: str | None = None
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether the debate has ended with a verdict that rests on an evaluation."""
+        return self.verdict is not None and self.decided_by != Decider.NO_EVALUATION
 
     @property
     def word(self) -> str | None:
@@ -51,6 +60,7 @@ def judged_case(line: Mapping[str, Any]) -> JudgedCase:
         simulated=line["simulated"],
         final_label=line["final_label"],
         partly_read=line.get("partly_read") or {},
+        decided_by=line["decided_by"],
     )
 
 

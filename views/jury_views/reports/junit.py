@@ -23,8 +23,8 @@ _LINE = 500
 def junit(report: RunReport) -> bytes:
     """The XML, UTF-8.
 
-    `failure`: a verdict or label of `report.failing`. `error`: no verdict, no quorum of jurors, or a debate that could
-    not go on. `skipped`: what a person has to decide. Everything else has passed. The properties of a
+    `failure`: a verdict or label of `report.failing`. `error`: no verdict, no evaluation, no quorum of jurors, or a
+    debate that could not go on. `skipped`: what a person has to decide. Everything else has passed. The properties of a
     case have the names of result lines.
     """
     root = Element("testsuites")
@@ -52,6 +52,7 @@ def _properties_of_run(report: RunReport) -> dict[str, str]:
         "cases": "unknown" if report.total is None else str(report.total),
         "finished": str(report.tally.finished),
         "simulated": str(report.tally.simulated),
+        "no_verdict": str(report.tally.no_verdict.count),
         "spent": report.spent,
         **{f"condition {judged.condition}": judged.says for judged in report.conditions},
     }
@@ -98,6 +99,8 @@ def _kind(report: RunReport, case: JudgedCase) -> tuple[str | None, str]:
         return "error", f"the debate could not go on: {case.problem}"
     if case.verdict is None:
         return "error", f"the debate ended without a verdict: {case.status}"
+    if not case.has_verdict:
+        return "error", f"no juror gave an evaluation: {case.word} without a score{simulated}"
     judged = f"{case.word} {case.score}/100{simulated}"
     if case.quorum_met is False:
         return "error", f"too few jurors gave a usable answer (no quorum): {judged}"

@@ -27,6 +27,8 @@ def markdown(report: RunReport) -> bytes:
     lines = [f"## {markdown_text(report.name)}", ""]
     if tally.simulated:
         lines += [f"> **Simulated jurors in {pluralize(tally.simulated, 'debate')}**: no verdict of models.", ""]
+    if (missing := tally.often_without_verdict) is not None:
+        lines += [f"> **{markdown_text(missing)}**: shares of conditions are of the others.", ""]
     lines += [*_shares(report), *_conditions(report), *_cases(report), *_totals(report)]
     return BEGINS + "\n".join(lines).encode() + b"\n"
 
@@ -90,6 +92,8 @@ def _why(case: JudgedCase, report: RunReport) -> str | None:
         return f"could not go on: {markdown_text(case.problem)}"
     if case.verdict is None:
         return markdown_text(case.status)
+    if not case.has_verdict:
+        return f"{_said(case)}, no evaluation"
     if case.quorum_met is False:
         return f"{_said(case)}, no quorum{_not_read(case)}"
     if case.verdict == PASS:

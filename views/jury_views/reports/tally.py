@@ -2,7 +2,9 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from fractions import Fraction
 
+from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import PASS, Verdict
 from jury_views.record_reading import parts_by_seat
@@ -10,6 +12,9 @@ from jury_views.reports.judged_case import JudgedCase
 
 NAMED = 10
 """Debates that a line names at most."""
+
+MANY = Fraction(5, 100)
+"""A larger share of debates without a verdict is said unasked."""
 
 _PARTS = 60
 """Characters of the parts of a debate that were not read."""
@@ -45,14 +50,16 @@ class Named:
 class Tally:
     """The counts over the debates that have ended.
 
-    `ended_as` counts verdicts and, where there is none, statuses; `labels` the labels of verdicts under scales of
-    panels' own. `no_verdict` are those that failed or were cancelled, `no_quorum` those whose jurors gave too few
-    answers (a pass needs review then), `partly_read` those of which a juror did not read parts of the record (it does
-    not pass then). `labelled` counts those with a verdict and a human label, `as_labelled` those of
-    them whose verdict is it, `false_passes` those that passed against their label.
+    `ended_as` counts verdicts and, where there is none, statuses; `judged_as` the verdicts that rest on an evaluation;
+    `labels` the labels of verdicts under scales of panels' own. `no_verdict` are those that failed, were cancelled, or
+    no juror evaluated (they need review), `no_quorum` those whose jurors gave too few answers (a pass needs review
+    then), `partly_read` those of which a juror did not read parts of the record (it does not pass then). `labelled`
+    counts those that completed and have a human label, `as_labelled` those of them whose verdict is it, `false_passes`
+    those that passed against their label.
     """
 
     ended_as: Counter[str] = field(default_factory=Counter)
+    judged_as: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     no_quorum: Named = field(default_factory=Named)
     no_verdict: Named = field(default_factory=Named)
@@ -66,9 +73,11 @@ class Tally:
         """One more debate that is over."""
         self.ended_as[case.verdict or case.status] += 1
         self.simulated += case.simulated
-        if case.verdict is None:
+        self.labelled += case.verdict is not None and case.label is not None
+        if not case.has_verdict:
             self.no_verdict.take(case.debate_id)
             return
+        self.judged_as[str(case.verdict)] += 1
         if case.final_label is not None:
             self.labels[case.final_label] += 1
         if case.quorum_met is False:
@@ -76,7 +85,6 @@ class Tally:
         if (parts := parts_by_seat(case.partly_read)) is not None:
             self.partly_read.take(f"{case.debate_id} ({visible_line(parts, _PARTS)})")
         if case.label is not None:
-            self.labelled += 1
             self.as_labelled += case.label == case.verdict
             if case.verdict == PASS and case.label != PASS:
                 self.false_passes.take(case.debate_id)
@@ -87,11 +95,26 @@ class Tally:
         return self.ended_as.total()
 
     @property
+    def with_verdict(self) -> int:
+        """Debates with a verdict that rests on an evaluation."""
+        return self.finished - self.no_verdict.count
+
+    @property
+    def often_without_verdict(self) -> str | None:
+        """What to say where more than `MANY` of the debates have no verdict; None where there are fewer."""
+        count = self.no_verdict.count
+        if count <= MANY * self.finished:
+            return None
+        return (
+            f"{count:,} of {pluralize(self.finished, 'debate')} ({count / self.finished:.1%}) ended without a verdict"
+        )
+
+    @property
     def counts(self) -> dict[str, int]:
         """The counts for conditions (`COUNTED`, and labels); one debate may count several times."""
         return {
             **self.labels,
-            **{verdict.value: self.ended_as[verdict.value] for verdict in Verdict},
+            **{verdict.value: self.judged_as[verdict.value] for verdict in Verdict},
             NO_QUORUM: self.no_quorum.count,
             NO_VERDICT: self.no_verdict.count,
             PARTLY_READ: self.partly_read.count,

@@ -23,6 +23,7 @@ from jury_views.consensus_line import reached_line
 from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
 from jury_views.later_events import later_events_text
+from jury_views.number_formats import of_hundred
 from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
 from jury_views.position_changes import Change, position_changes
@@ -199,7 +200,7 @@ class _DebateView:
         page.heading(words.phase_3)
         page.line(
             _verdict(judgment.verdict, judgment.label),
-            f"  {judgment.score}/100 · {words.decided_by} {self._term(judgment.decided_by)}",
+            f"  {of_hundred(judgment.score)} · {words.decided_by} {self._term(judgment.decided_by)}",
         )
         page.line(words.quorum.format(votes=judgment.quorum_votes, needed=judgment.quorum))
         if judgment.capped:
@@ -254,7 +255,7 @@ class _DebateView:
                 early = f" · {words.early}" if ending.early_termination else ""
                 page.line(
                     _verdict(ending.final_verdict, ending.final_label),
-                    f"  {ending.final_score}/100 · {words.rounds}: {ending.total_rounds} · "
+                    f"  {of_hundred(ending.final_score)} · {words.rounds}: {ending.total_rounds} · "
                     f"{words.ended_by}: {self._term(ending.end_reason)}{early}",
                 )
             case DebateFailed():

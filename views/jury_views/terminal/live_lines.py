@@ -22,6 +22,7 @@ from jury_events.text.visible_text import visible_line
 from jury_views.acceptance_line import acceptance_line
 from jury_views.answered_by import answered_in_phase_1, answered_in_statement, is_stand_in, other_model
 from jury_views.debate_labels import LABELS
+from jury_views.number_formats import of_hundred
 from jury_views.position_changes import Change, PositionTracker
 
 _CHANGED: dict[Change | None, str] = {
@@ -79,7 +80,7 @@ class LiveLines:
 def _judged(judgment: Judgment) -> Iterator[str]:
     if judgment.judge is not None:
         yield f"  final judge: {_view(judgment.judge)}"
-    yield f"phase 3: {judgment.decided_by.value} says {judgment.position.word}, {judgment.score}/100"
+    yield f"phase 3: {judgment.decided_by.value} says {judgment.position.word}, {of_hundred(judgment.score)}"
     if judgment.acceptance is not None:
         yield f"  {acceptance_line(judgment.acceptance, LABELS['en'])}"
 

@@ -24,9 +24,10 @@ def paired_section(page: Page, paired: "Paired", labels_of: "VerdictScale | None
     for warning in paired.warnings:
         page.line(warning, indent=2)
     only_a, only_b = paired.only_in
+    unevaluated = f", {paired.without_evaluation} without an evaluation" if paired.without_evaluation else ""
     page.line(
         f"{pluralize(paired.pairs, 'pair')} in {pluralize(paired.clusters, 'cluster')}; only in A: {only_a}, "
-        f"only in B: {only_b}; without a verdict: {paired.without_verdict}",
+        f"only in B: {only_b}; without a verdict: {paired.without_verdict}{unevaluated}",
         indent=2,
     )
     names = [

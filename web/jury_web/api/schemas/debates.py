@@ -66,7 +66,7 @@ class DebateSummary(CamelModel):
     final_label: Annotated[
         str | None, Field(description="Of the panel's own scale; null: only an outcome was decided.")
     ]
-    final_score: Score | None
+    final_score: Annotated[Score | None, Field(description="null also where no juror evaluated.")]
     total_rounds: int | None
     early_termination: bool | None
     end_reason: str | None
@@ -120,7 +120,8 @@ class DebateCounts(CamelModel):
 class DebateTotals(DebateCounts):
     """Totals of debates. `cost` in US dollars, without the `unknownCost` debates of unknown cost."""
 
-    mean_score: Annotated[float | None, Field(description="Of the completed debates.")]
+    mean_score: Annotated[float | None, Field(description="Of the completed debates that a juror evaluated.")]
+    without_evaluation: Annotated[int, Field(description="Completed debates without a score: no juror evaluated.")]
     calls: int
     input_tokens: int
     output_tokens: int

@@ -106,7 +106,7 @@ class DebateResult(CamelModel):
     phase3_judgment: JsonObject | None
     final_verdict: Verdict | None
     final_label: Annotated[str | None, Field(description="Its word; null where only an outcome was decided.")]
-    final_score: Score | None
+    final_score: Annotated[Score | None, Field(description="Null also where no juror evaluated.")]
     early_termination: bool | None
     end_reason: str | None
     disposition: Annotated[Verdict | None, Field(description="The last human verdict, else the jury's.")]

@@ -30,6 +30,10 @@ class CompareLabels(TranslatedLabels):
         "Same label in {agreed} of {judged} cases judged by both ({share}); mean score difference: {difference}.",
         "両方で判定された{judged}件のうち{agreed}件（{share}）で判定語が一致。スコアの差は平均{difference}点。",
     )
+    compared_without_evaluation = Translation(
+        "Without an evaluation in A or B: {count}, where neither agreement nor scores count.",
+        "AまたはBに評価がないケース: {count}件（一致とスコアの計算から除外）。",
+    )
     count_heading = Translation("Count", "数える対象")
     count_labels = Translation("labels", "判定語")
     count_outcomes = Translation("outcomes", "結果の区分")

@@ -72,6 +72,7 @@ class ListLabels(TranslatedLabels):
     status_failed = Translation("failed", "失敗")
     status_cancelled = Translation("cancelled", "中止")
     status_unreadable = Translation("unreadable", "読み取り不可")
+    status_no_evaluation = Translation("no evaluation", "評価なし")
     status_unfinished = Translation("unfinished", "未完了")
     column_case = Translation("Case", "ケース")
     column_status = Translation("Status", "状態")

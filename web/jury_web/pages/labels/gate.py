@@ -31,6 +31,10 @@ class GateLabels(TranslatedLabels):
     gate_margin = Translation("Margin", "許容範囲")
     gate_counted = Translation("Cases that count", "対象のケース")
     gate_smallest = Translation("Could have found (80 % power)", "検出できた最小の変化（検出力80%）")
+    gate_without_evaluation = Translation("Pairs without an evaluation", "評価のない組")
+    gate_for_every_value = Translation(
+        "decided only if it is for whatever these could be", "これらの値が何であっても同じ場合だけ判断します"
+    )
     gate_needed = Translation("It would take", "判断に必要なケース数")
     gate_flips = Translation("Verdicts that change from A to B", "AとBで変わる判定")
     gate_flips_between_repeats = Translation("Verdicts that change between repeats of A", "Aの繰り返しの間で変わる判定")

@@ -8,6 +8,7 @@ class RunLabels(TranslatedLabels):
 
     groups = Translation("Grouped by a field of the cases", "ケースの項目による集計")
     mean_score = Translation("Mean score", "平均スコア")
+    without_evaluation = Translation("{count} without an evaluation", "評価なし {count}件")
     as_labelled = Translation("As labelled", "ラベルとの一致")
     no_value = Translation("(none)", "（なし）")
     run_progress = Translation("Progress", "進捗")
