@@ -25,7 +25,8 @@ from jury_actors.errors import ClusterNotPrivate, ClusterNotStarted, ClusterUnre
 from jury_actors.private_folder import private_folder
 from jury_actors.ray_access import AUTH_FILE_VARIABLE, AUTH_VARIABLE, token_for
 from jury_actors.ray_own_head import without_unread_processes
-from jury_actors.ray_processes import end_own_processes, own
+from jury_actors.ray_processes import end_own_processes, own, own_processes
+from jury_actors.ray_survivors import end_watch, watch_survivors
 
 _log = logging.getLogger(__name__)
 
@@ -68,6 +69,7 @@ def stop_ray() -> None:
     ray.shutdown()
     _read_authentication()
     end_own_processes()
+    end_watch()
 
 
 def _start(folder: Path) -> None:
@@ -107,6 +109,7 @@ def _start_once(folder: Path) -> None:
                 f"this release of Ray ({ray.__version__}) listens on {listens}, where other machines reach it; "
                 "install the release that jury-judge was made for, or use --in-process"
             )
+    watch_survivors(own_processes())
 
 
 def _join(address: str, token: str | None) -> None:

@@ -22,7 +22,7 @@ def own(token: str) -> None:
 
 def end_own_processes() -> None:
     """Kill every process of the local clusters that this process started. Any thread may call it at any time."""
-    while _own and (found := _found()):
+    while _own and (found := own_processes()):
         for process in found:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -30,8 +30,11 @@ def end_own_processes() -> None:
     _own.clear()
 
 
-def _found() -> set[psutil.Process]:
-    """Includes descendants: some of Ray's processes overwrite their environment with their title."""
+def own_processes() -> set[psutil.Process]:
+    """Those of the local clusters that this process started.
+
+    Includes descendants: some of Ray's processes overwrite their environment with their title.
+    """
     found: set[psutil.Process] = set()
     for process in psutil.process_iter():
         with suppress(psutil.Error):

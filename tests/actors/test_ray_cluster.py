@@ -238,3 +238,34 @@ def test_a_cluster_with_a_token_is_joined_with_it(jury: CommandLine, cluster: Cl
     assert with_it[0] == 0, with_it[1]
     assert "polite" in with_it[1]
     assert cluster.token not in with_it[1]
+
+
+KILLED = """
+import time
+import ray
+from jury_actors.ray_cluster import start_ray
+start_ray()
+print("started", flush=True)
+time.sleep(3600)
+"""
+
+
+@pytest.mark.full
+@pytest.mark.kill
+def test_no_process_of_a_local_cluster_outlives_a_killed_driver() -> None:
+    with tempfile.TemporaryDirectory(prefix="jury") as folder:
+        driver = ends_with_the_test(
+            subprocess.Popen(
+                [sys.executable, "-c", KILLED], stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": folder}
+            )
+        )
+        assert driver.stdout is not None
+        assert b"started\n" == driver.stdout.readline()
+        processes = psutil.Process(driver.pid).children(recursive=True)
+        (watcher,) = [one for one in processes if any("ray_survivors" in word for word in one.cmdline())]
+        driver.kill()
+        _, waiting = psutil.wait_procs([watcher], timeout=240)
+
+    assert [] == waiting
+    assert len(processes) > 3
+    assert [] == [one for one in processes if of(one, "status") not in {"", (), psutil.STATUS_ZOMBIE}]
