@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def seat_letter(index: int) -> str:
     """The letter of the seat at `index` (from 0): A to Z, then AA, AB, and so on."""
     letters = ""

@@ -17,8 +17,9 @@ from jury_debate.assignment import (
 from jury_debate.reading.planning import CASE, GUIDE, READING_TOOLS, part_name
 from jury_debate.rules_v1 import steps as before
 from jury_debate.rules_v1.steps import assignment_of
-from jury_debate.rules_v1.visibility import letter, visible_evaluations
+from jury_debate.rules_v1.visibility import visible_evaluations
 from jury_debate.rules_v3.decisions import questions_of
+from jury_debate.seat_letters import seat_letter
 from jury_debate.state import DebateState
 from jury_events.bundled_scales import scale_of
 from jury_events.ids import Step
@@ -144,7 +145,7 @@ def _evidence(state: DebateState, step: Step, case: tuple[PartRef, ...], marker:
     return EvidenceSpec(
         case=case,
         policy=state.pieces.get(OPERATOR_POLICY),
-        seats=tuple(SeatSaid(letter(state, juror_id), juror_id, tuple(texts)) for juror_id, texts in said.items()),
+        seats=tuple(SeatSaid(seat_letter(n), name, tuple(texts)) for n, (name, texts) in enumerate(said.items())),
         marker=marker,
         required=rule == "required",
     )
