@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from jury_events.debate_events import EventBody
+from jury_events.envelope import END_OF_TIME
 from jury_events.exchange import Usage
 from jury_events.parts import PartRef
 from jury_events.value import Label, ModelName, Value
@@ -15,7 +16,7 @@ from jury_events.value import Label, ModelName, Value
 Count = Annotated[int, Field(ge=0, lt=2**31)]
 ItemNumber = Annotated[int, Field(ge=1, lt=2**31)]
 Dollars = Annotated[float, Field(ge=0)]
-Microseconds = Annotated[int, Field(ge=0, lt=2**63)]
+Microseconds = Annotated[int, Field(ge=0, lt=END_OF_TIME)]
 Nonce = Annotated[str, StringConstraints(pattern=r"^[a-z2-7]{26}$")]
 AccountDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 OwnerId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~-]{1,220}$")]

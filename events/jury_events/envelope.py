@@ -16,6 +16,12 @@ from jury_events.parts import Part
 DOMAIN = b"jury-judge event 1"
 GENESIS = bytes(32)
 
+END_OF_TIME = 253_402_300_800_000_000
+"""Microseconds since 1970-01-01 UTC: the first after the year 9999. No event is recorded then or later."""
+
+MOST_NAME = 2000
+"""Bytes of the id or the type of an event; the databases have indexes of ids."""
+
 _length = struct.Struct(">Q").pack
 _DOMAIN = _length(len(DOMAIN)) + DOMAIN
 

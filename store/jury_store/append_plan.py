@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
-from jury_events.envelope import GENESIS, NewEvent, StoredEvent, chain_hash
+from jury_events.envelope import END_OF_TIME, GENESIS, MOST_NAME, NewEvent, StoredEvent, chain_hash
 from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, PREFIXES, stream_debate
 from jury_events.parts import Digest, Part, decode_digest, refs_in
 from jury_events.streams import Head
@@ -16,7 +16,9 @@ from jury_store.event_equality import is_same_event
 from jury_store.event_store import Append, Appended, AppendResults
 
 NEW_STREAM = Head(0, 0, GENESIS)
-_MAX_INTEGER = 2**63
+_MOST_SCHEMA = 2**31
+_SHOWN = 2**63
+"""The largest number that a message shows."""
 
 
 class NeedsLookup(Exception):
@@ -190,10 +192,17 @@ def _check(request: Append) -> None:
     elif request.expected_version is None and not stream.startswith(CALLS_PREFIX):
         raise InvalidAppend(f"{stream}: an append needs an expected version")
     for event in request.events:
-        if "\0" in event.event_id or not 0 <= event.recorded_at < _MAX_INTEGER:
+        names = (event.event_id, event.type)
+        if (
+            "\0" in event.event_id
+            or any(len(name.encode("utf-8", "surrogatepass")) > MOST_NAME for name in names)
+            or not 0 <= event.recorded_at < END_OF_TIME
+            or not 0 < event.schema < _MOST_SCHEMA
+        ):
+            at = min(max(event.recorded_at, -_SHOWN), _SHOWN)
             raise InvalidAppend(
-                f"{stream}: event {event.event_id!r}, recorded at {event.recorded_at}: databases cannot store such an "
-                "id or time"
+                f"{stream:.300}: event {event.event_id!r:.300}, recorded at {at}: no log can have such an id, type, "
+                "schema or time"
             )
 
 

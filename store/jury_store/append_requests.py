@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from jury_events.envelope import NewEvent
+from jury_events.envelope import END_OF_TIME, NewEvent
 from jury_events.ids import REVIEW_PREFIX
 from jury_events.parts import SALT_BYTES, Part, part_digest
 from jury_store.errors import EventConflict, InvalidAppend, StoreError, StoreFailed, StoreUnreachable, WrongVersion
@@ -48,7 +48,7 @@ class _RequestedEvent(_StrictMessage):
     event_id: Annotated[str, Field(max_length=200)]
     type: Annotated[str, Field(max_length=200)]
     schema_number: Annotated[int, Field(ge=1, lt=2**31)]
-    recorded_at: Annotated[int, Field(ge=0, lt=2**63)]
+    recorded_at: Annotated[int, Field(ge=0, lt=END_OF_TIME)]
     body: str
     parts: Annotated[list[_RequestedPart], Field(max_length=1)]
 

@@ -108,6 +108,20 @@ def test_any_text_reads_back_and_none_begins_like_a_formula(texts: list[str | No
         assert texts == read_back(content, schema)["text"].to_pylist()
 
 
+def test_a_time_that_python_does_not_have_is_said_and_ends_no_table() -> None:
+    schema = pa.schema([pa.field("at", pa.timestamp("us", "UTC"))])
+    out = io.BytesIO()
+    with CsvFile(out, schema) as file:
+        file.write(pa.table([pa.array([2**62, None, 0], pa.int64()).cast(schema.field("at").type)], schema))
+
+    assert [
+        b"at",
+        '"4611686018427387904 µs after 1970"'.encode(),
+        b"",
+        b"1970-01-01T00:00:00.000000Z",
+    ] == out.getvalue().splitlines()
+
+
 def test_lines_end_as_rfc_4180_says_and_the_bytes_are_utf_8(exported: CommandLine) -> None:
     content = (exported.folder / "csv" / "debates.csv").read_bytes()
 

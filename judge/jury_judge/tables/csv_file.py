@@ -7,13 +7,13 @@ again (docs/tables.md). https://owasp.org/www-community/attacks/CSV_Injection
 
 import json
 import re
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 import pyarrow as pa
 
+from jury_events.text.timestamps import moment
 from jury_replay.output_path import check_output_path
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
@@ -68,19 +68,31 @@ class CsvFile:
         """Write some rows."""
         self._flush()
         for batch in table.to_batches(_ROWS):
-            self._write(batch.to_pylist())
+            self._write(pa.Table.from_batches([batch]))
 
     def _flush(self) -> None:
         rows, self._rows = self._rows, []
         if rows:
-            self._write(pa.Table.from_pylist(rows, self._schema).to_pylist())
+            self._write(pa.Table.from_pylist(rows, self._schema))
 
-    def _write(self, rows: list[dict[str, Any]]) -> None:
-        self.rows += len(rows)
-        self._write_lines([",".join(map(_cell, row.values())) for row in rows])
+    def _write(self, table: pa.Table) -> None:
+        self.rows += table.num_rows
+        self._write_lines([",".join(row) for row in zip(*map(_cells, table.columns), strict=True)])
 
     def _write_lines(self, lines: list[str]) -> None:
         self._out.write("".join(f"{line}\r\n" for line in lines).encode())
+
+
+def _cells(column: pa.ChunkedArray) -> Iterable[str]:
+    if not pa.types.is_timestamp(column.type):
+        return map(_cell, column.to_pylist())
+    # Python has no time after the year 9999, and an altered log may.
+    times = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64()).to_pylist()
+    return ("" if one is None else _time(moment(one, "microseconds")) for one in times)
+
+
+def _time(said: str) -> str:
+    return _quoted(said) if " " in said else said  # it says that it is none
 
 
 def _cell(value: Any) -> str:
@@ -91,8 +103,6 @@ def _cell(value: Any) -> str:
             return _quoted(value)
         case bool():
             return "true" if value else "false"
-        case datetime():
-            return value.isoformat(timespec="microseconds").replace("+00:00", "Z")
         case list():
             return _quoted(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
         case _:

@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from jury_events.hidden_characters import CONTROL
 from jury_events.outcome import CallOutcome
+from jury_events.text.visible_text import visible_line
 from jury_providers.batches.batch import PreparedBatch
 from jury_providers.batches.calls import upload_seconds
 from jury_providers.batches.failures import BatchUnavailable
@@ -28,6 +30,12 @@ Page = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 Next = Callable[[Mapping[str, Any], list[dict[str, Any]]], Mapping[str, Any] | None]
 """The arguments of the page that follows a page with those batches; None: there is none."""
 
+_MOST_ID = 300
+"""Characters of an id, as of every label of the log."""
+
+_SHOWN = 60
+_FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 1, tzinfo=UTC)
+
 
 def custom_id_in(line: Mapping[str, JsonMember], name: str) -> str:
     """The id in a line of results.
@@ -45,11 +53,13 @@ def identity_in(document: Mapping[str, Any], name: str, what: str) -> str:
     """The id in what a provider answers.
 
     Raises:
-        BatchUnavailable: it has none.
+        BatchUnavailable: it has none, or one that no log can have.
     """
     found = text_at(document, name)
-    if found is None:
+    if not found:
         raise missing(f"the provider names no id of the {what}")
+    if len(found) > _MOST_ID or CONTROL.search(found):
+        raise missing(f"the provider names an id of the {what} that is none: {visible_line(found, _SHOWN)}")
     return found
 
 
@@ -71,16 +81,21 @@ def missing(message: str) -> BatchUnavailable:
 
 
 def time_of(value: object) -> datetime | None:
-    """A time as providers write it: seconds since 1970, or RFC 3339; None: it is none."""
+    """A time as providers write it: seconds since 1970, or RFC 3339; None: it is none, or before 1970.
+
+    It is in UTC, and some days before the end of the year 9999, so that one may reckon with it.
+    """
     try:
         if isinstance(value, str):
             found = datetime.fromisoformat(value)
-            return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value, UTC)
+            found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            found = datetime.fromtimestamp(value, UTC)
+        else:
+            return None
     except (ValueError, OverflowError, OSError):
-        pass
-    return None
+        return None
+    return found if _FIRST <= found <= _LAST else None
 
 
 async def listed(ask: Page, name: str, following: Next) -> AsyncIterator[dict[str, Any]]:

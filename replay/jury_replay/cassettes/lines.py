@@ -15,7 +15,7 @@ from pydantic import Field, StringConstraints
 
 from jury_events.calibration import Hex256
 from jury_events.canonical import canonical_json
-from jury_events.envelope import StoredEvent
+from jury_events.envelope import END_OF_TIME, MOST_NAME, StoredEvent
 from jury_events.parts import SALT_BYTES, Part, decode_digest, encode_digest
 from jury_events.value import DebateId, Value
 
@@ -40,7 +40,8 @@ Salt = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{22}$")]
 
 _Count = Annotated[int, Field(ge=0, lt=2**31)]
 _Number = Annotated[int, Field(ge=1, lt=2**31)]
-_Time = Annotated[int, Field(ge=0, lt=2**63)]
+_Time = Annotated[int, Field(ge=0, lt=END_OF_TIME)]
+_Name = Annotated[str, StringConstraints(min_length=1, max_length=MOST_NAME)]
 
 
 class StreamEnd(Value):
@@ -69,10 +70,10 @@ class Manifest(Value):
 class CassetteEvent(Value):
     """One event; `body` is the text of its bytes, exactly."""
 
-    stream: str
+    stream: _Name
     version: _Number
-    event_id: str
-    type: str
+    event_id: _Name
+    type: _Name
     # The column's name; the base class has an attribute of that name that nothing here uses.
     schema_: Annotated[int, Field(ge=1, lt=2**31, alias="schema")]
     recorded_at: _Time
