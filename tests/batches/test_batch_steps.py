@@ -1,6 +1,9 @@
 """What is to be done next for a batch, for any record, any answer of its provider, and any clock."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import product
+from typing import Literal, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -53,6 +56,9 @@ PREPARED = BatchPrepared(
     most=None,
     provider_time=THERE,
 )
+CANDIDATE = SubmittedBatch("b2", certain=False)
+REQUESTED = BatchCancelRequested(cause="deadline", by=None)
+WHATS: tuple[Literal["batch", "results"], ...] = ("batch", "results")
 CLOSED = BatchClosed(cause="ended", detail=None, answered=3, unanswered=0, unknown=0, doubled=0)
 COSTLY = {BatchStep.REQUEST_CANCEL, BatchStep.ABANDON, BatchStep.NOT_SENT, BatchStep.SETTLE}
 """Steps after which calls may be asked again."""
@@ -66,127 +72,140 @@ def submitted(*, certain: bool) -> BatchSubmitted:
     return BatchSubmitted(provider_id="b1", expires_at=None, found=not certain, certain=certain, number=1)
 
 
-WHATS = st.sampled_from(["batch", "results"])
-MISSED = st.builds(
-    lambda what, time: BatchMissed(what=what, reason="x", at=time, number=1), WHATS, st.none() | st.just(THERE)
-)
-FACTS = st.builds(
-    lambda sent, cancelled, asked, abandoned, missed, closed: BatchFacts(
-        PREPARED,
-        START,
-        1,
-        submitted=sent,
-        submitted_at=START,
-        cancel_requested=BatchCancelRequested(cause="deadline", by=None) if cancelled else None,
-        cancel_sent=BatchCancelSent(at=THERE) if cancelled and asked else None,
-        cancel_sent_at=START,
-        missed=missed,
-        missed_at=START,
-        abandoned=abandoned,
-        closed=CLOSED if closed else None,
-    ),
-    st.none() | st.builds(submitted, certain=st.booleans()),
-    st.booleans(),
-    st.booleans(),
-    st.booleans(),
-    st.none() | MISSED,
-    st.booleans(),
-)
-STATES = st.builds(
-    lambda status, dated: BatchState(status, status.value, created_at=at(THERE) if dated else None),
-    st.sampled_from(BatchStatus),
-    st.booleans(),
-)
-CANDIDATE = SubmittedBatch("b2", certain=False)
-SECONDS = st.integers(-1000 * HOUR, 1000 * HOUR)
-THEIRS = st.none() | SECONDS.map(lambda passed: THERE + passed * SECOND)
-LOOKS = st.none() | st.builds(
-    Look,
-    listed=st.none() | st.sampled_from([(), (CANDIDATE,)]),
-    state=st.none() | STATES,
-    missing=st.none() | st.builds(Missing, WHATS, st.just("not there")),
-    time=THEIRS,
-)
-MARKS = st.none() | st.floats(0, 1000 * HOUR)
-WATCHES = st.builds(Watch, MARKS, MARKS, MARKS, MARKS)
-NOWS = st.builds(Now, SECONDS.map(lambda passed: START + passed * SECOND), st.just(1000.0 * HOUR))
+LONG = 1000 * HOUR
+"""Longer than anything is waited for, in seconds."""
 
 
-@given(facts=FACTS, watch=WATCHES, now=NOWS)
-def test_without_an_answer_of_the_provider_it_is_asked_and_nothing_else(
-    facts: BatchFacts, watch: Watch, now: Now
-) -> None:
-    step = next_step(facts, None, watch, now, PATIENCE)
+class Situation(NamedTuple):
+    """What a decision is made from."""
 
-    asked = BatchStep.LIST if facts.submitted is None else BatchStep.LOOK
-    assert (BatchStep.NOTHING if facts.closed is not None else asked) == step
+    facts: BatchFacts
+    look: Look | None
+    watch: Watch
+    now: Now
+
+    @property
+    def step(self) -> BatchStep:
+        return next_step(*self, PATIENCE)
+
+    def has_passed(self, mark: float | None, theirs: int | None) -> bool:
+        """Whether a long time has certainly passed: in this process, or by the provider's clock and by ours."""
+        here = mark is not None and self.now.monotonic - mark >= LONG
+        time = None if self.look is None else self.look.time
+        there = time is not None and theirs is not None and time - theirs >= LONG * SECOND
+        return here or (there and self.now.wall - START >= LONG * SECOND)
 
 
-@given(facts=FACTS, look=LOOKS, watch=WATCHES, now=NOWS)
-def test_what_costs_money_follows_from_an_answer_and_from_time_that_has_certainly_passed(
-    facts: BatchFacts, look: Look | None, watch: Watch, now: Now
-) -> None:
-    step = next_step(facts, look, watch, now, PATIENCE)
-    if step not in COSTLY:
-        return
-    assert look is not None
-    there = 0 if look.time is None else look.time - THERE
-    by_both = min(now.wall - START, there) / SECOND
+def records() -> Iterator[BatchFacts]:
+    missed = (None, *(BatchMissed(what=what, reason="x", at=at, number=1) for what in WHATS for at in (None, THERE)))
+    asked = (
+        (None, None),
+        (REQUESTED, None),
+        (REQUESTED, BatchCancelSent(at=THERE)),
+        (REQUESTED, BatchCancelSent(at=None)),
+    )
+    sent = (None, submitted(certain=True), submitted(certain=False))
+    for one, (requested, cancel), abandoned, miss, closed in product(
+        sent, asked, (False, True), missed, (None, CLOSED)
+    ):
+        yield BatchFacts(
+            PREPARED,
+            START,
+            1,
+            submitted=one,
+            submitted_at=START,
+            cancel_requested=requested,
+            cancel_sent=cancel,
+            cancel_sent_at=START,
+            missed=miss,
+            missed_at=START,
+            abandoned=abandoned,
+            closed=closed,
+        )
 
-    def certainly(mark: float | None) -> float:
-        return max(0 if mark is None else now.monotonic - mark, by_both)
 
-    match step:
+def answers() -> Iterator[Look | None]:
+    yield None
+    states = [BatchState(one, one.value, created_at=at(THERE)) for one in BatchStatus]
+    states.append(BatchState(BatchStatus.RUNNING, "running"))
+    for time in (None, THERE, THERE + LONG * SECOND):
+        yield from (Look(listed=listed, time=time) for listed in ((), (CANDIDATE,)))
+        yield from (Look(state=state, time=time) for state in states)
+        yield from (Look(missing=Missing(what, "not there"), time=time) for what in WHATS)
+
+
+def clocks() -> Iterator[tuple[Watch, Now]]:
+    for watch, wall, monotonic in product((Watch(), Watch(0.0, 0.0, 0.0, 0.0)), (-LONG, 0, LONG), (0, LONG)):
+        yield watch, Now(START + wall * SECOND, float(monotonic))
+
+
+SITUATIONS = [Situation(*one, *when) for one, when in product(product(records(), answers()), clocks())]
+
+
+def test_without_an_answer_of_the_provider_it_is_asked_and_nothing_else() -> None:
+    wrong = [
+        one
+        for one in SITUATIONS
+        if one.look is None and one.facts.closed is None
+        if one.step != (BatchStep.LIST if one.facts.submitted is None else BatchStep.LOOK)
+    ]
+
+    assert [] == wrong
+    assert {BatchStep.NOTHING} == {one.step for one in SITUATIONS if one.facts.closed is not None}
+
+
+def costs_too_early(one: Situation) -> bool:
+    """Whether something that may cost money is done without an answer for it, or without that time has passed."""
+    facts, look, watch, _ = one
+    match one.step:
         case BatchStep.NOT_SENT:
-            assert look.listed == ()
-            assert watch.unlisted is not None
-            assert now.monotonic - watch.unlisted >= PATIENCE.arrival
+            waited = watch.unlisted is not None and one.now.monotonic - watch.unlisted >= LONG
+            return look is None or look.listed != () or not waited
         case BatchStep.SETTLE:
-            assert look.missing is not None
-            assert facts.missed is not None
-            assert facts.missed.what == look.missing.what
-            assert certainly(watch.missed) >= PATIENCE.again
-        case BatchStep.REQUEST_CANCEL:
-            assert look.state is not None
-            assert look.state.status is not BatchStatus.ENDED
-            assert certainly(watch.seen) >= PATIENCE.deadline * HOUR
+            if look is None or look.missing is None or facts.missed is None or facts.missed.what != look.missing.what:
+                return True
+            return not one.has_passed(watch.missed, facts.missed.at)
+        case BatchStep.REQUEST_CANCEL | BatchStep.ABANDON as step:
+            going_on = look is not None and look.state is not None and look.state.status is not BatchStatus.ENDED
+            sent = facts.cancel_sent
+            if step == BatchStep.ABANDON:
+                return not going_on or sent is None or not one.has_passed(watch.cancelled, sent.at)
+            dated = going_on and look is not None and look.state is not None and look.state.created_at is not None
+            return not going_on or not one.has_passed(watch.seen, THERE if dated else None)
         case _:
-            assert look.state is not None
-            assert look.state.status is not BatchStatus.ENDED
-            assert facts.cancel_sent is not None
-            assert certainly(watch.cancelled) >= (PATIENCE.abandon - PATIENCE.deadline) * HOUR
+            return False
 
 
-@given(facts=FACTS, look=LOOKS, watch=WATCHES, now=NOWS, leap=SECONDS)
-def test_a_clock_of_this_machine_that_leaps_alone_makes_nothing_due(
-    facts: BatchFacts, look: Look | None, watch: Watch, now: Now, leap: int
-) -> None:
+def test_what_costs_money_follows_from_an_answer_and_from_time_that_has_certainly_passed() -> None:
+    assert [] == [one for one in SITUATIONS if costs_too_early(one)]
+    assert {one.step for one in SITUATIONS} >= COSTLY
+
+
+def test_a_clock_of_this_machine_alone_makes_nothing_due() -> None:
     """By what this process waited for, and by the provider's clock, no time has passed."""
-    seen = None if look is None else look._replace(time=THERE)
-    step = next_step(facts, seen, watch, Now(now.wall + leap * SECOND, 0.0), PATIENCE)
+    still = [
+        one for one in SITUATIONS if one.now.monotonic == 0 and (one.look is None or one.look.time in {None, THERE})
+    ]
 
-    assert step not in COSTLY
-
-
-@given(facts=FACTS, look=LOOKS, watch=WATCHES, now=NOWS)
-def test_what_may_be_anothers_is_neither_cancelled_nor_given_up(
-    facts: BatchFacts, look: Look | None, watch: Watch, now: Now
-) -> None:
-    step = next_step(facts, look, watch, now, PATIENCE)
-
-    if facts.uncertain:
-        assert step not in {BatchStep.REQUEST_CANCEL, BatchStep.SEND_CANCEL, BatchStep.ABANDON}
+    assert {-LONG, 0, LONG} == {(one.now.wall - START) // SECOND for one in still}
+    assert set() == COSTLY & {one.step for one in still}
 
 
-@given(facts=FACTS, look=LOOKS, watch=WATCHES, now=NOWS)
-def test_an_ended_batch_is_read_however_late_it_is(
-    facts: BatchFacts, look: Look | None, watch: Watch, now: Now
-) -> None:
-    ended = Look(state=BatchState(BatchStatus.ENDED, "completed"), time=None if look is None else look.time)
-    if facts.closed is None and facts.submitted is not None:
-        step = next_step(facts, ended, watch, now, PATIENCE)
+def test_what_may_be_anothers_is_neither_cancelled_nor_given_up() -> None:
+    steps = {one.step for one in SITUATIONS if one.facts.uncertain}
 
-        assert BatchStep.COLLECT == step
+    assert set() == steps & {BatchStep.REQUEST_CANCEL, BatchStep.SEND_CANCEL, BatchStep.ABANDON}
+
+
+def test_an_ended_batch_is_read_however_late_it_is() -> None:
+    ended = [
+        one
+        for one in SITUATIONS
+        if one.look and one.look.state and one.look.state.status is BatchStatus.ENDED
+        if one.facts.submitted is not None and one.facts.closed is None
+    ]
+
+    assert {BatchStep.COLLECT} == {one.step for one in ended}
 
 
 RUNNING = BatchState(BatchStatus.RUNNING, "running", created_at=at(THERE))
@@ -195,8 +214,7 @@ RUNNING = BatchState(BatchStatus.RUNNING, "running", created_at=at(THERE))
 def facts_of(*, certain: bool = True, sent: bool = False, missed: BatchMissed | None = None) -> BatchFacts:
     facts = BatchFacts(PREPARED, START, 1, submitted=submitted(certain=certain), submitted_at=START)
     if sent:
-        requested = BatchCancelRequested(cause="deadline", by=None)
-        facts = facts._replace(cancel_requested=requested, cancel_sent=BatchCancelSent(at=THERE), cancel_sent_at=START)
+        facts = facts._replace(cancel_requested=REQUESTED, cancel_sent=BatchCancelSent(at=THERE), cancel_sent_at=START)
     return facts._replace(missed=missed, missed_at=START)
 
 

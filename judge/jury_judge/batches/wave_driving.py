@@ -132,7 +132,7 @@ class WaveDriving:
                     return
                 first, polls = False, 0
                 followed = [one for one in await log.of_run(self._run.run_id) if one.closed is None]
-                batches = pluralize(len(followed), "batch", "batches")
+                batches = pluralize(sum(one.open for one in followed), "batch", "batches")
                 self._say(f"wave {self._wave}: {pluralize(spool.taken, 'call')} in {batches}")
                 self._metrics.wave_sent()
             if (by := self._cancelled_by()) is not None:
