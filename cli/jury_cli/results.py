@@ -111,6 +111,6 @@ class Results:
 
 def _plain(line: dict[str, Any]) -> str:
     verdict = line["final_label"] or line["final_verdict"] or line["status"]
-    score = "" if line["final_score"] is None else line["final_score"]
+    score = ("–" if line["status"] == "completed" else "") if line["final_score"] is None else line["final_score"]
     simulated = "  (simulated)" if line["simulated"] else ""
     return f"{verdict:<12} {score:>3}  {visible_line(line['case_id'], 80)}  {line['debate_id']}{simulated}"

@@ -53,7 +53,7 @@ def executed_run_lines(found: "Sequence[ListedRun]") -> Iterator[str]:
 
 def _debate_cells(row: "DebateRow") -> tuple[str, ...]:
     verdict = (row.final_label or row.final_verdict) if row.status == "completed" else row.status
-    score = "" if row.final_score is None else str(row.final_score)
+    score = ("–" if row.status == "completed" else "") if row.final_score is None else str(row.final_score)
     case = visible_line(row.case_id, 60)
     return moment(row.opened_at), f"{verdict:<12}", f"{score:>3}", row.debate_id, case, "  ".join(_marks(row))
 
