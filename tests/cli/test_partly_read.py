@@ -45,7 +45,7 @@ def test_a_run_says_so_fails_where_asked_and_reports_it(jury: CommandLine, judge
         assert ({"a": kind}, verdict) == (line["vote_kinds"], line["final_verdict"])
     named = ", ".join(f"r1~{name} (a: {', '.join(parts['a'])})" for name, parts in lost.items())
     assert re.search(rf"^partly_read: .*: {re.escape(named)}$", judged.err, re.MULTILINE)
-    assert f"fail if partly_read: met: {len(lost)} of 3 finished debates" in judged.err
+    assert f"fail if partly_read: met: {len(lost)} of 3 debates with a verdict" in judged.err
     assert "a provider's filter blocked an answer" not in judged.err
     assert {name: f"a: {', '.join(parts['a'])}" for name, parts in lost.items()} == {
         name: said for name, said in properties.items() if said
