@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
+from jury_events.verdict import REVIEW
 from jury_views.reports.judged_case import judged_case
 from jury_views.reports.kept_cases import KeptCases
 from jury_views.reports.tally import Tally
@@ -30,7 +31,7 @@ class Results:
         self.tally = Tally()
         self.cases = KeptCases()
         self._kinds: Counter[str] = Counter()
-        self._seats = self._not_asked = 0
+        self._seats = self._not_asked = self._silenced = 0
 
     def take(self, line: dict[str, Any]) -> None:
         """Take the next line."""
@@ -46,6 +47,7 @@ class Results:
         # Of a seat with parts that were not read the run says so otherwise.
         self._kinds.update({kind for juror, kind in kinds.items() if juror not in case.partly_read})
         self._seats += len(kinds)
+        self._silenced += line["capped_by"] == "silence"
         self._not_asked += sum(kind == "not_asked" for kind in kinds.values())
         if line["method"] == "final_judge" and line["decided_by"] == "majority_vote":
             self._absent["the final judge"] += 1
@@ -101,6 +103,9 @@ class Results:
             f"{answered} answered in {pluralize(debates, 'debate')} where {asked} was asked; see `jury show`"
             for (asked, answered), debates in sorted(self._others.items())
         ]
+        if self._silenced:
+            debates = pluralize(self._silenced, "debate")
+            said.append(f"votes that passed became {REVIEW} in {debates}: they do not pass with silent seats counted")
         if self._not_asked:
             seats = pluralize(self._seats, "seat")
             said.append(f"{self._not_asked:,} of {seats} not asked: no answer of them could change what is decided")

@@ -11,7 +11,7 @@ from jury_events.outcome import FailureReason
 from jury_events.panel import FinalMethod, Weight
 from jury_events.reading import PartlyRead
 from jury_events.rubric import CriticalCap, DimensionName
-from jury_events.value import Confidence, JurorId, Points, Value, without_unset
+from jury_events.value import Confidence, JurorId, Points, ScenarioId, Value, without_unset
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import LabelId
 
@@ -62,6 +62,19 @@ Agreement = Literal["label", "outcome", "nothing"]
 """What decided under a scale of the panel's own: a label, an outcome without a label, or neither (undecided)."""
 
 
+CapReason = Literal["quorum", "silence"]
+"""Why a pass became a verdict that needs review: too few evaluations for the quorum, or it stands only without the
+votes of silent seats. Where both hold, the quorum is named.
+"""
+
+
+def cap_reason(*, capped: bool, quorum_met: bool) -> CapReason | None:
+    """Why a verdict was capped; None: it was not."""
+    if not capped:
+        return None
+    return "silence" if quorum_met else "quorum"
+
+
 class CriticalShortfall(Value):
     """A critical criterion with too few points: `points` of the deciding votes (exact mean), fewer than `least`.
 
@@ -75,11 +88,14 @@ class CriticalShortfall(Value):
 
 
 class Judgment(Value):
-    """The verdict, its score (exact mean 0-100 as `mean`, rounded half up as `score`) and how it was reached.
+    """The verdict, its score and how it was reached.
 
+    `mean` is the exact mean (0-100) of the votes in the score, and `score` a whole number: the mean rounded half up;
+    where bands decide, the nearest to it in the band of the verdict.
     Both are None where no seat evaluated (`decided_by` is `no_evaluation`), and only there.
     `method` is the panel's, `decided_by` the one applied: where the final judge fails (`judge_failure`), the majority
-    decides. `capped`: the verdict passed, and became one that needs review because the quorum was not met.
+    decides. `capped`: the votes passed, and the verdict became one that needs review, for the reason `capped_by`;
+    `capped_scenarios`: the ids of the scenarios that were capped so, None where there are none.
     `acceptance`: whether the verdict may stand without a person, None where the panel has no calibration.
 
     Under a scale of the panel's own, `label` is the label that was decided, None where only an outcome was: the votes
@@ -87,7 +103,7 @@ class Judgment(Value):
     critical criteria with too few points; None where there are none.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label", "agreed_on", "shortfalls"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label", "agreed_on", "shortfalls", "capped_scenarios"})
 
     method: FinalMethod
     decided_by: Decider
@@ -105,6 +121,7 @@ class Judgment(Value):
     label: LabelId | None = None
     agreed_on: Agreement | None = None
     shortfalls: Annotated[tuple[CriticalShortfall, ...], Field(min_length=1, max_length=20)] | None = None
+    capped_scenarios: Annotated[tuple[ScenarioId, ...], Field(min_length=1)] | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -126,6 +143,16 @@ class Judgment(Value):
     def quorum_met(self) -> bool:
         """Whether enough seats have a non-synthetic evaluation."""
         return self.quorum_votes >= self.quorum
+
+    @property
+    def capped_by(self) -> CapReason | None:
+        """Why votes that passed need review; None where they do not."""
+        return cap_reason(capped=self.capped, quorum_met=self.quorum_met)
+
+    @property
+    def silent(self) -> tuple[JurorId, ...]:
+        """The seats that have no evaluation of their own: they abstained, were blocked, or were not asked."""
+        return tuple(vote.juror_id for vote in self.votes if vote.kind not in {"own", "stale"})
 
 
 class Settled(Value):

@@ -1,5 +1,6 @@
 """A panel: the seats, the discussion rules, the final method. Opening events contain every default."""
 
+from math import ceil
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -9,7 +10,8 @@ from jury_events.calibration import Calibration
 from jury_events.reading import ReadingRule, Window
 from jury_events.rubric import Rubric
 from jury_events.value import JurorId, Label, ModelName, Value, without_unset
-from jury_events.verdict_scale import Meaning, VerdictScale
+from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
+from jury_events.verdict_scale import OUTCOME_WORDS, Meaning, VerdictScale
 
 Weight = Annotated[float, Field(gt=0, le=1_000_000)]
 Order = Literal["parallel", "sequential"]
@@ -166,11 +168,16 @@ class DiscussionRules(Value):
 
 EvidenceRule = Literal["asked", "required", "off"]
 UnsupportedRule = Literal["count", "halve", "abstain"]
+_BEST_SCORE = 100
+
 FinalMethod = Literal["majority_vote", "weighted_average", "median", "final_judge"]
 
 
 class Bands(Value):
-    """Scores from `safe_pass` up pass, from `needs_review` up need review, lower ones fail."""
+    """Scores from `safe_pass` up pass, from `needs_review` up need review, lower ones fail.
+
+    At least one whole score needs review: that verdict, which every panel can come to, has a score to show.
+    """
 
     safe_pass: Annotated[float, Field(ge=0, le=100)] = 70.0
     needs_review: Annotated[float, Field(ge=0, le=100)] = 40.0
@@ -179,7 +186,19 @@ class Bands(Value):
     def _ordered(self) -> Self:
         if self.needs_review > self.safe_pass:
             raise ValueError(f"needs_review ({self.needs_review:g}) must not be above safe_pass ({self.safe_pass:g})")
+        if not self.whole_scores(REVIEW):
+            raise ValueError(
+                f"no whole score is from needs_review ({self.needs_review:.12g}) up and below safe_pass "
+                f"({self.safe_pass:.12g}), so none would need review; set them a point or more apart"
+            )
         return self
+
+    def whole_scores(self, verdict: Verdict) -> range:
+        """The whole scores in the band of a verdict, ascending. Only `FAIL` can have none (`needs_review: 0`)."""
+        passing, reviewed = ceil(self.safe_pass), ceil(self.needs_review)
+        if verdict is PASS:
+            return range(passing, _BEST_SCORE + 1)
+        return range(reviewed, passing) if verdict is REVIEW else range(reviewed)
 
     @property
     def pass_from(self) -> float:
@@ -301,6 +320,12 @@ class Panel(Value):
             raise ValueError(f"final.quorum: {self.final.quorum} is more than the {len(ids)} seats")
         if self.stop is not None and sorted(self.stop.order) != sorted(ids):
             raise ValueError("stop.order: must list every seat once")
+        failing = next((one.name for one in self.rubric.dimensions if one.critical == OUTCOME_WORDS[FAIL]), None)
+        if failing is not None and not self.final.bands.whole_scores(FAIL):
+            raise ValueError(
+                f"final.bands: where no score fails, the verdict that the critical criterion {failing} can make fail "
+                "has none; write a higher needs_review"
+            )
         return self
 
     @property

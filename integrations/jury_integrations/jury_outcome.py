@@ -13,6 +13,10 @@ from jury_views.probabilities import probabilities_line
 
 _STANDS = ("verified", "normalised")
 SIMULATED = "Simulated jurors: no model was called, and the verdict says nothing of the case."
+CAPPED = {
+    "quorum": "Capped: the votes passed, but too few jurors gave a usable answer.",
+    "silence": "Capped: the votes passed, but not with the silent seats counted.",
+}
 
 NO_EVALUATION = "without a score: no juror gave an evaluation"
 
@@ -75,6 +79,8 @@ class JuryOutcome:
         word = "" if judgment.label is None else f" ({judgment.label})"
         score = NO_EVALUATION if judgment.final_score is None else f"{judgment.final_score} of 100"
         lines = [f"{self.verdict}{word}, {score}."]
+        if judgment.capped_by is not None:
+            lines.append(CAPPED[judgment.capped_by])
         if self.result.simulated:
             lines.append(SIMULATED)
         if judgment.rationale:
@@ -93,6 +99,7 @@ class JuryOutcome:
             "verdict": self.verdict,
             "label": self.judgment.label,
             "score": self.judgment.final_score,
+            "capped_by": self.judgment.capped_by,
             "votes": {vote.juror_id: vote.position for vote in self.judgment.votes},
             "agreement": self.agreement,
             "rounds": result.total_rounds,

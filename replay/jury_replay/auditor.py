@@ -146,7 +146,7 @@ IF_SET = {
     "check": {"majority_label"},
     "debate_completed": {"final_label"},
     "dimensions": {"critical", "critical_below", "meaning"},
-    "judgment": {"agreed_on", "label", "shortfalls"},
+    "judgment": {"agreed_on", "capped_scenarios", "label", "shortfalls"},
     "panel": {"least_read", "marking", "reading", "scale", "task", "stop"},
     "rubric": {"of_rank"},
     "scale": {"in_doubt"},

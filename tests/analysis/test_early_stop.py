@@ -13,19 +13,19 @@ from jury_analysis.scale import OURS
 from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 
-NO_VOTE = -1
+NO_VOTE, PASSING = -1, (0,)
 
 
 def majority(row: tuple[int, ...]) -> int | None:
-    """The verdict with more than half of the votes cast."""
+    """The verdict with more than half of the votes cast; of all seats, where it passes."""
     cast = [code for code in row if code != NO_VOTE]
     code, most = Counter(cast).most_common(1)[0] if cast else (NO_VOTE, 0)
-    return code if 2 * most > len(cast) else None
+    return code if 2 * most > len(row if code in PASSING else cast) else None
 
 
 @given(st.lists(st.sampled_from([NO_VOTE, 0, 0, 0, 1, 2]), min_size=3, max_size=7))
 def test_no_vote_of_a_seat_that_is_not_asked_changes_the_majority(votes: list[int]) -> None:
-    asked = asked_seats(votes)
+    asked = asked_seats(votes, PASSING)
 
     for others in product([NO_VOTE, 0, 1, 2], repeat=len(votes) - asked):
         assert majority(tuple(votes)) == majority((*votes[:asked], *others))
@@ -37,6 +37,9 @@ def test_no_vote_of_a_seat_that_is_not_asked_changes_the_majority(votes: list[in
         ((0, 0, 1), 2),
         ((0, 1, 1), 3),
         ((0, NO_VOTE, 0), 3),
+        ((0, NO_VOTE, 0, NO_VOTE, 0), 5),
+        ((2, NO_VOTE, 2, 2, 0), 4),
+        ((NO_VOTE, NO_VOTE, NO_VOTE, 0, 0), 5),
         ((0, 0, 0, 1, 1), 3),
         ((0, 0, 1, 0, 1), 4),
         ((0, 0, 1, 1, 1, 1, 1), 6),
@@ -44,7 +47,7 @@ def test_no_vote_of_a_seat_that_is_not_asked_changes_the_majority(votes: list[in
     ],
 )
 def test_groups_are_the_fewest_seats_that_can_decide(row: tuple[int, ...], asked: int) -> None:
-    assert asked == asked_seats(row)
+    assert asked == asked_seats(row, PASSING)
 
 
 def test_the_report_has_a_row_for_each_seat_that_may_be_asked_last() -> None:

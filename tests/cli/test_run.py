@@ -24,6 +24,7 @@ KEYS = {
     "method",
     "decided_by",
     "quorum_met",
+    "capped_by",
     "votes",
     "vote_labels",
     "vote_kinds",

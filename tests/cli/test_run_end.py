@@ -151,7 +151,17 @@ def test_a_long_debate_shows_its_calls_while_no_debate_ends(monkeypatch, capsys,
 
 
 def line(name: str, verdict: str = "safe_pass") -> dict:
-    names = ("final_score", "final_label", "decided_by", "quorum_met", "label", "votes", "vote_labels", "vote_kinds")
+    names = (
+        "final_score",
+        "final_label",
+        "decided_by",
+        "quorum_met",
+        "capped_by",
+        "label",
+        "votes",
+        "vote_labels",
+        "vote_kinds",
+    )
     return {**dict.fromkeys(names), "case_id": name, "debate_id": f"r1~{name}", "status": "completed",
             "final_verdict": verdict,
             "simulated": False}  # fmt: skip

@@ -119,6 +119,48 @@ def test_a_passing_verdict_waits_for_its_quorum() -> None:
     assert (3, 2) == (len(asked(passed)), len(asked(failed)))
 
 
+FACTS, FORM = ANSWERS["criteria"]
+AVERAGE = {"method": "weighted_average", "quorum": 2}
+HEAVY = [3.0, 3.0, 3.0, 0.5]
+NONE, NOTHING = CallOutcome.BAD_REQUEST, Says(F, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "weights", "answers", "seats", "verdict", "capped_by"),
+    [
+        # Two of the three votes that can come are most of them, but not of five seats.
+        ({"final": {"quorum": 2}}, [1.0] * 5, [Says(P), NONE, NONE, Says(P), Says(P)], 5, P, None),
+        ({"final": {"quorum": 2}}, [1.0] * 5, [Says(P), NONE, NONE, Says(P), Says(F)], 5, R, "silence"),
+        # Three of six seats never pass, whatever the last one says.
+        ({"final": {"quorum": 2}}, [1.0] * 6, [Says(P), Says(P), NONE, NONE, NONE, Says(P)], 5, R, "silence"),
+        # The votes pass, with 0 from the last seat too; with the silent seat counted, it decides.
+        ({"final": AVERAGE}, HEAVY, [Says(P, 80.0, 1.0), NONE, Says(P, 80.0, 1.0), NOTHING], 4, R, "silence"),
+        ({"final": AVERAGE}, HEAVY, [Says(P, 90.0, 1.0), NONE, Says(P, 90.0, 1.0), NOTHING], 3, P, None),
+        # So it does of the points of a critical criterion.
+        (
+            {"final": AVERAGE, "criteria": [{**FACTS, "critical_below": 0.75}, FORM]}, HEAVY,
+            [Says(P, 90.0, 1.0), NONE, Says(P, 90.0, 1.0), NOTHING], 4, R, "silence",
+        ),
+    ],
+)  # fmt: skip
+def test_a_pass_is_settled_where_it_stands_with_the_silent_seats_counted(
+    fields: dict[str, Any],
+    weights: list[float],
+    answers: list[Answer],
+    seats: int,
+    verdict: Verdict,
+    capped_by: str | None,
+) -> None:
+    spec = spec_with(len(weights), stop="settled", **fields)
+    spec["seats"] = [{**seat, "weight": weight} for seat, weight in zip(spec["seats"], weights, strict=True)]
+
+    harness = debate(spec, answers)
+
+    found = judgment_of(harness)
+    assert (seats, verdict, capped_by) == (len(asked(harness)), found.verdict, found.capped_by)
+    assert found.verdict is judgment_of(debate({**spec, "stop": None}, answers)).verdict
+
+
 def test_the_order_of_asking_is_given_or_rotates_by_debate() -> None:
     rules = rules_for(2)
     given_panel = the_panel(spec_with(stop={"order": ["gemini", "gpt", "claude"]}))
@@ -259,16 +301,20 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
     spec["final"] = {"method": method, "quorum": draw(st.integers(1, seats))}
     weights = draw(st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=seats, max_size=seats))
     spec["seats"] = [{**seat, "weight": weight} for seat, weight in zip(spec["seats"], weights, strict=True)]
-    decide = draw(st.lists(st.sampled_from([None, None, 1]), min_size=seats, max_size=seats))
+    # Decision models give no points: one seat at least does.
+    decide = [None, *draw(st.lists(st.sampled_from([None, None, 1]), min_size=seats - 1, max_size=seats - 1))]
     spec["seats"] = [{**seat, "questions": one} for seat, one in zip(spec["seats"], decide, strict=True)]
     unsupported = draw(st.sampled_from(["count", "abstain"] if method == "median" else ["count", "halve", "abstain"]))
     spec["answers"] = {"unsupported": unsupported, "repairs": 0}
-    words = draw(st.sampled_from(["verdicts", "answers", "yes_no", "levels", "drawn"]))
+    words = draw(st.sampled_from(["verdicts", "critical", "answers", "yes_no", "levels", "drawn"]))
     if words == "drawn":
         spec["scale"] = written(draw(scales()))
+    elif words == "critical" and method != "median":
+        facts, form = ANSWERS["criteria"]
+        spec["criteria"] = [{**facts, "critical_below": draw(st.sampled_from([0.4, 0.6, 0.8]))}, form]
     elif words == "answers" and method == "median":
         spec["scale"] = ANSWERS["scale"]
-    elif words != "verdicts":
+    elif words not in {"verdicts", "critical"}:
         spec |= {"answers": ANSWERS, "yes_no": YES_NO, "levels": LEVELS}[words]
         spec["answers"] = {"unsupported": unsupported, "repairs": 0}
     signal = draw(st.sampled_from([None, None, SHARE, ISOTONIC, WEIGHTS, DAWID_SKENE, STEPS, PROBABILITY]))

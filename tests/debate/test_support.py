@@ -58,7 +58,7 @@ def check(debate: DebateHarness) -> ConsensusStatus:
         (None, Verdict.UNSAFE_FAIL, 10, ConsensusStatus.MAJORITY),
         ("count", Verdict.UNSAFE_FAIL, 10, ConsensusStatus.MAJORITY),
         ("halve", Verdict.NEEDS_REVIEW, 50, ConsensusStatus.MAJORITY),  # one vote against two halves
-        ("abstain", Verdict.SAFE_PASS, 90, ConsensusStatus.SPLIT),  # one of three seats
+        ("abstain", Verdict.NEEDS_REVIEW, 90, ConsensusStatus.SPLIT),  # one pass of three seats: capped
     ],
 )
 def test_a_majority_without_support(

@@ -230,6 +230,7 @@ def result(number: int) -> Line:
         "final_verdict": "safe_pass",
         "final_score": 90,
         "quorum_met": True,
+        "capped_by": None,
         "label": None,
         "votes": {"a": "safe_pass\nthe second line"},
         "vote_labels": None,

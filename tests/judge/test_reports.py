@@ -83,6 +83,16 @@ def test_junit_contains_why_a_case_failed_and_where_to_look() -> None:
     assert "gpt: unsafe_fail\nclaude: no usable answer\nlabel: unsafe_fail\njury show r~bad" == failure.text
 
 
+def test_both_reports_say_that_silent_seats_capped_a_pass() -> None:
+    capped = report(case("capped", verdict="needs_review", score=69, capped_by="silence"))
+
+    (xml,) = ET.fromstring(to_junit(capped)).iter("testcase")
+    said = "needs_review 69/100, capped: the votes do not pass with the silent seats counted"
+    assert [said] == [one.get("message") for one in xml.iter("skipped")]
+    assert ["silence"] == [one.get("value") for one in xml.iter("property") if one.get("name") == "capped_by"]
+    assert "| capped | needs_review, capped for silent seats | 69 |" in to_markdown(capped).decode()
+
+
 def test_a_verdict_that_fails_the_run_fails_its_cases_too() -> None:
     strict = report(*MIXED, failing=("unsafe_fail", "needs_review"))
 

@@ -233,6 +233,7 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "method": "final_judge",
         "decided_by": "final_judge",
         "quorum_met": True,
+        "capped_by": None,
         "votes": {"juror-gpt": "unsafe_fail", "juror-claude": "unsafe_fail", "juror-gemini": "needs_review"},
         "vote_labels": None,
         "agreed_on": None,

@@ -20,6 +20,7 @@ def line(name: str, verdict: str, label: str | None) -> dict[str, Any]:
         "final_score": 50,
         "decided_by": "majority_vote",
         "quorum_met": True,
+        "capped_by": None,
         "label": None,
         "votes": {"gpt": verdict, "claude": "needs_review"},
         "vote_labels": {"gpt": label, "claude": None},

@@ -241,6 +241,7 @@ A_JUDGMENT = Judgment(
     label="wrong",
     agreed_on="label",
     shortfalls=(CriticalShortfall(criterion="facts", points=1.0, least=35.0, cap="review"),),
+    capped_scenarios=("s",),
     scenarios=(ScenarioVerdict(scenario_id="s", verdict=Verdict.UNSAFE_FAIL, score=1.0, label="wrong"),),
 )
 A_COMPLETION = DebateCompleted(

@@ -100,14 +100,25 @@ MUTATIONS = {
         ("initial/claude/evaluated: answers give another outcome",),
     ),
     "rounding": Mutation(
-        f"{RULES}/judgment.py", "score=half_up(mean)", "score=int(mean)", "half-points-rounded-up", ("- 63", "+ 62")
+        "rules_v3/judgment.py",
+        "score=half_up(counted.mean)",
+        "score=int(counted.mean)",
+        "evidence-and-decisive-items",
+        ("judgment.score", "- 53", "+ 52"),
+    ),
+    "what silence counts": Mutation(
+        "rules_v3/silence.py",
+        "if silent := silent_share(vote):",
+        "if False and (silent := silent_share(vote)):",
+        "silent-seats-cap-a-pass",
+        ("judgment.capped", "- true", "+ false", "judgment.verdict", "+ safe_pass"),
     ),
     "the quorum": Mutation(
-        f"{RULES}/judgment.py",
-        "capped = quorum_votes < rules.quorum",
-        "capped = quorum_votes + 1 < rules.quorum",
-        "blocked-abstains-and-quorum-is-lost",
-        ("judgment.capped", "- true", "+ false"),
+        "rules_v3/judgment.py",
+        "quorum_votes = len(own)",
+        "quorum_votes = len(own) - 1",
+        "silent-seats-cap-a-pass",
+        ("judgment.quorum_votes", "- 3", "+ 2"),
     ),
     "what is accepted": Mutation(
         "rules_v2/acceptance.py",
@@ -201,7 +212,8 @@ def test_a_changed_rule_is_seen_and_named(rules: Path, name: str) -> None:
 
 @pytest.mark.full
 def test_rules_that_break_are_a_finding_of_each_debate(rules: Path) -> None:
-    _change(rules / "jury_debate" / RULES / "judgment.py", "score=half_up(mean)", "score=half_up(None)")
+    for version, mean in (("rules_v1", "mean"), ("rules_v3", "counted.mean")):
+        _change(rules / "jury_debate" / version / "judgment.py", f"half_up({mean})", "half_up(None)")
 
     outcomes = _outcomes(rules, "tie-of-two", "cancelled-in-the-middle")
 

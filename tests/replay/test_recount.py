@@ -225,6 +225,23 @@ def test_a_quorum_that_is_lost_caps_a_pass():
     assert "capped: 2 of a quorum of 3" in row.reason
 
 
+def test_silent_seats_cap_a_pass():
+    says = {"gpt": [Says(P, 90.0)], "claude": [Says(P, 69.0)], "gemini": [CallOutcome.BAD_REQUEST]}
+    row = only(run_debate(says, **MAJORITY), method="weighted_average")
+
+    assert (P, R, 69) == (row.old_verdict, row.new_verdict, row.new_score)
+    assert row.reason.startswith("weighted average 79.5, capped: 1 of 3 seats silent, was majority of 2 of 2")
+
+
+def test_a_mean_is_written_on_its_side_of_the_bands():
+    says = {name: [Says(P, 79.996)] for name in ("gpt", "claude", "gemini")}
+    bands = Bands(safe_pass=80.0, needs_review=50.0)
+    row = only(run_debate(says, **MAJORITY), method="median", bands=bands)
+
+    assert (R, 79) == (row.new_verdict, row.new_score)
+    assert row.reason.startswith("median 79.996 under the bands 80/50")
+
+
 def test_a_seat_left_out_was_never_there():
     row = only(run_debate(MOVES, **THREE_ROUNDS), without=("gemini",))
 
@@ -245,14 +262,24 @@ def test_a_quorum_of_more_than_half_follows_the_seats_that_stay():
     )  # fmt: skip
 
 
-def test_synthetic_votes_may_be_left_out():
-    blocked = {"gpt": [Says(P, 90.0)], "claude": [CallOutcome.BLOCKED], "gemini": [CallOutcome.BLOCKED]}
+@pytest.mark.parametrize(
+    ("says", "counted", "without"),
+    [
+        (Says(F, 10.0), (R, 50, ""), (F, 10, "majority of 1 of 1, 10, was majority of 2 of 3, 50")),
+        # A vote that stands in for a blocked answer is as silent as none: without it nothing passes either.
+        (
+            Says(P, 90.0),
+            (R, 50, ""),
+            (R, 90, "majority of 1 of 1, 90, capped: 2 of 3 seats silent, was majority of 2 of 3, 50"),
+        ),
+    ],
+)
+def test_synthetic_votes_may_be_left_out(says, counted, without):
+    blocked = {"gpt": [says], "claude": [CallOutcome.BLOCKED], "gemini": [CallOutcome.BLOCKED]}
     recorded = run_debate(blocked, discussion={"max_rounds": 1}, **MAJORITY)
-    counted = only(recorded, synthetic="count")
-    left_out = only(recorded, synthetic="leave_out", quorum=1)
+    found = [only(recorded, synthetic="count"), only(recorded, synthetic="leave_out", quorum=1)]
 
-    assert (R, 50, "") == (counted.new_verdict, counted.new_score, counted.reason)
-    assert (P, 90, True) == (left_out.new_verdict, left_out.new_score, left_out.flipped)
+    assert [counted, without] == [(row.new_verdict, row.new_score, row.reason) for row in found]
 
 
 def test_rubric_weights_scale_each_dimensions_points():

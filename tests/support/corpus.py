@@ -217,6 +217,15 @@ PLANS: dict[str, Plan] = {
         spec={"preset": "independent", "seats": _seats(*ABC), "answers": {"safety_filter": "abstain"}},
         answers=_all(ABC, [CallOutcome.BLOCKED, CallOutcome.BLOCKED, _passes()]),
     ),
+    "silent-seats-cap-a-pass": Plan(
+        case=a_case(scenarios=2),
+        spec={
+            "preset": "independent",
+            "seats": _seats(*ABC, "mistral", "grok"),
+            "answers": {"safety_filter": "abstain", "repairs": 0},
+        },
+        answers=_all((*ABC, "mistral", "grok"), [_fails(), CallOutcome.BLOCKED, b"no JSON", _passes(), _passes(80.0)]),
+    ),
     "nobody-answers": Plan(
         spec={"preset": "independent", "seats": _seats("gpt", "claude"), "answers": {"safety_filter": "abstain"}},
         answers=_all(ABC[:2], [CallOutcome.BLOCKED, CallOutcome.CONTEXT_TOO_LONG]),

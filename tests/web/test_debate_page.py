@@ -411,13 +411,42 @@ def test_the_matrix_of_a_long_debate_has_its_latest_rounds():
     assert "Round 25" == shown.all(".matrix thead th")[-1]
 
 
-def test_the_page_notes_that_a_verdict_lacked_a_quorum():
+CAPPED_BY_SILENCE = (
+    "1 of 3 seats gave no evaluation of their own; with these counted as needs_review the votes do not pass: safe_pass "
+    "became needs_review (capped)"
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"quorum": 3}, ["quorum lost: safe_pass became needs_review (capped)"]),
+        (
+            {"quorum": 2, "capped_scenarios": ("s1", "s3")},
+            [
+                CAPPED_BY_SILENCE,
+                "safe_pass became needs_review (capped) in the scenarios s1, s3",
+            ],
+        ),
+    ],
+)
+def test_the_page_says_why_a_pass_was_capped(changes, said):
     debate = whole()
     rendered = debate.events[-2]
     assert isinstance(rendered, JudgmentRendered)
-    debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(capped=True))
+    debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(capped=True, **changes))
 
-    assert "quorum lost: safe_pass became needs_review" in page(debate).all(".head .notice")
+    assert said == page(debate).all(".head .notice.capped")
+
+
+def test_a_scenario_is_shown_on_its_side_of_the_bands():
+    debate = whole()
+    rendered = debate.events[-2]
+    assert isinstance(rendered, JudgmentRendered)
+    row = ScenarioVerdict(scenario_id="s1", verdict=Verdict.NEEDS_REVIEW, score=69.998)
+    debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(scenarios=(row,)))
+
+    assert "Scenario s1: ? needs_review 69.998" in page(debate).all("#h-judgment ~ div .scenarios li")
 
 
 def test_the_page_says_that_a_verdict_was_not_accepted():

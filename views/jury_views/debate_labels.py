@@ -159,8 +159,30 @@ class DebateLabels(TranslatedLabels):
         "重要な基準{criterion}の得点が足りません。{points}点（{least}点以上が必要）のため、最良でも{cap}です。",
     )
     capped = Translation(
-        f"quorum lost: {PASS} became {REVIEW}",
-        f"定足数に満たないため、{PASS}を{REVIEW}としました",
+        f"quorum lost: {PASS} became {REVIEW} (capped)",
+        f"定足数に満たないため、{PASS}を{REVIEW}としました（上限の適用）",
+    )
+    capped_by_silence = Translation(
+        f"{{silent}} of {{seats}} seats gave no evaluation of their own; with these counted as {REVIEW} the votes do "
+        f"not pass: {PASS} became {REVIEW} (capped)",
+        f"{{seats}}席のうち{{silent}}席に自身の評価がなく、それらを{REVIEW}として数えると合格に達しないため、{PASS}を{REVIEW}としました（上限の適用）",
+    )
+    capped_by_parts = Translation(
+        f"some votes count half, or have no label, and with what they leave open counted as {REVIEW} the votes do not "
+        f"pass: {PASS} became {REVIEW} (capped)",
+        f"半分だけ数える票、または判定語のない票があり、その残りを{REVIEW}として数えると合格に達しないため、{PASS}を{REVIEW}としました（上限の適用）",
+    )
+    capped_scenarios = Translation(
+        f"{PASS} became {REVIEW} (capped) in the scenarios {{scenarios}}",
+        f"シナリオ{{scenarios}}でも、{PASS}を{REVIEW}としました（上限の適用）",
+    )
+    judge_alone = Translation(
+        "{silent} of {seats} seats gave no evaluation of their own; the final judge's verdict is not capped for that",
+        "{seats}席のうち{silent}席に自身の評価がありませんが、最終判定者の判定には上限を適用しません",
+    )
+    stale_votes = Translation(
+        "earlier evaluations of seats that gave no answer later, which count as any other vote: {stale}",
+        "票のうち{stale}票は、後のラウンドで回答のなかった席の以前の評価です。他の票と同じように数えます",
     )
     accepted = Translation(
         "accepted: {signal} {probability}, threshold {threshold}",

@@ -143,7 +143,9 @@ def result_line(
     """One debate in a list of results (JSONL): ids, verdict and how it came about, without texts.
 
     The same keys always; what has not happened is null. `vote_kinds` says of each vote whether it is the seat's `own`,
-    `synthetic` (stands in for a blocked answer), `stale` (an earlier one stands) or `abstained`. `label` is the human
+    `synthetic` (stands in for a blocked answer), `stale` (an earlier one stands) or `abstained`. `capped_by` says why
+    votes that passed need review: `quorum` (it was lost), `silence` (they do not pass with silent seats counted), null
+    where they do not. `label` is the human
     verdict, where the case has one; it, `simulated`, `model_mismatches`, `position_changes` and what else is known of
     the case are as in `collaborative_result`. `evidence` counts the quotations by the results of their checks and the
     seats that fail the agent without support, null where none was asked for (`evidence_object`). `read` has the share
@@ -169,6 +171,7 @@ def result_line(
         "method": opened.panel.final.method,
         "decided_by": judgment.decided_by.value if judgment else None,
         "quorum_met": judgment.quorum_met if judgment else None,
+        "capped_by": judgment.capped_by if judgment else None,
         "votes": {vote.juror_id: vote.position.value if vote.position else None for vote in judgment.votes}
         if judgment
         else None,
@@ -380,6 +383,8 @@ def _judgment(rendered: JudgmentRendered | None, texts: Texts) -> dict[str, Any]
         "quorum_votes": judgment.quorum_votes,
         "quorum_met": judgment.quorum_met,
         "capped": judgment.capped,
+        "capped_by": judgment.capped_by,
+        "capped_scenarios": list(judgment.capped_scenarios or ()),
         "acceptance": None if judgment.acceptance is None else _with_label(judgment.acceptance),
         "votes": [{**_with_label(vote), "partly_read": list(vote.partly_read or ())} for vote in judgment.votes],
         "judge": _evaluation(judgment.judge, texts) if judgment.judge else None,

@@ -134,8 +134,9 @@ class FinalJudgment:
     """Phase 3: what was asked for (`method`), what decided (`decided_by`), and every seat's vote.
 
     `rationale` and `judge` are the final judge's, where there was one; `judge_failure` says why it has none. `mean` is
-    the score before it was rounded. `capped`: a lost quorum turned a pass into `REVIEW`. `acceptance`: None
-    where the panel has no calibration.
+    the score before it was rounded. `capped`: votes that passed became `REVIEW`, because of a lost quorum or of silent
+    seats (`capped_by`: `quorum` or `silence`); `capped_scenarios`: the scenarios of which this is so. `acceptance`:
+    None where the panel has no calibration.
 
     Under a scale of the panel's own, `label` is the word that was decided, None where only an outcome was; `agreed_on`:
     `label`, `outcome` or `nothing`. `shortfalls`: the critical criteria with too few points.
@@ -156,6 +157,8 @@ class FinalJudgment:
     quorum_votes: int = 0
     quorum_met: bool = False
     capped: bool = False
+    capped_by: str | None = None
+    capped_scenarios: list[str] = field(default_factory=list)
     acceptance: VerdictAcceptance | None = None
     judge: JurorEvaluation | None = None
     judge_failure: str | None = None

@@ -13,7 +13,7 @@ from jury_events.codec import SCHEMAS
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, JudgmentRendered
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
-from jury_events.judgment import Agreement, Decider, VoteKind
+from jury_events.judgment import Agreement, CapReason, Decider, VoteKind, cap_reason
 from jury_events.panel import FinalMethod
 from jury_events.reading import PartlyRead
 from jury_events.rubric import DimensionName
@@ -83,10 +83,15 @@ class _Judgment(_LineFields):
     votes: tuple[LineVote, ...]
     quorum: int
     quorum_votes: int
+    capped: bool
 
     @property
     def quorum_met(self) -> bool:
         return self.quorum_votes >= self.quorum
+
+    @property
+    def capped_by(self) -> CapReason | None:
+        return cap_reason(capped=self.capped, quorum_met=self.quorum_met)
 
 
 class LineJudgment(_LineFields):

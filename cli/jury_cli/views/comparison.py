@@ -105,6 +105,7 @@ def _results(a: Side, b: Side) -> list[tuple[str, str, str]]:
         row("method", "method"),
         row("decided by", "decided_by"),
         row("quorum met", "quorum_met"),
+        row("capped by", "capped_by"),
         row("calls", "calls"),
         ("cost", _cost(a.cost), _cost(b.cost)),
     ]

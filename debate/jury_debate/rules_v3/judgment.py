@@ -1,20 +1,22 @@
-"""Phase 3: the judgment of version 2, in which unsupported verdicts count what the panel says.
+"""Phase 3: the judgment, in which unsupported verdicts count what the panel says.
 
 Its acceptance compares decisive items, not the messages that they come from: the judgment is computed without the texts
 of the case, which may be erased, and a calibration is certified on the same items.
 
-Under a scale of the panel's own, or with critical criteria, the count is that of `tally`, the caps are those of
-`shortfalls`; then quorum and acceptance change the verdict as before. A verdict that one of them changes has no label.
+The count is that of `tally`. Critical criteria (`shortfalls`), silent seats (`silence`), the quorum and the acceptance
+change the verdict after it; a verdict that one of them changes has no label. The exact mean decides; the score that is
+shown is a whole number in the band of the verdict, where bands decide.
 """
 
 from collections.abc import Collection, Mapping
 from fractions import Fraction
+from typing import NamedTuple
 
-from jury_debate.rules_v1 import judgment as before
-from jury_debate.rules_v1.judgment import CountedVote, cast_vote, deciding_method
+from jury_debate.rules_v1.judgment import CountedVote, banded, cast_vote, deciding_method
 from jury_debate.rules_v2.acceptance import accepted
 from jury_debate.rules_v3.decisions import own_vote
 from jury_debate.rules_v3.shortfalls import capped, shortfalls
+from jury_debate.rules_v3.silence import stands
 from jury_debate.rules_v3.support import shares, state_to_judge
 from jury_debate.rules_v3.tally import LabelledVote, VoteTally, tally
 from jury_debate.state import DebateState
@@ -23,11 +25,12 @@ from jury_events.evaluation import Evaluation, ScenarioVerdict, SeatPosition
 from jury_events.exact import exact, half_up
 from jury_events.judgment import Agreement, Decider, Judgment, Vote
 from jury_events.outcome import FailureReason
-from jury_events.panel import Panel, Seat
-from jury_events.verdict import PASS, REVIEW
+from jury_events.panel import Bands, Panel, Seat
+from jury_events.verdict import PASS, REVIEW, Verdict
 
 _WHOLE = Fraction(1)
 _NONE = VoteTally(REVIEW, None, "nothing", (), Fraction())
+_BY_BANDS = frozenset({Decider.WEIGHTED_AVERAGE, Decider.MEDIAN})
 
 
 def render(
@@ -35,10 +38,7 @@ def render(
 ) -> Judgment:
     """See `rules_v1.judgment.render`."""
     counted = state if judge is not None else state_to_judge(state)
-    if _counts_as_before(state.panel):
-        rendered = before.render(counted, judge=judge, judge_failure=judge_failure, shares=shares(state))
-    else:
-        rendered = _rendered(counted, judge, judge_failure, shares(state))
+    rendered, mean = _rendered(counted, judge, judge_failure, shares(state))
     if judge_failure is not None and state.evaluations:
         # The judge was asked and failed, also where every seat abstains then.
         rendered = rendered.changed(judge_failure=judge_failure)
@@ -50,7 +50,30 @@ def render(
         rendered = rendered.changed(
             votes=tuple(vote.changed(partly_read=state.not_read(vote.juror_id) or None) for vote in rendered.votes)
         )
-    return _accepted(rendered, state.panel.final.calibration, counted)
+    return _in_bands(_accepted(rendered, state.panel.final.calibration, counted), mean, state.panel)
+
+
+def _in_bands(judgment: Judgment, mean: Fraction, panel: Panel) -> Judgment:
+    """The judgment with scores that lie in the bands of its verdicts, where bands decide."""
+    if judgment.decided_by not in _BY_BANDS or panel.scale is not None:
+        return judgment
+    bands = panel.final.bands
+    rows = tuple(
+        row
+        if banded(exact(row.score), bands) is row.verdict
+        else row.changed(score=float(whole_score(exact(row.score), row.verdict, bands)))
+        for row in judgment.scenarios
+    )
+    return judgment.changed(score=whole_score(mean, judgment.verdict, bands), scenarios=rows)
+
+
+def whole_score(mean: Fraction, verdict: Verdict, bands: Bands) -> int:
+    """The whole score that is nearest to the mean (0-100) in the band of a verdict, of two the higher.
+
+    The verdict may be one that was changed after the count; its band has a whole score.
+    """
+    scores = bands.whole_scores(verdict)
+    return min(max(half_up(mean), scores[0]), scores[-1])
 
 
 def _named(vote: Vote, not_asked: Collection[str]) -> Vote:
@@ -64,50 +87,66 @@ def _decisive_items(state: DebateState) -> dict[str, int]:
     return {juror_id: item for juror_id, item in latest.items() if item is not None}
 
 
-def _counts_as_before(panel: Panel) -> bool:
-    return panel.scale is None and not any(dimension.critical for dimension in panel.rubric.dimensions)
-
-
 def _rendered(
     state: DebateState,
     judge: Evaluation | None,
     judge_failure: FailureReason | None,
     parts: Mapping[str, Fraction],
-) -> Judgment:
+) -> tuple[Judgment, Fraction]:
+    """The judgment before its acceptance, and the exact mean."""
     panel, rules = state.panel, state.panel.final
     votes = tuple(cast_vote(state, seat) for seat in panel.seats)
-    made = [(seat, entry.evaluation) for seat in panel.seats if (entry := state.latest(seat.juror_id)) is not None]
+    latest = {seat.juror_id: entry for seat in panel.seats if (entry := state.latest(seat.juror_id)) is not None}
+    made = {juror_id: entry.evaluation for juror_id, entry in latest.items()}
+    cast = {
+        juror_id: _vote(one.position, one.overall, panel.seat(juror_id), one, parts) for juror_id, one in made.items()
+    }
     if not made:
         decided_by, counted, judge, judge_failure = Decider.NO_EVALUATION, _NONE, None, None
     elif judge is not None:
         decided_by, counted = Decider.FINAL_JUDGE, _judged(judge)
     else:
-        method = deciding_method(rules.method)
-        decided_by = Decider(method)
-        cast = [_vote(evaluation.position, evaluation.overall, seat, evaluation, parts) for seat, evaluation in made]
-        counted = tally(method, cast, rules.bands, panel.scale)
-    scored = [judge] if judge is not None else [evaluation for _, evaluation in made]
+        decided_by, counted = Decider(deciding_method(rules.method)), _tally(panel, cast)
+    scored = [judge] if judge is not None else made.values()
     found = shortfalls(panel.rubric, [one.scores for one in scored], counted.weights) if counted.weights else ()
     position = capped(SeatPosition(counted.verdict, counted.label), found)
-    quorum_votes = sum(vote.kind in ("own", "stale") for vote in votes)
+    own = frozenset(juror_id for juror_id, one in made.items() if not one.synthetic)
+    quorum_votes = len(own)
     lost = quorum_votes < rules.quorum
+    caps = position.verdict is PASS and (
+        lost
+        or (
+            judge is None
+            and not stands(panel, _of(cast, own), {juror_id: one.scores for juror_id, one in made.items()})
+        )
+    )
+    rows = _judges_rows(judge, lost=lost) or _counted_rows(state, made, own, parts, lost=lost)
     return Judgment(
         method=rules.method,
         decided_by=decided_by,
-        verdict=_without_quorum(position, lost=lost).verdict,
+        verdict=REVIEW if caps else position.verdict,
         score=half_up(counted.mean) if made else None,
         mean=float(counted.mean) if made else None,
         votes=votes,
         quorum=rules.quorum,
         quorum_votes=quorum_votes,
-        capped=lost and position.verdict is PASS,
+        capped=caps,
         judge=judge,
         judge_failure=judge_failure,
-        scenarios=tuple(_row_without_quorum(row, lost=lost) for row in _scenarios(state, judge, parts)),
-        label=_without_quorum(position, lost=lost).label,
+        scenarios=tuple(row for row, _ in rows),
+        label=None if caps else position.label,
         agreed_on=None if panel.scale is None else counted.agreed_on,
         shortfalls=found or None,
-    )
+        capped_scenarios=tuple(row.scenario_id for row, is_capped in rows if is_capped) or None,
+    ), counted.mean
+
+
+def _tally(panel: Panel, cast: Mapping[str, LabelledVote]) -> VoteTally:
+    return tally(deciding_method(panel.final.method), list(cast.values()), panel.final.bands, panel.scale)
+
+
+def _of(cast: Mapping[str, LabelledVote], juror_ids: Collection[str]) -> dict[str, LabelledVote]:
+    return {juror_id: vote for juror_id, vote in cast.items() if juror_id in juror_ids}
 
 
 def _judged(judge: Evaluation) -> VoteTally:
@@ -123,39 +162,48 @@ def _vote(
     return LabelledVote(vote, position.label)
 
 
-def _without_quorum(position: SeatPosition, *, lost: bool) -> SeatPosition:
-    return SeatPosition(REVIEW) if lost and position.verdict is PASS else position
+class _Row(NamedTuple):
+    """The verdict on a scenario; `capped`: the votes passed."""
+
+    row: ScenarioVerdict
+    capped: bool
 
 
-def _row_without_quorum(row: ScenarioVerdict, *, lost: bool) -> ScenarioVerdict:
-    position = _without_quorum(row.position, lost=lost)
-    return row.changed(verdict=position.verdict, label=position.label)
+def _judges_rows(judge: Evaluation | None, *, lost: bool) -> list[_Row]:
+    """The rows of the final judge; none where it gave none."""
+    return [] if judge is None else [_row(row, caps=lost and row.verdict is PASS) for row in judge.scenarios]
 
 
-def _scenarios(
-    state: DebateState, judge: Evaluation | None, parts: Mapping[str, Fraction]
-) -> tuple[ScenarioVerdict, ...]:
-    """One row a scenario where the case has several: the judge's, else counted as for the whole case."""
-    if judge is not None and judge.scenarios:
-        return judge.scenarios
+def _counted_rows(
+    state: DebateState,
+    made: Mapping[str, Evaluation],
+    own: Collection[str],
+    parts: Mapping[str, Fraction],
+    *,
+    lost: bool,
+) -> list[_Row]:
+    """One row a scenario where the case has several, counted as the whole case is."""
     panel = state.panel
     rows = []
     for scenario_id in state.debate.scenarios if len(state.debate.scenarios) > 1 else ():
-        cast = [
-            _vote(row.position, row.score, seat, entry.evaluation, parts)
-            for seat in panel.seats
-            if (entry := state.latest(seat.juror_id)) is not None
-            for row in entry.evaluation.scenarios
+        cast = {
+            juror_id: _vote(row.position, row.score, panel.seat(juror_id), one, parts)
+            for juror_id, one in made.items()
+            for row in one.scenarios
             if row.scenario_id == scenario_id
-        ]
+        }
         if cast:
-            counted = tally(deciding_method(panel.final.method), cast, panel.final.bands, panel.scale)
-            rows.append(
-                ScenarioVerdict(
-                    scenario_id=scenario_id, verdict=counted.verdict, score=float(counted.mean), label=counted.label
-                )
+            counted = _tally(panel, cast)
+            row = ScenarioVerdict(
+                scenario_id=scenario_id, verdict=counted.verdict, score=float(counted.mean), label=counted.label
             )
-    return tuple(rows)
+            caps = row.verdict is PASS and (lost or not stands(panel, _of(cast, own)))
+            rows.append(_row(row, caps=caps))
+    return rows
+
+
+def _row(row: ScenarioVerdict, *, caps: bool) -> _Row:
+    return _Row(row.changed(verdict=REVIEW, label=None) if caps else row, caps)
 
 
 def _accepted(judgment: Judgment, calibration: Calibration | None, counted: DebateState) -> Judgment:

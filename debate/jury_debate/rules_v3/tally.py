@@ -9,9 +9,11 @@ Under a scale of the panel's own, votes are labels. Laws:
    to it; exactly between two labels there is no label, and the outcome is theirs if they share it, else review,
    undecided. Bands do not count.
 3. Votes without a label (what stands in for blocked answers) count in the score and for outcomes, and for no label.
-4. Unanimous labels are decided by every method. A label that is decided lies between the worst and the best that were
+4. What stands in for silent seats has no label, and under weighted_average and median the middle rank, or where that
+   passes, the place between the labels that pass and those that do not (`silence`).
+5. Unanimous labels are decided by every method. A label that is decided lies between the worst and the best that were
    given, and the verdict is its outcome. Under weighted_average and median, no verdict gets worse by a better vote.
-5. Without a scale of its own, a panel decides as under version 2.
+6. Without a scale of its own, a panel decides as under version 2.
 """
 
 from collections.abc import Sequence
@@ -23,7 +25,7 @@ from jury_events.evaluation import SeatPosition
 from jury_events.exact import exact
 from jury_events.judgment import Agreement
 from jury_events.panel import Bands, FinalMethod
-from jury_events.verdict import REVIEW, Verdict
+from jury_events.verdict import PASS, REVIEW, Verdict
 from jury_events.verdict_scale import VerdictScale
 
 _HALF = Fraction(1, 2)
@@ -54,7 +56,14 @@ class VoteTally(NamedTuple):
     mean: Fraction
 
 
-def tally(method: FinalMethod, cast: Sequence[LabelledVote], bands: Bands, scale: VerdictScale | None) -> VoteTally:
+def tally(
+    method: FinalMethod,
+    cast: Sequence[LabelledVote],
+    bands: Bands,
+    scale: VerdictScale | None,
+    *,
+    rank_all: bool = False,
+) -> VoteTally:
     """The count of at least one vote.
 
     Args:
@@ -62,13 +71,17 @@ def tally(method: FinalMethod, cast: Sequence[LabelledVote], bands: Bands, scale
         cast: the votes.
         bands: for panels without a scale.
         scale: of the panel; None: the three verdicts.
+        rank_all: votes without a label have the rank of law 4.
     """
     weights = _weights(method, cast, scale)
     mean = sum((weight * exact(one.vote.score) for weight, one in zip(weights, cast, strict=True)), Fraction())
     if scale is None:
         verdict, mean = count(method, [one.vote for one in cast], bands)
         return VoteTally(verdict, None, None, weights, mean)
-    position, agreed_on = _majority(cast) if method == "majority_vote" else _by_rank(method, cast, scale)
+    if method == "majority_vote":
+        position, agreed_on = _majority(cast)
+    else:
+        position, agreed_on = _by_rank(method, cast, scale, _middle_rank(scale) if rank_all else None)
     return VoteTally(position.verdict, position.label, agreed_on, weights, mean)
 
 
@@ -115,11 +128,21 @@ def _majority(cast: Sequence[LabelledVote]) -> tuple[SeatPosition, Agreement]:
     return SeatPosition(REVIEW), "nothing"
 
 
-def _by_rank(method: FinalMethod, cast: Sequence[LabelledVote], scale: VerdictScale) -> tuple[SeatPosition, Agreement]:
-    labelled = [one for one in cast if one.label is not None]
+def _middle_rank(scale: VerdictScale) -> Fraction:
+    """Law 4."""
+    least_pass = next((rank for rank, label in enumerate(scale.labels) if label.verdict is PASS), len(scale.labels))
+    return max(Fraction(), min(_HALF * scale.best_rank, least_pass - _HALF))
+
+
+def _by_rank(
+    method: FinalMethod, cast: Sequence[LabelledVote], scale: VerdictScale, unlabelled: Fraction | None
+) -> tuple[SeatPosition, Agreement]:
+    """`unlabelled`: the rank of votes without a label; None: they have none."""
+    found = [(one, unlabelled if one.label is None else Fraction(scale.rank(one.label))) for one in cast]
+    labelled = [one for one, rank in found if rank is not None]
     if not labelled:
         return _majority(cast)
-    ranks = [Fraction(scale.rank(one.label or "")) for one in labelled]
+    ranks = [rank for _, rank in found if rank is not None]
     if method == "median":
         ranks.sort()
         rank = (ranks[(len(ranks) - 1) // 2] + ranks[len(ranks) // 2]) / 2

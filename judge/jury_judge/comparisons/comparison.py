@@ -67,6 +67,7 @@ class Side(NamedTuple):
     method: str
     decided_by: str | None
     quorum_met: bool | None
+    capped_by: str | None
     calls: int
     cost: float | None
     label: str | None = None
@@ -171,6 +172,7 @@ def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
         method=opened.panel.final.method,
         decided_by=judgment.decided_by.value if judgment else None,
         quorum_met=judgment.quorum_met if judgment else None,
+        capped_by=judgment.capped_by if judgment else None,
         calls=len(costs),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
         label=completed.final_label if completed else None,

@@ -4,6 +4,7 @@ from collections import Counter
 
 from jury_events.judgment import Decider, Judgment
 from jury_events.panel import Bands, Panel
+from jury_events.text.points_text import points_text
 from jury_replay.rescoring.results import Result
 from jury_replay.rescoring.settings import written
 
@@ -31,7 +32,8 @@ def _ending(result: Result) -> str:
 def _decision(result: Result) -> str:
     """What decided, with the mean that the score is rounded from."""
     judgment = result.judgment
-    mean = "" if judgment.mean is None else f"{judgment.mean:.2f}".rstrip("0").rstrip(".")
+    bands = result.panel.final.bands
+    mean = "" if judgment.mean is None else points_text(judgment.mean, bands.pass_from, bands.review_from)
     match judgment.decided_by:
         case Decider.MAJORITY_VOTE:
             text = f"{_majority(judgment)}, {mean}"
@@ -46,8 +48,11 @@ def _decision(result: Result) -> str:
         case Decider.NO_EVALUATION:
             text = "no evaluation"
     text += _decided(judgment)
-    if judgment.capped:
-        text += f", capped: {judgment.quorum_votes} of a quorum of {judgment.quorum}"
+    match judgment.capped_by:
+        case "quorum":
+            text += f", capped: {judgment.quorum_votes} of a quorum of {judgment.quorum}"
+        case "silence":
+            text += f", capped: {len(judgment.silent)} of {len(judgment.votes)} seats silent"
     acceptance = judgment.acceptance
     if acceptance is not None and acceptance.probability is not None and not acceptance.accepted:
         text += (
@@ -62,7 +67,7 @@ def _decided(judgment: Judgment) -> str:
     agreed = {None: "", "label": "", "outcome": ", by outcome", "nothing": ", undecided"}[judgment.agreed_on]
     text = agreed if judgment.label is None else f", {judgment.label}{agreed}"
     return text + "".join(
-        f", {one.criterion} {one.points:g} of at least {one.least:g}: {one.cap} at best"
+        f", {one.criterion} {points_text(one.points, one.least)} of at least {one.least:g}: {one.cap} at best"
         for one in judgment.shortfalls or ()
     )
 

@@ -10,7 +10,8 @@ class JudgedCase(NamedTuple):
     """The end of the debate over a case.
 
     `status` is completed, failed or cancelled, or `unfinished`: then `problem` says why it could not go on. Without a
-    verdict `verdict` and `score` (0-100) are None. `votes` has the verdict of each juror, None where it abstained.
+    verdict `verdict` and `score` (0-100) are None. `capped_by` says why votes that passed need review: `quorum` or
+    `silence`. `votes` has the verdict of each juror, None where it abstained.
     A debate that no juror evaluated (`decided_by`) needs review, without a score: that is no verdict of the jury.
     Under a scale of the panel's own `final_label` is the label of the verdict, and votes are labels where they have
     one. `partly_read`: by juror, the parts of the record that were refused, or never answered usably.
@@ -22,6 +23,7 @@ class JudgedCase(NamedTuple):
     verdict: str | None = None
     score: int | None = None
     quorum_met: bool | None = None
+    capped_by: str | None = None
     label: str | None = None
     votes: Mapping[str, str | None] = {}
     simulated: bool = False
@@ -55,6 +57,7 @@ def judged_case(line: Mapping[str, Any]) -> JudgedCase:
         verdict=line["final_verdict"],
         score=line["final_score"],
         quorum_met=line["quorum_met"],
+        capped_by=line["capped_by"],
         label=line["label"],
         votes=_votes(line),
         simulated=line["simulated"],

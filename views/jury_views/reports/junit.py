@@ -68,6 +68,7 @@ def _properties_of_case(case: JudgedCase) -> dict[str, str]:
         "score": case.score,
         "label": case.label,
         "quorum_met": None if case.quorum_met is None else str(case.quorum_met).lower(),
+        "capped_by": case.capped_by,
         "partly_read": parts_by_seat(case.partly_read),
         "simulated": str(case.simulated).lower() if case.is_over else None,
     }
@@ -101,7 +102,8 @@ def _kind(report: RunReport, case: JudgedCase) -> tuple[str | None, str]:
         return "error", f"the debate ended without a verdict: {case.status}"
     if not case.has_verdict:
         return "error", f"no juror gave an evaluation: {case.word} without a score{simulated}"
-    judged = f"{case.word} {case.score}/100{simulated}"
+    silenced = ", capped: the votes do not pass with the silent seats counted" if case.capped_by == "silence" else ""
+    judged = f"{case.word} {case.score}/100{simulated}{silenced}"
     if case.quorum_met is False:
         return "error", f"too few jurors gave a usable answer (no quorum): {judged}"
     if case.verdict in report.failing or case.final_label in report.failing:

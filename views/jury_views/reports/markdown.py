@@ -96,6 +96,8 @@ def _why(case: JudgedCase, report: RunReport) -> str | None:
         return f"{_said(case)}, no evaluation"
     if case.quorum_met is False:
         return f"{_said(case)}, no quorum{_not_read(case)}"
+    if case.capped_by == "silence":
+        return f"{_said(case)}, capped for silent seats{_not_read(case)}"
     if case.verdict == PASS:
         return f"{_said(case)}, which fails this run" if case.verdict in report.failing else None
     return f"{_said(case)}{_not_read(case)}"

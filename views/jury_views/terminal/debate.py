@@ -14,6 +14,7 @@ from jury_events.judgment import Judgment, Vote
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.parts import PartRef
 from jury_events.rubric import Rubric
+from jury_events.text.points_text import points_text
 from jury_events.verdict import Verdict
 from jury_views.acceptance_line import acceptance_line
 from jury_views.answered_by import answers, is_simulated, is_stand_in, other_model
@@ -30,6 +31,7 @@ from jury_views.position_changes import Change, position_changes
 from jury_views.probabilities import probabilities_line
 from jury_views.record_reading import reading_lines
 from jury_views.sent_pictures import pictures_sent
+from jury_views.standing_lines import cap_lines, exception_lines
 from jury_views.terminal.calls import UncachedCost, add_calls
 from jury_views.terminal.verdicts import verdict_text
 from jury_views.terms import term
@@ -203,13 +205,13 @@ class _DebateView:
             f"  {of_hundred(judgment.score)} · {words.decided_by} {self._term(judgment.decided_by)}",
         )
         page.line(words.quorum.format(votes=judgment.quorum_votes, needed=judgment.quorum))
-        if judgment.capped:
-            page.line(TextSpan(words.capped, "yellow"))
+        for said in (*cap_lines(judgment, words), *exception_lines(judgment, words)):
+            page.line(TextSpan(said, "yellow"))
         if judgment.agreed_on in {"outcome", "nothing"}:
             page.line(TextSpan(words.outcome_only if judgment.agreed_on == "outcome" else words.undecided, "yellow"))
         for one in judgment.shortfalls or ():
             said = words.shortfall.format(
-                criterion=one.criterion, points=f"{one.points:g}", least=f"{one.least:g}", cap=one.cap
+                criterion=one.criterion, points=points_text(one.points, one.least), least=f"{one.least:g}", cap=one.cap
             )
             page.line(TextSpan(said, "yellow"))
         if judgment.acceptance is not None:

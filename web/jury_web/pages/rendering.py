@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 
 from jury_events.ids import unescape
+from jury_events.text.points_text import points_text
 from jury_events.text.timestamps import moment
 from jury_events.verdict import Verdict
 from jury_views.acceptance_line import acceptance_line
@@ -16,6 +17,7 @@ from jury_views.durations import duration, rate
 from jury_views.probabilities import probabilities_line
 from jury_views.record_reading import parts_by_seat, reading_lines
 from jury_views.review_choices import review_choices
+from jury_views.standing_lines import cap_lines, exception_lines
 from jury_views.templating import templates
 from jury_views.terms import term
 
@@ -35,6 +37,9 @@ def environment() -> Environment:
         term=term,
         reached=reached_line,
         acceptance=acceptance_line,
+        cap_lines=cap_lines,
+        exception_lines=exception_lines,
+        points_text=points_text,
         reading_lines=reading_lines,
         parts_by_seat=parts_by_seat,
         probabilities_line=probabilities_line,
