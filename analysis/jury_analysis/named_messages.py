@@ -37,7 +37,8 @@ class NamedMessages:
 
         None is where the label passes, or names a number that no message of the unit has.
         """
-        return (self.truth >= 0) & ((self.counts == 0) | (self.truth - within < self.counts))
+        known: Bools = self.truth >= 0
+        return known & ((self.counts == 0) | (self.truth - within < self.counts))
 
     def says_faults(self, matrix: VoteMatrix) -> bool:
         """Whether a label says that there is a fault, or that there is none."""

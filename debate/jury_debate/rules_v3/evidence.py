@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from jury_debate.assignment import EvidenceSpec, SeatSaid
-from jury_debate.rules_v3.quotations import Found, SearchedItems, SearchedText
+from jury_debate.rules_v3.normal_form import Found
+from jury_debate.rules_v3.quotations import SearchedItems, SearchedText
 from jury_debate.rules_v3.shown_items import said_text, shown_items, undisplayed
 from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer, Quotation
 from jury_events.evidence import Evidence, EvidenceResult, EvidenceSpan
