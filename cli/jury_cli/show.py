@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_cli.calls import call, stored
+from jury_cli.calls import read_from
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, debate_ids
 
 if TYPE_CHECKING:
     from jury_events.debate_history import DebateHistory
+    from jury_judge import IntegrityState, Records
     from jury_judge.settings.showing import ShowSettings
     from jury_views.terminal.calls import UncachedCost
 
@@ -33,10 +34,10 @@ def command(debate_id: str, store_url: str | None, *, as_json: bool, **given: An
     from jury_judge.settings.showing import ShowSettings
 
     asked = ShowSettings.of(**given)
-    history = call(_history(store_url, debate_id, checked=not asked.as_events))
     if asked.as_events:
-        _show_events(history, as_json=as_json)
-    elif asked.as_prompts:
+        return _events(store_url, debate_id, as_json=as_json)
+    history = read_from(store_url, lambda records: records.read(debate_id))
+    if asked.as_prompts:
         _show_prompts(history, asked, as_json=as_json)
     elif asked.as_evidence:
         _show_evidence(history, as_json=as_json)
@@ -45,10 +46,19 @@ def command(debate_id: str, store_url: str | None, *, as_json: bool, **given: An
     return Exit.DONE
 
 
-async def _history(store_url: str | None, debate_id: str, *, checked: bool) -> "DebateHistory":
-    """A debate; the events of one that cannot be read whole can be shown all the same."""
-    async with stored(store_url) as records:
-        return await (records.read(debate_id) if checked else records.history(debate_id))
+def _events(store_url: str | None, debate_id: str, *, as_json: bool) -> int:
+    """The events of a debate, also of one that was altered: then a note says so, and the exit code."""
+    from jury_cli.terminal import note
+
+    async def found(records: "Records") -> "tuple[DebateHistory, IntegrityState]":
+        history = await records.history(debate_id)
+        return history, (await records.integrity_states([history]))[0]
+
+    history, state = read_from(store_url, found)
+    if not state.intact:
+        note(f"jury: debate {debate_id} was altered: {state.failures[0]}; see jury verify {debate_id}")
+    _show_events(history, as_json=as_json)
+    return Exit.DONE if state.intact else Exit.INTEGRITY
 
 
 def _show_debate(history: "DebateHistory", *, full: bool, as_json: bool) -> None:

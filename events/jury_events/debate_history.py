@@ -13,7 +13,7 @@ from jury_events.errors import DebateNotFound, MalformedBody
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import batch_stream, calls_stream, debate_stream, is_batch, local_stream, review_stream
 from jury_events.local_facts import LocalFacts, local_facts
-from jury_events.parts import Digest, Part, encode_digest, whole
+from jury_events.parts import Digest, Part, encode_digest
 from jury_events.review_facts import ReviewFacts, review_facts
 from jury_events.streams import Head, erased_in
 
@@ -206,12 +206,3 @@ class DebateHistory:
             return {name: value for name, value in found.items() if name != local}
 
         return DebateHistory(self.debate_id, others(self.streams), others(self.heads), self.parts, self.twins)
-
-    def check(self) -> None:
-        """Decode every event and hash every text now, for a reader that cannot go on without one of them.
-
-        Raises:
-            DebateNotFound: nothing is recorded of the debate.
-            EventError: a body does not decode, the opening is missing, or a text was altered (`AlteredPart`).
-        """
-        _ = self.opened, list(self.events), self.exchanges_by_id, list(whole(self.parts.values()))

@@ -4,11 +4,12 @@ A reader must never mistake the author (`origin`): a tool's result is not a requ
 contains it. A result names its call by id; `NotShown` replaces an item that could not be converted.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer, model_validator
 
-from jury_events.pending_calls import PendingCalls
+from jury_events.pending_calls import Answered, Called, Join, Step, TurnEnd, joined_calls
 from jury_events.value import MAX_TEXT, Label, Value
 
 Origin = Literal["user", "model", "tool", "environment", "developer", "unknown"]
@@ -176,28 +177,37 @@ class Transcript(Value):
     def answered_calls(self) -> tuple[int | None, ...]:
         """For each item the index of the call that it belongs to; None where the transcript has no such call.
 
-        A reused id means its latest call. A result without an id belongs to the first unanswered call of its name (as
-        in Gemini's protocol); without a name too, to the only unanswered call. `call_unknown`: it belongs to none.
+        See `jury_events.pending_calls`. A result without an id belongs to the first unanswered call of its name (as in
+        Gemini's protocol); without a name too, to the only unanswered call. `call_unknown`: it belongs to none.
         """
-        calls = PendingCalls()
-        found: list[int | None] = []
-        for index, item in enumerate(self.items):
-            call: int | None = None
-            if isinstance(item, ToolCall):
-                calls.called(index, item.name, item.call_id)
-            elif isinstance(item, ToolResult) and item.call_unknown:
-                calls.answered_by_unknown(item.name)
-            elif isinstance(item, ToolResult):
-                call = calls.answered(item.name, item.call_id)
-            elif isinstance(item, Attachment) and item.call_id is not None:
-                call = calls.of_id(item.call_id)
-            found.append(call)
-        return tuple(found)
+        return tuple(join.call for join in joins_of(self.items))
 
     @property
     def names_speakers(self) -> bool:
         """Whether an item has a field or value that cases of schema 2 do not have."""
         return any(map(_names_a_speaker, self.items))
+
+
+def joins_of(items: Sequence[Item], in_order: Sequence[bool] | None = None) -> list[Join]:
+    """For each item the call that it belongs to.
+
+    Args:
+        items: of a transcript, in order.
+        in_order: for each item whether a result without an id belongs to the first open call of its name; None: each
+            does, as those that do not are marked `call_unknown`.
+    """
+    flags = [True] * len(items) if in_order is None else in_order
+    return joined_calls([_step(item, in_order=flag) for item, flag in zip(items, flags, strict=True)])
+
+
+def _step(item: Item, *, in_order: bool) -> Step:
+    if isinstance(item, ToolCall):
+        return Called(item.name, item.call_id)
+    if isinstance(item, ToolResult):
+        return Answered(item.name, item.call_id, in_order=in_order, unclear=item.call_unknown)
+    if isinstance(item, Attachment) and item.call_id is not None:
+        return Answered(None, item.call_id, is_part=True)
+    return TurnEnd() if isinstance(item, Message) and item.origin != "model" else None
 
 
 def _names_a_speaker(item: Item) -> bool:

@@ -7,7 +7,7 @@ label counts from 0, the worst.
 """
 
 from hashlib import sha256
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -18,9 +18,20 @@ from pydantic import (
 )
 
 from jury_events.canonical import canonical_json
+from jury_events.debate_status import DebateStatus
 from jury_events.hidden_characters import is_blank
 from jury_events.value import Label, Value, one_line, without_unset
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
+
+OTHER_WORDS = frozenset(
+    {
+        *(verdict.value for verdict in Verdict),
+        *("own", "stale", "synthetic", "conditional", "standing", "abstain", "abstained", "not_asked"),
+        *get_args(DebateStatus),
+        *("unfinished", "erased", "quarantined", "none", "undecided", "no_verdict"),
+    }
+)
+"""Words for verdicts, votes and debates, and for the lack of them: no label of an own scale is one of them."""
 
 FEWEST_LABELS, MOST_LABELS = 2, 20
 LONGEST_MEANING = 500
@@ -88,6 +99,7 @@ class VerdictScale(Value):
         doubled = next((label for place, label in enumerate(ids) if label in ids[:place]), None)
         if doubled is not None:
             raise ValueError(f"labels: {doubled} is there twice; every label needs an id of its own")
+        self._check_words()
         ranks = [_OUTCOME_RANKS[label.outcome] for label in self.labels]
         for place in range(1, count):
             if ranks[place] < ranks[place - 1]:
@@ -99,6 +111,17 @@ class VerdictScale(Value):
         if self.in_doubt is not None and self.in_doubt not in ids:
             raise ValueError(f"in_doubt: {self.in_doubt} is none of the labels {', '.join(ids)}")
         return self
+
+    def _check_words(self) -> None:
+        """Refuse words that lists, filters and statistics have beside labels, unless they are the three verdicts."""
+        if {label.id: label.verdict for label in self.labels} == {verdict.value: verdict for verdict in Verdict}:
+            return
+        taken = next((label.id for label in self.labels if label.id in OTHER_WORDS), None)
+        if taken is not None:
+            raise ValueError(
+                f"labels: {taken} is the word of a verdict or of a state, which stands beside labels in lists, "
+                "filters and statistics; choose another word"
+            )
 
     def __hash__(self) -> int:
         """Of the ids only: scales are keys of caches."""

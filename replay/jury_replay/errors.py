@@ -7,8 +7,8 @@ class ReplayError(JuryError):
     """A record cannot be used; the message names the debate or the file, and the remedy."""
 
 
-class RecordDamaged(ReplayError):
-    """The stored record of a debate does not verify, so it is not used."""
+class RecordDamaged(ReplayError, EventError):
+    """The stored record of a debate does not verify, so it is neither used nor shown."""
 
     failure = Failure.ALTERED
 

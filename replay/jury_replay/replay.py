@@ -10,6 +10,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError, UnknownPart
 from jury_replay.comparison import differences
 from jury_replay.difference import ReplayDifference
+from jury_replay.integrity import check_debate
 from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Replayer
 from jury_replay.selection import DebateSelection, spread
@@ -62,8 +63,16 @@ def replay(store: EventStore, selection: DebateSelection, *, url: str = "", proc
 
 
 def replay_chunk(store: EventStore, debate_ids: Sequence[str]) -> list[Replayed]:
-    """Replay some debates of a store."""
-    return [replay_history(history) for history in store.histories(debate_ids)]
+    """Replay some debates of a store; an altered one is unreadable."""
+    return [_replay_recorded(history) for history in store.histories(debate_ids)]
+
+
+def _replay_recorded(history: DebateHistory) -> Replayed:
+    failure = next(iter(check_debate(history).failures), None)
+    found = replay_history(history)
+    if failure is None or found.status is not ReplayStatus.EQUAL:
+        return found
+    return found._replace(status=ReplayStatus.UNREADABLE, detail=f"it was altered: {failure}")
 
 
 def replay_history(history: DebateHistory) -> Replayed:

@@ -209,11 +209,12 @@ class CaseRow(NamedTuple):
     imported: Imported | None = None
     quarantined: str | None = None
     position: int = 0
+    label: str | None = None
 
     @classmethod
     def of(cls, row: Mapping[str, Any], salt: bytes | None) -> "CaseRow":
         """The case of a debate's row, by column name."""
-        names = ("imported", "quarantined", "position")
+        names = ("imported", "quarantined", "position", "label")
         return cls(row["case_id"], row["status"], row["case_part"], salt, *(row[name] for name in names))
 
     @property

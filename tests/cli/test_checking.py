@@ -133,7 +133,8 @@ def test_a_text_that_is_none_ends_a_command_as_a_matter_of_integrity(tampered):
     outcome = jury("show", "r1~leak")
 
     assert outcome.code == 5
-    assert "is not the one that was recorded; see jury verify --all" in outcome.err
+    assert "is not the one that was recorded: " in outcome.err
+    assert "; jury verify r1~leak looks at all of it" in outcome.err
 
 
 def test_schema_and_guards_are_checked(tampered):

@@ -50,6 +50,21 @@ def test_a_resumed_run_counts_earlier_debates_separately(jury, labelled):
     assert re.search(r"^this command: 0 calls, .*\nthe run: 9 calls, ", again.err, re.MULTILINE)
 
 
+def test_labels_that_come_after_a_debate_opened_are_named_and_not_taken(jury):
+    cases = [{"case_id": name, "question": "Open?", "response": "At nine."} for name in ("a", "b")]
+    jury.run(jury.write("bare.jsonl", *cases), "--run", "r1", "--panel", "independent")
+
+    labelled = jury.write("labelled.jsonl", *({**one, "label": "safe_pass"} for one in cases))
+    again = jury.run(labelled, "--run", "r1", "--panel", "independent")
+    bare = jury.run("bare.jsonl", "--run", "r1", "--panel", "independent")
+
+    assert (
+        "jury: warning: labels of 2 cases, first of 'a', are not those that the debates were opened with" in again.err
+    )
+    assert "--labels FILE" in again.err
+    assert "labels of" not in bare.err
+
+
 def test_an_unknown_part_of_the_cost_is_reported(jury, labelled):
     jury.write(
         "panel.yaml",

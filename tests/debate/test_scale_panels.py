@@ -114,6 +114,13 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "one label": ({"scale": {"labels": labels()["labels"][:1]}}, "scale.labels: Value error, a scale has 2 to 20"),
     "200 labels": ({"scale": {"labels": labels()["labels"] * 67}}, "a scale has 2 to 20 labels, not 201"),
     "doubled ids": ({"scale": labels({}, {"id": "wrong", "outcome": "fail"})}, "wrong is there twice"),
+    **{
+        f"{word}, the word of a verdict or state": (
+            {"scale": labels({"id": word, "outcome": "fail"})},
+            f"{word} is the word of a verdict or of a state",
+        )
+        for word in ("unsafe_fail", "abstained", "not_asked", "failed", "none")
+    },
     "no meaning": (
         {"scale": {"labels": [{"id": "a", "outcome": "fail"}, {"id": "b", "outcome": "pass"}]}},
         "scale.labels.0.meaning: Field required",

@@ -141,6 +141,12 @@ def test_whatever_number_is_changed_no_other_threshold_is_applied(
         (("promises", "confidence"), 0.8, r"stages\.0\.certificate\.fails\.candidates\.0\.upper_bound is 0"),
         (("stages", 0, "seats"), ["a", "b", "c"], r"thresholds?|combinations"),
         (("units",), 601, "units"),
+        (("use", "stages", 1, "reached"), 1, r"use\.stages\.1\.reached is 1, and"),
+        (("use", "stages", 0, "coverage", "value"), 0.5, r"use\.stages\.0\.coverage\.value is 0\.5"),
+        (("use", "stages", 0, "name"), "other", r"use\.stages\.0 is \"other\""),
+        (("use", "early", "value"), 0.123, r"use\.early\.value is 0\.123"),
+        (("use", "accuracy", "value"), 0.12345, r"use\.accuracy\.value is 0\.12345"),
+        (("use", "full_accuracy", "n"), 3, r"use\.full_accuracy\.n is 3"),
     ],
 )
 def test_the_message_names_the_field_and_the_remedy(

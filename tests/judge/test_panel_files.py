@@ -85,6 +85,7 @@ def test_a_json_file_with_tabs_is_read(tmp_path):
             "seats:\n  - model: openai/x\n    window: on\n",
             ":3: seats.0.window: a number is needed, and YAML reads this word as true",
         ),
+        ("rubric: {a: yes, b: 5}\n", ":1: rubric: a number is needed, and YAML reads this word as true"),
         ("name: x\nname: y\n", ":2: the key 'name' is twice"),
         ("final:\n  quorum: 1\n  quorum: 2\n", ":3: the key 'quorum' is twice"),
         ("name: [\n", ":2: "),

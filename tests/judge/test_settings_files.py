@@ -34,6 +34,13 @@ def test_what_no_file_may_say_is_refused(tmp_path: Path) -> None:
         read_settings(a_file(tmp_path, "spent: [1, 2]\n"), RunSettings)
 
 
+@pytest.mark.parametrize("written", ["max_cost: yes", "limit: on", "threshold: true"])
+def test_a_yes_or_no_is_no_number(tmp_path: Path, written: str) -> None:
+    said = rf"run\.yaml:1: {written.partition(':')[0]}: a number is needed, and YAML reads this word as true"
+    with pytest.raises(SettingsFileError, match=said):
+        read_settings(a_file(tmp_path, f"{written}\n"), RunSettings)
+
+
 def test_rules_between_fields_name_them_as_python_does(tmp_path: Path) -> None:
     with pytest.raises(SettingsRefused, match=r"^in_process does without Ray: leave out either it, or ray and ray_add"):
         settings_of(a_file(tmp_path, "ray: true\n"), RunSettings, {}, in_process=True)

@@ -269,3 +269,47 @@ def test_cases_with_speakers_have_the_next_schema_and_are_read_back(messages: li
 
     assert b'"schema":3' in case.to_part()
     assert without_provenance(case) == Case.from_part(case.to_part())
+
+
+ONE_ID = [
+    {"id": "t", "type": "function", "function": {"name": "read", "arguments": "{}"}},
+    {"id": "t", "type": "function", "function": {"name": "send", "arguments": "{}"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("results", "calls", "unknown"),
+    [
+        ([{"name": "send", "content": "B"}, {"name": "read", "content": "A"}], (2, 1), (False, False)),
+        ([{"content": "A"}, {"content": "B"}], (1, 2), (False, False)),
+        ([{"content": "A"}], (None,), (True,)),
+    ],
+)
+def test_two_calls_of_a_turn_with_one_id_are_told_apart_or_the_record_does_not_say(
+    results: list[dict[str, str]], calls: tuple[int | None, ...], unknown: tuple[bool, ...]
+) -> None:
+    answered = [{"role": "tool", "tool_call_id": "t", **one} for one in results]
+    case = read(
+        [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "", "tool_calls": ONE_ID}, *answered]
+    )
+
+    transcript = case.scenarios[0].execution.transcript
+    assert calls == transcript.answered_calls()[3:]
+    assert unknown == tuple(item.call_unknown for item in transcript.items[3:] if item.kind == "tool_result")
+
+
+def test_calls_in_the_content_that_share_an_id_are_repeated_once() -> None:
+    blocks = [{"type": "tool_use", "id": "t", "name": "read", "input": {}}]
+    case = read([{"role": "user", "content": "Go."}, {"role": "assistant", "content": blocks, "tool_calls": ONE_ID}])
+
+    called = [item.name for item in case.scenarios[0].execution.transcript.items if item.kind == "tool_call"]
+    assert ["read", "send"] == called
+
+
+def test_a_call_of_the_content_is_repeated_where_its_id_is_that_of_an_earlier_turn_too() -> None:
+    blocks = [{"type": "tool_use", "id": "t", "name": "read", "input": {}}]
+    turn = {"role": "assistant", "content": blocks, "tool_calls": ONE_ID[:1]}
+    case = read([{"role": "user", "content": "Go."}, turn, {"role": "tool", "tool_call_id": "t", "content": "A"}, turn])
+
+    kinds = [item.kind for item in case.scenarios[0].execution.transcript.items]
+    assert ["user", "tool_call", "tool_result", "tool_call"] == kinds

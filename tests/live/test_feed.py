@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -156,13 +156,13 @@ async def test_events_between_two_polls_of_the_log_are_sent_once(store: MemoryEv
     writing = Writing(store)
     events = iter(writing.script.whole())
     writing.write(next(events))
-    read_stream = store.read_stream
+    histories = store.histories
 
-    def late(stream: str, after: int = 0) -> Any:
+    def late(debate_ids: Sequence[str]) -> Any:
         writing.write(*events)  # the tail reads them too, after this
-        return read_stream(stream, after)
+        return histories(debate_ids)
 
-    store.read_stream = late  # type: ignore[method-assign]
+    store.histories = late  # type: ignore[method-assign]
     async with feed.follow("d", LIVE_EVENTS) as reader:
         await reader.so_far()
         await feed.caught_up()

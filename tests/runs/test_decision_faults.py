@@ -15,9 +15,9 @@ from jury_events.debate_events import JurorAbstained, JurorEvaluated
 from jury_judge import Jury
 from jury_judge.errors import RunUnfinished
 from jury_judge.settings.budget import Budget
-from jury_judge.stores.debates import read_debate
 from jury_providers.simulated.http.server import simulation_server
 from jury_providers.simulated.script import WireScript
+from jury_replay.intact import intact_history
 from jury_replay.replay import replay_history
 from jury_store.opening import open_store
 from support.canned_server import Asked, Canned, canned_server
@@ -68,7 +68,7 @@ async def test_every_failure_ends_over_each_api_as_the_table_says(url: str, tmp_
             result = await jury.evaluate(CASE, debate_id="d")
         served = server.served.requests
     store = open_store(url, write=False)
-    history = read_debate(store, "d")
+    history = intact_history(store, "d")
     store.close()
     calls: dict[str | None, list[str]] = {}
     for one in history.exchanges:
@@ -102,7 +102,7 @@ async def test_a_refused_key_stops_the_run_and_what_was_answered_is_not_asked_ag
             result = await jury.evaluate(CASE, debate_id="d")
         served = server.served.by_protocol
     store = open_store(url, write=False)
-    history = read_debate(store, "d")
+    history = intact_history(store, "d")
     store.close()
 
     assert {api: 2, **dict.fromkeys(others, 1)} == served

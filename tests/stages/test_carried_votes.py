@@ -13,8 +13,9 @@ from jury_judge import PlannedRun, Records, judge_run
 from jury_judge.errors import RunRefused
 from jury_judge.settings.erasure import Erasure
 from jury_judge.settings.selection import Selection
-from jury_judge.stores.debates import opening_of, read_debate
+from jury_judge.stores.debates import opening_of
 from jury_replay.fork import branch_off
+from jury_replay.intact import intact_history
 from jury_replay.origin import ForkOrigin
 from jury_replay.reopening import pen_of
 from jury_replay.replay import replay
@@ -39,7 +40,7 @@ async def _judged(planned: PlannedRun, said: list[str] | None = None) -> list[di
 def _shown(url: str, debate_id: str) -> str:
     """The piece with the earlier votes; "" where there is none."""
     with closing(open_store(url, write=False)) as store:
-        history = read_debate(store, debate_id)
+        history = intact_history(store, debate_id)
         return "".join(history.texts[one.text.part].decode() for one in history.opened.pieces if one.name == "carried")
 
 
@@ -84,7 +85,7 @@ async def test_a_debate_that_was_shown_votes_is_done_again_from_its_own_record(
     assert "" != _shown(url, "r~c1~s2") == _shown(elsewhere, "r~c1~s2")
     with closing(open_store(elsewhere, write=False)) as store:
         assert ["equal"] == [one.status for one in replay(store, DebateSelection(run_id="r"))]
-        history = read_debate(store, "r~c1~s2")
+        history = intact_history(store, "r~c1~s2")
     assert replay_under(history, history.opened.panel, pen_of(history)).missing is None
     origin = ForkOrigin(history)
     branch = branch_off(

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from jury_events.errors import JuryError
 from jury_judge.serving.service import Service
-from jury_judge.stores.debates import read_debate
+from jury_replay.intact import intact_history
 from jury_replay.replay import replay
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.settings import Grid
@@ -85,7 +85,7 @@ def _library(store: EventStore, debates: Collection[str]) -> Iterator[str]:
     for one in debates:
         try:
             row = store.debate(one)
-            reading = read_debate(store, one)
+            reading = intact_history(store, one)
             console = Console(file=io.StringIO(), width=120)
             render_debate(reading.events, reading.exchanges, reading.texts, console, full=True, local=reading.local)
         except JuryError as error:

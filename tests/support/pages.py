@@ -1,5 +1,6 @@
 """The pages over a store, asked without a network, and read as a browser's parser reads them."""
 
+import json
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -7,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from jury_events.codec import encode
-from jury_events.parts import Part, decode_digest, part_digest
+from jury_events.parts import Part, decode_digest, part_digest, refs_in
 from jury_judge.serving.service import Service
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
@@ -26,17 +27,22 @@ def stored(*debates: DebateBuilder) -> MemoryEventStore:
 
 
 def keep(store: EventStore, debate: DebateBuilder) -> None:
-    """Store the events of a debate that the store does not have yet, its texts with the first."""
+    """Store the events of a debate that the store does not have yet, its texts with the first.
+
+    Events of a debate whose model calls are left out name none.
+    """
     name = debate.opened.debate_id
-    parts = tuple(_part(ref, content) for ref, content in debate.texts.items())
     seen = len(store.read_stream(f"debate/{name}"))
-    events = tuple(
-        encode(event, recorded_at=START + number * 1_000_000, parts=parts if number == seen else ())
-        for number, event in enumerate(debate.events)
-        if number >= seen
-    )
+    kept = [
+        one.changed(exchanges=()) if getattr(one, "exchanges", ()) and not debate.exchanges else one
+        for one in debate.events
+    ]
+    events = [encode(one, recorded_at=START + number * 1_000_000) for number, one in enumerate(kept) if number >= seen]
     calls = tuple(encode(call, recorded_at=START) for call in debate.exchanges)
-    requests = [Append(f"debate/{name}", events, expected_version=seen, epoch=1)] if events else []
+    named = {ref for one in (*events, *calls) for ref in refs_in(json.loads(one.body))}
+    parts = tuple(_part(ref, content) for ref, content in debate.texts.items() if ref in named)
+    events[:1] = [one._replace(parts=parts) for one in events[:1]]
+    requests = [Append(f"debate/{name}", tuple(events), expected_version=seen, epoch=1)] if events else []
     requests += [Append(f"calls/{name}", calls)] if calls else []
     for answer in store.append(requests):
         assert isinstance(answer, Appended), answer

@@ -433,7 +433,8 @@ def test_a_malformed_hash_is_shown_as_stored(tmp_path):
     page = Site(store).get("/debates/run-1~one/events")
     store.close()
 
-    assert 200 == page.status
+    assert 500 == page.status
+    assert "event 1 (opened): a column contains a value of the wrong type" in page.one(".notice.broken")
     assert "'forged'" in page.text.replace("&#39;", "'")
 
 
@@ -456,7 +457,7 @@ def test_a_comparison_with_a_damaged_record_is_reported_and_keeps_the_ids(event)
     shown = damaged(event).get("/compare?a=run-1~one&b=run-2~one")
 
     assert 200 == shown.status
-    assert f"event {event + 1} of debate/run-2~one" in shown.one(".notice.broken")
+    assert f"debate run-2~one was altered: debate/run-2~one, event {event + 1} " in shown.one(".notice.broken")
     assert ["run-1~one", "run-2~one"] == shown.attributes("form.filters input", "value")
 
 

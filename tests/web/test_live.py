@@ -19,8 +19,8 @@ from jury_events.codec import decode
 from jury_events.ids import debate_stream
 from jury_judge.jury import Jury
 from jury_judge.panels.variables import Overrides
-from jury_judge.stores.debates import read_debate
 from jury_migrations.upgrading import upgrade
+from jury_replay.intact import intact_history
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
@@ -98,7 +98,7 @@ async def ws_reader(url: str, breaks_after: int) -> list[dict[str, Any]]:
 
 def log_of(store: EventStore, debate_id: str) -> tuple[LiveEvents, list[dict[str, Any]]]:
     """The live events, with ids, and the frames of the log of a debate."""
-    texts = read_debate(store, debate_id).texts
+    texts = intact_history(store, debate_id).texts
     events, frames = SseEvents(), Frames()
     expected: LiveEvents = []
     framed = []

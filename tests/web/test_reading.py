@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from jury_events.case import Omission
 from jury_events.ids import debate_stream
 from jury_judge.serving.service import Service
-from jury_judge.stores.debates import read_debate
+from jury_replay.intact import intact_history
 from jury_store.event_store import Append
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
@@ -157,7 +157,7 @@ def test_the_next_page_has_the_same_filters() -> None:
 
 def test_a_debate_is_read_as_the_result_model_in_camel_case(api_client: TestClient, recorded: str) -> None:
     store = open_store(recorded, write=False)
-    debate = read_debate(store, "d0")
+    debate = intact_history(store, "d0")
     store.close()
 
     found = api_client.get("/api/debates/d0").json()

@@ -10,6 +10,7 @@ from jury_analysis.certificate import Tried
 from jury_analysis.certificate_check import (
     Contradiction,
     RecordedCertificate,
+    RecordedFigure,
     RecordedPanel,
     at_most,
     certificate_contradictions,
@@ -79,19 +80,19 @@ class RecordedStageUse(Value):
     wrong_passes: _Count
     fails: _Count
     wrong_fails: _Count
-    coverage: Any
+    coverage: RecordedFigure
 
 
 class RecordedUse(Value):
-    """As of `LadderUse`; shares, intervals and costs are no part of what is applied."""
+    """As of `LadderUse`; intervals, calls and costs do not follow from counts."""
 
     part: Literal["certify", "test"]
     units: _Count
     stages: tuple[RecordedStageUse, ...]
-    early: Any
-    missed: Any
-    accuracy: Any
-    full_accuracy: Any
+    early: RecordedFigure
+    missed: RecordedFigure
+    accuracy: RecordedFigure
+    full_accuracy: RecordedFigure
     calls: float
     full_calls: float
     calls_known: bool
@@ -143,9 +144,10 @@ def _contradictions(recorded: RecordedLadder) -> Iterator[Contradiction]:
             return
         yield from _stage(field, recorded, place, of, promises, reached, missed)
         passed, failed = _accepted(of.passes, of.pass_threshold), _accepted(of.fails, of.fail_threshold)
-        yield from _use(recorded, place, reached, passed, failed)
+        yield from _certified_use(recorded, place, reached, passed, failed)
         reached -= passed[0] + failed[0]
         missed = next((row.missed for row in of.missed if row.threshold == of.pass_threshold), missed)
+    yield from _use(recorded)
     for warning in dict.fromkeys(one for stage in early for one in _warnings(stage)):
         if warning not in recorded.warnings:
             yield Contradiction("warnings", None, warning)
@@ -233,11 +235,10 @@ def _accepted(of: RecordedCertificate | None, threshold: float | None) -> tuple[
     return next(((one.accepted, one.wrong) for one in rows if one.threshold == threshold), (0, 0))
 
 
-def _use(
+def _certified_use(
     recorded: RecordedLadder, place: int, reached: int, passed: tuple[int, int], failed: tuple[int, int]
 ) -> Iterator[Contradiction]:
-    """What the ladder does on the cases that it was certified on."""
-    yield from differences("use.stages", len(recorded.use.stages), len(recorded.stages))
+    """What a stage does on the cases that it was certified on: it accepts what its certificate counts."""
     if recorded.use.part != "certify" or place >= len(recorded.use.stages):
         return
     said = recorded.use.stages[place]
@@ -247,6 +248,47 @@ def _use(
         *zip(("fails", "wrong_fails"), failed, strict=True),
     ):
         yield from differences(f"use.stages.{place}.{name}", getattr(said, name), found)
+
+
+def _use(recorded: RecordedLadder) -> Iterator[Contradiction]:
+    """What the ladder does on the cases of a part: what ends at a stage does not come to the next."""
+    use = recorded.use
+    yield from differences("use.stages", [one.name for one in use.stages], [one.name for one in recorded.stages])
+    if use.part == "certify":
+        yield from differences("use.units", use.units, recorded.units)
+        yield from differences("use.missed.n", use.missed.n, recorded.failing)
+    yield from at_most("use.missed.n", use.missed.n, use.units)
+    reached, last, wrong = use.units, len(use.stages) - 1, 0
+    for place, stage in enumerate(use.stages):
+        field, ended = f"use.stages.{place}", stage.passes + stage.fails
+        yield from differences(f"{field}.reached", stage.reached, reached)
+        yield from at_most(f"{field}.wrong_passes", stage.wrong_passes, stage.passes)
+        yield from at_most(f"{field}.wrong_fails", stage.wrong_fails, stage.fails)
+        yield from at_most(f"{field}.passes", ended, reached)
+        if place < last:
+            wrong += stage.wrong_passes + stage.wrong_fails
+            yield from _figure(f"{field}.coverage", stage.coverage, use.units, ended)
+            reached -= ended
+        else:
+            yield from _figure(f"{field}.coverage", stage.coverage, use.units, reached)
+    yield from _figure("use.early", use.early, use.units, use.units - reached)
+    yield from _figure("use.missed", use.missed, use.missed.n, most=sum(one.wrong_passes for one in use.stages[:last]))
+    early = use.units - reached
+    yield from _figure("use.accuracy", use.accuracy, use.units, least=early - wrong, most=use.units - wrong)
+    yield from _figure("use.full_accuracy", use.full_accuracy, use.units)
+
+
+def _figure(
+    field: str, said: RecordedFigure, n: int, count: int | None = None, *, least: int = 0, most: int | None = None
+) -> Iterator[Contradiction]:
+    """A share of `n` units: of `count` of them, else of a whole number from `least` to `most`."""
+    yield from differences(f"{field}.n", said.n, n)
+    value = None if said.value is None else float(said.value)
+    if not n or value is None:
+        yield from differences(f"{field}.value", value, None if not n else "a share")
+        return
+    found = min(max(round(value * n), least), n if most is None else min(most, n)) if count is None else count
+    yield from differences(f"{field}.value", value, found / n)
 
 
 def _warnings(stage: RecordedStage) -> tuple[str, ...]:

@@ -154,8 +154,13 @@ def _is_same(message: Any, last: Any, after: _AgentOutput, before: _AgentOutput)
 def _add_calls(after: _AgentOutput, before: _AgentOutput, builder: TranscriptBuilder) -> None:
     """Add the calls of the output that its message has lost: an agent's loop takes the call of `submit` out of it."""
     for item in after.items:
-        if isinstance(item, ToolCall) and item not in before.items and item.call_id not in builder.called:
+        if isinstance(item, ToolCall) and item not in before.items and not _is_called(item, builder):
             builder.add(ToolCall, "output.choices.0.message.tool_calls", **dict(item))
+
+
+def _is_called(call: ToolCall, builder: TranscriptBuilder) -> bool:
+    """Whether the messages have a call: of that id and tool, as ids may be those of other turns too."""
+    return any((one.call_id, one.name) == (call.call_id, call.name) for one in builder.calls_since(0))
 
 
 def _limit(limit: Any, builder: TranscriptBuilder) -> None:

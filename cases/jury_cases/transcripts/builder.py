@@ -79,6 +79,10 @@ class TranscriptBuilder:
         """The items so far, with what they were added with."""
         return tuple(self._items)
 
+    def calls_since(self, start: int) -> list[ToolCall]:
+        """The calls among the items from the number `start` on."""
+        return [one.item for one in self._items[start:] if isinstance(one.item, ToolCall)]
+
     @property
     def authors(self) -> frozenset[MessageAuthor]:
         """The authors of the messages that the items are of, as far as they were recorded by `by`."""

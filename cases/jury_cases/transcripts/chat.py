@@ -131,7 +131,7 @@ def _read_turn(
     message: dict[str, Any], kind: MessageKind, name: str | None, builder: TranscriptBuilder, place: str
 ) -> None:
     """Read a message of a system, a user, an agent, or a role that no rule knows, which is shown with its own name."""
-    before, known = len(builder), set(builder.called)
+    before = len(builder)
     origin = AUTHORS[kind]
     _thoughts(message, origin, builder, place)
     BlockReader(Speaker(kind, origin, name), builder).read(_content(message), f"{place}.content")
@@ -140,8 +140,7 @@ def _read_turn(
     if isinstance(message.get("audio"), dict) and not is_blank(message["audio"]):
         _read_audio(message["audio"], kind, name, builder, f"{place}.audio")
     # LangChain repeats calls of the content in `tool_calls`, also in messages that a program converted.
-    repeated = builder.called - known
-    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", origin, known=repeated)
+    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", origin, shown=builder.calls_since(before))
     if not is_blank(message.get("function_call")):
         add_call(message["function_call"], builder, f"{place}.function_call", origin)
     if len(builder) == before:

@@ -5,7 +5,8 @@ same fields. An answer's content has its parts in order; `tool_calls` repeats th
 does not have. Source: `langchain_core.messages`, and the packages of OpenAI, Anthropic and Google.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jury_cases.transcripts.authors import MessageAuthor
@@ -17,6 +18,7 @@ from jury_cases.transcripts.langchain_blocks import CALLS, blocks_of, call_id_of
 from jury_cases.transcripts.langchain_chunks import ChunkRun, added_up
 from jury_cases.transcripts.responses import read_item
 from jury_cases.transcripts.speaker import Speaker
+from jury_cases.transcripts.tool_calls import RepeatedCalls
 from jury_events.transcript import Event, Origin, ToolCall, ToolResult
 
 _ROLES = {
@@ -153,9 +155,12 @@ def _read_notice(fields: dict[str, Any], source: str, builder: TranscriptBuilder
 
 
 def _read_answer(fields: dict[str, Any], given: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    before, known = len(builder), set(builder.called)
+    before = len(builder)
     listed = as_objects(fields.get("tool_calls"), f"{place}.tool_calls", "tool calls")
-    calls = {found: one for one in listed if (found := call_id_of(one)) is not None}
+    calls: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for one in listed:
+        if (found := call_id_of(one)) is not None:
+            calls[found].append(one)
     _read_thoughts({**fields, **given}, builder, place)
     for index, item in enumerate(as_objects(given.get("tool_outputs"), f"{place}.tool_outputs", "items")):
         read_item(item, builder, f"{place}.additional_kwargs.tool_outputs.{index}")
@@ -165,12 +170,13 @@ def _read_answer(fields: dict[str, Any], given: dict[str, Any], builder: Transcr
     repeated = bool(listed or fields.get("invalid_tool_calls"))
     if not repeated:  # as older releases wrote them
         said |= {part: given.get(part) for part in ("tool_calls", "function_call")}
-    shown = builder.called - known
-    rest = [one for one in listed if not (in_content if (found := call_id_of(one)) is None else found in shown)]
+    shown = RepeatedCalls(builder.calls_since(before), listed)
+    rest = [one for one in listed if not (in_content if call_id_of(one) is None else shown.has(one))]
     if rest or not all(map(is_blank, said.values())):
         said["tool_calls"] = rest or said.get("tool_calls")
         read_message({"role": "assistant", "name": name, **said}, builder, place)
-    _read_invalid(fields.get("invalid_tool_calls"), builder, f"{place}.invalid_tool_calls", builder.called - known)
+    invalid = f"{place}.invalid_tool_calls"
+    _read_invalid(fields.get("invalid_tool_calls"), builder, invalid, builder.calls_since(before))
     if len(builder) == before:
         builder.message("assistant", "", place, name=name)
     _read_end(fields.get("response_metadata"), builder, f"{place}.response_metadata")
@@ -212,11 +218,13 @@ def _read_content(content: Any, name: str | None, builder: TranscriptBuilder, pl
     return called
 
 
-def _read_invalid(value: Any, builder: TranscriptBuilder, place: str, known: Collection[str]) -> None:
+def _read_invalid(value: Any, builder: TranscriptBuilder, place: str, shown: Sequence[ToolCall]) -> None:
     """Calls whose arguments could not be parsed: the call as written, and the error behind it."""
-    for index, call in enumerate(as_objects(value, place, "calls")):
+    listed = as_objects(value, place, "calls")
+    repeated = RepeatedCalls(shown, listed)
+    for index, call in enumerate(listed):
         call_id = call_id_of(call)
-        if call_id is not None and call_id in known:
+        if repeated.has(call):
             continue
         name = text_or_none(call.get("name"))
         at = f"{place}.{index}"

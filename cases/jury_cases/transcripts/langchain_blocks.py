@@ -4,7 +4,7 @@ Covers the standard blocks (`output_version="v1"`), their forerunners (`source_t
 a provider's package leaves as its interface sends them. Source: `langchain_core.messages.content`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank, text_or_none
@@ -22,7 +22,7 @@ _UNSHOWN_EXTRAS = frozenset(
 _NO_CONTENT = frozenset({"id", "index", "partial_json", "toolset_name", "extras"})
 
 
-def blocks_of(content: Any, calls: Mapping[str, dict[str, Any]]) -> Any:
+def blocks_of(content: Any, calls: Mapping[str, Sequence[dict[str, Any]]]) -> Any:
     """The content with its blocks converted; text, null and other values unchanged.
 
     Args:
@@ -34,7 +34,7 @@ def blocks_of(content: Any, calls: Mapping[str, dict[str, Any]]) -> Any:
     return [one for block in content for one in _converted(block, calls)] if isinstance(content, list) else content
 
 
-def _converted(block: Any, calls: Mapping[str, dict[str, Any]]) -> Iterator[Any]:
+def _converted(block: Any, calls: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[Any]:
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "non_standard" and isinstance(block.get("value"), dict) and block["value"].get("type") != kind:
         block, kind = block["value"], block["value"].get("type")
@@ -132,13 +132,20 @@ def call_id_of(block: Mapping[str, Any]) -> str | None:
     return text_or_none(block.get("call_id")) or text_or_none(block.get("id"))
 
 
-def _call(block: dict[str, Any], calls: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def _call(block: dict[str, Any], calls: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, Any]:
     call_id = call_id_of(block)
-    whole = calls.get(call_id or "", {})
+    whole = _whole(block, calls.get(call_id or "", ()))
     given = next((block[name] for name in ("args", "input", "arguments") if not is_blank(block.get(name))), None)
     arguments = _arguments(whole) if whole else given if given is not None else block.get("partial_json")
     name = text_or_none(block.get("name")) or text_or_none(whole.get("name")) or as_text(block.get("type"))
     return {"type": "tool_call", "id": call_id, "name": name, "args": arguments}
+
+
+def _whole(block: Mapping[str, Any], listed: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The call of the list that a block is; of several with its id the one of its name; {}: that is not clear."""
+    if len(listed) > 1:
+        listed = [one for one in listed if text_or_none(one.get("name")) == text_or_none(block.get("name"))]
+    return listed[0] if len(listed) == 1 else {}
 
 
 def _arguments(call: Mapping[str, Any]) -> Any:
@@ -147,7 +154,7 @@ def _arguments(call: Mapping[str, Any]) -> Any:
     return function.get("arguments") if isinstance(function, dict) else call.get("args")
 
 
-def _text(block: dict[str, Any], calls: Mapping[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _text(block: dict[str, Any], calls: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
     """A text; blocks of a stream that had the same index were merged into one, with a thought or a call."""
     if not is_blank(block.get("reasoning")):
         yield {"type": "reasoning", "reasoning": block["reasoning"]}

@@ -1,6 +1,7 @@
 """Reads tool calls in the formats of OpenAI, Anthropic, LangChain, AgentDojo and Inspect."""
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from jury_cases.errors import CaseFileError
@@ -36,9 +37,9 @@ def add_calls(
     place: str,
     origin: Origin = "model",
     *,
-    known: Collection[str] = (),
+    shown: Sequence[ToolCall] = (),
 ) -> None:
-    """Add a list of calls; null is [], calls with `known` ids are skipped.
+    """Add a list of calls; null is [], those that repeat one of `shown` are skipped.
 
     Raises:
         CaseFileError: it is not a list, or a call names no tool.
@@ -47,10 +48,39 @@ def add_calls(
         return
     if not isinstance(value, list):
         raise CaseFileError(f"{place}: must be a list of tool calls, not {json_kind(value)}")
+    repeated = RepeatedCalls(shown, [one for one in value if isinstance(one, dict)])
     for index, item in enumerate(value):
-        if is_blank(item) or (isinstance(item, dict) and call_id_of(item) in known):
+        if is_blank(item) or (isinstance(item, dict) and repeated.has(item)):
             continue
         add_call(item, builder, f"{place}.{index}", origin)
+
+
+class RepeatedCalls:
+    """Which calls of a list repeat calls of their message that were read before, by id.
+
+    Several calls of a message may have one id: then the tool's name says which of them is repeated.
+    """
+
+    def __init__(self, shown: Iterable[ToolCall], listed: Iterable[dict[str, Any]]) -> None:
+        with_ids = [one for one in shown if one.call_id is not None]
+        self._named: Counter[tuple[str | None, str | None]] = Counter((one.call_id, one.name) for one in with_ids)
+        self._shown: Counter[str | None] = Counter(one.call_id for one in with_ids)
+        self._listed = Counter(map(call_id_of, listed))
+
+    def has(self, item: dict[str, Any]) -> bool:
+        """Whether this call of the list was read before."""
+        named = call_id_of(item), _name_of(item)
+        if self._named[named]:
+            self._named[named] -= 1
+            return True
+        return 0 < self._listed[named[0]] <= self._shown[named[0]]
+
+
+def _name_of(item: dict[str, Any]) -> str | None:
+    inner = item.get("function") or item.get("custom") or item
+    if not isinstance(inner, dict):
+        return text_or_none(inner)
+    return next((inner[key] for key in _NAMES if isinstance(inner.get(key), str)), None)
 
 
 def call_id_of(item: dict[str, Any]) -> str | None:

@@ -1,11 +1,10 @@
 """Items of a transcript that is being built: results of which the record does not say the call, and sources."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from jury_cases.transcripts.authors import MessageAuthor
-from jury_events.pending_calls import PendingCalls
-from jury_events.transcript import Item, ItemSource, ToolCall, ToolResult
+from jury_events.transcript import Item, ItemSource, ToolResult, joins_of
 
 
 class BuiltItem(NamedTuple):
@@ -26,24 +25,19 @@ class BuiltItem(NamedTuple):
     place: str = ""
 
 
-def with_unclear_calls(built: Iterable[BuiltItem]) -> tuple[Item, ...]:
-    """The items; results without the id of their call are marked `call_unknown` where several open calls remain."""
-    calls = PendingCalls()
-    found: list[Item] = []
-    for one in built:
-        item = kept = one.item
-        if isinstance(item, ToolCall):
-            calls.called(len(found), item.name, item.call_id)
-        elif isinstance(item, ToolResult) and item.call_unknown:
-            calls.answered_by_unknown(item.name)
-        elif isinstance(item, ToolResult):
-            if item.call_id is None and not one.in_order and calls.candidates(item.name) > 1:
-                kept = item.model_copy(update={"call_unknown": True})
-                calls.answered_by_unknown(item.name)
-            else:
-                calls.answered(item.name, item.call_id)
-        found.append(kept)
-    return tuple(found)
+def with_unclear_calls(built: Sequence[BuiltItem]) -> tuple[Item, ...]:
+    """The items; results of which the record does not say the call are marked `call_unknown`.
+
+    A file of such a result is one of its message: the id that it has means several calls.
+    """
+    items = [one.item for one in built]
+    joins = joins_of(items, [one.in_order for one in built])
+    return tuple(_marked(item) if join.unclear else item for item, join in zip(items, joins, strict=True))
+
+
+def _marked(item: Item) -> Item:
+    update = {"call_unknown": True} if isinstance(item, ToolResult) else {"call_id": None}
+    return item.model_copy(update=update)
 
 
 def sources_of(built: Sequence[BuiltItem]) -> tuple[ItemSource, ...]:

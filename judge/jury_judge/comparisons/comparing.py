@@ -13,8 +13,9 @@ from jury_judge.comparisons.run_comparison import Flip, RunComparison, compare_r
 from jury_judge.comparisons.run_panels import run_panel_differences
 from jury_judge.settings.vote_sources import Count
 from jury_judge.stores.chosen_scale import ChosenScale, chosen_scale
-from jury_judge.stores.debates import panel_of, read_debate, rows_of_run, same_case
+from jury_judge.stores.debates import panel_of, rows_of_run, same_case
 from jury_judge.stores.seat_efforts import effort_lines
+from jury_replay.intact import intact_history
 from jury_store.event_store import EventStore
 from jury_views.events_by_phase import role_of
 
@@ -88,7 +89,7 @@ def compared(
 
 
 def _debates(store: EventStore, a: str, b: str) -> ComparedDebates:
-    readings = read_debate(store, a), read_debate(store, b)
+    readings = intact_history(store, a), intact_history(store, b)
     roles: dict[str, str] = {}
     for reading in reversed(readings):
         panel = reading.opened.panel

@@ -8,6 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
+from jury_events.envelope import GENESIS
 from jury_views.events_by_phase import Texts
 from jury_views.live.encodings import Encoding
 from jury_views.live.points import Point, chunk_point, pieces
@@ -16,10 +17,11 @@ T = TypeVar("T")
 
 
 class DecodedEvent(NamedTuple):
-    """A decoded event of the log, with the texts that its encodings need."""
+    """A decoded event of the log, with its hash and the texts that its encodings need."""
 
     position: int
     version: int
+    hash: bytes
     event: DebateEvent
     texts: Texts
 
@@ -27,7 +29,7 @@ class DecodedEvent(NamedTuple):
 class EventBuffer(Generic[T]):
     """The events of a debate in one encoding, filled by the feed.
 
-    `version` is that of the last event of `debate/{id}` in it; `readers` counts its cursors.
+    `version` and `last` are number and hash of the last event of `debate/{id}` in it; `readers` counts its cursors.
     """
 
     def __init__(self, debate_id: str, encoding: Encoding[T]) -> None:
@@ -37,6 +39,7 @@ class EventBuffer(Generic[T]):
         self.loaded = False
         self.over = False
         self.version = 0
+        self.last = GENESIS
         self.problem: Exception | None = None
         self.ended = False
         self._position = 0
@@ -62,7 +65,7 @@ class EventBuffer(Generic[T]):
             items = self._fold.take(one.event, one.texts)
             for point, item in zip(pieces(one.position, len(items)), items, strict=True):
                 self._append(point, item)
-            self.version, self._position = one.version, one.position
+            self.version, self.last, self._position = one.version, one.hash, one.position
             self.over = self.over or isinstance(one.event, DebateCompleted | DebateFailed | DebateCancelled)
         if not self._judged:
             self._write(chunks, numbers)
@@ -75,6 +78,7 @@ class EventBuffer(Generic[T]):
         """Drop everything, to be loaded again from the log: texts were erased, or the store was away."""
         self.loaded = self.over = self._judged = False
         self.version = self._position = 0
+        self.last = GENESIS
         self._fold = self.encoding.fold()
         self._points, self._items = [], []
 

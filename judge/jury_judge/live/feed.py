@@ -16,11 +16,13 @@ from jury_events.codec import decode
 from jury_events.conditions import Values, fields_of
 from jury_events.debate_events import DebateOpened, JurorEvaluated, StatementMade, TextsErased
 from jury_events.debate_history import DebateHistory
-from jury_events.envelope import StoredEvent
-from jury_events.errors import EventError, JuryError
-from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, debate_stream, stream_debate
+from jury_events.envelope import StoredEvent, stored_hash
+from jury_events.errors import EventError, Failure, JuryError
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, stream_debate
 from jury_judge.errors import TooManyReaders
 from jury_judge.live.event_buffer import Cursor, DecodedEvent, EventBuffer
+from jury_replay.errors import RecordDamaged
+from jury_replay.intact import intact_histories
 from jury_store.errors import StoreClosed, StoreError
 from jury_store.event_store import EventStore
 from jury_views.live.encodings import Encoding
@@ -221,11 +223,12 @@ class Feed:
                 buffer.clear()
             if not buffer.loaded:
                 # Read after the batch: the stream includes the batch; later events are in the next batch.
-                events = await asyncio.to_thread(self._store.read_stream, debate_stream(buffer.debate_id))
-            decoded = await asyncio.to_thread(_decoded, self._store, buffer.debate_id, events, buffer.version)
+                events = await asyncio.to_thread(_recorded, self._store, buffer.debate_id)
+            news = [one for one in events if one.version > buffer.version]
+            decoded = await asyncio.to_thread(_decoded, self._store, buffer.debate_id, news, buffer.last)
             buffer.add(decoded, chunks, self._numbers, calls)
         except JuryError as error:
-            if isinstance(error, StoreError):
+            if isinstance(error, StoreError) and error.failure is not Failure.ALTERED:
                 buffer.clear()  # read whole again once the store is back
                 raise
             buffer.fail(error)
@@ -261,14 +264,26 @@ def _answer(waiting: list[asyncio.Future[None]], error: Exception | None = None)
                 done.set_exception(error)
 
 
-def _decoded(store: EventStore, debate_id: str, events: Sequence[StoredEvent], after: int) -> list[DecodedEvent]:
-    history = DebateHistory.of_events(debate_id, (one for one in events if one.version > after))
+def _recorded(store: EventStore, debate_id: str) -> Sequence[StoredEvent]:
+    """The events of a debate so far, of one that is unaltered; raises `RecordDamaged`."""
+    (history,) = intact_histories(store, [debate_id])
+    return history.stored_events
+
+
+def _decoded(store: EventStore, debate_id: str, events: Sequence[StoredEvent], last: bytes) -> list[DecodedEvent]:
+    """The events that follow the one with the hash `last`; raises `RecordDamaged` where one does not."""
+    for one in events:
+        if stored_hash(last, one) != one.hash:
+            what = f"event {one.version} does not follow from the event before"
+            raise RecordDamaged(f"debate {debate_id} was altered: {what}; see jury verify {debate_id}")
+        last = one.hash
+    history = DebateHistory.of_events(debate_id, events)
     refs = {one.statement.statement for one in history.events if isinstance(one, StatementMade)}
     evaluations = (one.evaluation for one in history.events if isinstance(one, JurorEvaluated))
     refs |= {one.rationale for one in evaluations if one.rationale is not None}
     parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
     texts = {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
     return [
-        DecodedEvent(stored.position, stored.version, event, texts)
+        DecodedEvent(stored.position, stored.version, stored.hash, event, texts)
         for stored, event in zip(history.stored_events, history.events, strict=True)
     ]

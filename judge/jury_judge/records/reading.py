@@ -34,6 +34,7 @@ class ReadRecords(OpenStore):
         Raises:
             SettingError: not a valid debate id.
             BadPoint: `after` is not the id of a live event.
+            RecordDamaged: what is recorded of it was altered.
             TooManyReaders: too many follow debates already.
         """
         from jury_views.live.encodings import LIVE_EVENTS
@@ -50,16 +51,19 @@ class ReadRecords(OpenStore):
                 yield one
 
     async def read(self, debate_id: str) -> "DebateHistory":
-        """The recorded history of a debate: its events, model calls and texts.
+        """The recorded history of a debate: its events, model calls and texts, checked against their hashes.
 
         Raises:
             DebateNotFound: there is none of that id; the message says where it is the id of a run.
+            RecordDamaged: it was altered; `jury verify` says where.
         """
         check_debate_id(debate_id)
         return await self._read(_checked_history, debate_id)
 
     async def history(self, debate_id: str) -> "DebateHistory":
-        """The same, unchecked: what does not decode raises an error when it is used, and the rest can be read.
+        """The same as it is stored, altered or not: `integrity_states` says whether it was.
+
+        What does not decode raises an error when it is used, and the rest can be read.
 
         Raises:
             DebateNotFound: there is none of that id.
@@ -72,6 +76,7 @@ class ReadRecords(OpenStore):
 
         Raises:
             DebateNotFound: there is none of that id.
+            RecordDamaged: it was altered; `jury verify` says where.
         """
         check_debate_id(debate_id)
         return await self._read(_result, debate_id)
@@ -111,7 +116,9 @@ class ReadRecords(OpenStore):
 
 def _item_messages(store: EventStore, debate_id: str) -> dict[int, int]:
     from jury_judge.stores.case_messages import CaseMessages
+    from jury_replay.intact import intact_histories
 
+    intact_histories(store, [debate_id])
     cases = CaseMessages(store)
     found = cases.of(cases.opened([debate_id])).get(debate_id)
     if found is None:
@@ -125,10 +132,10 @@ def _page(store: EventStore, /, **asked: Any) -> list[DebateRow]:
 
 
 def _checked_history(store: EventStore, debate_id: str) -> "DebateHistory":
-    from jury_judge.stores.debates import read_debate
+    from jury_replay.intact import intact_history
 
     with _or_a_run(store, debate_id):
-        return read_debate(store, debate_id)
+        return intact_history(store, debate_id)
 
 
 def _history(store: EventStore, debate_id: str) -> "DebateHistory":
@@ -151,8 +158,8 @@ def _or_a_run(store: EventStore, name: str) -> Iterator[None]:
 
 
 def _result(store: EventStore, debate_id: str) -> "CollaborativeJuryResult":
-    from jury_judge.stores.debates import read_debate
+    from jury_replay.intact import intact_history
     from jury_views.models_of_results import result_model
     from jury_views.result_lines import result_of
 
-    return result_model(result_of(read_debate(store, debate_id)))
+    return result_model(result_of(intact_history(store, debate_id)))

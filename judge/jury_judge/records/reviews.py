@@ -192,10 +192,12 @@ class ReviewRecords(OpenStore):
 
 
 def _recorded(store: EventStore, debate_id: str) -> "tuple[DebateRow, DebateHistory]":
+    from jury_replay.intact import intact_history
+
     row = store.debate(debate_id)
     if row is None:
         raise DebateNotFound.named(debate_id)
-    return row, store.history(debate_id)
+    return row, intact_history(store, debate_id)
 
 
 def _awaits(store: EventStore, debate_id: str, reviewer: str | None, reviews: int) -> bool:

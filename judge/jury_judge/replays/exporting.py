@@ -17,6 +17,7 @@ from jury_replay.cassettes.lines import BATCH_SUFFIX, BEGINS, SUFFIX
 from jury_replay.cassettes.provenance import Provenance
 from jury_replay.cassettes.writing import write_cassette
 from jury_replay.errors import RecordDamaged
+from jury_replay.intact import intact_histories
 from jury_replay.output_path import check_output_path
 from jury_replay.selection import DebateSelection
 from jury_store.event_store import EventStore
@@ -189,6 +190,7 @@ def tables(
     from jury_judge.tables.table_export import export_tables  # noqa: PLC0415  (slow to import: pyarrow)
 
     must_exist(store, selection)
+    _named_are_intact(store, selection)
     return export_tables(store, selection, folder, form=form, texts=texts, on_debate=_counter(progress))
 
 
@@ -202,11 +204,18 @@ def debates_csv(
     from jury_replay.table_file import replacing  # noqa: PLC0415
 
     must_exist(store, selection)
+    _named_are_intact(store, selection)
     if not isinstance(output, Path):
         return export_debates(store, selection, output, texts=texts, on_debate=_counter(progress))
     check_csv_path(output, DEBATES)
     with replacing(output) as part, part.open("wb") as file:
         return export_debates(store, selection, file, texts=texts, on_debate=_counter(progress))
+
+
+def _named_are_intact(store: EventStore, selection: DebateSelection) -> None:
+    """Refuse debates that are named and were altered; of a run or a store the tables are those of its lists."""
+    for chunk in selection.chunks(store) if selection.debate_ids is not None else ():
+        intact_histories(store, chunk)
 
 
 def _counter(progress: Progress | None) -> Callable[[], None]:

@@ -11,8 +11,8 @@ from jury_events.debate_history import DebateHistory
 from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES
 from jury_judge.errors import BranchTaken
-from jury_judge.stores.debates import read_debate
 from jury_replay.fork import Branch, branch_id, branch_off
+from jury_replay.intact import intact_history
 from jury_replay.origin import ForkOrigin
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
@@ -79,7 +79,7 @@ def plan_fork(
     version = origin.point(at)
     named = debate_id or branch_id(origin.debate_id, version, resolved)
     if store.heads([debate_stream(named)]):
-        return _found(read_debate(store, named), named, origin, version, resolved)
+        return _found(intact_history(store, named), named, origin, version, resolved)
     branch = branch_off(
         origin,
         version,

@@ -25,6 +25,7 @@ from jury_events.text.visible_text import visible_line
 from jury_events.verdict import PASS, Verdict
 from jury_judge.errors import ReasonRefused, ReviewRefused
 from jury_judge.reviews.blindness import reviewed_same_case
+from jury_replay.intact import require_intact
 from jury_store.errors import EventConflict, WrongVersion
 from jury_store.event_store import Append, Appended, AppendResults, EventStore
 from jury_views.numbered_items import numbered_items
@@ -93,6 +94,7 @@ def verdict_change(debate_id: str, new: NewReview) -> ReviewChange:
 
     def decide(store: EventStore, history: DebateHistory) -> _Decision:
         check_reviewable(history)
+        require_intact(store, [history])  # a person's verdict is on what was judged
         facts = history.reviews
         before = facts.by(new.reviewer)
         said = reviewed_position(history.opened, new)

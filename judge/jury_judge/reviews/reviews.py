@@ -16,6 +16,7 @@ from jury_judge.reviews.review_changes import (
     verdict_change,
     withdrawal_change,
 )
+from jury_replay.intact import intact_history
 from jury_store.event_store import EventStore
 from jury_views.review_objects import reasons_in
 
@@ -25,9 +26,9 @@ def reviews_of(store: EventStore, debate_id: str) -> ReviewFacts:
 
     Raises:
         DebateNotFound: the debate was never opened.
-        EventError: an event does not decode.
+        RecordDamaged: it was altered.
     """
-    return store.history(debate_id).reviews
+    return intact_history(store, debate_id).reviews
 
 
 def reasons_of(store: EventStore, debate_id: str) -> dict[int, str | None]:
@@ -35,9 +36,9 @@ def reasons_of(store: EventStore, debate_id: str) -> dict[int, str | None]:
 
     Raises:
         DebateNotFound: the debate was never opened.
-        EventError: an event does not decode.
+        RecordDamaged: it was altered.
     """
-    return reasons_in(store.history(debate_id))
+    return reasons_in(intact_history(store, debate_id))
 
 
 def record_review(store: EventStore, debate_id: str, new: NewReview, *, clock: Clock = microseconds_now) -> Review:

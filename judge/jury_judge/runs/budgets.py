@@ -7,9 +7,10 @@ from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.batches.batch_log import batches_of
 from jury_events.exchange import ExchangeRecorded
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.stores.debates import read_debate, rows_of_run
+from jury_judge.stores.debates import rows_of_run
 from jury_providers.prices import PRICES_ENV, Prices
 from jury_providers.tokens import token_upper_bound
+from jury_replay.intact import intact_history
 from jury_store.debate_rows import DebateFilter, RunRow, Totals
 from jury_store.event_store import EventStore
 
@@ -67,7 +68,7 @@ def _spent(store: EventStore, run_id: str, sums: Totals, prices: Prices, on: dat
 
 def _cost(store: EventStore, debate_id: str, prices: Prices, on: date) -> float:
     """The cost of a debate with calls whose cost is not recorded: those count with the most that they can have cost."""
-    history = read_debate(store, debate_id)
+    history = intact_history(store, debate_id)
     sizes = {ref: len(content) for ref, content in history.texts.items()}
     return sum(_most(one, sizes, prices, on) for one in history.exchanges)
 

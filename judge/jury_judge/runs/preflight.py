@@ -3,7 +3,7 @@
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from jury_cases.omissions import OmissionReport
 from jury_cases.outline import BUILT, batches
@@ -14,6 +14,7 @@ from jury_events.panel import Panel
 from jury_events.stages import StagePlace
 from jury_judge.errors import OtherCase, ReadOtherwise, RunRefused
 from jury_judge.runs.case_fit import CaseFit
+from jury_judge.runs.later_labels import LaterLabels
 from jury_judge.runs.recorded_content import is_same_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import RunIndex
@@ -71,6 +72,7 @@ class PreflightReport:
     beyond: int = 0
     prompts: int | None = None
     followed: bool = False
+    later_labels: LaterLabels = field(default_factory=LaterLabels)
 
     @property
     def cases(self) -> int | None:
@@ -155,6 +157,7 @@ def preflight(
                 if row is not None:
                     known += 1
                     ended += row.has_ended
+                    report.later_labels.add(case, row)
                     with suppress(ReadOtherwise):  # named when the debate would go on
                         check_case(run, case, debate, row, store)
             if end is not None and time.monotonic() > end:

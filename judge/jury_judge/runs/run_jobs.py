@@ -141,6 +141,7 @@ class RunJobs:
         """Compare a recorded debate with its case; one that was opened under an earlier reading is left as it is."""
         if debate in self.state.failed:
             return False
+        self.checked.later_labels.add(case, row)
         try:
             check_case(self.run, case, debate, row, self.store)
         except ReadOtherwise as error:

@@ -141,6 +141,7 @@ class RunLines:
                 if not isinstance(found, str):
                     for debate, row in debates:
                         if row is not None:
+                            self._checked.later_labels.add(found, row)
                             with suppress(ReadOtherwise):  # the jobs name it
                                 check_case(self._run, found, debate, row, self._store)
                 yield debates

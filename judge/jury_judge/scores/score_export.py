@@ -6,7 +6,6 @@ from contextlib import ExitStack, closing
 from typing import Any, Literal, NamedTuple
 
 from jury_events.codec import encode
-from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.ids import local_stream
 from jury_events.local_events import ExportedScore, ScoresExportBegun, ScoresExported
@@ -16,6 +15,7 @@ from jury_judge.scores.export_lock import export_lock
 from jury_judge.scores.score_target import ScoreTarget
 from jury_judge.stores.debates import must_exist
 from jury_judge.stores.stores import Say, open_writer
+from jury_replay.intact import intact_history
 from jury_replay.selection import DebateSelection
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
@@ -80,12 +80,12 @@ def export_scores(
             open_writer(url, run=_NAME, wait=WRITER_WAIT, say=say).close()
         for chunk in selection.chunks(store):
             for name in chunk:
-                yield _exported(store.history(name), target, None if dry_run else _LocalStream(url, name, say))
+                yield _exported(store, name, target, None if dry_run else _LocalStream(url, name, say))
 
 
-def _exported(history: DebateHistory, target: ScoreTarget, stream: "_LocalStream | None") -> ExportedScores:
-    name = history.debate_id
+def _exported(store: EventStore, name: str, target: ScoreTarget, stream: "_LocalStream | None") -> ExportedScores:
     try:
+        history = intact_history(store, name)
         trace, local = judged_trace(history), history.local
     except (DebateNotFound, EventError) as error:
         return ExportedScores(name, "unreadable", detail=str(error))

@@ -1,12 +1,10 @@
 """What a server shows of a store."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jury_events.debate_history import DebateHistory
-from jury_events.envelope import StoredEvent
-from jury_events.ids import calls_stream, debate_stream
-from jury_events.parts import PartRef
+from jury_events.ids import debate_stream
 from jury_events.review_facts import ReviewFacts
 from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, compared
 from jury_judge.comparisons.comparison_target import Kind
@@ -15,9 +13,9 @@ from jury_judge.reviews.blindness import partial_items, reviewed_same_case
 from jury_judge.reviews.review_queue import QueueItem, review_queue
 from jury_judge.reviews.reviews import reviews_of
 from jury_judge.settings.vote_sources import Count
-from jury_judge.stores.debates import read_debate
 from jury_judge.stores.integrity_state import IntegrityState, integrity_states
-from jury_replay.replay import Replayed, replay_chunk
+from jury_replay.intact import intact_history
+from jury_replay.replay import Replayed, replay_history
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
 from jury_replay.rescoring.settings import Grid, Mode
@@ -121,12 +119,12 @@ class StoreReader:
         return self._store.debate(debate_id)
 
     def history(self, debate_id: str) -> DebateHistory:
-        """Everything that is recorded of a debate, also where it was altered."""
-        return self._store.history(debate_id)
+        """Everything that is recorded of a debate, unaltered; `RecordDamaged` where it is not."""
+        return intact_history(self._store, debate_id)
 
-    def checked_history(self, debate_id: str) -> DebateHistory:
-        """Everything that is recorded of a debate, all of which decodes."""
-        return read_debate(self._store, debate_id)
+    def found_history(self, debate_id: str) -> DebateHistory:
+        """The same, also where it was altered: for pages that show its `integrity` with it."""
+        return self._store.history(debate_id)
 
     def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
         """Several debates in this order; all their texts are in memory."""
@@ -137,29 +135,17 @@ class StoreReader:
         for start in range(0, len(debate_ids), _AT_ONCE):
             yield from self._store.event_histories(debate_ids[start : start + _AT_ONCE])
 
-    def events(self, debate_id: str, *, calls: bool, after: int = 0) -> list[StoredEvent]:
-        """The stored events of a debate, or of its model calls, after a version."""
-        return self._store.read_stream((calls_stream if calls else debate_stream)(debate_id), after)
-
-    def exchanges(self, debate_id: str, after: int = 0) -> DebateHistory:
-        """The model calls of a debate after a number."""
-        return DebateHistory.of_events(debate_id, self.events(debate_id, calls=True, after=after))
-
-    def texts(self, debate_id: str, refs: Collection[PartRef]) -> dict[str, bytes]:
-        """Texts of a debate by reference, without those that were erased."""
-        parts = self._store.parts(debate_id, {ref.digest for ref in refs}) if refs else {}
-        return {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
-
     def integrity(self, histories: Sequence[DebateHistory]) -> list[IntegrityState]:
         """Whether debates that were read are intact, and sealed; in their order."""
         return integrity_states(self._store, histories)
 
     def replay(self, debate_id: str) -> Replayed:
         """Whether the record of a debate follows from the answers of its models."""
-        return replay_chunk(self._store, [debate_id])[0]
+        return replay_history(self.history(debate_id))
 
     def rescore(self, debate_id: str, grid: Grid, mode: Mode) -> Iterator[RescoreRow | RescoreProblem]:
         """The results of a debate under other settings."""
+        self.history(debate_id)  # so that no result is that of an altered record
         for found in rescore(self._store, DebateSelection((debate_id,)), grid, mode=mode):
             if isinstance(found, RescoreProblem):
                 yield found

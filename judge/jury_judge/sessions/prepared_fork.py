@@ -18,9 +18,9 @@ from jury_judge.sessions.announced_jury import announced_jury, is_simulated
 from jury_judge.sessions.prepared_run import LOCK_SECONDS
 from jury_judge.settings.fork import ForkSettings
 from jury_judge.settings.store import load_settings
-from jury_judge.stores.debates import read_debate
 from jury_judge.stores.stores import Say
 from jury_providers.registry import check_models
+from jury_replay.intact import intact_history
 from jury_replay.origin import ForkOrigin
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -103,7 +103,7 @@ class PreparedFork:
 
     def result(self) -> dict[str, Any]:
         """The result of the branch, so far, as data."""
-        reading = read_debate(self.store, self.fork.debate_id)
+        reading = intact_history(self.store, self.fork.debate_id)
         return collaborative_result(reading.events, reading.texts)
 
 

@@ -258,6 +258,8 @@ class PreparedRun:
         if line is not None:
             yield line
         more = "" if checked.total is not None else " (of the cases read so far; jury cases --summary reads them all)"
+        if (line := checked.later_labels.line()) is not None:
+            yield f"warning: {line}"
         if checked.fit.too_long is not None:
             yield f"warning: {checked.fit.too_long}{more}"
         if checked.fit.not_whole is not None:
@@ -265,6 +267,8 @@ class PreparedRun:
 
     def closing_remarks(self, *, whole: bool) -> Iterator[str]:
         """Lines about the cases at the end of a run; `whole`: it was not interrupted."""
+        if (line := self.checked.later_labels.line()) is not None:
+            yield f"warning: {line}"
         # Of a resumed run not all cases are built, so that a role may occur in the others.
         if whole and self.checked.total is None and self.checked.recorded is None:
             yield from self.planned.cases.notes.unmatched_roles()

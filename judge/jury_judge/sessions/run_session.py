@@ -23,9 +23,9 @@ from jury_judge.runs.run_lines import Line
 from jury_judge.runs.run_progress import SessionListener
 from jury_judge.runs.spending import Spending, SpendingWatch
 from jury_judge.seals.sealing import Sealing
-from jury_judge.stores.debates import read_debate
 from jury_judge.stores.open_batches import waiting_line
 from jury_providers.prices import Prices
+from jury_replay.intact import intact_history
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
 from jury_views.result_lines import collaborative_result
@@ -223,7 +223,7 @@ class RunSession:
         """The result of a debate as data; None where it was not opened."""
         if not self._store.heads([debate_stream(debate_id)]):
             return None
-        record = read_debate(self._store, debate_id)
+        record = intact_history(self._store, debate_id)
         return collaborative_result(record.events, record.texts)
 
     @asynccontextmanager

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
+from jury_events.yes_or_no import refuse_yes_or_no
 from jury_judge.errors import SettingsRefused, escaped
 
 
@@ -29,6 +30,11 @@ class SettingsModel(BaseModel):
 
     file_names: ClassVar[Mapping[str, str]] = {}
     variables: ClassVar[Mapping[str, str]] = {}
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _number(cls, written: Any, info: ValidationInfo) -> Any:
+        return refuse_yes_or_no(cls.model_fields[info.field_name or ""].annotation, written)
 
     if not TYPE_CHECKING:  # type checkers know the fields from their declarations
 

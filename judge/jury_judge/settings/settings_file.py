@@ -16,6 +16,7 @@ from jury_events import regular_files
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error, hint
+from jury_events.yes_or_no import refuse_yes_or_no
 from jury_judge.errors import PanelFileError, SettingsFileError, SettingsRefused
 from jury_judge.panels.document import read_text, readable_message
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
@@ -127,6 +128,10 @@ def _fields(model: type[SettingsModel]) -> dict[Any, tuple[str, FieldInfo]]:
 
 def _check(document: YamlDocument, name: str, key: str, info: FieldInfo, value: Any) -> None:
     form: Any = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
+    try:
+        refuse_yes_or_no(info.annotation, value)
+    except ValueError as error:
+        raise _refused(document, name, [key], str(error)) from error
     try:
         TypeAdapter(form, config=_VALIDATED).validate_python(value)
     except ValidationError as error:

@@ -9,7 +9,7 @@ from jury_debate.recorded_panel import IMAGES_SINCE, PanelDifference, panel_diff
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
-from jury_events.errors import DebateNotFound, EventError, MalformedBody
+from jury_events.errors import DebateNotFound, EventError
 from jury_events.ids import debate_stream, streams_of
 from jury_events.text.visible_text import visible_line
 from jury_replay.selection import DebateSelection
@@ -22,28 +22,6 @@ _PAGE = 1000
 def events_gone(debate_id: str) -> EventError:
     """The error for a debate that is in the lists but no longer in the log."""
     return EventError(f"the events of debate {debate_id} are gone from the store; see jury verify {debate_id}")
-
-
-def read_debate(store: EventStore, debate_id: str) -> DebateHistory:
-    """The recorded history of a debate.
-
-    Raises:
-        DebateNotFound: there is none of that id.
-        EventError: a stored body does not decode, or a text was altered.
-    """
-    history = store.history(debate_id)
-    try:
-        history.check()
-    except MalformedBody as error:
-        raise _unreadable(debate_id, str(error)) from error
-    return history
-
-
-def _unreadable(debate_id: str, why: str) -> MalformedBody:
-    return MalformedBody(
-        f"{why}; jury verify {debate_id} looks at all of it, "
-        f"jury db quarantine {debate_id} --by WHO --reason WHY sets it aside"
-    )
 
 
 def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
-from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.text.timestamps import moment
 from jury_judge import BadCursor, RescoreProblem
@@ -71,7 +70,7 @@ def read(
 ) -> JSONResponse:
     """The result of a debate, as far as it has got."""
     require_debate(service, debate_id)
-    reading = service.reader.checked_history(debate_id)
+    reading = service.reader.history(debate_id)
     events = reading.events[:at]
     found = collaborative_result(events, reading.texts, reading.reviews, reasons_in(reading))
     found["later_events"] = later_events_object(reading.local.later_events)
@@ -90,7 +89,8 @@ def events(
 ) -> Listing[LogEvent]:
     """The events of a debate as stored in the log, in order."""
     require_debate(service, debate_id)
-    stored = service.reader.events(debate_id, calls=stream == "calls", after=after)
+    history = service.reader.history(debate_id)
+    stored = (history.stored_exchanges if stream == "calls" else history.stored_events)[after:]
     rows = [_event_line(one) for one in stored[:limit]]
     more = f"/api/debates/{debate_id}/events?{urlencode({'stream': stream, 'after': after + limit, 'limit': limit})}"
     return Listing[LogEvent](rows=rows, next=more if len(stored) > limit else None)
@@ -123,7 +123,6 @@ def rescored(service: ServiceDependency, debate_id: DebateId, request: RescoreRe
 
 
 def _event_line(stored: StoredEvent) -> LogEvent:
-    decode(stored)  # raises for an undecodable body
     table = stored._asdict()
     body = json.loads(table.pop("body"))
     number = table.pop("schema")

@@ -1,11 +1,13 @@
 """Endpoints for model calls: the list, one with its whole request, and raw answers."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.parts import PartRef
@@ -31,13 +33,12 @@ def exchanges(
 ) -> Listing[ExchangeSummary]:
     """The model calls of a debate, in the order of recording."""
     require_debate(service, debate_id)
-    history = service.reader.exchanges(debate_id, after)
-    recorded = list(zip(history.stored_exchanges[:limit], history.exchanges[:limit], strict=True))
-    refs = [one.answer for _, one in recorded if one.answer is not None]
-    sizes = {ref: len(content) for ref, content in service.reader.texts(debate_id, refs).items()}
-    rows = [ExchangeSummary.model_validate(_exchange_table(debate_id, one, each, sizes)) for one, each in recorded]
+    history = service.reader.history(debate_id)
+    shown = slice(after, after + limit)
+    recorded = zip(history.stored_exchanges[shown], history.exchanges[shown], strict=True)
+    rows = [ExchangeSummary.model_validate(_exchange_table(history, one, each)) for one, each in recorded]
     more = f"/api/debates/{debate_id}/exchanges?{urlencode({'after': after + limit, 'limit': limit})}"
-    return Listing[ExchangeSummary](rows=rows, next=more if len(history.exchanges) > limit else None)
+    return Listing[ExchangeSummary](rows=rows, next=more if len(history.exchanges) > after + limit else None)
 
 
 @router.get(
@@ -45,24 +46,19 @@ def exchanges(
 )
 def exchange(service: ServiceDependency, debate_id: DebateId, number: Number) -> ExchangeDetail:
     """One model call with its whole request."""
-    stored, recorded = _exchange(service, debate_id, number)
-    answers = [] if recorded.answer is None else [recorded.answer]
-    refs = [ref for message in recorded.request for ref in message.parts]
-    refs += [image.content for message in recorded.request for image in message.images]
-    texts = service.reader.texts(debate_id, [*answers, *refs])
-    sizes = {ref: len(content) for ref, content in texts.items()}
+    history, stored, recorded = _exchange(service, debate_id, number)
     messages = [
         ExchangeMessage(
             role=one.role,
-            text=_joined(one.parts, texts),
+            text=_joined(one.parts, history.texts),
             images=[
-                ExchangeImage(media_type=image.media_type, size=sizes.get(image.content.part)) for image in one.images
+                ExchangeImage(media_type=image.media_type, size=_size(history, image.content)) for image in one.images
             ],
             call_id=one.call_id,
         )
         for one in recorded.request
     ]
-    return ExchangeDetail.model_validate({**_exchange_table(debate_id, stored, recorded, sizes), "request": messages})
+    return ExchangeDetail.model_validate({**_exchange_table(history, stored, recorded), "request": messages})
 
 
 @router.get(
@@ -84,9 +80,9 @@ def raw(
     ] = "answer",
 ) -> StreamingResponse:
     """The unparsed answer of a model, as a file."""
-    _, recorded = _exchange(service, debate_id, number)
+    history, _, recorded = _exchange(service, debate_id, number)
     ref: PartRef | None = getattr(recorded, part)
-    content = None if ref is None else service.reader.texts(debate_id, [ref]).get(ref.part)
+    content = None if ref is None else history.texts.get(ref.part)
     if content is None:
         raise RequestRefused(
             404,
@@ -101,20 +97,20 @@ def raw(
     )
 
 
-def _exchange(service: ServiceDependency, debate_id: str, number: int) -> tuple[StoredEvent, ExchangeRecorded]:
+def _exchange(
+    service: ServiceDependency, debate_id: str, number: int
+) -> tuple[DebateHistory, StoredEvent, ExchangeRecorded]:
     require_debate(service, debate_id)
-    history = service.reader.exchanges(debate_id, number - 1)
-    if not history.exchanges:
+    history = service.reader.history(debate_id)
+    if len(history.exchanges) < number:
         raise RequestRefused(
             404, f"debate {debate_id} has no exchange {number}", f"GET /api/debates/{debate_id}/exchanges lists them"
         )
-    return history.stored_exchanges[0], history.exchanges[0]
+    return history, history.stored_exchanges[number - 1], history.exchanges[number - 1]
 
 
-def _exchange_table(
-    debate_id: str, stored: StoredEvent, recorded: ExchangeRecorded, sizes: dict[str, int]
-) -> dict[str, Any]:
-    size = None if recorded.answer is None else sizes.get(recorded.answer.part)
+def _exchange_table(history: DebateHistory, stored: StoredEvent, recorded: ExchangeRecorded) -> dict[str, Any]:
+    size = _size(history, recorded.answer)
     same = ("step", "juror_id", "model", "model_version", "turn", "attempt", "finish_reason", "cost", "latency_ms")
     return {
         **{name: getattr(recorded, name) for name in (*same, "waited_ms", "simulated")},
@@ -125,10 +121,15 @@ def _exchange_table(
         "tool_calls": [call.name for call in recorded.tool_calls],
         "recorded_at": moment(stored.recorded_at, "microseconds"),
         "answer_bytes": size,
-        "raw": None if size is None else f"/api/debates/{debate_id}/exchanges/{stored.version}/raw",
+        "raw": None if size is None else f"/api/debates/{history.debate_id}/exchanges/{stored.version}/raw",
     }
 
 
-def _joined(refs: tuple[PartRef, ...], texts: dict[str, bytes]) -> str | None:
+def _size(history: DebateHistory, ref: PartRef | None) -> int | None:
+    content = None if ref is None else history.texts.get(ref.part)
+    return None if content is None else len(content)
+
+
+def _joined(refs: tuple[PartRef, ...], texts: Mapping[str, bytes]) -> str | None:
     pieces = [text_in(texts, ref) for ref in refs]
     return None if None in pieces else "".join(piece for piece in pieces if piece is not None)

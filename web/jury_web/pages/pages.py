@@ -5,7 +5,7 @@ import re
 from starlette.responses import Response, StreamingResponse
 
 from jury_events.picture_types import picture_type
-from jury_judge import SORT_COLUMNS
+from jury_judge import SORT_COLUMNS, IntegrityState
 from jury_judge.serving.store_reader import StoreReader
 from jury_web.chunks import chunks
 from jury_web.pages.debate_page import debate_page
@@ -66,20 +66,27 @@ class Pages:
 
     def debate(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}`, after an event with `?at=` its version."""
-        reading = self._reader.history(request.debate_id)
+        reading = self._reader.found_history(request.debate_id)
         (integrity,) = self._reader.integrity([reading])
         page = debate_page(reading, integrity, number("at", request.query))
         first = reading.stored_events[0]
         around = self._reader.neighbours(page.opened.run_id, first.position)
         return request.html(
-            "debate.html", "debates", page=page, around=around, exchanges=None, opened_at=first.recorded_at
+            "debate.html",
+            "debates",
+            _status(integrity),
+            page=page,
+            around=around,
+            exchanges=None,
+            opened_at=first.recorded_at,
         )
 
     def events(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/events`."""
-        reading = self._reader.history(request.debate_id)
+        reading = self._reader.found_history(request.debate_id)
+        (integrity,) = self._reader.integrity([reading])
         page = events_page(reading, reading.opened.case_id, request.lang, number("after", request.query) or 0)
-        return request.html("events.html", "debates", page=page)
+        return request.html("events.html", "debates", _status(integrity), page=page, integrity=integrity)
 
     def exchange(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/exchanges/{number}`: one model call."""
@@ -113,10 +120,16 @@ class Pages:
 
     def export(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/export.html`: the debate as one file."""
-        reading = self._reader.history(request.debate_id)
+        reading = self._reader.found_history(request.debate_id)
         (integrity,) = self._reader.integrity([reading])
         return StreamingResponse(
             single_file(reading, integrity, request.lang),
+            _status(integrity),
             media_type="text/html; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{reading.debate_id}.html"'},
         )
+
+
+def _status(integrity: IntegrityState) -> int:
+    """Of a page that shows an altered debate and says so, the status of stored data that cannot be read."""
+    return 200 if integrity.intact else 500
