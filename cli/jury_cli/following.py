@@ -39,11 +39,4 @@ def follow_run(planned: PlannedRun, process: str, results: "Results", display: s
                 check_stdout("the run goes on")
 
         run_interruptibly(print_results)
-        outcome = following.outcome(results.taken)
-        log = following.log
-    if results.taken != outcome.total:
-        note_line(
-            f"the process ended before the run did ({log} says why, on its machine); "
-            f"the same command with --run {run_id} goes on from here"
-        )
-    return outcome
+        return following.outcome(results.taken)

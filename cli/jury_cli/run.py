@@ -10,7 +10,6 @@ import click
 
 from jury_cli.case_options import CASES, artifact_hosts, format_names, standard_input
 from jury_cli.detach import DETACH, DETACHED
-from jury_cli.exits import Exit
 from jury_cli.log_format import write_event
 from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, TRACES, MetricsServer
 from jury_cli.option_groups import grouped, options
@@ -233,8 +232,7 @@ def command(*, paths: tuple[str, ...], handed: bool, detach: bool, detached: boo
 
     with results:
         outcome = follow_run(planned, holder.process, results, shown.display)
-    code = end_run(planned.run.run_id, results, outcome, settings)
-    return code if results.taken == outcome.total else Exit.STOPPED
+    return end_run(planned.run.run_id, results, outcome, settings)
 
 
 def _check(shown: Shown, *, dry_run: bool) -> None:

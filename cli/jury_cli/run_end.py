@@ -174,28 +174,36 @@ def _note_stopped(run_id: str, outcome: RunOutcome) -> None:
         )
 
 
+def _note_left(run_id: str, outcome: RunOutcome) -> None:
+    """Why a part of a run is left, and how to go on with it."""
+    waiting = outcome.waiting and f"jury: {outcome.waiting}; the same command with --run {run_id} goes on from here"
+    if outcome.interrupted:
+        _note_all(waiting)
+        return
+    short = outcome.short and f"jury: {outcome.short}; {_resumed(run_id, outcome)} goes on from here"
+    cancelled = outcome.cancelled_by and f"jury: run {run_id} was cancelled by {outcome.cancelled_by}"
+    if cancelled and outcome.total is not None:
+        cancelled += f"; {outcome.total - outcome.before - outcome.now:,} of its cases are left"
+    _note_all(short, cancelled, waiting)
+    _note_stopped(run_id, outcome)
+    if not (outcome.whole or short or cancelled or waiting or outcome.problems):
+        rest = "some debates" if outcome.total is None else pluralize(outcome.total - outcome.lines, "debate")
+        why = outcome.lost or f"{rest} of run {run_id} without a result"
+        note(f"jury: {why}; the same command with --run {run_id} goes on from here")
+
+
+def _note_all(*lines: str | None) -> None:
+    for line in lines:
+        if line:
+            note(line)
+
+
 def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[ConditionResult]) -> Exit:
     """The first that applies: interrupted, stopped, failed, without a verdict. The reason goes to stderr."""
+    _note_left(run_id, outcome)
     if outcome.interrupted:
         return Exit.INTERRUPTED
-    if outcome.short is not None:
-        note(f"jury: {outcome.short}; {_resumed(run_id, outcome)} goes on from here")
-    if outcome.cancelled_by is not None:
-        ahead = (
-            "" if outcome.total is None else f"; {outcome.total - outcome.before - outcome.now:,} of its cases are left"
-        )
-        note(f"jury: run {run_id} was cancelled by {outcome.cancelled_by}{ahead}")
-    if outcome.waiting is not None:
-        note(f"jury: {outcome.waiting}; the same command with --run {run_id} goes on from here")
-    if outcome.problems:
-        _note_stopped(run_id, outcome)
-        return Exit.STOPPED
-    if (
-        outcome.left_out
-        or outcome.waiting is not None
-        or outcome.short is not None
-        or (outcome.cancelled_by is not None and tally.finished != outcome.total)
-    ):
+    if not outcome.whole or outcome.left_out:
         return Exit.STOPPED
     accepted = {one.condition.name for one in judged}
     open_ones = [

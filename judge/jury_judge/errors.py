@@ -70,6 +70,13 @@ class RunUnfinished(JudgeError):
             {debate_id: problem for debate_id, problem in problems if problem is not None},
         )
 
+    @classmethod
+    def short(cls, run_id: str, total: int | None, results: int, cancelled_by: str | None) -> Self:
+        """Of a run with fewer results than the `total` that it is to have (None: not known), and no problem."""
+        rest = "some debates" if total is None else pluralize(total - results, "debate")
+        what = f"run {run_id} ended" if cancelled_by is None else f"run {run_id} was cancelled by {cancelled_by}"
+        return cls(f"{what}; {rest} of it were not begun: call it again with run_id={run_id!r} to begin them", {})
+
 
 class NoEvaluation(JudgeError):
     """A juror that was used by itself gave no usable answer; the message says where its calls are recorded."""

@@ -306,7 +306,8 @@ class Jury(Records):
             CaseFileError: a case cannot be read; raised after the running debates have ended.
             RunRefused: the run was begun with another panel or ladder, or a case's content changed; or one of its
                 debates was imported and is not adopted; or one cannot be read.
-            RunUnfinished: some debates could not go on; raised after the results of all others.
+            RunUnfinished: some debates could not go on, or a person cancelled the run; raised after the results of all
+                others.
             StoreLocked: another process writes to the SQLite store, or executes the run (on PostgreSQL).
             KeyMissing, JuryClosed: as `evaluate`.
         """
@@ -326,11 +327,11 @@ class Jury(Records):
         )
         ladder, stopping, problems = self._loaded.ladder, asyncio.Event(), list[Finished]()
         run: Run | None = first_stage(given, ladder)
-        total: int | None = None
+        supervision = RunSupervision(self.store_url, given.run_id, say=self._say)
+        size, results = _RunSize(), 0
         async with locked_run(self.store_url, run_id, wait=self._writing.lock_wait, say=self._say):
             while run is not None and not stopping.is_set():
                 checked = await self._read(partial(preflight, run))
-                total = checked.total if run.counts_cases else total
                 if checked.left:
                     self._check_keys()
                 lines = self.execute(
@@ -338,16 +339,21 @@ class Jury(Records):
                     checked,
                     problems=problems,
                     stopping=stopping,
+                    progress=size if run.counts_cases else None,
                     on_chunk=None if on_event is None and self._on_chunk is None else self._take_chunk,
                     on_event=on_event,
+                    supervision=supervision,
                 )
                 with while_open():
                     async with aclosing(lines):
                         async for line in lines:
+                            results += 1
                             yield await self.result(line["debate_id"])
                 run = await self._read(partial(next_stage_run, run, ladder))
             if problems:
-                raise RunUnfinished.of(given.run_id, total, [(one.debate_id, one.problem) for one in problems])
+                raise RunUnfinished.of(given.run_id, size.total, [(one.debate_id, one.problem) for one in problems])
+            if size.total is None or results < size.total:
+                raise RunUnfinished.short(given.run_id, size.total, results, supervision.cancelled_by)
 
     def execute(
         self,
@@ -478,6 +484,21 @@ class Jury(Records):
         finally:
             if callbacks is not None:
                 await callbacks.drop()
+
+
+class _RunSize(NoListener):
+    """How many results a run is to have; None: its cases were not all read."""
+
+    total: int | None = None
+
+    def begin(self, total: int | None, stored: int) -> None:
+        """See `ProgressListener`."""
+        super().begin(total, stored)
+        self.total = total
+
+    def total_known(self, total: int) -> None:
+        """See `ProgressListener`."""
+        self.total = total
 
 
 def _keys(lines: Iterable[str]) -> tuple[PublicKey, ...]:

@@ -89,7 +89,7 @@ class Night:
         await asyncio.sleep(0)
 
     async def session(self, run_id: str = "night", **plan: Any) -> list[dict[str, Any]]:
-        clock, supervision = plan.pop("clock", None), plan.pop("supervision", None)
+        clock, supervision, stopping = (plan.pop(name, None) for name in ("clock", "supervision", "stopping"))
         own = BatchPlan(self.account.providers, sleep=self.pass_by, monotonic=lambda: self.seconds)
         batches = own._replace(**plan)
         bounds = self.read(
@@ -113,7 +113,9 @@ class Night:
                 batched=True,
             )
             checked = await asyncio.to_thread(preflight, run, jury.store)
-            lines = jury.execute(run, checked, problems=self.problems, batches=batches, supervision=supervision)
+            lines = jury.execute(
+                run, checked, problems=self.problems, batches=batches, supervision=supervision, stopping=stopping
+            )
             async with aclosing(lines):
                 return [line async for line in lines]
 

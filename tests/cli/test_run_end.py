@@ -7,7 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from jury_cli import terminal
-from jury_cli.run_end import course, headline
+from jury_cli.results import Results
+from jury_cli.run_end import course, end_run, headline
 from jury_cli.terminal import ProgressDisplay
 from jury_judge.runs.spending import Spending
 from jury_judge.sessions import run_session
@@ -305,3 +306,29 @@ def test_two_reports_in_one_file_are_refused_however_it_is_spelled(jury: Command
 
         assert (outcome.code, outcome.out) == (2, "")
         assert "--junit and --markdown name the same file" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "said"),
+    [
+        ({"lines": 2}, 0, []),
+        ({"lines": 1}, 4, ["jury: 1 debate of run r1 without a result; the same command with --run r1 goes on"]),
+        (
+            {"lines": 2, "total": None},
+            4,
+            ["jury: some debates of run r1 without a result; the same command with --run"],
+        ),
+        ({"lines": 1, "lost": "the process ended"}, 4, ["jury: the process ended; the same command with --run r1"]),
+        ({"lines": 2, "waiting": "1 call waits"}, 4, ["jury: 1 call waits; the same command with --run r1 goes on"]),
+        ({"lines": 1, "cancelled_by": "ann"}, 4, ["jury: run r1 was cancelled by ann; 1 of its cases are left"]),
+        ({"lines": 2, "cancelled_by": "ann"}, 0, ["jury: run r1 was cancelled by ann; 1 of its cases are left"]),
+    ],
+)
+def test_a_run_without_a_result_for_each_debate_is_not_done_whatever_the_reason(capsys, fields, code, said):
+    outcome = RunOutcome(**{"interrupted": False, "problems": [], "total": 2, "now": 1, **fields})
+
+    found = end_run("r1", Results("none"), outcome)
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("jury: ")]
+
+    assert (code, len(said)) == (found, len(lines))
+    assert all(line.startswith(start) for line, start in zip(lines, said, strict=True))

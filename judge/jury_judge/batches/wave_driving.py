@@ -6,10 +6,11 @@ No debate waits in memory: each is read from the log, goes on as far as it can, 
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 from jury_actors.admission.budget_service import BudgetService
 from jury_actors.batches.batch_errors import OtherAccount
@@ -26,13 +27,24 @@ from jury_actors.runtime import Runtime
 from jury_events.batch_facts import BatchFacts
 from jury_events.text.pluralize import pluralize
 from jury_judge.batches.batch_plan import BatchPlan
+from jury_judge.batches.jobs_ahead import JobsAhead
 from jury_judge.batches.wave_metrics import WaveMetrics
+from jury_judge.running.cancelling import cancel_recorded, unfinished_debates
 from jury_judge.runs.preflight import preflight
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_jobs import RunJobs
 from jury_judge.runs.run_progress import NoListener, RunProgress
 from jury_providers.prices import Prices
 from jury_store.event_store import EventStore
+
+_T = TypeVar("_T")
+
+_GRACE = 5.0
+"""Seconds that a provider has to answer what it was asked, once the run is stopped."""
+
+_LAST_LOOKS = 4
+_WINDING_UP = 10.0
+"""So often, and for so many seconds, the batches of a cancelled run are looked at before its process ends."""
 
 _LAPSES = 2
 """So often batches may fail to answer a call before it is made live."""
@@ -77,6 +89,7 @@ class WaveDriving:
         self._effects = effects
         self._waiting: set[str] = set()
         self._wave = 0
+        self._stopped_at: float | None = None
 
     async def __call__(
         self,
@@ -110,46 +123,48 @@ class WaveDriving:
         lifecycle = self._lifecycle(log, runtime)
         known = await log.of_run(self._run.run_id)
         self._wave = max((one.prepared.wave for one in known), default=0)
+        ahead = JobsAhead(jobs, admits)
         followed, first, polls = known, True, 0
         while True:
-            looked = await self._advanced(lifecycle, followed)
+            looked = await self._looked(lifecycle, followed)
             polls = polls + 1 if looked == followed else 0
             followed = [one for one in looked if one.closed is None]
-            self._metrics.follow(*looked)
-            if not any(one.open for one in followed):
-                if self._stopping.is_set():
-                    return
+            waits = any(one.open for one in followed)
+            if not (waits or self._stopping.is_set()):
                 self._wave += 1
                 with TemporaryDirectory(prefix="jury-wave-") as folder:
                     spool = await self._spool(Path(folder), log, lifecycle, runtime.budget, interrupted=first)
-                    # Debates that wait were admitted before.
-                    begins = partial(driving, admits=admits) if first else driving
-                    wave_jobs = jobs if first else await asyncio.to_thread(self._left)
-                    async with aclosing(self._driven(begins, wave_jobs, spool)) as driven:
+                    begun = iter(()) if first else await asyncio.to_thread(self._left)
+                    begins = partial(driving, admits=ahead.admits)
+                    async with aclosing(self._driven(begins, ahead.after(begun), spool)) as driven:
                         async for finished in driven:
                             yield finished
-                if not spool.taken:
-                    return
                 first, polls = False, 0
                 followed = [one for one in await log.of_run(self._run.run_id) if one.closed is None]
-                batches = pluralize(sum(one.open for one in followed), "batch", "batches")
-                self._say(f"wave {self._wave}: {pluralize(spool.taken, 'call')} in {batches}")
-                self._metrics.wave_sent()
+                waits = bool(spool.taken)
+                if waits:
+                    batches = pluralize(sum(one.open for one in followed), "batch", "batches")
+                    self._say(f"wave {self._wave}: {pluralize(spool.taken, 'call')} in {batches}")
+                    self._metrics.wave_sent()
             if (by := self._cancelled_by()) is not None:
-                followed = await self._cancelled(lifecycle, followed, by)
-                if self._plan.once:
-                    return
-                await self._plan.sleep(poll_gap(polls))
-                continue
-            if self._plan.once and not any(one.prepared.batch_id in lifecycle.staying for one in followed):
-                self._stopping.set()
-            if self._stopping.is_set():
+                await self._wind_up(runtime, lifecycle, log, by)
                 return
-            await self._pause(poll_gap(polls))
+            if not waits:
+                return
+            staying = any(one.prepared.batch_id in lifecycle.staying for one in followed)
+            if self._stopping.is_set() or (self._plan.once and not staying):
+                self._stopping.set()
+                return
+            await self._unless_stopped(self._plan.sleep(poll_gap(polls)), grace=0.0)
 
-    @staticmethod
-    async def _advanced(lifecycle: BatchLifecycle, batches: Sequence[BatchFacts]) -> list[BatchFacts]:
-        """The open ones of some batches after a look at each.
+    async def _looked(self, lifecycle: BatchLifecycle, followed: Sequence[BatchFacts]) -> list[BatchFacts]:
+        """The batches as they are now; as they were where the run is stopped meanwhile. Raises as `_advanced`."""
+        return await self._advanced(followed, lambda one: self._unless_stopped(lifecycle.advance(one)))
+
+    async def _advanced(
+        self, batches: Sequence[BatchFacts], advance: Callable[[BatchFacts], Awaitable[BatchFacts | None]]
+    ) -> list[BatchFacts]:
+        """The open ones of some batches after a look at each; one is as it was where `advance` returns None.
 
         Raises:
             OtherAccount, Halted: of the first that a person has to act for. What the others have is recorded before.
@@ -160,19 +175,32 @@ class WaveDriving:
         for one in batches:
             if one.closed is None:
                 try:
-                    looked.append(await lifecycle.advance(one))
+                    looked.append(await advance(one) or one)
                 except (OtherAccount, Halted) as error:
                     stopped = stopped or error
+        self._metrics.follow(*looked)
         if stopped is not None:
             raise stopped
         return looked
 
-    async def _cancelled(self, lifecycle: BatchLifecycle, batches: list[BatchFacts], by: str) -> list[BatchFacts]:
-        """Have the providers end the batches; what they answer until then is billed, and recorded when they end."""
-        asked = [
-            await lifecycle.cancel(one, by=by) if one.open and one.cancel_requested is None else one for one in batches
+    async def _wind_up(self, runtime: Runtime, lifecycle: BatchLifecycle, log: BatchLog, by: str) -> None:
+        """End the debates of a cancelled run at once, and then its batches, as far as their providers do it soon.
+
+        What they answered until then is billed; a later pass records what is not recorded here.
+        """
+        left = await asyncio.to_thread(unfinished_debates, self._store, self._run.run_id)
+        await cancel_recorded(runtime.clerk, left, by)
+        followed = [
+            await lifecycle.cancel(one, by=by) if one.open and one.cancel_requested is None else one
+            for one in await log.of_run(self._run.run_id)
         ]
-        return batches if asked == batches else await self._advanced(lifecycle, asked)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_WINDING_UP):
+                for looks in range(_LAST_LOOKS):
+                    followed = [one for one in await self._advanced(followed, lifecycle.advance) if one.closed is None]
+                    if not followed or self._plan.once:
+                        return
+                    await self._plan.sleep(poll_gap(looks))
 
     def _lifecycle(self, log: BatchLog, runtime: Runtime) -> BatchLifecycle:
         return BatchLifecycle(
@@ -221,7 +249,16 @@ class WaveDriving:
         )
 
     async def _launched(self, lifecycle: BatchLifecycle, spool: FilledSpool) -> None:
-        self._metrics.follow(await lifecycle.launch(spool, self._wave))
+        if self._cancelled_by() is not None:
+            return
+        sent = await self._unless_stopped(lifecycle.launch(spool, self._wave))
+        if sent is None:
+            self._say(
+                f"a batch of {pluralize(len(spool.calls), 'call')} was being sent to {spool.provider} when the run was "
+                "stopped: it is looked for there before anything is sent again"
+            )
+        else:
+            self._metrics.follow(sent)
 
     async def _driven(
         self, driving: Callable[[Iterator[Job]], AsyncGenerator[Finished, None]], jobs: Iterator[Job], spool: WaveSpool
@@ -262,12 +299,20 @@ class WaveDriving:
         )
         return (job for job in jobs if job.debate_id in self._waiting)
 
-    async def _pause(self, seconds: float) -> None:
-        """Wait so long, or until the run is stopped."""
-        waits = [asyncio.ensure_future(self._plan.sleep(seconds)), asyncio.ensure_future(self._stopping.wait())]
+    async def _unless_stopped(self, work: Awaitable[_T], *, grace: float = _GRACE) -> _T | None:
+        """What `work` returns; None: the run was stopped, and `grace` seconds later it was not done.
+
+        A provider may not answer for hours. What it was asked is recorded before it is asked.
+        """
+        now = asyncio.get_running_loop().time
+        task, stopped = asyncio.ensure_future(work), asyncio.ensure_future(self._stopping.wait())
         try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                self._stopped_at = self._stopped_at or now()
+                await asyncio.wait({task}, timeout=max(0.0, self._stopped_at + grace - now()))
+            return task.result() if task.done() else None
         finally:
-            for one in waits:
+            for one in (task, stopped):
                 one.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)
+            await asyncio.gather(task, stopped, return_exceptions=True)

@@ -25,6 +25,7 @@ from jury_events.ids import debate_stream
 from jury_events.text.pluralize import pluralize
 from jury_events.value import Label
 from jury_judge.errors import RunRefused, SettingsRefused
+from jury_judge.stores.open_batches import open_batches
 from jury_judge.stores.stores import lock_run, open_writer
 from jury_store.debate_rows import RunRow
 from jury_store.errors import StoreError, StoreLocked
@@ -119,7 +120,8 @@ async def cancel_run(
 ) -> Cancelled:
     """Cancel a run; returns once all of its debates are over.
 
-    A process that executes the run ends after them; one that does not is named, and not waited for longer.
+    A process that executes the run ends after them; one that does not is named, and not waited for longer. Batches that
+    are open then are said, with the command that goes on with them.
 
     Args:
         store: open for reading.
@@ -141,8 +143,15 @@ async def cancel_run(
         with registry.asking_to_cancel(run_id, by):
             is_free = await _until_free(registry, store, run_id, say, waits)
             left = await asyncio.to_thread(unfinished_debates, store, run_id)
-            if left and is_free:
+            waits = await asyncio.to_thread(open_batches, store, run_id)
+            if is_free and (left or any(one.cancel_requested is None for one in waits)):
                 await _cancel_here(url, run_id, left, by, say)
+    if waits:
+        say(
+            f"{pluralize(sum(one.prepared.items for one in waits), 'call')} may be answered still in "
+            f"{pluralize(len(waits), 'batch', 'batches')}, and are billed if they are: jury run … --run {run_id} "
+            "--batch --once, with the keys of their providers, ends them and records what was answered"
+        )
     after = await asyncio.to_thread(run_row, store, run_id)
     if after is None:
         return Cancelled(0, None)
@@ -192,22 +201,15 @@ async def _cancel_here(url: str, run_id: str, debate_ids: Sequence[str], by: str
         writer = await asyncio.to_thread(open_writer, url, run=run_id, wait=0.0, say=say)
         with closing(Clerk(writer)) as clerk:
             await cancel_recorded(clerk, debate_ids, by)
-            await _cancel_batches(writer, clerk, run_id, by, say)
+            await _cancel_batches(writer, clerk, run_id, by)
     finally:
         if lock is not None:
             await asyncio.to_thread(lock.release)
 
 
-async def _cancel_batches(store: EventStore, clerk: ClerkInterface, run_id: str, by: str, say: Say) -> None:
+async def _cancel_batches(store: EventStore, clerk: ClerkInterface, run_id: str, by: str) -> None:
     """Record that open batches are to be ended; a run with batches asks their providers, whose keys are not here."""
     log = BatchLog(store, clerk, Effects())
-    found = [one for one in await log.of_run(run_id) if one.open and one.cancel_requested is None]
-    for one in found:
-        await log.add(one, BatchCancelRequested(cause="person", by=by))
-    if found:
-        batches = pluralize(len(found), "batch", "batches")
-        say(
-            f"{pluralize(sum(one.prepared.items for one in found), 'call')} may be answered still in "
-            f"{batches}, and are billed if they are: jury run … --run {run_id} --batch --once, "
-            "with the keys of their providers, ends them and records what was answered"
-        )
+    for one in await log.of_run(run_id):
+        if one.open and one.cancel_requested is None:
+            await log.add(one, BatchCancelRequested(cause="person", by=by))

@@ -73,9 +73,10 @@ class FollowedRun:
             run = await asyncio.to_thread(next_stage_run, run, self.ladder, self.store)
 
     async def _stage(self, run: Run) -> AsyncIterator[Line]:
-        alive = True
+        alive, number = True, 0
         ids = _ids(run)
         while (debate_id := await asyncio.to_thread(next, ids, None)) is not None:
+            number += 1
             while (row := await asyncio.to_thread(self._ended, debate_id)) is None and alive:
                 await asyncio.sleep(_EVERY)
                 # Looked at before the debate is read once more: what it did last is not missed.
@@ -87,10 +88,13 @@ class FollowedRun:
                 if history.stored_events[-1].position > self.checked.position:
                     self.session.count(Finished(debate_id, "over"))
                 yield line_of(history)
+        if run.counts_cases and self.session.total is None:
+            self.session.total_known(number)
 
     def outcome(self, lines: int) -> RunOutcome:
         """How the session ended; `lines` is how many result lines were taken."""
-        return self.session.outcome(interrupted=False, lines=lines)
+        lost = f"the process ended before the run did ({self.log} says why, on its machine)"
+        return self.session.outcome(interrupted=False, lines=lines, lost=None if lines == self.session.total else lost)
 
     def _ended(self, debate_id: str) -> DebateRow | None:
         row = self.store.debate(debate_id)

@@ -162,7 +162,7 @@ async def judge_probe(
     outcomes: list[RunOutcome] = []
     for run in probe.runs:
         outcome = await judge_run(probe.planned(run, outcomes), take, stopping=stopping, say=say)
-        if outcome.interrupted or outcome.problems or outcome.short or outcome.cancelled_by:
+        if not outcome.whole:
             return None
         outcomes.append(outcome)
     return await VoteReports(say).probes(probe.asked)

@@ -64,6 +64,8 @@ class RunOutcome(NamedTuple):
         cancelled_by: who cancelled the run meanwhile.
         unreadable: rows, traces and files that were left out, since they cannot be read; None if it is not known.
         waiting: what is in open batches, in words; None: nothing is.
+        lines: how many results were given; a run has one for each of its debates, of a ladder for each of its cases.
+        lost: why another process that executed the run did not come to its end, in words.
     """
 
     interrupted: bool
@@ -79,6 +81,18 @@ class RunOutcome(NamedTuple):
     cancelled_by: str | None = None
     unreadable: UnreadableRows | None = None
     waiting: str | None = None
+    lines: int = 0
+    lost: str | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the run came to its end: every debate has its result, and nothing is left to do or to wait for.
+
+        Decided here for every door, and whatever the reason is: a reason that none of the other fields has is none for
+        taking a part of a run for all of it.
+        """
+        stopped = self.interrupted or self.problems or self.short or self.waiting
+        return not stopped and self.total is not None and self.lines >= self.total
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -101,6 +115,26 @@ class RunPass(NamedTuple):
 def _no_further(_run: Run) -> RunPass | None:
     """For a run without a ladder."""
     return None
+
+
+@asynccontextmanager
+async def _passed_on(stopping: asyncio.Event | None) -> AsyncIterator[asyncio.Event]:
+    """An event that is set with `stopping`, and that the run sets itself without saying that a person stopped it."""
+    ending = asyncio.Event()
+    if stopping is None:
+        yield ending
+        return
+
+    async def pass_on(stopping: asyncio.Event) -> None:
+        await stopping.wait()
+        ending.set()
+
+    passing = asyncio.create_task(pass_on(stopping))
+    try:
+        yield ending
+    finally:
+        passing.cancel()
+        await asyncio.gather(passing, return_exceptions=True)
 
 
 class RunSession:
@@ -189,8 +223,7 @@ class RunSession:
             on_spending: called every few seconds with what was spent in this session.
         """
         assert self._jury is not None, "another process executes this run"
-        stopping = stopping or asyncio.Event()
-        async with self._spending_shown(on_spending), self._jury:
+        async with self._spending_shown(on_spending), self._jury, _passed_on(stopping) as ending:
             following: RunPass | None = self._first
             while following is not None:
                 self._now, self._ended = following, set()
@@ -199,7 +232,7 @@ class RunSession:
                     following.checked,
                     problems=self._problems,
                     progress=self,
-                    stopping=stopping,
+                    stopping=ending,
                     on_chunk=on_chunk,
                     allowance=self._allowance,
                     supervision=self._supervision,
@@ -210,7 +243,7 @@ class RunSession:
                         if line["debate_id"] in self._ended:
                             self.count(Finished(line["debate_id"], "over"))
                         yield line
-                if stopping.is_set() or (self._supervision is not None and self._supervision.cancelled_by is not None):
+                if ending.is_set():
                     return
                 following = await asyncio.to_thread(self._further, following.run)
 
@@ -249,14 +282,14 @@ class RunSession:
             over.set()
             await watching
 
-    def outcome(self, *, interrupted: bool, lines: int) -> RunOutcome:
-        """How the session ended; `lines` is how many result lines were taken."""
+    def outcome(self, *, interrupted: bool, lines: int, lost: str | None = None) -> RunOutcome:
+        """How the session ended; `lines` is how many result lines were taken, `lost` as of `RunOutcome`."""
         seconds = time.monotonic() - self._started
         run_id, allowance = self._first.run.run_id, self._allowance
         spent = whole = waiting = None
         with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
             spent = None if self._jury is None else self._watch.look()
-            waiting = waiting_line(self._store, run_id) if self._batches is not None else None
+            waiting = waiting_line(self._store, run_id)
             whole = Spending.total(self._store, run_id, self._prices)
         return RunOutcome(
             interrupted,
@@ -272,6 +305,8 @@ class RunSession:
             None if self._supervision is None else self._supervision.cancelled_by,
             self._unreadable,
             waiting,
+            lines,
+            lost,
         )
 
     def _short(self, lines: int) -> str | None:

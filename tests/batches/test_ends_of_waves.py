@@ -1,0 +1,203 @@
+"""How a run in batches ends: each reason for which a part of it is left is said, and none takes longer than seconds."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from batches.test_waves import Night, exchanges, rows
+from jury_actors.batches.batch_log import batches_of
+from jury_actors.batches.batch_steps import BatchPatience
+from jury_judge import Jury, PlannedRun, RunSettings, judge_run
+from jury_judge.batches import wave_driving
+from jury_judge.batches.batch_plan import BatchPlan
+from jury_judge.errors import RunUnfinished
+from jury_judge.running.supervision import RunSupervision
+from jury_judge.runs.observation import Observation
+from jury_judge.sessions.run_session import RunOutcome
+from jury_store.run_registry import open_registry
+from support.batch_double import BatchAccountDouble, BatchDouble
+
+T = TypeVar("T")
+
+PANEL = """seats:
+- {juror_id: a, model: openai/gpt-6-sol}
+- {juror_id: b, model: anthropic/claude-haiku-5-5}
+discussion: {max_rounds: 1, end_early: off}
+final: {method: majority_vote}
+"""
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Night:
+    return Night(f"sqlite:///{tmp_path / 'jury.db'}", BatchAccountDouble())
+
+
+class Budgeted:
+    """One run over six cases, whose debates take four calls each, two in each of two waves."""
+
+    def __init__(self, folder: Path, account: BatchAccountDouble) -> None:
+        self.folder = folder
+        self.account = account
+        self.cases, self.panel = folder / "cases.jsonl", folder / "panel.yaml"
+        self.cases.write_text("".join(json.dumps(row) + "\n" for row in rows(6)))
+        self.panel.write_text(PANEL)
+
+    async def session(self, stopping: asyncio.Event | None = None, **asked: Any) -> RunOutcome:
+        asked = {"batch": True, "run_id": "r", "panel_name": str(self.panel)} | asked
+        settings = RunSettings.of(store_url=f"sqlite:///{self.folder / 'jury.db'}", **asked)
+        planned = PlannedRun(settings.files([str(self.cases)]), settings, environ={})
+        return await judge_run(planned, lambda _line: None, stopping=stopping, say=lambda _line: None)
+
+
+@pytest.fixture
+def budgeted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Budgeted:
+    account = BatchAccountDouble()
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, "sk-test-acme-0123456789.1")
+
+    async def at_once(_seconds: float) -> None:
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(
+        "jury_judge.sessions.prepared_run.batch_plan",
+        lambda settings, _loaded: BatchPlan(account.providers, once=settings.once, sleep=at_once),
+    )
+    return Budgeted(tmp_path, account)
+
+
+@pytest.mark.parametrize(("calls", "judged"), [(4, 1), (12, 3), (15, 3)])
+async def test_a_budget_that_leaves_debates_out_of_waves_is_said(budgeted: Budgeted, calls: int, judged: int) -> None:
+    outcome = await budgeted.session(max_calls=calls)
+    after = await budgeted.session(max_calls=24)
+
+    left = 6 - judged
+    assert (judged, False, False) == (outcome.lines, outcome.whole, outcome.interrupted)
+    assert f"the budget of {calls} calls covers no further debate: {left} debates left" in str(outcome.short)
+    assert (6, True, None) == (after.lines, after.whole, after.short)
+    assert {1} == set(budgeted.account.asked.values())
+
+
+async def test_what_a_wave_did_not_take_of_a_budget_is_there_for_the_next_debates(budgeted: Budgeted) -> None:
+    """Each debate could take four calls and takes two, as both seats agree."""
+    budgeted.panel.write_text(PANEL.replace("end_early: off", "threshold: 0.1"))
+    outcome = await budgeted.session(max_calls=12)
+
+    assert (6, True) == (outcome.lines, outcome.whole)
+    assert 12 == sum(budgeted.account.asked.values())
+
+
+async def test_one_pass_ends_with_what_waits_and_is_no_interruption(budgeted: Budgeted) -> None:
+    budgeted.account.ends = lambda _batch_id: False
+    outcome = await budgeted.session(asyncio.Event(), once=True)
+
+    assert ("12 calls of run r wait in 2 batches", False, False) == (
+        outcome.waiting,
+        outcome.whole,
+        outcome.interrupted,
+    )
+
+
+async def test_a_used_up_budget_is_no_interruption_by_a_person(budgeted: Budgeted) -> None:
+    live = await budgeted.session(asyncio.Event(), batch=False, panel_name="independent", max_calls=4)
+
+    assert (True, False) == (live.short is not None, live.interrupted)
+
+
+async def test_a_cancelled_run_in_python_raises_for_the_cases_that_were_not_begun(tmp_path: Path) -> None:
+    url, results, heard = f"sqlite:///{tmp_path / 'jury.db'}", [], asyncio.Event()
+
+    def say(line: str) -> None:
+        if "is cancelled by" in line:
+            heard.set()
+
+    async with Jury("independent", store=url, observation=Observation(say=say)) as jury:
+        judging = jury.evaluate_many(rows(40), run_id="r", concurrency=1)
+
+        async def judged() -> None:
+            async for one in judging:
+                results.append(one)
+                await heard.wait()
+
+        results.append(await anext(judging))
+        with (
+            open_registry(url).asking_to_cancel("r", "the operator"),
+            pytest.raises(RunUnfinished, match=r"run r was cancelled by the operator; \d+ debates of it were not"),
+        ):
+            await judged()
+
+    assert len(results) < 40
+
+
+def hanging(monkeypatch: pytest.MonkeyPatch, name: str, arrived: Callable[[], None]) -> None:
+    """A provider that takes what it is asked and does not answer, as long as this patch lasts."""
+    answers = getattr(BatchDouble, name)
+
+    async def hangs(self: BatchDouble, *given: Any) -> Any:
+        await answers(self, *given)
+        arrived()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(BatchDouble, name, hangs)
+    monkeypatch.setattr(wave_driving, "_GRACE", 0.01)
+    monkeypatch.setattr(wave_driving, "_WINDING_UP", 0.01)
+
+
+@pytest.mark.parametrize("call", ["upload", "submit", "state", "find"])
+async def test_a_run_is_stopped_while_its_provider_does_not_answer(
+    night: Night, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopping = asyncio.Event()
+    night.account.ends = lambda _batch_id: False
+    if call == "find":  # what was recorded and not sent is looked for
+        with monkeypatch.context() as before:
+            hanging(before, "upload", (first := asyncio.Event()).set)
+            await night.session(stopping=first)
+    with monkeypatch.context() as patched:
+        hanging(patched, call, stopping.set)
+        lines = await night.session(stopping=stopping)
+    night.account.ends = lambda _batch_id: True
+    after = await night.session(patience=BatchPatience(arrival=0.0))
+
+    assert [] == lines
+    assert night.count == len(after)
+    assert [] == night.sent_twice()
+    assert {1} == set(night.account.asked.values())
+
+
+async def within(work: Awaitable[T]) -> T:
+    """Guards against hanging."""
+    return await asyncio.wait_for(work, 120)
+
+
+@pytest.mark.parametrize("call", ["state", "submit", "cancel"])
+async def test_debates_of_a_cancelled_run_end_though_its_provider_does_not_answer(
+    night: Night, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asyncio.Event()
+    night.account.ends = lambda _batch_id: False
+
+    async def cancel() -> None:
+        await asked.wait()
+        with open_registry(night.url).asking_to_cancel("night", "the operator"):
+            await judging
+
+    async def looked(_seconds: float) -> None:
+        asked.set()
+        await asyncio.sleep(0)
+
+    hanging(monkeypatch, call, asked.set)
+    judging = asyncio.ensure_future(
+        night.session(supervision=RunSupervision(night.url, "night", every=0.01), sleep=looked)
+    )
+    await within(cancel())
+    (facts,) = night.read(lambda store: list(batches_of(store, "night")))
+    debates = night.read(lambda store: store.debates(run_id="night"))
+
+    assert facts.open
+    assert facts.cancel_requested is not None
+    assert {"cancelled"} == {row.status for row in debates}
+    assert [] == night.read(exchanges)
