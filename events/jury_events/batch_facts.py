@@ -18,10 +18,13 @@ from jury_events.batch_events import (
     BatchSubmitted,
     BatchTextsErased,
     BatchUploaded,
+    UnansweredEnd,
 )
-from jury_events.codec import decode_batch
+from jury_events.batch_order import opening_fault, order_fault
+from jury_events.codec import BatchEvent, decode_batch
 from jury_events.envelope import StoredEvent
 from jury_events.errors import MalformedBody
+from jury_events.ids import stream_debate
 from jury_events.parts import Digest, decode_digest
 
 _UNANSWERED: str = BatchItemsUnanswered.model_fields["type"].default
@@ -32,6 +35,7 @@ CLOSED: str = BatchClosed.model_fields["type"].default
 class BatchFacts(NamedTuple):
     """How far a batch is. Times are those of the events, in microseconds since 1970-01-01 UTC.
 
+    `listed`: how many of its items are, on so many `listed_pages`.
     `mistaken`: the provider's ids of batches that were taken for this one. `missed`: what the provider did not have,
     of the batch that is submitted now. `unanswered`: numbers of items.
     `unused_cost`: what answers cost that are no exchanges, in US dollars.
@@ -40,6 +44,8 @@ class BatchFacts(NamedTuple):
     prepared: BatchPrepared
     prepared_at: int
     version: int
+    listed: int = 0
+    listed_pages: int = 0
     file_id: str | None = None
     submitted: BatchSubmitted | None = None
     submitted_at: int = 0
@@ -91,13 +97,22 @@ def batch_facts(events: Iterable[StoredEvent], facts: BatchFacts | None = None) 
     """Fold a stream `batches/{id}`, or what comes after `facts`; its items are in `batched_calls`.
 
     Raises:
-        EventError: an event does not decode, or the stream does not begin with `batch_prepared`.
+        EventError: an event does not decode, or is not in its place (`jury_events.batch_order`).
     """
     for stored in events:
-        facts = _opened(stored) if facts is None else _folded(facts, stored)._replace(version=stored.version)
+        facts = next_facts(facts, stored)
     if facts is None:
         raise MalformedBody("a batch has no events")
+    if facts.listed != facts.prepared.items:
+        raise MalformedBody(
+            f"{facts.listed} of the {facts.prepared.items} items of {facts.prepared.batch_id} are listed"
+        )
     return facts
+
+
+def next_facts(facts: BatchFacts | None, stored: StoredEvent) -> BatchFacts:
+    """Fold one event; `facts` are those of all before, None at the first. Raises as `batch_facts`."""
+    return _opened(stored) if facts is None else _folded(facts, stored)
 
 
 def batched_calls(events: Iterable[StoredEvent]) -> Iterator[tuple[int, BatchedExchange]]:
@@ -107,6 +122,12 @@ def batched_calls(events: Iterable[StoredEvent]) -> Iterator[tuple[int, BatchedE
             listed = decode_batch(stored)
             assert isinstance(listed, BatchItemsListed)
             yield from enumerate(listed.calls, listed.first)
+
+
+def unanswered_ends(events: Iterable[StoredEvent]) -> dict[int, UnansweredEnd]:
+    """How the items ended that are no exchange, by number."""
+    pages = (decode_batch(stored) for stored in events if stored.type == _UNANSWERED)
+    return {one.item: one.end for page in pages if isinstance(page, BatchItemsUnanswered) for one in page.unanswered}
 
 
 def texts_of_debate(events: Iterable[StoredEvent], debate_id: str) -> frozenset[Digest]:
@@ -130,14 +151,22 @@ def _opened(stored: StoredEvent) -> BatchFacts:
     event = decode_batch(stored)
     if not isinstance(event, BatchPrepared):
         raise MalformedBody(f"{stored.stream} does not begin with batch_prepared")
+    if (fault := opening_fault(event, stream_debate(stored.stream))) is not None:
+        raise MalformedBody(f"event {stored.version} of {stored.stream}: {fault}")
     return BatchFacts(event, stored.recorded_at, stored.version)
 
 
 def _folded(facts: BatchFacts, stored: StoredEvent) -> BatchFacts:
-    if stored.type == LISTED:  # many, and of no account for how far it is
-        return facts
     event = decode_batch(stored)
+    if (fault := order_fault(facts, event)) is not None:
+        raise MalformedBody(f"event {stored.version} of {stored.stream} ({stored.type}) is not in its place: {fault}")
+    return _with(facts, event, stored)._replace(version=stored.version)
+
+
+def _with(facts: BatchFacts, event: BatchEvent, stored: StoredEvent) -> BatchFacts:
     match event:
+        case BatchItemsListed():
+            return facts._replace(listed=facts.listed + len(event.calls), listed_pages=facts.listed_pages + 1)
         case BatchUploaded() | BatchSubmitted() | BatchMistaken():
             return _sent(facts, event, stored.recorded_at)
         case BatchChanged() as changed:
@@ -154,7 +183,8 @@ def _folded(facts: BatchFacts, stored: StoredEvent) -> BatchFacts:
             return facts._replace(closed=closed)
         case BatchTextsErased() as erased:
             return facts._replace(erasures=erased.number)
-    raise MalformedBody(f"event {stored.version} of {stored.stream} ({stored.type}) is not in its place")
+        case _:
+            return facts
 
 
 def _sent(facts: BatchFacts, event: BatchUploaded | BatchSubmitted | BatchMistaken, at: int) -> BatchFacts:

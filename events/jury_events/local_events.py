@@ -40,7 +40,8 @@ class SignedLengths(Value):
 class DebateImported(EventBody):
     """Events of this debate were imported from a cassette.
 
-    `debate`, `calls` and `review` are the ranges in the streams. `seal` is the SHA-256 in hexadecimal of the stored
+    `debate`, `calls` and `review` are the ranges in the streams; of a batch `debate` is that of its
+    one stream. `seal` is the SHA-256 in hexadecimal of the stored
     seal (None: there is none), `sealed_by` the log that this seal names, and `verified_with` the key that its
     signature was checked with on import. `lengths`: the streams ended where their store said; None: nothing shows it.
     """

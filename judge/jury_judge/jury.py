@@ -452,7 +452,10 @@ class Jury(Records):
 
     def _is_over(self, store: EventStore, job: Job, case: Case) -> bool | None:
         redacted = self._loaded.redaction.case(case)
-        return is_over(job.debate_id, redacted, job.context.resolved, store, self._adopt, stage=job.stage)
+        context = job.context
+        return is_over(
+            job.debate_id, redacted, context.resolved, store, self._adopt, stage=job.stage, run_id=context.run_id
+        )
 
     def _job(self, job: Job, case: Case, *, opened: bool) -> Job:
         """The job with its case; the records behind URIs are fetched for a new debate only."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
-from jury_events.ids import calls_stream, debate_stream, local_stream, review_stream
+from jury_events.ids import calls_stream, local_stream, owner_stream, review_stream
 from jury_events.local_events import DebateImported
 from jury_replay.integrity import IntegrityFailure
 
@@ -48,7 +48,7 @@ def _is_bytes(value: object) -> bool:
 def arrived_in(debate_id: str, imported: DebateImported) -> tuple[tuple[str, int], ...]:
     """The imported streams, each with its last imported version."""
     return (
-        (debate_stream(debate_id), imported.debate.until),
+        (owner_stream(debate_id), imported.debate.until),
         (calls_stream(debate_id), imported.calls.until),
         (review_stream(debate_id), imported.review.until),
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jury_events.batch_events import BatchTextsErased
+from jury_events.batch_facts import BatchFacts, next_facts
 from jury_events.codec import AnyEvent, ReviewEvent, decode_exactly
 from jury_events.debate_events import (
     DebateOpened,
@@ -17,7 +18,7 @@ from jury_events.debate_events import (
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_events.errors import EventError
-from jury_events.ids import DEBATE_PREFIX, LOCAL_PREFIX, stream_debate
+from jury_events.ids import DEBATE_PREFIX, LOCAL_PREFIX, batch_stream, stream_debate
 from jury_events.parts import Digest, Part, decode_digest, encode_digest
 from jury_events.streams import Head
 from jury_replay.quarantine import is_set_aside
@@ -64,6 +65,8 @@ def check_debate(history: DebateHistory) -> Checked:
     read = not is_set_aside(history.stored_local)
     for stream in dict.fromkeys((*history.streams, *history.heads)):
         found = _stream_failure(stream, history.streams.get(stream, []), history.heads.get(stream), named, read=read)
+        if found is None and read and stream == batch_stream(history.debate_id):
+            found = _batch_failure(stream, history.streams[stream])
         failures += () if found is None else (found,)
     failures += _exchange_failures(history, named)
     failures += (IntegrityFailure(f"debate/{history.debate_id}", twin) for twin in history.twins)
@@ -75,11 +78,11 @@ def check_debate(history: DebateHistory) -> Checked:
     for digest in sorted(history.parts.keys() & erasable):
         name, event = encode_digest(digest), references[digest]
         back = f"the text {name} is stored, although its erasure is recorded: finish it or repeat it with jury erase"
-        failures.append(_at(event, back, part=name))
+        failures.append(at_event(event, back, part=name))
     for digest, event in missing.items():
         if digest not in erasable:
             name = encode_digest(digest)
-            failures.append(_at(event, f"the text {name} is missing, and no erasure of it is recorded", part=name))
+            failures.append(at_event(event, f"the text {name} is missing, and no erasure of it is recorded", part=name))
     failures += _text_failures(history, references)
     return Checked(
         events=sum(map(len, history.streams.values())),
@@ -120,7 +123,7 @@ def _exchange_failures(history: DebateHistory, named: dict[str, StoredEvent]) ->
     kept = {event.event_id for event in history.stored_exchanges}
     for exchange, event in named.items():
         if exchange not in kept:
-            yield _at(event, f"the exchange {exchange} that it names is not stored")
+            yield at_event(event, f"the exchange {exchange} that it names is not stored")
             return
 
 
@@ -134,14 +137,29 @@ def _stream_failure(
             gap = f"event {version} is missing: the next one stored is event {event.version}"
             if wrong := _wrong_types(event, _KINDS):
                 gap = f"a column contains a value of the wrong type: {wrong}"
-            return _at(event, gap)._replace(version=version, event_id=None)
+            return at_event(event, gap)._replace(version=version, event_id=None)
         fault = _event_fault(event, previous, named, read=read)
         if fault is not None:
-            return _at(event, fault)
+            return at_event(event, fault)
         if event.position <= position:
-            return _at(event, f"its position {event.position} does not follow {position}, that of the event before it")
+            return at_event(
+                event, f"its position {event.position} does not follow {position}, that of the event before it"
+            )
         previous, position = event.hash, event.position
     return _head_failure(stream, events, head, previous)
+
+
+def _batch_failure(stream: str, events: Sequence[StoredEvent]) -> IntegrityFailure | None:
+    """The first event of a batch that contradicts those before it; its chain is whole."""
+    facts: BatchFacts | None = None
+    for event in events:
+        try:
+            facts = next_facts(facts, event)
+        except EventError as error:
+            return at_event(event, str(error))
+    if facts is not None and facts.listed != facts.prepared.items:
+        return IntegrityFailure(stream, f"{facts.listed} of its {facts.prepared.items} items are listed")
+    return None
 
 
 def _head_failure(
@@ -231,7 +249,7 @@ def _text_failures(history: DebateHistory, references: dict[Digest, StoredEvent]
                 f"debate/{history.debate_id}", f"no event refers to the stored text {name}", part=name
             )
         else:
-            yield _at(event, f"the text {name} is not the one that was recorded{_wrong_part(part)}", part=name)
+            yield at_event(event, f"the text {name} is not the one that was recorded{_wrong_part(part)}", part=name)
 
 
 def _wrong_part(part: Part) -> str:
@@ -240,7 +258,7 @@ def _wrong_part(part: Part) -> str:
     return f": {wrong}" if wrong else ""
 
 
-def _at(event: StoredEvent, what: str, part: str | None = None) -> IntegrityFailure:
+def at_event(event: StoredEvent, what: str, part: str | None = None) -> IntegrityFailure:
     """A failure at an event, with those of its columns that have the right type."""
     return IntegrityFailure(
         event.stream,

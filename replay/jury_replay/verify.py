@@ -18,6 +18,7 @@ from jury_replay.import_checks import import_failures
 from jury_replay.imports import origin_failures
 from jury_replay.integrity import IntegrityFailure, check_debate
 from jury_replay.quarantine import is_set_aside
+from jury_replay.relations import Relations
 from jury_replay.replay import Replayed, ReplayStatus, replay_history
 from jury_replay.sealed import check_seals
 from jury_replay.selection import ALL_STORED, DebateSelection, spread
@@ -204,6 +205,7 @@ def _check_debates(store: EventStore, debate_ids: Sequence[str], *, deep: bool) 
     statuses: Counter[ReplayStatus] = Counter()
     origins = store.origins(debate_ids)
     histories = store.histories(debate_ids)
+    related = Relations(store)
     for history in histories:
         if not history.streams and not history.heads and not history.parts:
             failures.append(IntegrityFailure(f"debate/{history.debate_id}", "nothing is stored of it"))
@@ -219,6 +221,8 @@ def _check_debates(store: EventStore, debate_ids: Sequence[str], *, deep: bool) 
             replayed = replay_history(history)
             statuses[replayed.status] += 1
             failures += _replay_failures(replayed)
+        if deep and not checked.failures:
+            failures += related.failures(history)
         origin = origins.get(history.debate_id)
         failures += import_failures(history, origin) if checked.failures else origin_failures(history, origin)
     failures += _list_failures(store, histories)

@@ -46,7 +46,8 @@ _STRAYS = " UNION ".join(
 )
 
 _ORIGINS = (
-    "SELECT debate_id FROM origins WHERE NOT EXISTS (SELECT 1 FROM streams WHERE stream = 'debate/' || debate_id)"
+    "SELECT debate_id FROM origins WHERE NOT EXISTS (SELECT 1 FROM streams "
+    "WHERE stream IN ('debate/' || debate_id, 'batches/' || debate_id))"
 )
 
 

@@ -50,6 +50,7 @@ from jury_replay.erasure import ErasureOrder, erase
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+from jury_store.seals.keys import PublicKey
 from support.batch_double import BatchAccountDouble, SentBatch
 
 PANEL = None
@@ -79,6 +80,7 @@ class Night:
         self.said: list[str] = []
         self.problems: list[Finished] = []
         self.totals = MetricTotals()
+        self.adopt: tuple[PublicKey, ...] = ()
         self.seconds = 0.0
 
     async def pass_by(self, seconds: float) -> None:
@@ -110,6 +112,7 @@ class Night:
                 resolved=jury._loaded.resolved,
                 cases=case_source(rows(self.count), (), None, None),
                 concurrency=8,
+                adopt=self.adopt,
                 batched=True,
             )
             checked = await asyncio.to_thread(preflight, run, jury.store)

@@ -169,10 +169,9 @@ class AnsweredCalls:
         except Exception:  # noqa: BLE001  (an SDK raises what it likes; an answer is read all the same)
             return None
 
-    @property
-    def via(self) -> ViaBatch:
-        """Stands in the exchanges."""
-        waited = max(0, self._effects.clock() - self._submitted_at) / _MICROSECONDS_A_MS
+    def via(self, at: int) -> ViaBatch:
+        """Stands in the exchanges that are recorded `at` a time in microseconds; verification compares the two."""
+        waited = max(0, at - self._submitted_at) / _MICROSECONDS_A_MS
         return ViaBatch(batch=self._batch_id, waited_ms=round(waited, 3))
 
     def comes_late(self, item: AnsweredItem) -> bool:
@@ -222,7 +221,7 @@ class _DebateAnswers:
             if request is None:
                 self.unused.append(self._unused(item, "superseded"))
                 continue
-            reply = calls.reply(request, item)
+            reply, now = calls.reply(request, item), calls.effects.clock()
             exchange = execution.exchange(
                 call,
                 reply,
@@ -230,10 +229,10 @@ class _DebateAnswers:
                 latency_ms=0.0,
                 waited_ms=0.0,
                 simulated=reply.simulated,
-                via=calls.via,
+                via=calls.via(now),
             )
             parts = due.pen.unstored(texts_in(exchange))
-            events.append(encode(exchange, recorded_at=calls.effects.clock(), parts=parts))
+            events.append(encode(exchange, recorded_at=now, parts=parts))
             due.pen.stored(parts)
             execution.hear(exchange)
             calls.charge(exchange.cost)

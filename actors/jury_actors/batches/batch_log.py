@@ -1,7 +1,7 @@
 """The streams of batches: read from the store, written by the clerk."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from jury_actors.batches.wave_spool import FilledSpool
 from jury_actors.clerk import ClerkInterface
@@ -9,7 +9,8 @@ from jury_actors.effects import Effects
 from jury_events.batch_events import BatchedExchange, BatchItemsListed
 from jury_events.batch_facts import BatchFacts, batch_facts, batched_calls
 from jury_events.codec import BatchEvent, encode
-from jury_events.ids import batch_stream
+from jury_events.ids import batch_stream, local_stream, stream_debate
+from jury_events.local_facts import LocalFacts, local_facts
 from jury_events.parts import SALT_BYTES, Part, PartRef, make_part
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
@@ -46,13 +47,13 @@ class BatchLog:
         return [(call, parts[call.body.part].decode() if call.body.part in parts else None) for _, call in found]
 
     async def provider_ids(self, but: str) -> frozenset[str]:
-        """The providers' ids of all batches of the store except the batch `but`."""
+        """The providers' ids of all batches of the store except the batch `but`, and those that were imported."""
 
         def read() -> frozenset[str]:
-            known = batches_of(self._store, None)
-            return frozenset(
-                one.submitted.provider_id for one in known if one.submitted is not None and one.prepared.batch_id != but
-            )
+            ids = self._store.batch_ids()
+            elsewhere = {name for name, facts in local_facts_of(self._store, ids).items() if facts.imported is not None}
+            known = [self._facts(one) for one in ids if one != but and one not in elsewhere]
+            return frozenset(one.submitted.provider_id for one in known if one.submitted is not None)
 
         return await asyncio.to_thread(read)
 
@@ -80,11 +81,15 @@ class BatchLog:
         """
         batch_id = facts.prepared.batch_id
         await self._append(batch_id, events, facts.version, parts)
-        return await self.facts(batch_id)
+        stream = batch_stream(batch_id)
+        return await asyncio.to_thread(lambda: batch_facts(self._store.read_stream(stream, after=facts.version), facts))
 
     async def facts(self, batch_id: str) -> BatchFacts:
         """How far a batch is."""
-        return await asyncio.to_thread(lambda: batch_facts(self._store.read_stream(batch_stream(batch_id))))
+        return await asyncio.to_thread(self._facts, batch_id)
+
+    def _facts(self, batch_id: str) -> BatchFacts:
+        return batch_facts(self._store.read_stream(batch_stream(batch_id)))
 
     async def _append(self, batch_id: str, events: Sequence[BatchEvent], version: int, parts: tuple[Part, ...]) -> None:
         now, last = self._effects.clock(), len(events) - 1
@@ -99,8 +104,26 @@ class BatchLog:
 def batches_of(store: EventStore, run_id: str | None) -> Iterator[BatchFacts]:
     """The batches of a run (None: of all), the oldest first.
 
+    An imported one that a person has put in quarantine is left out: its calls count as never sent.
+
     Raises:
         EventError: one cannot be read.
     """
-    found = [batch_facts(store.read_stream(batch_stream(one))) for one in store.batch_ids(run_id)]
+    ids = store.batch_ids(run_id)
+    aside = {
+        name
+        for name, facts in local_facts_of(store, ids).items()
+        if facts.imported is not None and facts.quarantine is not None
+    }
+    found = [batch_facts(store.read_stream(batch_stream(one))) for one in ids if one not in aside]
     yield from sorted(found, key=lambda one: (one.prepared_at, one.prepared.batch_id))
+
+
+def local_facts_of(store: EventStore, ids: Collection[str]) -> dict[str, LocalFacts]:
+    """What this store did with batches, by id: their import and quarantine; nothing of those that were recorded here.
+
+    Raises:
+        EventError: a stream cannot be read.
+    """
+    found = store.read_streams([local_stream(one) for one in ids]) if ids else {}
+    return {stream_debate(stream): local_facts(events) for stream, events in found.items()}

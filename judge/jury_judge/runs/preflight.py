@@ -18,7 +18,7 @@ from jury_judge.runs.later_labels import LaterLabels
 from jury_judge.runs.recorded_content import is_same_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import RunIndex
-from jury_judge.stores.adoption import check_adopted, check_run, not_set_aside
+from jury_judge.stores.adoption import check_adopted, check_batches, check_run, not_set_aside
 from jury_judge.stores.debates import compared_panel, opening_of
 from jury_judge.stores.open_batches import check_no_open_batch, open_batches
 from jury_judge.stores.stores import open_or_create
@@ -117,12 +117,12 @@ def preflight(
     """
     position, recorded, beyond = store.last_position(), store.run(run.run_id), 0
     prompts: int | None = None
-    followed = False
+    check_batches(store, run.run_id, run.adopt)
+    followed = run.batched and bool(open_batches(store, run.run_id))
+    if not run.batched:
+        check_no_open_batch(store, run.run_id)
     if recorded is not None:
         check_run(store, run.run_id, run.adopt)
-        followed = run.batched and bool(open_batches(store, run.run_id))
-        if not run.batched and recorded.debates > recorded.ended:
-            check_no_open_batch(store, run.run_id)
         for first in _first_debate(run, store):
             prompts = _recorded_prompts(run, store, first.debate_id)
         beyond = store.further_repeats(run.run_id, run.repeats)
@@ -233,8 +233,11 @@ def is_over(
     adopt: Collection[PublicKey] = (),
     *,
     stage: StagePlace | None = None,
+    run_id: str | None = None,
 ) -> bool | None:
     """Whether one debate, at a stage of a ladder or of none, has ended; None if the store does not have it.
+
+    `run_id`: of the run that a new debate is to belong to.
 
     Raises:
         OtherCase: it was opened over another case.
@@ -243,11 +246,14 @@ def is_over(
         ReadOtherwise: an earlier version read the case otherwise, and the debate is not over.
     """
     found = store.debate(debate_id)
+    if found is not None:
+        not_set_aside(debate_id, found)
+        run_id = found.run_id
+    if run_id is not None and (found is None or found.ended_at is None):
+        check_batches(store, run_id, adopt)
+        check_no_open_batch(store, run_id)
     if found is None:
         return None
-    not_set_aside(debate_id, found)
-    if found.ended_at is None:
-        check_no_open_batch(store, found.run_id)
     row = CaseRow(found.case_id, found.status, found.case_part, None, found.imported)
     check_adopted(store, f"debate {debate_id}", debate_id, row, adopt)
     if found.stage is not None or stage is not None:

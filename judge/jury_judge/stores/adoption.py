@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from jury_actors.batches.batch_log import local_facts_of
 from jury_judge.errors import RunRefused
 from jury_replay.imports import adoption_fault
 from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow
@@ -25,6 +26,30 @@ def check_run(store: EventStore, run_id: str, keys: Collection[PublicKey]) -> No
         raise _unreadable(run, *unreadable)
     if not keys and (imported := _some(store, DebateFilter(run_id, imported=True, counted=None))) is not None:
         raise _imported(run, *imported)
+
+
+def check_batches(store: EventStore, run_id: str, keys: Collection[PublicKey]) -> None:
+    """Refuse a run with a batch that was imported and is not adopted: nobody knows whether its calls were ever sent.
+
+    One in quarantine is left out (`jury_actors.batches.batch_log.batches_of`).
+
+    Raises:
+        RunRefused: the message names the batch and the remedy.
+    """
+    batches = store.batch_ids(run_id)
+    for batch, facts in local_facts_of(store, batches).items():
+        if facts.imported is None or facts.quarantine is not None:
+            continue
+        fault = "no key is given that is trusted"
+        if keys:
+            (record,) = store.histories([batch])
+            fault = adoption_fault(record, store.origin(batch), keys) or ""
+        if fault:
+            raise RunRefused(
+                f"run {run_id!r}: the batch {batch} came in a cassette and is not adopted: {fault}. Give the run "
+                "another id; or --adopt KEY.pub takes over what is sealed by a key that you trust; or, if its calls "
+                f"were never sent, set it aside with: jury db quarantine {batch} --by WHO --reason WHY"
+            )
 
 
 def check_adopted(store: EventStore, run: str, debate_id: str, row: CaseRow, keys: Collection[PublicKey]) -> None:

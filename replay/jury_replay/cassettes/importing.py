@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jury_events.codec import encode
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent, StoredEvent
-from jury_events.ids import calls_stream, debate_stream, local_stream, portable_streams, review_stream
+from jury_events.ids import calls_stream, debate_stream, local_stream, owner_stream, portable_streams, review_stream
 from jury_events.local_events import DebateImported, SignedLengths, VersionRange
 from jury_events.local_facts import NOT_EXCLUDED
 from jury_events.parts import Digest, Part, decode_digest, refs_in
@@ -209,7 +209,7 @@ def _imported(
         return VersionRange(after=there, until=there + len(fresh.get(stream, ())))
 
     return DebateImported(
-        debate=arrived(debate_stream(mine.debate_id)),
+        debate=arrived(owner_stream(mine.debate_id)),
         calls=arrived(calls_stream(mine.debate_id)),
         review=arrived(review_stream(mine.debate_id)),
         seal=None if origin is None else seal_digest(origin),
