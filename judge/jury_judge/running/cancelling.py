@@ -143,13 +143,13 @@ async def cancel_run(
         with registry.asking_to_cancel(run_id, by):
             is_free = await _until_free(registry, store, run_id, say, waits)
             left = await asyncio.to_thread(unfinished_debates, store, run_id)
-            waits = await asyncio.to_thread(open_batches, store, run_id)
-            if is_free and (left or any(one.cancel_requested is None for one in waits)):
+            batches = await asyncio.to_thread(open_batches, store, run_id)
+            if is_free and (left or any(one.cancel_requested is None for one in batches)):
                 await _cancel_here(url, run_id, left, by, say)
-    if waits:
+    if batches:
         say(
-            f"{pluralize(sum(one.prepared.items for one in waits), 'call')} may be answered still in "
-            f"{pluralize(len(waits), 'batch', 'batches')}, and are billed if they are: jury run … --run {run_id} "
+            f"{pluralize(sum(one.prepared.items for one in batches), 'call')} may be answered still in "
+            f"{pluralize(len(batches), 'batch', 'batches')}, and are billed if they are: jury run … --run {run_id} "
             "--batch --once, with the keys of their providers, ends them and records what was answered"
         )
     after = await asyncio.to_thread(run_row, store, run_id)
