@@ -290,8 +290,8 @@ def _mistake_fault(facts: BatchFacts, event: BatchMistaken) -> str | None:
 def _change_fault(facts: BatchFacts, event: BatchChanged) -> str | None:
     if facts.submitted is None:
         return "it is not submitted"
-    if facts.changed is not None and facts.changed.stage == "ended":
-        return "it has ended before"
+    if facts.changed is not None and (facts.changed.stage, facts.changed.word) == (event.stage, event.word):
+        return "nothing changed"
     if (event.answered or 0) + (event.failed or 0) > facts.prepared.items:
         return f"the batch has {facts.prepared.items} items, and more are said to be done"
     return _numbered("change", event.number, facts.changes)
@@ -301,6 +301,15 @@ def _cancel_fault(_facts: BatchFacts, event: BatchCancelRequested) -> str | None
     return (
         None if (event.cause == "person") == (event.by is not None) else "a person has a name, and a deadline has none"
     )
+
+
+def _cancel_sent_fault(facts: BatchFacts, _event: BatchCancelSent) -> str | None:
+    wanted = facts.submitted is not None and facts.cancel_requested is not None
+    return None if wanted else "nobody wanted it to be ended, or it was not submitted"
+
+
+def _miss_fault(facts: BatchFacts, event: BatchMissed) -> str | None:
+    return "it is not submitted" if facts.submitted is None else _numbered("miss", event.number, facts.misses)
 
 
 def _unanswered_fault(facts: BatchFacts, event: BatchItemsUnanswered) -> str | None:
@@ -330,9 +339,7 @@ def _closing_fault(facts: BatchFacts, event: BatchClosed) -> str | None:
             return "it was submitted"
         case "results_gone" if facts.submitted is None:
             return "it was not submitted"
-        case "results_gone" if not event.unanswered:
-            return "every item is answered, and nothing of its results is gone"
-        case "ended" | "refused" if event.unanswered != unanswered:
+        case "ended" | "refused" | "results_gone" if event.unanswered != unanswered:
             return f"{event.unanswered} items are said to be unanswered, and {unanswered} are named"
     return None
 
@@ -343,7 +350,9 @@ _CHECKS: dict[type, Callable[[BatchFacts, Any], str | None]] = {
     BatchUploaded: _upload_fault,
     BatchSubmitted: _submission_fault,
     BatchMistaken: _mistake_fault,
+    BatchMissed: _miss_fault,
     BatchChanged: _change_fault,
+    BatchCancelSent: _cancel_sent_fault,
     BatchCancelRequested: _cancel_fault,
     BatchItemsUnanswered: _unanswered_fault,
     BatchAbandoned: _abandoning_fault,

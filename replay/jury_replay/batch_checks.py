@@ -36,7 +36,7 @@ _AGAIN = frozenset({"expired", "cancelled", "missing", "unreadable"})
 """Ends after which a call is made again."""
 
 _ABANDONED = "batch_abandoned"
-_DECIDED = frozenset({"ended", "refused"})
+_DECIDED = frozenset({"ended", "refused", "results_gone"})
 """Causes after which every item is answered, or named as unanswered."""
 
 

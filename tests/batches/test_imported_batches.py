@@ -160,7 +160,11 @@ async def test_a_cassette_that_ends_an_own_batch_ends_nothing(night: Night, tmp_
     """Otherwise its calls would be free, and made again."""
     given = read_cassette(batch_file(tmp_path)).history
     stream = batch_stream(given.debate_id)
-    ends = [event("batch_changed", ENDED), event("batch_closed", closing_of(0, 9, "results_gone"))]
+    ends = [
+        event("batch_changed", ENDED),
+        event("batch_items_unanswered", unanswered(*range(1, 10))),
+        event("batch_closed", closing_of(0, 9, "results_gone")),
+    ]
     closed = rewritten([*given.stored_batch, *ends])
     path = tmp_path / f"forged{BATCH}"
     path.write_bytes(write_cassette(given_with(given, stream, closed)))
@@ -197,6 +201,7 @@ _IDS = {
     "batch_items_unanswered": "unanswered/{number}",
     "batch_cancel_requested": "cancel-requested",
     "batch_uploaded": "uploaded",
+    "batch_cancel_sent": "cancel-sent",
     "batch_abandoned": "abandoned",
 }
 
@@ -244,7 +249,8 @@ def unverified(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         ([("batch_closed", closing_of(0, 9, "not_submitted"))], "it was submitted"),
         ([("batch_changed", ENDED | {"number": 2})], "it says that it is change 2, after 0"),
-        ([("batch_changed", ENDED), ("batch_changed", ENDED | {"number": 2})], "it has ended before"),
+        ([("batch_changed", ENDED), ("batch_changed", ENDED | {"number": 2})], "nothing changed"),
+        ([("batch_cancel_sent", {"at": None})], "nobody wanted it to be ended"),
         ([("batch_changed", ENDED | {"answered": 9, "failed": 1})], "more are said to be done"),
         ([("batch_items_unanswered", unanswered(10))], "the batch has 9 items"),
         ([("batch_items_unanswered", unanswered(1, 1))], "an item is named twice"),

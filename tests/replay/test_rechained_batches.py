@@ -36,6 +36,7 @@ NOT_CONTRADICTED = {
     "batch_submitted provider_id",
     "batch_submitted expires_at",
     "batch_changed word",
+    "batch_changed stage",  # of one before the last
     "batch_changed answered",
     "batch_changed failed",
     "batch_closed unknown",
@@ -48,6 +49,11 @@ NOT_CONTRADICTED = {
     "batch_prepared size",
     "batch_submitted found",
     "batch_cancel_requested by",
+    "batch_prepared provider_time",
+    "batch_cancel_sent at",
+    "batch_missed at",
+    "batch_missed reason",
+    "batch_missed what",
     # Of the last batch of a run, after which no other is known to be of a later wave.
     "batch_prepared wave",
     # Of a batch without an answer, of which a line was refused.
