@@ -7,8 +7,9 @@ import asyncio
 import json
 import random
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,16 +41,16 @@ from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.waiting import eventually
 
-_SEATS = {"one": "openai/one", "two": "anthropic/two", "three": "google/three", "live": "simulated/four"}
+SEATS = {"one": "openai/one", "two": "anthropic/two", "three": "google/three", "live": "simulated/four"}
 """Of the last one the calls are made live, in the same waves."""
 
-_PANEL = {
+PANEL = {
     "preset": "parallel-rounds",
-    "seats": [{"model": model, "juror_id": seat, "fallbacks": []} for seat, model in _SEATS.items()],
+    "seats": [{"model": model, "juror_id": seat, "fallbacks": []} for seat, model in SEATS.items()],
     "discussion": {"max_rounds": 1, "threshold": 2.0},
     "final": {"method": "majority_vote", "quorum": 1},
 }
-_KEYS = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "of-no-provider")
+KEYS = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "of-no-provider")
 _ARRIVAL = 3.0
 """Seconds in which a submission may be on its way, which are 300 in the product."""
 
@@ -70,10 +71,11 @@ class BatchCommand(WarmCommand):
     def spawn(self, arguments: list[str], out: Path, err: Path) -> psutil.Popen:
         out.touch()
         err.touch()
-        return WarmProcess(arguments, self.folder, self.environment(), out, err, _soon_arrived)  # type: ignore[return-value]  (as of a WarmCommand)
+        return WarmProcess(arguments, self.folder, self.environment(), out, err, soon_arrived)  # type: ignore[return-value]  (as of a WarmCommand)
 
 
-def _soon_arrived() -> None:
+def soon_arrived() -> None:
+    """Let this process wait less long for a submission that may be on its way."""
     patience = batch_plan.BatchPatience
     batch_plan.BatchPatience = lambda *hours: patience(*hours, arrival=_ARRIVAL)  # type: ignore[assignment,misc]  (it is called alone)
 
@@ -83,7 +85,7 @@ def play_batched(ground: Ground, scenario: Scenario) -> ScenarioReport:
     folder = ground.folder / f"s{scenario.number}"
     folder.mkdir()
     panel = folder / "panel.json"
-    panel.write_text(json.dumps(_PANEL))
+    panel.write_text(json.dumps(PANEL))
     url = ground.sqlite_store(folder)
     report = ScenarioReport(scenario)
     with batch_models() as (jobs, variables):
@@ -94,7 +96,7 @@ def play_batched(ground: Ground, scenario: Scenario) -> ScenarioReport:
             _struck(course, ground, jobs, report, random.Random(scenario.seed))
             report.calls = len(course.started)
             report.violations += _broken(report, reader, jobs)
-            report.violations += differing(debates_of(scenario), course.started, len(_SEATS))
+            report.violations += differing(debates_of(scenario), course.started, len(SEATS))
             if code := course.started[-1].process.returncode:
                 report.violations.append(f"the last call ended with {code}: {course.started[-1].stderr[-500:]}")
             report.violations += unsound(folder, url)
@@ -104,15 +106,18 @@ def play_batched(ground: Ground, scenario: Scenario) -> ScenarioReport:
 
 
 @contextmanager
-def batch_models() -> Iterator[tuple[BatchJobs, dict[str, str]]]:
-    """The batches of a server of simulated models in a thread of this process, and the variables that lead to it."""
+def batch_models(clock: Callable[[], float] = time.time) -> Iterator[tuple[BatchJobs, dict[str, str]]]:
+    """The batches of a server of simulated models in a thread of this process, and the variables that lead to it.
+
+    `clock`: the provider's, seconds since 1970.
+    """
     ready = threading.Event()
     served: list[tuple[BatchJobs, dict[str, str], asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def serve() -> None:
         ended = asyncio.Event()
-        async with simulation_server(Script(answers="scripted"), batches=BatchScript()) as simulation:
-            served.append((simulation.batches, {**simulation.variables, **_KEYS}, asyncio.get_running_loop(), ended))
+        async with simulation_server(Script(answers="scripted"), batches=BatchScript(), wall_clock=clock) as simulation:
+            served.append((simulation.batches, {**simulation.variables, **KEYS}, asyncio.get_running_loop(), ended))
             ready.set()
             await ended.wait()
 
@@ -174,5 +179,5 @@ def _broken(report: ScenarioReport, reader: EventStore, jobs: BatchJobs) -> Iter
     if answered.total() != len(recorded) or submitted != len(recorded):
         yield f"{submitted} calls were submitted, {answered.total()} answered, {len(recorded)} recorded"
     seats = Counter((one.juror_id, one.via is None) for one in made)
-    if seats != {(seat, seat == "live"): 2 * len(debates) for seat in _SEATS}:
+    if seats != {(seat, seat == "live"): 2 * len(debates) for seat in SEATS}:
         yield f"calls by seat, and whether they were live: {dict(seats)}"

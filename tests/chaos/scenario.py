@@ -126,8 +126,8 @@ class Course:
         self._reader = reader
         self.started: list[Started] = []
 
-    def call(self) -> Started:
-        self.started.append(self._command.start(*self._options))
+    def call(self, *more: str) -> Started:
+        self.started.append(self._command.start(*self._options, *more))
         assert len(self.started) <= _MOST_CALLS, f"not done after so many calls: {self.started[-2].stderr}"
         return self.started[-1]
 

@@ -46,7 +46,8 @@ class Kind(NamedTuple):
     """A kind of fault: its strike, and over which runtime and store it runs.
 
     `where` is `process`, `ray` (a cluster of the command's own), `nodes` (an existing one of two nodes), `served`
-    (`jury serve`: see `server_scenario`) or `batches` (`jury run --batch`: see `batch_scenario`); `store` is
+    (`jury serve`: see `server_scenario`) or `batches` (`jury run --batch`: see `batch_scenario`) or
+    `storm` (many nights of it: see `batch_storm`); `store` is
     `sqlite`, `disk` (SQLite on a small one) or `postgres`; `kills`: each of its strikes kills a process. Of those
     served: how many `servers` there are, whether `jury run` is a `writer` beside them, and whether submissions are
     left in the folder (`folder_full`).
@@ -169,6 +170,8 @@ def in_turn(*strikes: Strike) -> Strike:
 KINDS: dict[str, Kind] = {
     "driver killed": Kind(kill_driver),
     "driver killed, in batches": Kind(kill_driver, where="batches"),
+    "nights of batches": Kind(kill_driver, where="storm", kills=False),
+    "nights of batches, PostgreSQL store": Kind(kill_driver, where="storm", store="postgres", kills=False),
     "writer stopped and continued": Kind(stop_driver, kills=False),
     "disk full": Kind(fill_disk, store="disk", kills=False),
     "clock moved": Kind(move_clock, moves_clock=True, kills=False),

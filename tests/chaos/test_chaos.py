@@ -88,6 +88,25 @@ def test_a_run_in_batches_survives(ground: Ground, seed: int, strikes: int) -> N
     assert report.struck
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.full] if KINDS[kind].store == "postgres" else [])
+        for kind, of in KINDS.items()
+        if of.where == "storm"
+    ],
+)
+@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(10, 20))], ids=str)
+def test_nothing_is_paid_twice_in_many_nights_and_nothing_of_a_stranger_is_touched(
+    ground: Ground, kind: str, seed: int
+) -> None:
+    number = 400 + 100 * list(KINDS).index(kind) + seed
+    report = played(ground, Scenario(kind, seed, number=number, cases=3, strikes=6, warm=True))
+
+    assert [] == report.violations
+    assert report.recorded
+
+
 @pytest.mark.long  # by default tests/actors kills each actor on a cluster of one node, which costs less
 @pytest.mark.ray
 @pytest.mark.xdist_group("chaos_nodes")
