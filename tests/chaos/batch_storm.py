@@ -75,6 +75,9 @@ _CALL_FAULTS = {
 _UNREADABLE = {"missing", "truncated_lines"}
 """With these the provider does not deliver all that it answered."""
 
+_KEPT = 48 * _HOUR
+"""For which Gemini keeps results, and the others longer than a scenario lasts."""
+
 _CALM = 60 * _HOUR
 _EVENTS_OF_A_NIGHT = 40
 
@@ -187,6 +190,7 @@ class Storm:
         self._report = report
         self._theirs: list[str] = []
         self._abandoned: set[str] = set()
+        self._gone: set[str] = set()
 
     def rages(self, rng: random.Random) -> None:
         """One pass a night, then calm until the run is done."""
@@ -239,6 +243,11 @@ class Storm:
                     self._report.violations.append(f"{facts.prepared.batch_id} was abandoned, and had ended")
                 if job.cancelled_at is None:
                     self._report.violations.append(f"{facts.prepared.batch_id} was abandoned, and never cancelled")
+            if _gone(facts) and facts.prepared.batch_id not in self._gone:
+                self._gone.add(facts.prepared.batch_id)
+                job = self._job(facts.submitted.provider_id) if facts.submitted is not None else None
+                if job is None or facts.prepared.provider != "google" or self._sky() < job.ended_at + _KEPT:
+                    self._report.violations.append(f"the results of {facts.prepared.batch_id} are there, not gone")
         return code
 
     @property
@@ -289,10 +298,11 @@ class Storm:
             return
         kept = recorded[facts.prepared.batch_id] + self._unused(facts.prepared.batch_id)
         errors = job.ends.get("errored", 0)
-        if job.faults & _UNREADABLE:
+        if job.faults & _UNREADABLE or _gone(facts):
             return
         if not len(job.bodies) - errors <= kept <= len(job.bodies) + len(job.items):
-            yield f"{facts.prepared.batch_id}: {len(job.bodies)} calls were answered, {kept} are recorded"
+            how = f"{sorted(job.faults)}, {facts.closed.cause}: {facts.closed.detail}"
+            yield f"{facts.prepared.batch_id}: {len(job.bodies)} calls were answered, {kept} are recorded ({how})"
 
     def _unused(self, batch: str) -> int:
         """Answers that decide nothing, and are recorded."""
@@ -302,4 +312,9 @@ class Storm:
 
     def _excused(self, job: BatchJob, facts: dict[str, BatchFacts]) -> bool:
         known = facts.get(job.identity)
-        return bool(job.faults & _UNREADABLE) or (known is not None and known.abandoned)
+        return bool(job.faults & _UNREADABLE) or (known is not None and (known.abandoned or _gone(known)))
+
+
+def _gone(facts: BatchFacts) -> bool:
+    """Whether the provider did not have the results any more."""
+    return facts.closed is not None and facts.closed.cause == "results_gone"
