@@ -91,7 +91,7 @@ def test_a_run_in_batches_survives(ground: Ground, seed: int, strikes: int) -> N
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(kind, marks=[pytest.mark.full] if KINDS[kind].store == "postgres" else [])
+        pytest.param(kind, marks=[pytest.mark.full] if of.store == "postgres" else [])
         for kind, of in KINDS.items()
         if of.where == "storm"
     ],
