@@ -1,7 +1,7 @@
 """Ends what is left of a local Ray cluster when the process that started it was killed.
 
 Linux ends the head and the node with that process. The node's agents notice it too, and then wait a minute for the
-head, to report it. So a further process holds the end of a pipe: once the pipe is closed, it kills what it was told.
+head, to report it. So a further process holds the end of a pipe: once the pipe is closed, it kills those of its list.
 This file is that process too, without this package and without Ray.
 """
 
@@ -13,7 +13,7 @@ from contextlib import suppress
 import psutil
 
 _LASTS = 10.0
-"""Seconds to end, at most: what it was told is gone by then, or killed."""
+"""Seconds to end, at most: the processes of its list are gone by then, or killed."""
 
 _watching: list["subprocess.Popen[bytes]"] = []
 

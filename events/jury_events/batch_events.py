@@ -114,7 +114,7 @@ MistakeCause = Literal["ids", "person", "gone"]
 class BatchMistaken(EventBody):
     """The batch that was found by time and count is not this one.
 
-    `cause`: its results have other `ids`; a `person` said so; it is `gone` before anything told whose it was.
+    `cause`: its results have other `ids`; a `person` said so; it is `gone` before anything showed whose it was.
     """
 
     type: Literal["batch_mistaken"] = "batch_mistaken"

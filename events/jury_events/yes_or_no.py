@@ -14,13 +14,13 @@ def refuse_yes_or_no(annotation: Any, written: Any) -> Any:
     if isinstance(written, bool) and not {int, float}.isdisjoint(forms) and bool not in forms:
         raise ValueError(f"a number is needed, and YAML reads this word as {str(written).lower()}")
     for form in forms:
-        origin, held = get_origin(form), get_args(form)
+        origin, given = get_origin(form), get_args(form)
         if isinstance(written, dict) and origin in _TABLES:
             for one in written.values():
-                refuse_yes_or_no(held[-1], one)
+                refuse_yes_or_no(given[-1], one)
         elif isinstance(written, list | tuple) and origin in _LISTS:
             for number, one in enumerate(written):
-                refuse_yes_or_no(held[min(number, len(held) - 1)] if held[-1] is not ... else held[0], one)
+                refuse_yes_or_no(given[min(number, len(given) - 1)] if given[-1] is not ... else given[0], one)
     return written
 
 

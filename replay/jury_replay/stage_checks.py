@@ -104,9 +104,9 @@ def _carried_fault(history: DebateHistory, before: DebateHistory) -> str | None:
     shown = carried_before(history.opened, lambda ref: text(history, ref))
     if shown is None:
         return None
-    held = votes_to_carry(before.opened, before.events[1:], lambda ref: text(before, ref))
+    carried = votes_to_carry(before.opened, before.events[1:], lambda ref: text(before, ref))
     whole = not (history.erased or before.erased)
-    if [_compared(one, words=whole) for one in shown] != [_compared(one, words=whole) for one in held]:
+    if [_compared(one, words=whole) for one in shown] != [_compared(one, words=whole) for one in carried]:
         return "the votes that it was shown are not those of the debates before it"
     return None
 

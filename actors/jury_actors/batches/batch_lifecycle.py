@@ -355,7 +355,7 @@ class BatchLifecycle:
             reading = await self._reading(facts, provider)
             await reading.recall()
         if facts.uncertain and not reading.names_calls:
-            self._say(f"{_of(facts)}: {look.missing.reason}, again: nothing tells whose batch it was")
+            self._say(f"{_of(facts)}: {look.missing.reason}, again: nothing shows whose batch it was")
             return await self._mistaken(facts, "gone")
         if state is not None:
             return await self._concluded(facts, state, reading)
@@ -426,7 +426,7 @@ class BatchLifecycle:
             f"{_of(facts)} was found in its provider's list: {found.batch_id}"
             if found.certain
             else f"{_of(facts)}: {found.batch_id} in its provider's list may be it, or another's with as many items. "
-            "The ids in its results will tell; until it has ended it is waited for, and not cancelled. If you know "
+            "The ids in its results will show it; until it has ended it is waited for, and not cancelled. If you know "
             f"that it is not of this run, say so with --batch-not-ours {found.batch_id}"
         )
         return await self._submitted(facts, found, found=True)

@@ -155,7 +155,7 @@ def _unsubmitted(facts: BatchFacts, look: Look | None, watch: Watch, now: Now, p
 def _going_on(facts: BatchFacts, look: Look, watch: Watch, now: Now, patience: BatchPatience) -> BatchStep:
     """Of a batch of which the provider says that it has not ended."""
     assert look.state is not None
-    # What may be another's is neither cancelled nor given up: its calls wait until the ids in its results tell.
+    # What may be another's is neither cancelled nor given up: its calls wait until the ids in its results are read.
     if facts.abandoned or facts.uncertain:
         return BatchStep.WAIT
     if facts.cancel_requested is None:
@@ -184,7 +184,7 @@ def _passed(mark: float | None, wall: int, theirs: int | None, now: Now, their_t
 def stays(facts: BatchFacts, look: Look | None, patience: BatchPatience) -> bool:
     """Whether a pass that does not wait stays all the same, until something was missed for long enough.
 
-    Else a run of such passes would never know: without a clock of the provider no two of them tell how much time is
+    Else a run of such passes would never know: without a clock of the provider no two of them know how much time is
     between them, and a submission that is not listed is waited for by the clock of one process.
     """
     if look is None or facts.closed is not None:
