@@ -197,10 +197,11 @@ def joins_of(items: Sequence[Item], in_order: Sequence[bool] | None = None) -> l
             does, as those that do not are marked `call_unknown`.
     """
     flags = [True] * len(items) if in_order is None else in_order
-    return joined_calls([_step(item, in_order=flag) for item, flag in zip(items, flags, strict=True)])
+    return joined_calls([step_of(item, in_order=flag) for item, flag in zip(items, flags, strict=True)])
 
 
-def _step(item: Item, *, in_order: bool) -> Step:
+def step_of(item: Item, *, in_order: bool = True) -> Step:
+    """What an item is to calls; `in_order`: see `joins_of`."""
     if isinstance(item, ToolCall):
         return Called(item.name, item.call_id)
     if isinstance(item, ToolResult):

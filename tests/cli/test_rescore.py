@@ -186,3 +186,17 @@ def test_rows_that_were_written_before_are_replaced(copy):
 
     assert [0, 0] == codes
     assert {"max_rounds=1"} == set(pq.read_table(copy.folder / "rows.parquet")["setting"].to_pylist())
+
+
+@pytest.mark.parametrize("mode", [(), ("--recount",)], ids=["strict", "recount"])
+def test_a_named_debate_that_was_altered_is_not_rescored(copy, mode):
+    with unguarded(copy.folder / "jury.db") as connection:
+        connection.execute(
+            "UPDATE events SET recorded_at = recorded_at + 1 WHERE stream = 'debate/r1~leak' AND version = 2"
+        )
+
+    outcome = copy("rescore", "r1~leak", "--jsonl", "--set", "quorum=1", *mode)
+
+    assert (5, []) == (outcome.code, outcome.lines)
+    assert "debate r1~leak was altered: " in outcome.err
+    assert "jury verify r1~leak " in outcome.err

@@ -3,8 +3,9 @@
 1. The span of a model call records the conversation: its inputs at its start, its outputs at its end. Of an input that
    repeats the conversation of an earlier span, only what follows the repeated part is new.
 2. A span with spans below it adds only what nothing below it records.
-3. A tool's span adds only what no message records: its call and result are those of a message with the same id of the
-   call, else with the same tool and arguments, in order, each once. Its failure marks the message's result.
+3. A tool's span adds only what no message records: its call is that of a message with the same id of the call in the
+   same turn (see `jury_events.pending_calls`), else with the same tool and arguments, in order, each once; its result
+   is that of this call. Its failure marks the message's result.
 4. Where several agents have names, what an agent's span gives is said by that agent.
 5. Several sources of the same messages in one span: the first that has some, and what the others have more.
 
@@ -12,12 +13,11 @@ The rule is by shape, not by tool: adapters map a tool's records to `Span`s, and
 """
 
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
 
 from jury_cases.traces.conversations import Conversations, SpanConversation
 from jury_cases.traces.pieces import ContentPiece, pieces_of
 from jury_cases.traces.span import Span
-from jury_cases.traces.tools import ToolSpans
+from jury_cases.traces.tools import Moment, ToolSpans
 from jury_cases.traces.tree import Node, tree_of
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_events.transcript import Item
@@ -37,7 +37,7 @@ def read_spans(spans: Iterable[Span], builder: TranscriptBuilder) -> None:
         ((node, at_end) for node in nodes for at_end in (False, True)), key=lambda one: one[0].when(at_end=one[1])
     )
     timeline = _timeline(moments)
-    tools = ToolSpans((step.piece for step in timeline if step.piece is not None), moments)
+    tools = ToolSpans(timeline)
     several = len({node.agent for node in nodes if node.agent is not None}) > 1
     steps = ((number[step.node.entered], step) for step in timeline)
     for _, step in builder.messages.of_list(steps, len(nodes)):
@@ -49,26 +49,18 @@ def read_spans(spans: Iterable[Span], builder: TranscriptBuilder) -> None:
         builder.take((), node.span.images)
 
 
-class _Step(NamedTuple):
-    """A piece in the timeline; if it is None, the start or end of a tool."""
-
-    node: Node
-    at_end: bool
-    piece: ContentPiece | None
-
-
-def _timeline(moments: list[tuple[Node, bool]]) -> list[_Step]:
+def _timeline(moments: list[tuple[Node, bool]]) -> list[Moment]:
     """Pieces and tool runs in order of time."""
     conversations = Conversations()
     begun: dict[int, SpanConversation] = {}
-    steps: list[_Step] = []
+    steps: list[Moment] = []
     for node, at_end in moments:
         if node.span.handover is not None and not at_end:
             event = TranscriptBuilder()
             event.handover(*node.span.handover, node.span.place)
-            steps += [_Step(node, at_end, piece) for piece in pieces_of(event.transcript().items)]
+            steps += [Moment(node, at_end, piece) for piece in pieces_of(event.transcript().items)]
         if node.span.tool is not None:
-            steps.append(_Step(node, at_end, None))
+            steps.append(Moment(node, at_end, None))
         if node.missing is not None:
             new = _shown_of_parent(node, node.missing, conversations, at_end=at_end)
         elif at_end:
@@ -78,7 +70,7 @@ def _timeline(moments: list[tuple[Node, bool]]) -> list[_Step]:
         else:
             new, begun[node.entered] = conversations.new_of(node.inputs, node.scope)
         conversations.shown(new, node.scope)
-        steps += [_Step(node, at_end, piece) for piece in new]
+        steps += [Moment(node, at_end, piece) for piece in new]
     return steps
 
 

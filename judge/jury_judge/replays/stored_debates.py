@@ -1,11 +1,14 @@
 """Debates of a store done again."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
+from jury_events.errors import EventError
 from jury_judge.settings.rescoring import Rescoring
 from jury_judge.stores.debates import must_exist
+from jury_replay.errors import RecordDamaged
+from jury_replay.intact import intact_history
 from jury_replay.replay import Replayed, replay
 from jury_replay.rescoring.rescore import rescore, worth_sharing
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
@@ -43,7 +46,8 @@ def rescored(
 
             file = stack.enter_context(RowFile(parquet))
         stack.enter_context(offline)
-        for found in rescore(store, selection, asked.grid, mode=asked.mode, url=url, processes=at_once):
+        rows = rescore(store, selection, asked.grid, mode=asked.mode, url=url, processes=at_once)
+        for found in _unaltered(store, selection, rows):
             if file is not None and not isinstance(found, RescoreProblem):
                 file.take(found)
             yield found
@@ -58,5 +62,21 @@ def all_rows(
         DebateNotFound: no debate has that id, is of that run, or meets the conditions.
     """
     must_exist(store, selection)
-    found = rescore(store, selection, grid, mode=mode)
+    found = _unaltered(store, selection, rescore(store, selection, grid, mode=mode))
     return [row for one in found for row in ([one] if isinstance(one, RescoreProblem) else one)]
+
+
+def _unaltered(
+    store: EventStore, selection: DebateSelection, rows: Iterable[list[RescoreRow] | RescoreProblem]
+) -> Iterator[list[RescoreRow] | RescoreProblem]:
+    """What was found of debates; of one that was named and altered, that it was."""
+    if selection.debate_ids is None:
+        yield from rows
+        return
+    for debate_id, found in zip(selection.debate_ids, rows, strict=True):
+        try:
+            if not isinstance(found, RescoreProblem):
+                intact_history(store, debate_id)
+            yield found
+        except (RecordDamaged, EventError) as error:
+            yield RescoreProblem(debate_id, str(error))
