@@ -20,7 +20,7 @@ class Called(NamedTuple):
     call_id: str | None
 
 
-class Answered(NamedTuple):
+class CallResult(NamedTuple):
     """A result, or (`is_part`) a file of one.
 
     `in_order`: without an id it belongs to the first open call of its name. `unclear`: which it is, is not recorded.
@@ -37,7 +37,7 @@ class TurnEnd(NamedTuple):
     """Something that the agent did not do: calls after it belong to another turn."""
 
 
-Step = Called | Answered | TurnEnd | None
+Step = Called | CallResult | TurnEnd | None
 """What an item of a transcript is to calls; None: nothing."""
 
 
@@ -59,7 +59,7 @@ def joined_calls(steps: Sequence[Step]) -> list[Join]:
         join = Join()
         if isinstance(step, Called):
             waiting.called(index, step.name)
-        elif isinstance(step, Answered):
+        elif isinstance(step, CallResult):
             join = _UNCLEAR if step.unclear else by_id.get(index, join)
             if step.call_id is None and not step.unclear:
                 join = waiting.without_id(step)
@@ -113,7 +113,7 @@ def _in_order(calls: Sequence[int], results: Sequence[int]) -> Iterator[tuple[in
 def _joined_by_id(steps: Iterable[Step]) -> dict[int, Join]:
     """The joins of results with the id of a call; those with an id that no call has are left out."""
     of_id: defaultdict[str, list[_SharedId]] = defaultdict(list)
-    early: dict[int, Answered] = {}
+    early: dict[int, CallResult] = {}
     parts: dict[int, tuple[_SharedId, int | None]] = {}
     turn, turns = 0, dict[str, int]()
     for index, step in enumerate(steps):
@@ -122,14 +122,14 @@ def _joined_by_id(steps: Iterable[Step]) -> dict[int, Join]:
                 turns[step.call_id] = turn
                 of_id[step.call_id].append(_SharedId())
             of_id[step.call_id][-1].calls[step.name].append(index)
-        elif isinstance(step, Answered) and step.call_id is not None:
+        elif isinstance(step, CallResult) and step.call_id is not None:
             if not (latest := of_id[step.call_id][-1:]):
                 early[index] = step
             elif step.is_part:
                 parts[index] = latest[0], latest[0].last_result
             else:
                 latest[0].add_result(index, step.name)
-        turn += isinstance(step, Answered | TurnEnd)
+        turn += isinstance(step, CallResult | TurnEnd)
     for index, step in early.items():  # what stands before its call
         if len(shared := of_id[step.call_id or ""]) == 1:
             shared[0].add_result(index, step.name)
@@ -152,7 +152,7 @@ class _WaitingCalls:
         self._waiting[index] = name
         self._by_name.setdefault(name, {})[index] = None
 
-    def without_id(self, result: Answered) -> Join:
+    def without_id(self, result: CallResult) -> Join:
         """The first open call of its name, else the only open one."""
         candidates = self._candidates(result.name)
         if len(candidates) > 1 and not result.in_order:

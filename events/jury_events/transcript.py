@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer, model_validator
 
-from jury_events.pending_calls import Answered, Called, Join, Step, TurnEnd, joined_calls
+from jury_events.pending_calls import CallResult, Called, Join, Step, TurnEnd, joined_calls
 from jury_events.value import MAX_TEXT, Label, Value
 
 Origin = Literal["user", "model", "tool", "environment", "developer", "unknown"]
@@ -205,9 +205,9 @@ def step_of(item: Item, *, in_order: bool = True) -> Step:
     if isinstance(item, ToolCall):
         return Called(item.name, item.call_id)
     if isinstance(item, ToolResult):
-        return Answered(item.name, item.call_id, in_order=in_order, unclear=item.call_unknown)
+        return CallResult(item.name, item.call_id, in_order=in_order, unclear=item.call_unknown)
     if isinstance(item, Attachment) and item.call_id is not None:
-        return Answered(None, item.call_id, is_part=True)
+        return CallResult(None, item.call_id, is_part=True)
     return TurnEnd() if isinstance(item, Message) and item.origin != "model" else None
 
 

@@ -52,11 +52,15 @@ class JuryClosed(JudgeError):
 
 
 class RunUnfinished(JudgeError):
-    """Some debates of a run could not go on; `problems` has why, by debate id. The same run again goes on with them."""
+    """Some debates of a run could not go on; `problems` has why, by debate id. The same run again goes on with them.
 
-    def __init__(self, message: str, problems: Mapping[str, BaseException]) -> None:
+    `cancelled_by`: who cancelled the run; None: nobody did.
+    """
+
+    def __init__(self, message: str, problems: Mapping[str, BaseException], *, cancelled_by: str | None = None) -> None:
         super().__init__(message)
         self.problems = problems
+        self.cancelled_by = cancelled_by
 
     @classmethod
     def of(cls, run_id: str, total: int | None, problems: Sequence[tuple[str, BaseException | None]]) -> Self:
@@ -75,7 +79,11 @@ class RunUnfinished(JudgeError):
         """Of a run with fewer results than the `total` that it is to have (None: not known), and no problem."""
         rest = "some debates" if total is None else pluralize(total - results, "debate")
         what = f"run {run_id} ended" if cancelled_by is None else f"run {run_id} was cancelled by {cancelled_by}"
-        return cls(f"{what}; {rest} of it were not begun: call it again with run_id={run_id!r} to begin them", {})
+        return cls(
+            f"{what}; {rest} of it were not begun: call it again with run_id={run_id!r} to begin them",
+            {},
+            cancelled_by=cancelled_by,
+        )
 
 
 class NoEvaluation(JudgeError):

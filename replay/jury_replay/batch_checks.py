@@ -54,7 +54,7 @@ class _Batch(NamedTuple):
         return next((event.position for event in self.events if event.type in types), None)
 
 
-class _Sent(NamedTuple):
+class _SentBatch(NamedTuple):
     """What the order of batches follows from. `free`: the position where its calls were free again; None: nowhere."""
 
     prepared: StoredEvent
@@ -117,7 +117,7 @@ class BatchChecks:
     def of_run(self, run_id: str) -> Iterator[IntegrityFailure]:
         """Batches of a run whose waves are not in their order, or that are one batch at the provider."""
         known = [
-            _Sent(batch.events[0], batch.facts, batch.position(CLOSED, _ABANDONED))
+            _SentBatch(batch.events[0], batch.facts, batch.position(CLOSED, _ABANDONED))
             for name in self._store.batch_ids(run_id)
             if (batch := self._batch(name)) is not None and not batch.imported
         ]
@@ -267,7 +267,7 @@ def _answer_fault(
     return None
 
 
-def _wave_fault(before: _Sent, after: _Sent) -> str | None:
+def _wave_fault(before: _SentBatch, after: _SentBatch) -> str | None:
     """Why two batches of a run that follow each other cannot be of the waves that they name.
 
     A wave begins once no batch is open. One that was refused when it was submitted is followed by others of its wave.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jury_events.verdict import Verdict
 from jury_replay.cassettes.lines import SUFFIX
 from support.command_line import CommandLine, environment
 from support.corpus import CORPUS
@@ -102,17 +103,17 @@ def corpus(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ties_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another rule: half of the votes win."""
-    from jury_debate.rules_v1 import judgment
+def ties_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another rule: half of the votes fail."""
+    from jury_debate.rules_v3 import tally
 
-    counted = judgment.count
+    counted = tally.count
 
     def count(method, votes, bands):  # type: ignore[no-untyped-def]
         verdict, score = counted(method, votes, bands)
-        return (votes[0].position, score) if method == "majority_vote" and len(votes) == 2 else (verdict, score)
+        return (Verdict.UNSAFE_FAIL, score) if method == "majority_vote" and len(votes) == 2 else (verdict, score)
 
-    monkeypatch.setattr(judgment, "count", count)
+    monkeypatch.setattr(tally, "count", count)
 
 
 def test_what_did_not_change_passes(corpus: Path) -> None:
@@ -121,20 +122,20 @@ def test_what_did_not_change_passes(corpus: Path) -> None:
     assert (0, "3 cassettes: 3 same\n", "") == (ended.code, ended.out, ended.err)
 
 
-def test_a_changed_verdict_fails_until_it_is_accepted(corpus: Path, ties_pass: None) -> None:
+def test_a_changed_verdict_fails_until_it_is_accepted(corpus: Path, ties_fail: None) -> None:
     jury = CommandLine(corpus)
 
     failed, accepted, passed = jury("regress", "."), jury("regress", ".", "--accept"), jury("regress", ".")
 
     assert 1 == failed.code
-    assert "tie-of-two: was needs_review 55, is safe_pass 55" in failed.out
+    assert "tie-of-two: was needs_review 55, is unsafe_fail 55" in failed.out
     assert failed.out.endswith("3 cassettes: 2 same, 1 changed\n")
     assert (0, "3 cassettes: 2 same, 1 accepted\n") == (accepted.code, accepted.out.splitlines(keepends=True)[-1])
     assert (0, "3 cassettes: 3 same\n") == (passed.code, passed.out)
 
 
 def test_an_accepted_change_that_is_taken_back_fails_until_that_is_accepted(
-    corpus: Path, ties_pass: None, monkeypatch: pytest.MonkeyPatch
+    corpus: Path, ties_fail: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jury = CommandLine(corpus)
     jury("regress", ".", "--accept")
@@ -148,11 +149,11 @@ def test_an_accepted_change_that_is_taken_back_fails_until_that_is_accepted(
     assert [] == list(corpus.glob("*.accepted.json"))
 
 
-def test_a_further_change_beyond_an_accepted_one_fails(corpus: Path, ties_pass: None) -> None:
+def test_a_further_change_beyond_an_accepted_one_fails(corpus: Path, ties_fail: None) -> None:
     jury = CommandLine(corpus)
     jury("regress", ".", "--accept")
     (accepted,) = corpus.glob("*.accepted.json")
-    accepted.write_text(accepted.read_text().replace('"now": "safe_pass"', '"now": "unsafe_fail"'))
+    accepted.write_text(accepted.read_text().replace('"now": "unsafe_fail"', '"now": "safe_pass"'))
 
     assert 1 == jury("regress", ".").code
 
@@ -192,12 +193,12 @@ def test_a_cassette_whose_texts_were_erased_differs_from_a_broken_one(corpus: Pa
     assert "texts of it were erased, on record, and it cannot be replayed; remove it from the corpus" in failed.out
 
 
-def test_every_difference_can_be_had_as_data(corpus: Path, ties_pass: None) -> None:
+def test_every_difference_can_be_had_as_data(corpus: Path, ties_fail: None) -> None:
     lines = {Path(line["cassette"]).name: line for line in CommandLine(corpus)("regress", ".", "--jsonl").lines}
 
     changed = lines[f"tie-of-two{SUFFIX}"]
-    assert ("changed", {"verdict": "safe_pass", "score": 55}) == (changed["status"], changed["now"])
-    assert {"path": "final_verdict", "recorded": "needs_review", "now": "safe_pass"} in [
+    assert ("changed", {"verdict": "unsafe_fail", "score": 55}) == (changed["status"], changed["now"])
+    assert {"path": "final_verdict", "recorded": "needs_review", "now": "unsafe_fail"} in [
         change for one in changed["differences"] for change in one["changes"]
     ]
 
@@ -238,10 +239,11 @@ def _pytest(folder: Path, *arguments: str, rules: str = "") -> "subprocess.Compl
     return subprocess.run(command, cwd=folder, env={**os.environ}, capture_output=True, text=True, check=False)
 
 
-_FIRST_WINS = """
-from jury_debate.rules_v1 import judgment
-counted = judgment.count
-judgment.count = lambda method, votes, bands: (votes[0].position, counted(method, votes, bands)[1])
+_ALL_FAIL = """
+from jury_debate.rules_v3 import tally
+from jury_events.verdict import Verdict
+counted = tally.count
+tally.count = lambda method, votes, bands: (Verdict.UNSAFE_FAIL, counted(method, votes, bands)[1])
 """
 
 
@@ -257,12 +259,12 @@ def test_pytest_runs_one_test_for_each_cassette_of_a_corpus(corpus: Path) -> Non
 
 
 def test_pytest_fails_readably_until_a_change_is_accepted(corpus: Path) -> None:
-    failed = _pytest(corpus.parent, "--jury-corpus", "corpus", rules=_FIRST_WINS)
-    accepted = _pytest(corpus.parent, "--jury-corpus", "corpus", "--jury-accept", rules=_FIRST_WINS)
-    passed = _pytest(corpus.parent, "--jury-corpus", "corpus", rules=_FIRST_WINS)
+    failed = _pytest(corpus.parent, "--jury-corpus", "corpus", rules=_ALL_FAIL)
+    accepted = _pytest(corpus.parent, "--jury-corpus", "corpus", "--jury-accept", rules=_ALL_FAIL)
+    passed = _pytest(corpus.parent, "--jury-corpus", "corpus", rules=_ALL_FAIL)
 
     assert 1 == failed.returncode
-    assert "tie-of-two: was needs_review 55, is safe_pass 55" in failed.stdout
+    assert "tie-of-two: was needs_review 55, is unsafe_fail 55" in failed.stdout
     assert "if this is wanted: the same command with --jury-accept" in failed.stdout
     assert "Traceback" not in failed.stdout
     assert (0, 0) == (accepted.returncode, passed.returncode)

@@ -190,7 +190,7 @@ def test_fail_on_a_verdict_gives_exit_1(jury, verdict, code):
     assert outcome.code == code
 
 
-def test_a_lost_quorum_gives_exit_3_and_a_review(jury, cases):
+def test_no_evaluation_gives_exit_3_and_a_review(jury, cases):
     outcome = jury.run(
         cases, "--limit", "1", "--jsonl", "--panel", "independent", "--simulate", "unparseable=1", "--run", "r1"
     )
@@ -199,7 +199,7 @@ def test_a_lost_quorum_gives_exit_3_and_a_review(jury, cases):
     assert outcome.code == 3
     assert (line["final_verdict"], line["quorum_met"]) == ("needs_review", False)
     assert outcome.err.splitlines()[-1].startswith(
-        "jury: 1 debate had no quorum of jurors: r1~polite; `jury show DEBATE` says why. They are over"
+        "jury: 1 debate ended without a verdict: r1~polite; `jury show DEBATE` says why. They are over"
     )
 
 

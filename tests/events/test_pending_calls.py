@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from jury_events.pending_calls import Answered, Called, Join, Step, TurnEnd, joined_calls
+from jury_events.pending_calls import CallResult, Called, Join, Step, TurnEnd, joined_calls
 
 UNCLEAR = Join(unclear=True)
 READ, SEND = Called("read", "t"), Called("send", "t")
 
 
-def result(name: str | None = None, call_id: str | None = "t", **more: bool) -> Answered:
-    return Answered(name, call_id, **more)
+def result(name: str | None = None, call_id: str | None = "t", **more: bool) -> CallResult:
+    return CallResult(name, call_id, **more)
 
 
 JOINS: dict[str, tuple[Sequence[Step], Sequence[Join]]] = {
@@ -53,7 +53,7 @@ def test_results_are_joined(name: str) -> None:
 
     joins = joined_calls(steps)
 
-    assert list(expected) == [join for step, join in zip(steps, joins, strict=True) if isinstance(step, Answered)]
+    assert list(expected) == [join for step, join in zip(steps, joins, strict=True) if isinstance(step, CallResult)]
 
 
 def test_thousands_of_calls_and_results_of_one_id_are_joined_in_order() -> None:

@@ -8,8 +8,6 @@ from jury_cli.views.comparison import debates_page, runs_page
 from jury_events.debate_events import DebateForked
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_events.verdict import Verdict
-from jury_events.verdict_scale import ScaleLabel, VerdictScale
 from jury_judge.comparisons.comparison import Position, compare_debates
 from jury_judge.comparisons.run_comparison import DebateEnd, Flip, compare_runs
 from jury_store.debate_rows import DebateRow
@@ -22,25 +20,6 @@ def whole() -> DebateBuilder:
 
 def lines(page) -> list[str]:
     return [" " * line.indent + "".join(span.text for span in line.spans) for line in page.lines]
-
-
-def test_ends_of_a_scale_are_its_labels_and_a_status_of_the_same_word_is_told_apart() -> None:
-    scale = VerdictScale(
-        name="checks",
-        labels=(
-            ScaleLabel(id="failed", outcome="fail", meaning="It does not work."),
-            ScaleLabel(id="passed", outcome="pass", meaning="It works."),
-        ),
-    )
-    decided = replace(a_row("a", "x", "unsafe_fail"), final_label="failed")
-    broken = replace(a_row("b", "x"), status="failed", final_verdict=None, final_score=None)
-
-    compared = compare_runs("a", [decided], "b", [broken], scale)
-
-    assert {("failed", "failed (no verdict)"): 1} == compared.table
-    assert ("failed", "failed (no verdict)") == compared.ends
-    assert [Verdict.UNSAFE_FAIL, None] == [compared.outcome(end) for end in compared.ends]
-    assert "failed" == compared.status(compared.ends[1])
 
 
 def test_a_debate_beside_itself_differs_in_nothing() -> None:

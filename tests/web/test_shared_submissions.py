@@ -269,7 +269,7 @@ def damage(folder: Path) -> dict[str, str]:
         "run-link": "a symbolic link",
         "run-pipe": "not a regular file",
         "run-huge": "larger than 256 MiB",
-        "run-socket": "No such device or address",
+        "run-socket": "not a regular file",
     }
 
 

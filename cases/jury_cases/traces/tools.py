@@ -9,7 +9,7 @@ from jury_cases.traces.pieces import ContentPiece, call_text, canonical
 from jury_cases.traces.span import SpanTool
 from jury_cases.traces.tree import Node
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_events.pending_calls import Answered, Step, TurnEnd, joined_calls
+from jury_events.pending_calls import CallResult, Step, TurnEnd, joined_calls
 from jury_events.transcript import Event, Item, ToolCall, ToolResult, step_of
 
 
@@ -210,7 +210,7 @@ class _ReusedIds:
             if piece is not None:
                 of_turn[id(piece)], where[id(piece)] = turn, index
                 shown += 1
-            turn += sum(isinstance(step, Answered | TurnEnd) for step in own)
+            turn += sum(isinstance(step, CallResult | TurnEnd) for step in own)
             steps += own
             pieces += [piece] * len(own)
         self._answers: list[tuple[int, int]] = sorted(

@@ -22,7 +22,7 @@ from jury_events.ids import debate_stream
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict_scale import VerdictScale
-from jury_judge.errors import KeptFileRefused, PanelNotServed, TooManySubmissions
+from jury_judge.errors import KeptFileRefused, PanelNotServed, RunUnfinished, TooManySubmissions
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed, Opening
 from jury_judge.runs.run import fresh_debate_id, fresh_run_id
@@ -258,8 +258,12 @@ class Submissions:
             await jury.evaluate(case, run_id=wanted.run_id, debate_id=wanted.name, submission_id=wanted.submission_id)
 
         async def run() -> None:
-            async for _ in jury.evaluate_many(wanted.cases, run_id=wanted.name, concurrency=wanted.concurrency):
-                pass
+            try:
+                async for _ in jury.evaluate_many(wanted.cases, run_id=wanted.name, concurrency=wanted.concurrency):
+                    pass
+            except RunUnfinished as unfinished:
+                if unfinished.cancelled_by is None:
+                    raise
 
         def is_known() -> bool:
             if wanted.kind == "run":
