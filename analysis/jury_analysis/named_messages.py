@@ -38,7 +38,10 @@ class NamedMessages:
         None is where the label passes, or names a number that no message of the unit has.
         """
         known: Bools = self.truth >= 0
-        return known & ((self.counts == 0) | (self.truth - within < self.counts))
+        within_unit: Bools = self.truth - within < self.counts
+        any_message: Bools = self.counts == 0
+        may: Bools = known & (any_message | within_unit)
+        return may
 
     def says_faults(self, matrix: VoteMatrix) -> bool:
         """Whether a label says that there is a fault, or that there is none."""

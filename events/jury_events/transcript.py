@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer, model_validator
 
-from jury_events.pending_calls import CallResult, Called, Join, Step, TurnEnd, joined_calls
+from jury_events.pending_calls import Called, CallResult, Join, Step, TurnEnd, joined_calls
 from jury_events.value import MAX_TEXT, Label, Value
 
 Origin = Literal["user", "model", "tool", "environment", "developer", "unknown"]
