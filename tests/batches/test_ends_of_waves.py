@@ -197,7 +197,8 @@ async def test_debates_of_a_cancelled_run_end_though_its_provider_does_not_answe
     (facts,) = night.read(lambda store: list(batches_of(store, "night")))
     debates = night.read(lambda store: store.debates(run_id="night"))
 
-    assert facts.open
+    # Where the submission alone is not answered, the batch may be found and ended in the time that is left.
+    assert facts.open or call == "submit"
     assert facts.cancel_requested is not None
     assert {"cancelled"} == {row.status for row in debates}
     assert [] == night.read(exchanges)

@@ -213,12 +213,13 @@ class _ReusedIds:
             turn += sum(isinstance(step, CallResult | TurnEnd) for step in own)
             steps += own
             pieces += [piece] * len(own)
-        self._answers: list[tuple[int, int]] = sorted(
-            (where[id(piece)], id(pieces[join.call]))
+        answers = [
+            (piece, id(pieces[join.call]))
             for piece, join in zip(pieces, joined_calls(steps), strict=True)
             if piece is not None and join.call is not None
-        )
-        self._answers.reverse()
+        ]
+        self._texts = {call: piece.text for piece, call in answers}
+        self._answers = sorted(((where[id(piece)], call) for piece, call in answers), reverse=True)
         self._any = _Pieces(calls, lambda piece: (piece.call_id, piece.text))
         self._exact = _Pieces(calls, lambda piece: (piece.call_id, of_turn[id(piece)], piece.text))
         self._loose = _Pieces(
@@ -230,14 +231,20 @@ class _ReusedIds:
             ),
         )
         self._of_id: defaultdict[str | None, list[int]] = defaultdict(list)
+        self._last: dict[str | None, ContentPiece] = {}
         for piece in calls:
             self._of_id[piece.call_id].append(of_turn[id(piece)])
+            self._last[piece.call_id] = piece
         self._starts: defaultdict[str | None, list[int]] = defaultdict(list)
         for index, tool in starts:
             self._starts[tool.call_id].append(self._turns[index])
 
     def run_of(self, index: int, node: Node, tool: SpanTool) -> object:
         """The call in a message; else the node of the span that records the same run; else `node`."""
+        if len(self._of_id.get(tool.call_id, ())) == len(self._starts[tool.call_id]) == 1:
+            only = self._last[tool.call_id]
+            if tool.result is not None and self._texts.get(id(only)) == canonical(tool.result):
+                return only  # however its tool and its arguments are written
         while self._answers and self._answers[-1][0] < index:
             self._passed.add(self._answers.pop()[1])
         text = call_text(tool.name, tool.arguments)
