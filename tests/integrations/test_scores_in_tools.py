@@ -92,4 +92,4 @@ def test_langfuses_own_sdk_sends_the_same_request(tool: ToolEnvironment, tmp_pat
         (theirs,) = server.requests[1:]
 
     assert 5 == len(sent.body)
-    assert sent._replace(body=timed(sent.body)) == theirs._replace(body=timed(theirs.body))
+    assert sent._replace(body=timed(sent.body), headers={}) == theirs._replace(body=timed(theirs.body), headers={})
