@@ -1,7 +1,6 @@
 """`jury list`: the debates of a store."""
 
 import json
-import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from jury_cli.exits import Exit
 from jury_cli.list_options import CHOSEN, ORDERED, order, wanted
 from jury_cli.option_groups import options
 from jury_cli.options import GROUP, STORE
-from jury_events.text.visible_text import visible_line
 
 if TYPE_CHECKING:
     from jury_judge import DebateFilter, Records
@@ -49,11 +47,11 @@ def command(*, store_url: str | None, as_json: bool, **given: Any) -> int:
     if asked.columns and as_json:
         raise click.UsageError("--json prints every column: leave --columns out")
     names = None if asked.columns is None else parse_columns(asked.columns)
-    return call(_list(store_url, asked, names, as_json=as_json))
+    call(_list(store_url, asked, names, as_json=as_json))
+    return Exit.DONE
 
 
-async def _list(store_url: str | None, asked: "ListSettings", names: Sequence[str] | None, *, as_json: bool) -> Exit:
-    altered: list[str] = []
+async def _list(store_url: str | None, asked: "ListSettings", names: Sequence[str] | None, *, as_json: bool) -> None:
     async with stored(store_url) as records:
         if asked.chosen.run_id is not None:
             await records.check_run(asked.chosen.run_id)
@@ -64,23 +62,12 @@ async def _list(store_url: str | None, asked: "ListSettings", names: Sequence[st
         elif asked.group_by:
             found = await _print_groups(records, asked.group_by, asked.chosen, as_json=as_json)
         else:
-            rows = _noting(records.listed(asked.chosen, asked.sorted_by, limit=asked.limit), altered)
+            rows = records.listed(asked.chosen, asked.sorted_by, limit=asked.limit)
             found = await _print(rows, names, as_json=as_json)
         if not asked.of_runs:
             await _note_what_is_left_out(records, asked.chosen)
         if not found and not as_json:
             await _note_none(records, asked.chosen, of_runs=asked.of_runs)
-    for problem in altered:
-        print(f"error: {visible_line(problem, 500)}", file=sys.stderr)
-    return Exit.INTEGRITY if altered else Exit.DONE
-
-
-async def _noting(rows: "Rows", altered: list[str]) -> "Rows":
-    """The same rows; the problems of altered ones are added to `altered`."""
-    async for listed in rows:
-        if listed.row.is_altered:
-            altered.append(listed.row.problem or "")
-        yield listed
 
 
 async def _print(rows: "Rows", names: Sequence[str] | None, *, as_json: bool) -> bool:

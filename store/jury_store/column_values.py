@@ -17,10 +17,7 @@ def _storable(text: str) -> str:
 
 StoredText = Annotated[str, AfterValidator(_storable)]
 Small = Annotated[int, Field(ge=0, lt=2**31)]
-LARGEST = 2**63 - 1
-"""Of a column of eight bytes."""
-
-Whole = Annotated[int, Field(ge=0, le=LARGEST)]
+Whole = Annotated[int, Field(ge=0, lt=2**63)]
 Tokens = Annotated[int, Field(ge=0, lt=2**53)]
 Dollars = Annotated[float, Field(ge=0, le=1e12)]
 """Bounded so that sums over many debates stay exact in JSON and floats."""

@@ -109,11 +109,6 @@ class DebateRow:
         return self.status in ENDED
 
     @property
-    def is_altered(self) -> bool:
-        """Whether the stored row is none that the projection stores; `problem` then names the fault and the remedy."""
-        return is_altered(self.problem)
-
-    @property
     def disposition(self) -> str | None:
         """The last human verdict where there is one, else the jury's."""
         return self.human_verdict or self.final_verdict
@@ -127,15 +122,6 @@ class DebateRow:
 _TYPES: dict[str, Any] = get_type_hints(DebateRow, include_extras=True)
 _FIELDS: dict[str, Any] = {one.name: (_TYPES[one.name], ...) for one in fields(DebateRow)}
 _ROW = create_model("_ROW", __config__=ConfigDict(strict=True, allow_inf_nan=False, extra="forbid"), **_FIELDS)
-
-
-ALTERED = "table debates, row "
-"""How the `problem` of a row begins that no program of this project stored; no problem of an event begins so."""
-
-
-def is_altered(problem: str | None) -> bool:
-    """Whether this is the `problem` of a row that was altered, not of a debate whose events cannot be read."""
-    return problem is not None and problem.startswith(ALTERED)
 
 
 def row_fault(row: Mapping[str, Any]) -> str | None:

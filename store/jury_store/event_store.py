@@ -328,7 +328,6 @@ class EventStore(ABC):
         *,
         limit: int = 200,
         after: PageCursor | None = None,
-        with_altered: bool = False,
     ) -> list[DebateRow]:
         """Debates, by default the newest first, up to date.
 
@@ -337,11 +336,6 @@ class EventStore(ABC):
             order: how they are sorted.
             limit: how many at most.
             after: only those after this cursor (`SortOrder.cursor` of the last one read).
-            with_altered: an altered row is `DebateRow.is_altered` among the others, before those of its page if not
-                sorted by opening, and may then be on two pages.
-
-        Raises:
-            StoreDamaged: a row was altered, and `with_altered` is not set: what is computed would lack it.
         """
 
     @abstractmethod

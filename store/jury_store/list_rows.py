@@ -11,9 +11,8 @@ from sqlalchemy import Connection, RowMapping, Table, bindparam, select
 from jury_events.evidence_facts import EvidenceFacts, SeatEvidence
 from jury_events.review_facts import AssignedReview, Review
 from jury_store.cached_calls import CachedCalls
-from jury_store.column_values import LARGEST
 from jury_store.debate_rows import row_fault
-from jury_store.projection import Row, unreadable_row
+from jury_store.projection import Row
 from jury_store.row_types import RowTypes, damaged_row
 from jury_store.schema import ballots, debates, runs
 from jury_store.schema import run_sizes as sizes
@@ -87,27 +86,3 @@ def checked_row(table: Table, row: Row) -> Row:
     if (fault := row_fault(row)) is not None:
         raise damaged_row(debates, row, fault)
     return row
-
-
-def shown_row(row: Row) -> Row:
-    """The same row of the list of debates; of one that the projection does not store its ids, place and fault.
-
-    One such row does not keep the others from being shown. It has the status `unreadable`, and the problem of
-    `DebateRow.is_altered`.
-    """
-    if (fault := row_fault(row)) is None:
-        return row
-    names = {name: row[name] if isinstance(row[name], str) else None for name in ("debate_id", "run_id", "case_id")}
-    kept = {
-        "debate_id": names["debate_id"] or str(row["debate_id"])[:80],
-        "run_id": names["run_id"],
-        "case_id": names["case_id"] or "",
-        # SQLite sorts what is no number after every number.
-        "position": _number(row["position"], LARGEST),
-        "opened_at": _number(row["opened_at"], 0),
-    }
-    return unreadable_row(kept, str(damaged_row(debates, row, fault)))
-
-
-def _number(value: object, otherwise: int) -> int:
-    return value if type(value) is int and 0 <= value <= LARGEST else otherwise

@@ -5,7 +5,7 @@ All functions work in the transaction of the connection.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, get_args
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -20,15 +20,12 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from jury_events.debate_status import DebateStatus
 from jury_events.envelope import StoredEvent
 from jury_events.ids import MOST_REPEATS, repeat_of, stream_debate, streams_of
 from jury_events.parts import Digest
-from jury_events.verdict import Verdict
 from jury_store import search_index
 from jury_store.ballot_sheet import UNREADABLE, BallotSheet
 from jury_store.cached_calls import CachedCalls, parsed, summed
-from jury_store.column_values import LARGEST
 from jury_store.committed_events import CommittedEvents, events_after
 from jury_store.debate_ballots import DEBATE_COLUMNS, DebateBallots
 from jury_store.debate_rows import (
@@ -39,7 +36,6 @@ from jury_store.debate_rows import (
     RunRow,
     Totals,
     indexed_values,
-    is_altered,
 )
 from jury_store.dialects import Dialect
 from jury_store.driver_cursor import DriverCursor
@@ -47,7 +43,7 @@ from jury_store.errors import StoreDamaged
 from jury_store.event_rows import last_position, read_unchecked_events
 from jury_store.list_order import PageCursor, SortOrder
 from jury_store.list_queries import FIELDS_IN_COLUMNS, ballots_query, conditions, debates_query
-from jury_store.list_rows import list_row, rows_by_id, run_sizes, shown_row
+from jury_store.list_rows import checked_row, list_row, rows_by_id, run_sizes
 from jury_store.list_totals import SUMS, single_group, sum_groups, totals_by_run
 from jury_store.list_writer import insert_rows, update_rows
 from jury_store.open_debates import OpenDebate, OpenDebates
@@ -183,24 +179,19 @@ def debates(
     limit: int,
     after: PageCursor | None,
 ) -> list[DebateRow]:
-    """The selected rows, up to date; altered ones with their faults, before the others if not sorted by opening."""
-    tail = _tail(connection, dialect, checked=False)
+    """The selected rows, up to date."""
+    tail = _tail(connection, dialect)
     matches = _text_matches(connection, dialect, wanted, tail)
     # A debate of the tail may no longer match, or sort elsewhere: with that many rows more, enough remain.
     query = debates_query(dialect, wanted, order, limit=limit + len(tail.debates), after=after, text_matches=matches)
-    listed = (shown_row(list_row(row)) for row in connection.execute(query).mappings())
-    found = {row["debate_id"]: row for row in listed}
+    found = {
+        row["debate_id"]: checked_row(debates_table, list_row(row)) for row in connection.execute(query).mappings()
+    }
     for debate_id, row in tail.debates.items():
         found.pop(debate_id, None)
         if order.is_after(row, after) and wanted.matches(row, matches.__contains__):
             found[debate_id] = row
-
-    def key(row: Row) -> tuple[Any, ...]:
-        # Other values of an altered row place nothing; a page that ended with it would not say where the next begins.
-        unplaced = order.by != "opened" and is_altered(row["problem"])
-        return (unplaced == order.descending, *((row["position"],) if unplaced else order.key(row)))
-
-    return [DebateRow(**row) for row in sorted(found.values(), key=key, reverse=order.descending)[:limit]]
+    return [DebateRow(**row) for row in sorted(found.values(), key=order.key, reverse=order.descending)[:limit]]
 
 
 def totals(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> Totals:
@@ -240,8 +231,8 @@ def _cached(debate_id: str, stored: str) -> tuple[CachedCalls, ...]:
 
 
 def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *groups: ColumnElement[Any]) -> list[Row]:
-    """Sums over the selected debates with equal `groups`, without rows whose summed or grouped values are altered."""
-    tail = _tail(connection, dialect, checked=False)
+    """Sums over the selected debates with equal `groups`."""
+    tail = _tail(connection, dialect)
     matches = _text_matches(connection, dialect, wanted, tail)
     columns = debates_table.c
     sums = {
@@ -253,33 +244,13 @@ def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *gro
         "known_cost": func.count(columns.cost),
     }
     query = select(*groups, *(value.label(name) for name, value in sums.items()))
-    query = query.where(*conditions(dialect, wanted, matches), *_countable()).group_by(*groups)
+    query = query.where(*conditions(dialect, wanted, matches)).group_by(*groups)
     if tail.debates:
         query = query.where(columns.debate_id.not_in(bindparam("tail", sorted(tail.debates), expanding=True)))
     types = RowTypes.of("debates", *(str(group.key) for group in groups))
     found: list[Row] = [dict(types.checked_row(row)) for row in connection.execute(query).mappings()]
-    found += [
-        single_group(row)
-        for row in tail.debates.values()
-        if wanted.matches(row, matches.__contains__) and not is_altered(row["problem"])
-    ]
+    found += [single_group(row) for row in tail.debates.values() if wanted.matches(row, matches.__contains__)]
     return found
-
-
-def _countable() -> Iterator[ColumnElement[bool]]:
-    """Rows whose counted and summed values the projection can have stored.
-
-    SQLite compares text as greater than every number.
-    """
-    columns = debates_table.c
-    yield columns.status.in_(get_args(DebateStatus))
-    for name in ("position", "opened_at", "updated_at"):
-        yield columns[name].between(0, LARGEST)
-    for name in SUMS:
-        yield columns[name].between(0, 2**31 - 1 if name == "calls" else 2**53)
-    yield or_(columns.cost.is_(None), columns.cost.between(0.0, 1e12))
-    yield or_(columns.final_score.is_(None), columns.final_score.between(0, 100))
-    yield or_(columns.final_verdict.is_(None), columns.final_verdict.in_([str(one) for one in Verdict]))
 
 
 def _text_matches(
@@ -450,12 +421,8 @@ def _save_ballots(connection: Connection, dialect: Dialect, projection: ListProj
             connection.execute(delete(ballots_table).where(ballots_table.c.debate_id.in_(gone[start : start + _CHUNK])))
 
 
-def _tail(
-    connection: Connection, dialect: Dialect, of: Collection[str] | None = None, *, checked: bool = True
-) -> ListProjection:
+def _tail(connection: Connection, dialect: Dialect, of: Collection[str] | None = None) -> ListProjection:
     """The rows that events after the checkpoint update, with these updates; `of`: the rows of these debates alone.
-
-    An altered row is refused, or stays as `shown_row` makes it where not `checked`.
 
     Of a store that is written at this moment these are thousands of events. One debate is seldom among them, and then
     no body is decoded.
@@ -470,15 +437,13 @@ def _tail(
     if of is not None:
         wanted = {name for one in of for name in streams_of(one)}
         events = [event for event in events if event.stream in wanted]
-    projection = _load(connection, events, checked=checked)
+    projection = _load(connection, events)
     projection.advance(events)
     return projection
 
 
-def _load(connection: Connection, events: list[StoredEvent], *, checked: bool) -> ListProjection:
-    rows = rows_by_id(connection, debates_table, "debate_id", debate_ids(events), checked=checked)
-    if not checked:
-        rows = {debate_id: shown_row(row) for debate_id, row in rows.items()}
+def _load(connection: Connection, events: list[StoredEvent]) -> ListProjection:
+    rows = rows_by_id(connection, debates_table, "debate_id", debate_ids(events))
     opened = {run_id for event in events if (run_id := opened_run(event)) is not None}
     run_ids = opened | {row["run_id"] for row in rows.values() if row["run_id"] is not None}
     return ListProjection(rows, rows_by_id(connection, runs_table, "run_id", run_ids))

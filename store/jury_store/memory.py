@@ -249,7 +249,6 @@ class MemoryEventStore(EventStore):
         *,
         limit: int = 200,
         after: PageCursor | None = None,
-        with_altered: bool = False,  # noqa: ARG002  (no program alters its rows)
     ) -> list[DebateRow]:
         with self._lock:
             rows = [row for row in self._select(wanted) if order.is_after(row, after)]

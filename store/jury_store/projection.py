@@ -86,7 +86,7 @@ class ListProjection:
         for debate_id in changed:
             row = self.debates[debate_id]
             if (fault := row_fault(row)) is not None:
-                self.debates[debate_id] = unreadable_row(row, f"sum over its events: {fault}")
+                self.debates[debate_id] = _unreadable_row(row, f"sum over its events: {fault}")
         runs = {self.debates[debate_id]["run_id"] for debate_id in changed} - {None, *self.runs}
         self.runs.update(load_runs(runs) if runs else {})
         for debate_id in changed:
@@ -163,13 +163,12 @@ def _new_row(debate_id: str, event: StoredEvent, body: "_DecodedBody") -> Row:
     try:
         row = {**unreadable, **_opened(unreadable["run_id"], body())}
     except UNREADABLE as error:
-        return unreadable_row(unreadable, _problem(event, error))
+        return _unreadable_row(unreadable, _problem(event, error))
     fault = row_fault(row)
-    return row if fault is None else unreadable_row(unreadable, _problem(event, fault))
+    return row if fault is None else _unreadable_row(unreadable, _problem(event, fault))
 
 
-def unreadable_row(row: Row, problem: str) -> Row:
-    """A row of the list of debates that has a problem, and those values of `row` that name and place the debate."""
+def _unreadable_row(row: Row, problem: str) -> Row:
     kept = (
         "debate_id",
         "position",
@@ -180,12 +179,7 @@ def unreadable_row(row: Row, problem: str) -> Row:
         "quarantined",
         *_REVIEW_COLUMNS,
     )
-    return {
-        **_DEFAULTS,
-        **{name: row[name] for name in kept if name in row},
-        "updated_at": row["opened_at"],
-        "problem": problem,
-    }
+    return {**_DEFAULTS, **{name: row[name] for name in kept}, "updated_at": row["opened_at"], "problem": problem}
 
 
 def _problem(event: StoredEvent, error: object) -> str:

@@ -269,15 +269,10 @@ class SqlEventStore(EventStore):
         *,
         limit: int = 200,
         after: PageCursor | None = None,
-        with_altered: bool = False,
     ) -> list[DebateRow]:
         self._catch_up(search=wanted.search is not None)
         with self._reading() as connection:
-            rows = listing.debates(connection, self._dialect, wanted, order, limit=limit, after=after)
-        altered = next((row for row in rows if row.is_altered), None)
-        if altered is not None and not with_altered:
-            raise StoreDamaged(altered.problem)
-        return rows
+            return listing.debates(connection, self._dialect, wanted, order, limit=limit, after=after)
 
     def totals(self, wanted: DebateFilter = EVERY_DEBATE) -> Totals:
         self._catch_up(search=wanted.search is not None)

@@ -115,13 +115,6 @@ def _altered(jury: CommandLine) -> int:
     return 0
 
 
-def _altered_row(jury: CommandLine) -> int:
-    """A row of the list of debates with a time that the projection does not store."""
-    with unguarded(jury.folder / "jury.db") as store:
-        store.execute("UPDATE debates SET opened_at = -1 WHERE debate_id = 'r1~leak'")
-    return 0
-
-
 def _undecodable(jury: CommandLine) -> int:
     with unguarded(jury.folder / "jury.db") as store:
         store.execute("UPDATE events SET body = CAST('{' AS BLOB) WHERE stream = 'debate/r1~leak' AND version = 3")
@@ -358,12 +351,6 @@ ROWS = (
     ),
     Row("list", 0, "listed, also where there is nothing to list", _jury("list --where tags=none")),
     Row("list", 2, "no such run", _jury("list --run none")),
-    Row(
-        "list",
-        5,
-        "a row was altered; it is marked, the others are listed, `jury db rebuild` mends it",
-        _jury("list", _altered_row),
-    ),
     Row("show", 0, "shown", _jury("show r1~leak")),
     Row("show", 2, "no such debate", _jury("show none")),
     Row("show", 5, "the debate was altered", _jury("show r1~leak", _altered)),

@@ -96,26 +96,6 @@ def test_a_checked_debate_shows_the_verdict_of_its_events_and_a_differing_list_r
     )
 
 
-def test_an_altered_row_is_shown_with_the_remedy_and_the_others_as_they_are(tmp_path):
-    path = tmp_path / "jury.db"
-    upgrade(f"sqlite:///{path}")
-    writer = open_store(f"sqlite:///{path}", write=True)
-    keep(writer, debate("one"))
-    keep(writer, debate("two"))
-    writer.project()
-    writer.close()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE debates SET opened_at = 'x', status = 'odd' WHERE case_id = 'one'")
-    store = open_store(f"sqlite:///{path}", write=False)
-
-    page = Site(store).get("/")
-    store.close()
-
-    assert 2 == len(page.table(".list"))
-    assert "jury db rebuild" in page.text
-    assert "jury db quarantine" not in page.text
-
-
 @pytest.mark.parametrize(
     ("query", "found"),
     [

@@ -115,9 +115,7 @@ def _marks(row: "DebateRow") -> Iterator[str]:
         yield f"[{visible_line(people, 200)}]"
     if row.quarantined is not None:
         yield f"[in quarantine: {visible_line(row.quarantined, 80)}]"
-    if row.is_altered:
-        yield f"[{visible_line(row.problem or '', 400)}]"
-    elif row.problem is not None:
+    if row.problem is not None:
         aside = f"jury db quarantine {row.debate_id} --by WHO --reason WHY sets it aside"
         yield f"[{visible_line(row.problem, 200)}; {aside}]"
 

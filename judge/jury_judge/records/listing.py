@@ -96,7 +96,7 @@ def _batches(rows: Sequence[DebateRow], size: int) -> Iterable[Sequence[DebateRo
 def _page(
     store: EventStore, chosen: DebateFilter, sorted_by: SortOrder, *, limit: int, after: PageCursor | None = None
 ) -> list[DebateRow]:
-    return store.list_debates(chosen, sorted_by, limit=limit, after=after, with_altered=True)
+    return store.list_debates(chosen, sorted_by, limit=limit, after=after)
 
 
 def _with_excerpts(store: EventStore, rows: Sequence[DebateRow], search: str | None) -> list[ListedDebate]:

@@ -69,7 +69,7 @@ class StoreReader:
         after: PageCursor | None = None,
     ) -> list[DebateRow]:
         """A page of a list of debates; `after` is `order.cursor` of the last row of the page before."""
-        return self._store.list_debates(chosen, order, limit=limit, after=after, with_altered=True)
+        return self._store.list_debates(chosen, order, limit=limit, after=after)
 
     def totals(self, chosen: DebateFilter) -> Totals:
         """What debates add up to; reads each of them."""
