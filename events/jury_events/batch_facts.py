@@ -305,7 +305,7 @@ def _cancel_fault(_facts: BatchFacts, event: BatchCancelRequested) -> str | None
 
 def _cancel_sent_fault(facts: BatchFacts, _event: BatchCancelSent) -> str | None:
     wanted = facts.submitted is not None and facts.cancel_requested is not None
-    return None if wanted else "nobody wanted it to be ended, or it was not submitted"
+    return None if wanted else "no end of it was asked for, or it was not submitted"
 
 
 def _miss_fault(facts: BatchFacts, event: BatchMissed) -> str | None:

@@ -146,5 +146,5 @@ def _in_file(path: str) -> Iterator[str]:
 
 
 def _is_word(value: str) -> bool:
-    """Whether every text may have it, though nobody wrote a secret: a lower-case word, a number."""
+    """Whether every text may have it, though it is no secret: a lower-case word, a number."""
     return len(value) < _SHORTEST_WORD and ((value.isalpha() and value.islower()) or value.isdigit())

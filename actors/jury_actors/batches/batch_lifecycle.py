@@ -89,7 +89,7 @@ class BatchLifecycle:
         budget: of the run; None: it has none.
         not_ours: the providers' ids of batches that a person knows not to be of this run.
         sleep: waits for so many seconds.
-        monotonic: seconds of a clock that nobody sets.
+        monotonic: seconds of a monotonic clock.
     """
 
     def __init__(
@@ -304,7 +304,7 @@ class BatchLifecycle:
         return await self._recorded(step, facts, look, provider), None
 
     async def _recorded(self, step: BatchStep, facts: BatchFacts, look: Look, provider: BatchProvider) -> BatchFacts:
-        """The facts after a step for which nobody is asked."""
+        """The facts after a step that asks no provider."""
         match step:
             case BatchStep.ADOPT:
                 return await self._adopt(facts, look)

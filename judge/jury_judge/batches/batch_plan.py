@@ -29,7 +29,7 @@ class BatchPlan(NamedTuple):
         same_account: a key with another digest than recorded is of the same account.
         not_ours: the providers' ids of batches that are not of the run, as a person says.
         sleep: waits for so many seconds between two looks.
-        monotonic: seconds of a clock that nobody sets.
+        monotonic: seconds of a monotonic clock.
     """
 
     providers: BatchProviders
