@@ -250,7 +250,7 @@ def unverified(monkeypatch: pytest.MonkeyPatch) -> None:
         ([("batch_closed", closing_of(0, 9, "not_submitted"))], "it was submitted"),
         ([("batch_changed", ENDED | {"number": 2})], "it says that it is change 2, after 0"),
         ([("batch_changed", ENDED), ("batch_changed", ENDED | {"number": 2})], "nothing changed"),
-        ([("batch_cancel_sent", {"at": None})], "nobody wanted it to be ended"),
+        ([("batch_cancel_sent", {"at": None})], "no end of it was asked for"),
         ([("batch_changed", ENDED | {"answered": 9, "failed": 1})], "more are said to be done"),
         ([("batch_items_unanswered", unanswered(10))], "the batch has 9 items"),
         ([("batch_items_unanswered", unanswered(1, 1))], "an item is named twice"),
