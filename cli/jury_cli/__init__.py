@@ -1,1 +1,5 @@
 """The `jury` command: one module a subcommand. stdout is data, stderr everything else."""
+
+from jury_events.lazy_names import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__)

@@ -1,0 +1,2 @@
+from jury_cli.main import COMMANDS as COMMANDS
+from jury_cli.results import Results as Results

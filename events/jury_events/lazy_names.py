@@ -1,0 +1,49 @@
+"""A package's interface: the names that its stub lists, each loaded at its first use.
+
+`__init__.pyi` beside a package's `__init__.py` says which names the package offers and where each of them is; type
+checkers read the same file. Nothing is imported before it is needed, so that `import jury_judge` is fast (PEP 562).
+"""
+
+import ast
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package: `__getattr__, __dir__ = lazy_names(__name__)`."""
+    module = sys.modules[package]
+
+    @cache
+    def interface() -> tuple[dict[str, str], list[str]]:
+        return _stub(Path(str(module.__file__)).with_suffix(".pyi"), package)
+
+    def get(name: str) -> Any:
+        if name == "__all__":
+            return interface()[1]
+        if name.startswith("__") or name not in interface()[0]:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(interface()[0][name]), name)
+        setattr(module, name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(module), *interface()[0]})
+
+    return get, names
+
+
+def _stub(path: Path, package: str) -> tuple[dict[str, str], list[str]]:
+    """The module of each name, and the names of `__all__`, or all of them where the stub has none."""
+    modules: dict[str, str] = {}
+    public: list[str] | None = None
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.ImportFrom):
+            of = f"{package}.{statement.module}" if statement.level else str(statement.module)
+            modules |= {alias.name: of for alias in statement.names}
+        elif isinstance(statement, ast.Assign):
+            public = ast.literal_eval(statement.value)
+    return modules, public if public is not None else sorted(modules)

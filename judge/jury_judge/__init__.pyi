@@ -1,0 +1,324 @@
+from jury_actors.errors import ClusterLost as ClusterLost
+from jury_actors.errors import Halted as Halted
+from jury_actors.messages import Chunk as Chunk
+from jury_actors.messages import Finished as Finished
+from jury_actors.notices import Notice as Notice
+from jury_actors.observation.metric_totals import MetricTotals as MetricTotals
+from jury_actors.ray_processes import end_own_processes as end_own_processes
+from jury_analysis.errors import AnalysisError as AnalysisError
+from jury_analysis.errors import OnlySimulated as OnlySimulated
+from jury_cases.containers.scout_transcripts import scout_sample as scout_sample
+from jury_cases.errors import CaseFileError as CaseFileError
+from jury_cases.files import CaseFiles as CaseFiles
+from jury_cases.options import CaseOptions as CaseOptions
+from jury_cases.unreadable import UnreadableRows as UnreadableRows
+from jury_debate.recorded_panel import PanelDifference as PanelDifference
+from jury_events.case import Case as Case
+from jury_events.case import Scenario as Scenario
+from jury_events.consensus import ConsensusStatus as ConsensusStatus
+from jury_events.errors import InputError as InputError
+from jury_events.errors import JuryError as JuryError
+from jury_events.errors import SettingError as SettingError
+from jury_events.verdict import Verdict as Verdict
+from jury_judge.batches.batch_plan import BatchPlan as BatchPlan
+from jury_judge.comparisons.comparing import ComparedDebates as ComparedDebates
+from jury_judge.comparisons.comparing import ComparedRuns as ComparedRuns
+from jury_judge.comparisons.comparison import Position as Position
+from jury_judge.comparisons.comparison import positions as positions
+from jury_judge.comparisons.run_comparison import Flip as Flip
+from jury_judge.database import Database as Database
+from jury_judge.diagnosis.diagnosis import Diagnosis as Diagnosis
+from jury_judge.diagnosis.finding import DiagnosisFinding as DiagnosisFinding
+from jury_judge.documents.artifact_tools import ArtifactContext as ArtifactContext
+from jury_judge.documents.artifact_tools import ArtifactToolsWithContext as ArtifactToolsWithContext
+from jury_judge.documents.artifact_tools import generate_evaluation_summary as generate_evaluation_summary
+from jury_judge.documents.artifact_tools import get_anthropic_tools as get_anthropic_tools
+from jury_judge.documents.artifact_tools import get_google_tools as get_google_tools
+from jury_judge.documents.artifact_tools import get_openai_tools as get_openai_tools
+from jury_judge.documents.collaborative import ADKCollaborativeJuryJudge as ADKCollaborativeJuryJudge
+from jury_judge.documents.collaborative import CollaborativeJuryJudge as CollaborativeJuryJudge
+from jury_judge.documents.compatibility import CompatibilityWarning as CompatibilityWarning
+from jury_judge.documents.discussion_workflow import ConsensusChecker as ConsensusChecker
+from jury_judge.documents.discussion_workflow import DiscussionLoopWorkflow as DiscussionLoopWorkflow
+from jury_judge.documents.discussion_workflow import DiscussionRoundResult as DiscussionRoundResult
+from jury_judge.documents.discussion_workflow import DiscussionState as DiscussionState
+from jury_judge.documents.discussion_workflow import DiscussionWorkflowResult as DiscussionWorkflowResult
+from jury_judge.documents.discussion_workflow import SequentialDiscussionRound as SequentialDiscussionRound
+from jury_judge.documents.juror_agents import JUROR_CONFIGS as JUROR_CONFIGS
+from jury_judge.documents.juror_agents import BaseJurorAgent as BaseJurorAgent
+from jury_judge.documents.juror_agents import JurorConfig as JurorConfig
+from jury_judge.documents.juror_agents import JurorEvaluationOutput as JurorEvaluationOutput
+from jury_judge.documents.juror_agents import JurorRole as JurorRole
+from jury_judge.documents.juror_agents import create_juror_agents as create_juror_agents
+from jury_judge.documents.questions import ExecutionResult as ExecutionResult
+from jury_judge.documents.questions import QuestionSpec as QuestionSpec
+from jury_judge.documents.retired import RetiredModelWarning as RetiredModelWarning
+from jury_judge.errors import ExtraMissing as ExtraMissing
+from jury_judge.errors import JudgeError as JudgeError
+from jury_judge.errors import JuryClosed as JuryClosed
+from jury_judge.errors import PanelFileError as PanelFileError
+from jury_judge.errors import ReviewRefused as ReviewRefused
+from jury_judge.errors import RunRefused as RunRefused
+from jury_judge.errors import RunTooLarge as RunTooLarge
+from jury_judge.errors import RunUnfinished as RunUnfinished
+from jury_judge.errors import SettingsRefused as SettingsRefused
+from jury_judge.errors import TooManyReports as TooManyReports
+from jury_judge.jury import Jury as Jury
+from jury_judge.live.event_buffer import Cursor as Cursor
+from jury_judge.live.feed import Feed as Feed
+from jury_judge.observation.metrics_text import MetricsExposition as MetricsExposition
+from jury_judge.panels.any_panel import any_panel as any_panel
+from jury_judge.panels.calibration_files import calibration_bytes as calibration_bytes
+from jury_judge.panels.document import BUNDLED_PANELS as BUNDLED_PANELS
+from jury_judge.panels.files import LoadedPanel as LoadedPanel
+from jury_judge.panels.files import load_panel as load_panel
+from jury_judge.panels.ladders import applied as applied
+from jury_judge.panels.strict_yaml import read_yaml as read_yaml
+from jury_judge.panels.variables import Overrides as Overrides
+from jury_judge.probes.registry import PROBES as PROBES
+from jury_judge.records.records import Records as Records
+from jury_judge.records.vote_reports import VoteReports as VoteReports
+from jury_judge.replays.corpus import Corpus as Corpus
+from jury_judge.replays.exporting import ExportedFiles as ExportedFiles
+from jury_judge.replays.grids import grid_of as grid_of
+from jury_judge.replays.grids import load_grid as load_grid
+from jury_judge.replays.importing import Imported as Imported
+from jury_judge.report_files import write_report as write_report
+from jury_judge.reviews.review_agreement import review_agreement as review_agreement
+from jury_judge.reviews.review_changes import NewReview as NewReview
+from jury_judge.reviews.review_labels import review_labels as review_labels
+from jury_judge.reviews.review_queue import review_queue as review_queue
+from jury_judge.reviews.review_recorder import ReviewRecorder as ReviewRecorder
+from jury_judge.reviews.reviews import assign_review as assign_review
+from jury_judge.reviews.reviews import reasons_of as reasons_of
+from jury_judge.reviews.reviews import record_review as record_review
+from jury_judge.reviews.reviews import reviews_of as reviews_of
+from jury_judge.reviews.reviews import withdraw_review as withdraw_review
+from jury_judge.running.live_run import LiveRun as LiveRun
+from jury_judge.running.live_run import LiveRunReader as LiveRunReader
+from jury_judge.running.live_run import live_object as live_object
+from jury_judge.running.live_runs import LiveRuns as LiveRuns
+from jury_judge.running.supervision import RunSupervision as RunSupervision
+from jury_judge.runs.case_fit import CaseFit as CaseFit
+from jury_judge.runs.case_preview import CasePreview as CasePreview
+from jury_judge.runs.case_summary import CaseSummary as CaseSummary
+from jury_judge.runs.estimate import estimate as estimate
+from jury_judge.runs.observation import Observation as Observation
+from jury_judge.runs.preflight import PreflightReport as PreflightReport
+from jury_judge.runs.preflight import preflight as preflight
+from jury_judge.runs.run import Run as Run
+from jury_judge.runs.run_execution import execute_run as execute_run
+from jury_judge.runs.spending import Spending as Spending
+from jury_judge.runs.writing import Writing as Writing
+from jury_judge.scores.score_export import ExportedScores as ExportedScores
+from jury_judge.seals.signing import make_key as make_key
+from jury_judge.seals.signing import sign_calibration as sign_calibration
+from jury_judge.serving.kept_submissions import KeptSubmission as KeptSubmission
+from jury_judge.serving.kept_submissions import kept_submissions as kept_submissions
+from jury_judge.serving.reviewing import Reviewing as Reviewing
+from jury_judge.serving.service import Service as Service
+from jury_judge.serving.submission_attempts import Submission as Submission
+from jury_judge.sessions.estimated_run import estimate_run as estimate_run
+from jury_judge.sessions.followed_run import followed as followed
+from jury_judge.sessions.handed_run import HandedRun as HandedRun
+from jury_judge.sessions.judged_run import judge_run as judge_run
+from jury_judge.sessions.open_run import OpenRun as OpenRun
+from jury_judge.sessions.planned_probe import PlannedProbe as PlannedProbe
+from jury_judge.sessions.planned_probe import judge_probe as judge_probe
+from jury_judge.sessions.planned_run import PlannedRun as PlannedRun
+from jury_judge.sessions.prepared_fork import prepared_fork as prepared_fork
+from jury_judge.sessions.prepared_run import prepared_run as prepared_run
+from jury_judge.sessions.run_session import RunOutcome as RunOutcome
+from jury_judge.settings.budget import Budget as Budget
+from jury_judge.settings.calibration import CalibrationSettings as CalibrationSettings
+from jury_judge.settings.cases import CaseSettings as CaseSettings
+from jury_judge.settings.erasure import Erasure as Erasure
+from jury_judge.settings.erasure import ErasureScope as ErasureScope
+from jury_judge.settings.fork import ForkSettings as ForkSettings
+from jury_judge.settings.gate import GateSettings as GateSettings
+from jury_judge.settings.listing import ListSettings as ListSettings
+from jury_judge.settings.mcp import McpSettings as McpSettings
+from jury_judge.settings.model import SettingsModel as SettingsModel
+from jury_judge.settings.probe import ProbeSettings as ProbeSettings
+from jury_judge.settings.rescoring import Rescoring as Rescoring
+from jury_judge.settings.reviewing import ReviewSettings as ReviewSettings
+from jury_judge.settings.run import RunSettings as RunSettings
+from jury_judge.settings.runtime import RuntimeSettings as RuntimeSettings
+from jury_judge.settings.selection import Selection as Selection
+from jury_judge.settings.serving import ServeSettings as ServeSettings
+from jury_judge.settings.settings_file import read_settings as read_settings
+from jury_judge.settings.settings_file import settings_of as settings_of
+from jury_judge.settings.showing import ShowSettings as ShowSettings
+from jury_judge.settings.sources import Sources as Sources
+from jury_judge.settings.statistics import StatisticsSettings as StatisticsSettings
+from jury_judge.settings.store import load_settings as load_settings
+from jury_judge.settings.submission import SubmissionSettings as SubmissionSettings
+from jury_judge.settings.vote_sources import Count as Count
+from jury_judge.settings.votes import VoteReading as VoteReading
+from jury_judge.settings.worth import WorthSettings as WorthSettings
+from jury_judge.simulation import SimulationSettings as SimulationSettings
+from jury_judge.statistics.calibrating import FoundCalibration as FoundCalibration
+from jury_judge.statistics.run_reports import RunReports as RunReports
+from jury_judge.stores.debates import opening_of as opening_of
+from jury_judge.stores.erasing import ErasedTexts as ErasedTexts
+from jury_judge.stores.erasing import PlannedErasure as PlannedErasure
+from jury_judge.stores.integrity_state import IntegrityState as IntegrityState
+from jury_judge.tables.ballot_sources import stored_ballots as stored_ballots
+from jury_judge.tables.table_export import export_tables as export_tables
+from jury_providers.simulated.http.server import Simulation as Simulation
+from jury_replay.difference import ReplayDifference as ReplayDifference
+from jury_replay.integrity import IntegrityFailure as IntegrityFailure
+from jury_replay.regression import Regressed as Regressed
+from jury_replay.replay import Replayed as Replayed
+from jury_replay.rescoring.results import RescoreStatus as RescoreStatus
+from jury_replay.rescoring.rows import RescoreProblem as RescoreProblem
+from jury_replay.rescoring.rows import RescoreRow as RescoreRow
+from jury_replay.rescoring.table import RescoreTable as RescoreTable
+from jury_replay.verify import VerifyReport as VerifyReport
+from jury_store.debate_rows import DebateFilter as DebateFilter
+from jury_store.debate_rows import DebateRow as DebateRow
+from jury_store.debate_rows import RunRow as RunRow
+from jury_store.debate_rows import Totals as Totals
+from jury_store.errors import StoreError as StoreError
+from jury_store.errors import StoreLocked as StoreLocked
+from jury_store.list_order import SORT_COLUMNS as SORT_COLUMNS
+from jury_store.list_order import BadCursor as BadCursor
+from jury_store.list_order import PageCursor as PageCursor
+from jury_store.list_order import SortOrder as SortOrder
+from jury_store.run_registry import RunHolder as RunHolder
+from jury_views.live.encodings import LiveEvent as LiveEvent
+from jury_views.result_models import Abstention as Abstention
+from jury_views.result_models import CollaborativeEvaluationResult as CollaborativeEvaluationResult
+from jury_views.result_models import CollaborativeJuryResult as CollaborativeJuryResult
+from jury_views.result_models import ConsensusResult as ConsensusResult
+from jury_views.result_models import DiscussionRound as DiscussionRound
+from jury_views.result_models import EvaluationPhase as EvaluationPhase
+from jury_views.result_models import FinalJudgment as FinalJudgment
+from jury_views.result_models import JurorEvaluation as JurorEvaluation
+from jury_views.result_models import JurorStatement as JurorStatement
+from jury_views.result_models import JurorVote as JurorVote
+from jury_views.result_models import QuotationSpan as QuotationSpan
+from jury_views.result_models import QuotedEvidence as QuotedEvidence
+from jury_views.result_models import ScenarioResult as ScenarioResult
+
+__all__ = [
+    "JUROR_CONFIGS",
+    "SORT_COLUMNS",
+    "ADKCollaborativeJuryJudge",
+    "Abstention",
+    "AnalysisError",
+    "ArtifactContext",
+    "ArtifactToolsWithContext",
+    "BadCursor",
+    "BaseJurorAgent",
+    "Budget",
+    "CalibrationSettings",
+    "Case",
+    "CaseFileError",
+    "CaseFiles",
+    "CaseOptions",
+    "CasePreview",
+    "CaseSummary",
+    "Chunk",
+    "ClusterLost",
+    "CollaborativeEvaluationResult",
+    "CollaborativeJuryJudge",
+    "CollaborativeJuryResult",
+    "CompatibilityWarning",
+    "ConsensusChecker",
+    "ConsensusResult",
+    "ConsensusStatus",
+    "Corpus",
+    "Database",
+    "DebateFilter",
+    "DebateRow",
+    "Diagnosis",
+    "DiagnosisFinding",
+    "DiscussionLoopWorkflow",
+    "DiscussionRound",
+    "DiscussionRoundResult",
+    "DiscussionState",
+    "DiscussionWorkflowResult",
+    "ErasedTexts",
+    "EvaluationPhase",
+    "ExecutionResult",
+    "ExportedFiles",
+    "FinalJudgment",
+    "Finished",
+    "ForkSettings",
+    "GateSettings",
+    "Halted",
+    "Imported",
+    "InputError",
+    "IntegrityFailure",
+    "IntegrityState",
+    "JudgeError",
+    "JurorConfig",
+    "JurorEvaluation",
+    "JurorEvaluationOutput",
+    "JurorRole",
+    "JurorStatement",
+    "JurorVote",
+    "Jury",
+    "JuryError",
+    "LiveEvent",
+    "MetricTotals",
+    "Notice",
+    "Observation",
+    "OnlySimulated",
+    "Overrides",
+    "PageCursor",
+    "PanelDifference",
+    "PlannedErasure",
+    "PlannedProbe",
+    "PlannedRun",
+    "ProbeSettings",
+    "QuestionSpec",
+    "QuotationSpan",
+    "QuotedEvidence",
+    "Records",
+    "Regressed",
+    "ReplayDifference",
+    "Replayed",
+    "RescoreProblem",
+    "RescoreRow",
+    "RescoreStatus",
+    "RescoreTable",
+    "RetiredModelWarning",
+    "RunHolder",
+    "RunRow",
+    "RunSettings",
+    "RuntimeSettings",
+    "Scenario",
+    "ScenarioResult",
+    "SequentialDiscussionRound",
+    "SettingError",
+    "SettingsRefused",
+    "Simulation",
+    "SortOrder",
+    "Sources",
+    "StatisticsSettings",
+    "StoreError",
+    "StoreLocked",
+    "Totals",
+    "UnreadableRows",
+    "Verdict",
+    "VerifyReport",
+    "VoteReading",
+    "VoteReports",
+    "WorthSettings",
+    "Writing",
+    "create_juror_agents",
+    "end_own_processes",
+    "estimate_run",
+    "generate_evaluation_summary",
+    "get_anthropic_tools",
+    "get_google_tools",
+    "get_openai_tools",
+    "judge_probe",
+    "judge_run",
+    "prepared_fork",
+    "prepared_run",
+    "scout_sample",
+    "settings_of",
+]
