@@ -19,9 +19,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from sqlalchemy import Connection
 
 from jury_migrations import upgrading
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
-from jury_store.schema import REVISION
+from jury_store import REVISION, EventStore, open_store
 from support.postgres import TEMPLATE, PostgresServer, postgres_or_skip
 from support.running_tests import running_tests
 from support.started_processes import processes_of_a_test

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_store import EventStore, open_store
 from support.runtime_harness import KeptStore
 
 

@@ -8,23 +8,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from jury_actors import AdmissionClient, Backoff, Broken, BudgetRule, Ceiling, Effects, Juror, Limiter
 from jury_actors.admission.admission import Admission
-from jury_actors.admission.budget import BudgetRule, Ceiling
-from jury_actors.admission.client import AdmissionClient
-from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.model_class import ModelClasses
 from jury_actors.admission.service import AdmissionService
-from jury_actors.backoff import Backoff
-from jury_actors.effects import Effects
-from jury_actors.errors import Broken, Halted
-from jury_actors.juror import Juror
-from jury_debate.step_outcome import Answered
-from jury_events.exchange import Usage
-from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Endpoint, Limits
+from jury_actors.errors import Halted
+from jury_debate import Answered
+from jury_events import CallOutcome, Usage
+from jury_providers import Endpoint, Limits, ModelReply, Prices
 from jury_providers.price import Price
-from jury_providers.prices import Prices
-from jury_providers.provider import ModelReply
 from support.canned_server import canned_server
 from support.dialects import CHAT, a_request
 from support.jurors import Asking, BlockableClerk, ScriptedProvider, results_of

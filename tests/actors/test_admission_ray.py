@@ -10,20 +10,15 @@ from unittest.mock import patch
 import pytest
 import ray
 
-from jury_actors import ray_runtime
-from jury_actors.admission.budget import Ceiling
-from jury_actors.admission.client import AdmissionClient
+from jury_actors import AdmissionClient, Ceiling, NodeCheck, ray_runtime
 from jury_actors.admission.service import AdmissionInterface
 from jury_actors.errors import Halted
 from jury_actors.messages import Finished
-from jury_actors.node_check import NodeCheck
 from jury_actors.ray_actors import SHARED_LIMITER, LimiterActor, shared_limiter
 from jury_actors.ray_proxy import ray_proxy
-from jury_events.ids import calls_stream
-from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Limits
-from jury_providers.simulated.script import NO_FAULTS, Script
-from jury_store.event_store import EventStore
+from jury_events import CallOutcome, calls_stream
+from jury_providers import NO_FAULTS, Limits, Script
+from jury_store import EventStore
 from support.permit_requests import a_permit_request
 from support.processes import actor_process
 from support.runtime_harness import TWO_SEATS, Run, a_case_with_records, completed, resume_in_process

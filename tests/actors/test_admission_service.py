@@ -6,15 +6,12 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from jury_actors.admission.budget import BudgetRule, Ceiling
-from jury_actors.admission.client import AdmissionClient
-from jury_actors.admission.limiter import Limiter
-from jury_actors.admission.permit import Acquire, Grant, Release, Settlement
+from jury_actors import Acquire, AdmissionClient, BudgetRule, Ceiling, Delivery, IncarnationLost, Limiter, Settlement
+from jury_actors.admission.permit import Grant, Release
 from jury_actors.admission.service import AdmissionService
 from jury_actors.errors import Halted
-from jury_actors.mailbox import Delivery, IncarnationLost
-from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Limits
+from jury_events import CallOutcome
+from jury_providers import Limits
 from support.permit_requests import MODEL, a_permit_request
 from support.waiting import until
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_actors.backoff import Backoff
+from jury_actors import Backoff
 
 
 def test_the_window_doubles_with_every_try() -> None:

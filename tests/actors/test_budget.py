@@ -2,10 +2,8 @@
 
 import pytest
 
-from jury_actors.admission.budget import BudgetRule, Ceiling, Spent
-from jury_actors.admission.permit import Acquire
-from jury_events.outcome import CallOutcome
-from jury_events.text.dollars import dollars
+from jury_actors import Acquire, BudgetRule, Ceiling, Spent
+from jury_events import CallOutcome, dollars
 from support.permit_requests import Counter, a_permit_request
 
 

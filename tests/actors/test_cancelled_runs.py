@@ -2,8 +2,8 @@
 
 import pytest
 
-from jury_actors.runtime import Runtime
-from jury_replay.replay import replay_chunk
+from jury_actors import Runtime
+from jury_replay import replay_chunk
 from jury_replay.verify import verify
 from support.debate_harness import a_case
 from support.runtime_harness import KeptStore, Meter, Run, completed
@@ -101,8 +101,8 @@ async def test_the_load_of_a_run_counts_its_debates_steps_and_calls_by_seat_and_
 @pytest.mark.ray
 async def test_a_run_on_ray_says_what_it_does_and_is_cancelled(ray_cluster: None, sqlite_url: str) -> None:
     from jury_actors.ray_runtime import ray_runtime
-    from jury_providers.simulated.script import Script
-    from jury_store.opening import open_store
+    from jury_providers import Script
+    from jury_store import open_store
     from support.runtime_harness import TWO_SEATS
 
     run = a_run(KeptStore(), 1, **TWO_SEATS)

@@ -2,10 +2,10 @@
 
 import pytest
 
+from jury_actors import RuntimeConfig
 from jury_actors.errors import NodesNotReady
 from jury_actors.ray_nodes import CheckedNodes
-from jury_actors.runtime import RuntimeConfig
-from jury_store.event_store import EventStore
+from jury_store import EventStore
 from support.runtime_harness import TWO_SEATS, Run
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from jury_actors.clerk import Clerk, ClerkClient
-from jury_store.errors import EventConflict, StoreClosed, StoreError, StoreFailed
-from jury_store.event_store import Append, Appended
-from jury_store.memory import MemoryEventStore
+from jury_actors import Clerk
+from jury_actors.clerk import ClerkClient
+from jury_store import Append, Appended, EventConflict, MemoryEventStore, StoreClosed, StoreFailed
+from jury_store.errors import StoreError
 from support.debates import DebateScript
 from support.jurors import BlockableClerk
 from support.waiting import until

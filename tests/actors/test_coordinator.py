@@ -10,28 +10,30 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_actors.backoff import Backoff
-from jury_actors.clerk import Clerk
-from jury_actors.coordinator import Coordinator
+from jury_actors import (
+    Backoff,
+    Broken,
+    Clerk,
+    Coordinator,
+    Delivery,
+    ForgetDebate,
+    IncarnationLost,
+    Juror,
+    Runtime,
+    StepExecution,
+    StepRequest,
+    StepResult,
+)
 from jury_actors.debate_process import DebateProcess
-from jury_actors.errors import Broken, OtherPanel
-from jury_actors.juror import Juror
-from jury_actors.mailbox import Delivery, IncarnationLost
-from jury_actors.messages import Finished, ForgetDebate, StepRequest, StepResult
-from jury_actors.runtime import Runtime
-from jury_actors.step_execution import StepExecution
-from jury_debate.assignment import Assignment
-from jury_debate.debate import Debate
-from jury_debate.errors import IllegalEvent
-from jury_events.codec import encode
-from jury_events.debate_events import DebateCancelled, RoundStarted
-from jury_events.debate_history import DebateHistory
-from jury_events.ids import Step, debate_stream
-from jury_events.parts import make_part
-from jury_providers.simulated.script import NO_FAULTS, Script
+from jury_actors.errors import OtherPanel
+from jury_actors.messages import Finished
+from jury_debate import Assignment, Debate, IllegalEvent
+from jury_events import DebateCancelled, DebateHistory, RoundStarted, debate_stream, encode, make_part
+from jury_events.ids import Step
+from jury_providers import NO_FAULTS, Script
 from jury_replay.verify import verify
-from jury_store.errors import Fenced, StoreError, StoreFailed
-from jury_store.event_store import Append, Appended, EventStore
+from jury_store import Append, Appended, EventStore, Fenced, StoreFailed
+from jury_store.errors import StoreError
 from support.runtime_harness import (
     CutOff,
     KeptStore,

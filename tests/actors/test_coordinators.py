@@ -6,16 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from jury_actors.clerk import Clerk
+from jury_actors import Clerk, Delivery, IncarnationLost, Job, Runtime, RuntimeLoad
 from jury_actors.coordinators import coordinators_for
 from jury_actors.juror_pool import Replicas
-from jury_actors.load import RuntimeLoad
-from jury_actors.mailbox import Delivery, IncarnationLost
-from jury_actors.messages import Chunk, Finished, Job
+from jury_actors.messages import Chunk, Finished
 from jury_actors.placement import place_of
-from jury_actors.runtime import Runtime
 from jury_replay.verify import verify
-from jury_store.errors import StoreFailed
+from jury_store import StoreFailed
 from support.runtime_harness import KeptStore, Meter, Run, broken_promises, completed, repeated_steps
 from support.waiting import until
 

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors import ray_runtime
-from jury_actors.admission.budget import Ceiling
+from jury_actors import Ceiling, ray_runtime
 from jury_actors.errors import Halted
 from jury_actors.placement import place_of
-from jury_providers.simulated.script import Script
+from jury_providers import Script
 from jury_replay.verify import verify
-from jury_store.event_store import EventStore
+from jury_store import EventStore
 from support.counted_script import CountedScript, served
 from support.processes import actor_process
 from support.runtime_harness import (

@@ -1,9 +1,8 @@
 """Texts that several calls share are decoded once in a process."""
 
+from jury_actors import StepExecution, StepRequest
 from jury_actors.decoded_texts import DecodedTexts
-from jury_actors.messages import StepRequest
-from jury_actors.step_execution import StepExecution
-from jury_events.parts import PartBuffer
+from jury_events import PartBuffer
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel
 
 

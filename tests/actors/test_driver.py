@@ -4,13 +4,11 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from jury_actors.clerk import Clerk
-from jury_actors.driver import MAX_BYTES, drive
-from jury_actors.mailbox import PROBE, Delivery, IncarnationLost
-from jury_actors.messages import Finished, Job, RunContext
-from jury_actors.runtime import Runtime
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_store.memory import MemoryEventStore
+from jury_actors import PROBE, Clerk, Delivery, IncarnationLost, Job, RunContext, Runtime, drive
+from jury_actors.driver import MAX_BYTES
+from jury_actors.messages import Finished
+from jury_debate import PanelSpec, resolve
+from jury_store import MemoryEventStore
 
 CONTEXT = RunContext("r", resolve(PanelSpec()))
 

@@ -9,18 +9,12 @@ from typing import Any
 
 import pytest
 
-from jury_actors.backoff import Backoff
-from jury_actors.effects import Effects
-from jury_actors.errors import Broken, Halted, Released
-from jury_actors.juror import Juror
-from jury_actors.messages import ForgetDebate, StepRequest, StepResult
-from jury_debate.step_outcome import Answered, Blocked, Unanswered
-from jury_events.case import ArtifactRecord
-from jury_events.exchange import Usage
-from jury_events.ids import calls_stream
-from jury_events.outcome import CallOutcome, FailureReason
-from jury_providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
-from jury_store.errors import EventConflict, StoreFailed
+from jury_actors import Backoff, Broken, Effects, ForgetDebate, Juror, StepRequest, StepResult
+from jury_actors.errors import Halted, Released
+from jury_debate import Answered, Blocked, Unanswered
+from jury_events import ArtifactRecord, CallOutcome, FailureReason, Usage, calls_stream
+from jury_providers import ModelReply, ModelRequest, Provider, RequestedTool
+from jury_store import EventConflict, StoreFailed
 from support.debate_harness import a_case
 from support.jurors import Asking, BlockableClerk, ScriptedProvider, results_of
 from support.loop_clock import LoopClock

@@ -6,10 +6,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
-from jury_actors.backoff import Backoff
+from jury_actors import PROBE, Backoff, Delivery, ForgetDebate, IncarnationLost, StepRequest, StepResult
 from jury_actors.juror_client import JurorClient
-from jury_actors.mailbox import PROBE, Delivery, IncarnationLost
-from jury_actors.messages import ForgetDebate, StepRequest, StepResult
 from support.jurors import Asking
 from support.waiting import until
 

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from jury_judge.jury import Jury
-from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge import Jury, RuntimeSettings
 from jury_replay.verify import verify
 
 

@@ -10,16 +10,18 @@ import psutil
 import pytest
 
 from jury_actors import ray_runtime
-from jury_events.ids import calls_stream, exchange_id
-from jury_providers.simulated.http.backend import SimulationBackend
-from jury_providers.simulated.http.delivery import NoResponse, Transmission
-from jury_providers.simulated.http.protocol import ProtocolHandler
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.prompt import read_prompt
-from jury_providers.simulated.script import Script
+from jury_events import calls_stream, exchange_id
+from jury_providers import (
+    NoResponse,
+    ProtocolHandler,
+    Script,
+    SimulationBackend,
+    Transmission,
+    read_prompt,
+    simulation_server,
+)
 from jury_replay.verify import verify
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_store import EventStore, open_store
 from support.endpoints import endpoints
 from support.runtime_harness import Run, a_case_with_records, broken_promises, completed, repeated_steps
 

@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_actors.admission.budget import BudgetRule, Ceiling, Spent
-from jury_actors.admission.budget_service import BudgetService
-from jury_actors.admission.client import AdmissionClient
-from jury_actors.admission.permit import Acquire, Settlement
+from jury_actors import Acquire, AdmissionClient, BudgetRule, BudgetService, Ceiling, Settlement, Spent
 from jury_actors.errors import Halted
-from jury_events.outcome import CallOutcome
-from jury_store.errors import StoreFailed
+from jury_events import CallOutcome
+from jury_store import StoreFailed
 from support.permit_requests import a_permit_request
 
 MOST = 0.25

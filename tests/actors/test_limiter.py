@@ -4,11 +4,11 @@ from collections import Counter as Count
 
 import pytest
 
-from jury_actors.admission.limiter import Limiter
+from jury_actors import Limiter
 from jury_actors.admission.permit import ModelClass
 from jury_actors.admission.rate_window import FIRST_IN_FLIGHT
-from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Limits
+from jury_events import CallOutcome
+from jury_providers import Limits
 from support.permit_requests import MODEL, UNLIMITED, Counter, a_limiter, a_permit_request
 
 OTHER = ModelClass("anthropic", "key", "claude")

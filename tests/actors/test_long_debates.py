@@ -10,29 +10,18 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate import PanelSpec, resolve
 from jury_debate.reading.planning import ReadingPlanner
 from jury_debate.rules_v3.reading_conversation import ReadingConversation
+from jury_events import JurorEvaluated, RecordRead, debate_stream, decode
 from jury_events.case import Case
-from jury_events.codec import decode
-from jury_events.debate_events import JurorEvaluated
-from jury_events.ids import debate_stream
-from jury_events.reading import RecordRead
-from jury_providers.simulated.script import NO_FAULTS, Script
+from jury_providers import NO_FAULTS, Script
+from jury_replay import Grid, StrictRescoring, import_cassette, read_cassette, replay_chunk, write_cassette
 from jury_replay.auditor import audit
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.writing import write_cassette
-from jury_replay.replay import replay_chunk
 from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.settings import Grid
-from jury_replay.rescoring.strict import StrictRescoring
 from jury_replay.verify import verify
-from jury_store.errors import StoreFailed
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
-from jury_views.result_lines import line_of, result_of
-from jury_views.terminal.debate import render_debate
+from jury_store import EventStore, StoreFailed, open_store
+from jury_views import line_of, render_debate, result_of
 from support.long_records import WINDOW, a_long_case
 from support.runtime_harness import CutOff, KeptStore, Meter, Run, broken_promises, completed
 from support.waiting import until

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from jury_actors.mailbox import Outbox
+from jury_actors import Outbox
 
 
 def an_outbox(*items: str, incarnation: str = "one", batch: int = 512) -> Outbox[str]:

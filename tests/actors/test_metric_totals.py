@@ -1,8 +1,9 @@
 """Totals over actors that are replaced, and of their runtimes."""
 
+from jury_actors import HistogramCounts, Tallies
 from jury_actors.observation.metric_list import ACTORS_REPLACED, CALL_SECONDS, CALLS, CALLS_IN_FLIGHT
 from jury_actors.observation.metric_totals import MetricTotals
-from jury_actors.observation.tallies import HistogramCounts, Tallies, TallySnapshot
+from jury_actors.observation.tallies import TallySnapshot
 
 LABELS = ("p", "m", "answered")
 KEY = CALLS.name, LABELS

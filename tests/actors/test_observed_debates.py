@@ -7,24 +7,20 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_actors.backoff import Backoff
+from jury_actors import METRICS, Backoff, Tallies, in_process_runtime, observed_here
 from jury_actors.observation.counting import CountingObserver
 from jury_actors.observation.log_event import FIELDS
 from jury_actors.observation.metric_list import (
     CALLS_IN_FLIGHT,
     DEBATES_IN_FLIGHT,
     DEBATES_STOPPED,
-    METRICS,
     PERMIT_SECONDS,
     QUEUE_LENGTH,
     RUNTIMES,
 )
 from jury_actors.observation.metric_totals import MetricTotals
-from jury_actors.observation.process_observation import observed_here
-from jury_actors.observation.tallies import Tallies
-from jury_actors.runtime import in_process_runtime
-from jury_judge.observation.metrics_text import MetricsExposition
-from jury_providers.simulated.script import NO_FAULTS, Script
+from jury_judge import MetricsExposition
+from jury_providers import NO_FAULTS, Script
 from support.runtime_harness import KeptStore, Meter, Run, a_case_with_records, completed, fixed_effects
 from support.scraped import counts, counts_of_log, samples
 from support.waiting import until

@@ -9,16 +9,15 @@ from typing import Any
 
 import pytest
 
-from jury_actors import ray_runtime
+from jury_actors import observation_settings, ray_runtime
 from jury_actors.messages import Finished
 from jury_actors.observation.json_lines import PROCESS
 from jury_actors.observation.log_event import FIELDS
 from jury_actors.observation.metric_list import ACTORS_REPLACED, DEBATES_FINISHED, RUNTIMES
 from jury_actors.observation.metric_totals import MetricTotals
-from jury_actors.observation.process_observation import observation_settings
-from jury_judge.observation.metrics_text import MetricsExposition
-from jury_providers.simulated.script import NO_FAULTS, Script
-from jury_store.event_store import EventStore
+from jury_judge import MetricsExposition
+from jury_providers import NO_FAULTS, Script
+from jury_store import EventStore
 from support.processes import actor_process
 from support.runtime_harness import TWO_SEATS, Run, a_case_with_records, completed
 from support.scraped import counts, counts_of_log

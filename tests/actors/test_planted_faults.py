@@ -2,11 +2,8 @@
 
 import pytest
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.codec import decode
-from jury_events.debate_events import JurorEvaluated
-from jury_events.evaluation import Evaluation
-from jury_events.ids import debate_stream
+from jury_debate import PanelSpec, resolve
+from jury_events import Evaluation, JurorEvaluated, debate_stream, decode
 from support.long_records import a_long_case
 from support.runtime_harness import KeptStore, Run, completed
 

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from jury_actors import in_process_runtime
 from jury_actors.ray_runtime import ray_runtime
-from jury_actors.runtime import in_process_runtime
-from jury_migrations.upgrading import upgrade
-from jury_providers.simulated.script import Script
+from jury_migrations import upgrade
+from jury_providers import Script
 from jury_replay.verify import verify
-from jury_store.errors import StoreFailed
-from jury_store.opening import open_store
+from jury_store import StoreFailed, open_store
 from support.counted_script import CountedScript, served
 from support.postgres import PostgresServer, postgres_or_skip
 from support.runtime_harness import Run, a_case_with_records, broken_promises, completed, repeated_steps

@@ -8,17 +8,10 @@ from typing import Any
 
 import pytest
 
-from jury_actors.backoff import Backoff
-from jury_actors.clerk import Clerk
-from jury_actors.coordinator import Coordinator
-from jury_actors.juror import Juror
-from jury_actors.runtime import Runtime
+from jury_actors import Backoff, Clerk, Coordinator, Juror, Runtime
+from jury_events import CallOutcome
 from jury_events.case import Case
-from jury_events.outcome import CallOutcome
-from jury_providers.caching import cache_policy
-from jury_providers.prices import load_prices
-from jury_providers.provider import ModelReply, ModelRequest, OnChunk
-from jury_providers.simulated.provider import SimulatedProvider
+from jury_providers import ModelReply, ModelRequest, OnChunk, SimulatedProvider, cache_policy, load_prices
 from support.debate_harness import a_case
 from support.long_records import a_long_case as a_session
 from support.runtime_harness import KeptStore, Run, completed, fixed_effects

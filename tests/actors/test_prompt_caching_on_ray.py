@@ -3,15 +3,10 @@
 import pytest
 
 from jury_actors import ray_runtime
+from jury_events import ExchangeRecorded, Usage, calls_stream, decode
 from jury_events.case import Case
-from jury_events.codec import decode
-from jury_events.exchange import ExchangeRecorded, Usage
-from jury_events.ids import calls_stream
-from jury_providers.endpoints import Endpoint
-from jury_providers.prices import load_prices
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.script import Script
-from jury_store.event_store import EventStore
+from jury_providers import Endpoint, Script, load_prices, simulation_server
+from jury_store import EventStore
 from support.debate_harness import a_case
 from support.runtime_harness import Run, completed
 

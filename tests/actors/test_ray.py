@@ -10,16 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors import ray_runtime
-from jury_actors.errors import ClusterLost, ClusterUnreachable
+from jury_actors import ClusterUnreachable, ray_runtime
+from jury_actors.errors import ClusterLost
 from jury_actors.messages import Finished
-from jury_providers.simulated.script import NO_FAULTS, Script
+from jury_providers import NO_FAULTS, Script
 from jury_replay.verify import verify
-from jury_store.errors import StoreFailed, StoreLocked, StoreMissing
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import SealKey
+from jury_store import EventStore, Sealer, SealKey, StoreFailed, StoreMissing, open_store
+from jury_store.errors import StoreLocked
 from support.counted_script import CountedScript, served
 from support.crashing_script import CrashingScript
 from support.processes import actor_process

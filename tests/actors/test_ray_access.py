@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors.errors import ClusterOpen, ClusterRefused, ClusterUnreachable
-from jury_actors.ray_access import token_for
+from jury_actors import ClusterUnreachable, token_for
+from jury_actors.errors import ClusterOpen, ClusterRefused
 from support.ray_head import ray_head
 
 LONG = "t" * 1200

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import psutil
 import pytest
 
-from jury_actors import ray_runtime
-from jury_actors.errors import ClusterUnreachable
+from jury_actors import ClusterUnreachable, ray_runtime
 from jury_actors.ray_address import OPENING, answers
 from support.command_line import CommandLine
 from support.ray_head import ray_head

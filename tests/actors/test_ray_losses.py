@@ -5,7 +5,7 @@ from ray.exceptions import ActorDiedError, OutOfMemoryError, RayError
 
 from jury_actors.errors import DetachedRunLost
 from jury_actors.ray_losses import loss_reason
-from jury_events.errors import Failure
+from jury_events import Failure
 
 OUT_OF_MEMORY = """\
 1 worker(s) were killed due to the node running low on memory. Memory on the node (IP: 10.0.0.7, \

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from jury_actors.backoff import Backoff
-from jury_actors.clerk import Clerk, ClerkClient
-from jury_actors.store_retry import StoreRetry
-from jury_events.envelope import StoredEvent
-from jury_store.errors import StoreError, StoreFailed
-from jury_store.event_store import Append, Appended
+from jury_actors import Backoff, Clerk, StoreRetry
+from jury_actors.clerk import ClerkClient
+from jury_events import StoredEvent
+from jury_store import Append, Appended, StoreFailed
+from jury_store.errors import StoreError
 from support.debates import DebateScript
 from support.jurors import BlockableClerk
 from support.runtime_harness import KeptStore

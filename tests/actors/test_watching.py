@@ -5,16 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from jury_actors.backoff import Backoff
+from jury_actors import Backoff, in_process_runtime
 from jury_actors.messages import Chunk
-from jury_actors.runtime import in_process_runtime
-from jury_events.codec import decode
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.script import Script, WireScript
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_events import ExchangeRecorded, calls_stream, decode
+from jury_providers import Script, WireScript, simulation_server
+from jury_store import EventStore, open_store
 from support.endpoints import endpoints
 from support.runtime_harness import KeptStore, Run, completed
 

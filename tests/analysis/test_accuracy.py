@@ -10,8 +10,8 @@ from scipy.stats import t
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from jury_analysis.accuracy import AccuracyReport, accuracy
-from jury_analysis.scale import OURS, Scale
+from jury_analysis import OURS, AccuracyReport, Scale
+from jury_analysis.accuracy import accuracy
 from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 from support.reference_data import FOLDER, ballots_of, needs_reference_data, reference, reference_rows, triviaqa

@@ -11,11 +11,9 @@ from nltk.metrics.agreement import AnnotationTask
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from jury_analysis.agreement import Agreement, agreement
-from jury_analysis.ballots import check
-from jury_analysis.estimate import Estimate
-from jury_analysis.scale import OURS, Scale
-from jury_analysis.vote_matrix import VoteMatrix, vote_matrix
+from jury_analysis import OURS, Agreement, Estimate, Scale, VoteMatrix, check
+from jury_analysis.agreement import agreement
+from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 from support.reference_data import ballots_of, needs_reference_data, reference, reference_rows, triviaqa
 

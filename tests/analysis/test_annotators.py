@@ -7,10 +7,9 @@ import pyarrow as pa
 import pytest
 from scipy.stats import false_discovery_control, ttest_1samp
 
-from jury_analysis.annotators import AnnotatorReport, annotations, annotators
-from jury_analysis.errors import UnknownVerdict
-from jury_analysis.scale import OURS, Scale
-from jury_analysis.vote_matrix import VoteMatrix, vote_matrix
+from jury_analysis import OURS, AnnotatorReport, Scale, UnknownVerdict, VoteMatrix
+from jury_analysis.annotators import annotations, annotators
+from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 from support.reference_data import needs_reference_data, reference, reference_rows
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from jury_analysis.ladders.audit import AuditedCase, audited_shares, exact_share
+from jury_analysis import AuditedCase, audited_shares
+from jury_analysis.ladders.audit import exact_share
 
 
 def test_disagreement_is_counted_for_all_and_by_early_verdict() -> None:

@@ -7,8 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis.ballots import MESSAGES, SCHEMA, check, decoded
-from jury_analysis.errors import BadBallots
+from jury_analysis import MESSAGES, SCHEMA, BadBallots, check, decoded
 from support.ballot_tables import ballots
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from jury_analysis import OURS, VoteMatrix
 from jury_analysis.best_seat import ChosenSeat, SingleSeat, best_seat
 from jury_analysis.panel_worth import panel_worth
-from jury_analysis.scale import OURS
-from jury_analysis.vote_matrix import VoteMatrix, vote_matrix
+from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 
 PASS, FAIL = "safe_pass", "unsafe_fail"

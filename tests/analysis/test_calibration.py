@@ -8,14 +8,24 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from jury_analysis.calibration import CalibrationOptions, CalibrationReport, calibrate, promised
+from jury_analysis import (
+    OURS,
+    CalibrationOptions,
+    CalibrationReport,
+    MixedPanels,
+    OnlySimulated,
+    Scale,
+    TooFewLabels,
+    calibrate,
+    signal_values,
+)
+from jury_analysis.calibration import promised
 from jury_analysis.case_splits import split_clusters
 from jury_analysis.dawid_skene import dawid_skene
-from jury_analysis.errors import BadSplit, MixedPanels, OnlySimulated, TooFewLabels
+from jury_analysis.errors import BadSplit
 from jury_analysis.last_votes import LastVotes, last_votes
-from jury_analysis.scale import OURS, Scale
-from jury_analysis.verdict_signals import AnySignal, fit_signal, signal_values
-from jury_events.calibration import SignalKind
+from jury_analysis.verdict_signals import AnySignal, fit_signal
+from jury_events import SignalKind
 from support.ballot_tables import ballots
 
 SAFE, REVIEW, UNSAFE = OURS.categories

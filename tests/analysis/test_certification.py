@@ -5,15 +5,15 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import beta, binomtest, t, ttest_1samp
 
-from jury_analysis.calibration import CalibrationOptions, calibrate, promised
-from jury_analysis.certificate import Certificate, fewest_labels
+from jury_analysis import CalibrationOptions, Certificate, Scale, calibrate, signal_values
+from jury_analysis.calibration import promised
+from jury_analysis.certificate import fewest_labels
 from jury_analysis.certification import certify, clustered_bound
 from jury_analysis.last_votes import last_votes
 from jury_analysis.risk_bounds import clopper_pearson
-from jury_analysis.scale import Scale
-from jury_analysis.verdict_signals import levels, signal_values
+from jury_analysis.verdict_signals import levels
 from jury_analysis.vote_matrix import Bools, Floats, Ints
-from jury_events.calibration import ShareSignal
+from jury_events import ShareSignal
 from support.reference_data import needs_reference_data, reference, triviaqa
 
 CORRECT = Scale(("incorrect", "correct"), ordered=True)

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binomtest, t
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from jury_analysis.confidence import ConfidenceCurve, bin_of, confidence, score_confidence
-from jury_analysis.scale import OURS, Scale
+from jury_analysis import OURS, ConfidenceCurve, Scale
+from jury_analysis.confidence import bin_of, confidence, score_confidence
 from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 from support.reference_data import needs_reference_data, reference, triviaqa

@@ -2,10 +2,8 @@
 
 import pytest
 
-from jury_analysis.ballots import check
+from jury_analysis import Scale, by_round, check
 from jury_analysis.convergence import convergence
-from jury_analysis.scale import Scale
-from jury_analysis.vote_matrix import by_round
 from support.ballot_tables import ballots
 from support.reference_data import mmlu, needs_reference_data, reference
 

@@ -8,10 +8,8 @@ import pytest
 from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
-from jury_analysis.ballots import check
-from jury_analysis.discussion import DiscussionReport, discussion
-from jury_analysis.scale import OURS, Scale
-from jury_analysis.vote_matrix import by_round
+from jury_analysis import OURS, DiscussionReport, Scale, by_round, check
+from jury_analysis.discussion import discussion
 from support.ballot_tables import ballots
 from support.reference_data import needs_reference_data, reference, reference_rows
 

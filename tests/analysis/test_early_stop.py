@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury_analysis import OURS
 from jury_analysis.early_stop import asked_seats, early_stops
 from jury_analysis.panel_worth import panel_worth
-from jury_analysis.scale import OURS
 from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, pearsonr
 
-from jury_analysis.effective_votes import EffectiveVotes, effective_votes, probability_of_majority
-from jury_analysis.scale import OURS, Scale
+from jury_analysis import OURS, EffectiveVotes, Scale
+from jury_analysis.effective_votes import effective_votes, probability_of_majority
 from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 from support.reference_data import needs_reference_data, reference, triviaqa

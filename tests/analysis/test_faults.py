@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_analysis.estimate import Estimate
-from jury_analysis.faults import FaultReport, faults
-from jury_analysis.message_agreement import MessageAgreement, message_agreement
+from jury_analysis import OURS, Estimate, FaultReport, MessageAgreement, Scale, StatisticsOptions
+from jury_analysis.faults import faults
+from jury_analysis.message_agreement import message_agreement
 from jury_analysis.named_messages import named_messages
 from jury_analysis.reasons import NO_RIGHT_MESSAGE, NONE_NAMES_A_MESSAGE
-from jury_analysis.scale import OURS, Scale
-from jury_analysis.statistics import StatisticsOptions, statistics
+from jury_analysis.statistics import statistics
 from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 

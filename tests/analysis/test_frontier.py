@@ -6,9 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis.errors import MixedPanels, OnlySimulated
-from jury_analysis.panel_worth import PanelWorth, WorthOptions, panel_worth
-from jury_analysis.scale import OURS
+from jury_analysis import OURS, MixedPanels, OnlySimulated, PanelWorth, WorthOptions
+from jury_analysis.panel_worth import panel_worth
 from jury_analysis.smaller_panels import MOST_PANELS, chosen_subsets
 from support.ballot_tables import ballots
 

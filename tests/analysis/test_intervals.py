@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import binomtest, ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
-from jury_analysis.estimate import Estimate, Interval, missing
+from jury_analysis import Estimate, Interval
+from jury_analysis.estimate import missing
 from jury_analysis.intervals import (
     FEW,
     FEWEST,

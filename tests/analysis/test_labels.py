@@ -3,10 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from jury_analysis.ballots import EVERY_COLUMN, check
+from jury_analysis import EVERY_COLUMN, LABEL_FACTS, LABELS, check, check_labels, label_ballots, resolve
 from jury_analysis.errors import BadLabels
-from jury_analysis.label_schema import LABEL_FACTS, LABELS
-from jury_analysis.labels import check_labels, label_ballots, resolve
 from support.ballot_tables import ballots
 
 

@@ -7,13 +7,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis.errors import AnalysisError, BadBallots, BadSplit, TooFewLabels
+from jury_analysis import (
+    OURS,
+    AnalysisError,
+    BadBallots,
+    LadderOptions,
+    LadderReport,
+    Promises,
+    Scale,
+    StageBallots,
+    TooFewLabels,
+    calibrate_ladder,
+)
+from jury_analysis.errors import BadSplit
 from jury_analysis.ladders.applied import apply_ladder
 from jury_analysis.ladders.certification import certify_ladder
-from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
-from jury_analysis.ladders.ladder_votes import FAILS, PASSES, StageBallots, ladder_votes
-from jury_analysis.ladders.promises import Promises, early_levels
-from jury_analysis.scale import OURS, Scale
+from jury_analysis.ladders.ladder_votes import FAILS, PASSES, ladder_votes
+from jury_analysis.ladders.promises import early_levels
 from support.ladder_votes import OPEN, SCALE, drawn, three_stages
 from support.reference_data import ballots_of, needs_reference_data, triviaqa
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from statsmodels.api import OLS, add_constant
 
-from jury_analysis.leniency import length_effects, own_family
+from jury_analysis import OURS, Scale, length_effects, own_family
 from jury_analysis.model_families import model_family
-from jury_analysis.scale import OURS, Scale
 from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 from support.reference_data import needs_reference_data, reference, reference_rows, triviaqa

@@ -9,11 +9,8 @@ from scipy.stats import binomtest
 from statsmodels.stats.contingency_tables import SquareTable
 from statsmodels.stats.multitest import multipletests
 
-from jury_analysis.errors import BadBallots, MixedPanels, OnlySimulated
-from jury_analysis.paired import Paired, paired
-from jury_analysis.paired_tests import PairedTest
-from jury_analysis.pairing import PairedOptions
-from jury_analysis.scale import OURS, Scale
+from jury_analysis import OURS, BadBallots, MixedPanels, OnlySimulated, Paired, PairedOptions, PairedTest, Scale
+from jury_analysis.paired import paired
 from support.ballot_tables import ballots
 from support.reference_data import ballots_of, needs_reference_data, reference, reference_rows, triviaqa
 

@@ -7,10 +7,9 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binomtest
 
-from jury_analysis.pairing import PairedOptions
-from jury_analysis.probe_effects import ProbeBallots, ProbedRater, ProbeEffect, probe_effects
+from jury_analysis import OURS, PairedOptions, ProbeBallots, ProbedRater, ProbeEffect, Scale
+from jury_analysis.probe_effects import probe_effects
 from jury_analysis.probe_tests import sign_test, tolerance_test, upper_bound
-from jury_analysis.scale import OURS, Scale
 from support.ballot_tables import ballots
 from support.reference_data import ballots_of, needs_reference_data, reference, reference_rows
 

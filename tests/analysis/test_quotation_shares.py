@@ -5,10 +5,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis.ballots import EVIDENCE, SCHEMA, check
-from jury_analysis.errors import BadBallots
-from jury_analysis.quotation_shares import QuotationShares, quotation_shares
-from jury_analysis.scale import OURS, Scale
+from jury_analysis import EVIDENCE, OURS, SCHEMA, BadBallots, QuotationShares, Scale, check
+from jury_analysis.quotation_shares import quotation_shares
 
 S, R, U = OURS.categories
 

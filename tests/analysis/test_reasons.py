@@ -10,17 +10,21 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import jury_analysis.reasons as every_reason
-from jury_analysis.annotators import AnnotatorReport
-from jury_analysis.gate import Gate
-from jury_analysis.leniency import LengthEffect, OwnFamily
-from jury_analysis.paired import Paired
-from jury_analysis.panel_worth import PanelWorth
+from jury_analysis import (
+    AnnotatorReport,
+    Exclusion,
+    Gate,
+    LengthEffect,
+    OwnFamily,
+    Paired,
+    PanelWorth,
+    Reason,
+    RunProbes,
+    Statistics,
+    Wording,
+)
 from jury_analysis.reasons import NO_DEBATE_LABEL, OF_FIRST_SET, SIMULATED_COUNT
 from jury_analysis.report_object import json_object
-from jury_analysis.run_probes import RunProbes
-from jury_analysis.samples import Exclusion
-from jury_analysis.statistics import Statistics
-from jury_analysis.wording import Reason, Wording
 
 WORDINGS = [
     one if isinstance(one, Wording) else one.wording

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from jury_analysis.report_schemas import report_schema_text
+from jury_analysis import report_schema_text
 from jury_analysis.statistics_schema import probe_schema, value_schema
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from jury_analysis.errors import AnalysisError, UnknownVerdict
-from jury_analysis.scale import OURS, Scale
+from jury_analysis import OURS, AnalysisError, Scale, UnknownVerdict
 
 
 def test_labels_of_the_two_ends_make_the_middle_an_abstention() -> None:

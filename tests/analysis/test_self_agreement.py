@@ -2,8 +2,8 @@
 
 import pytest
 
-from jury_analysis.scale import Scale
-from jury_analysis.self_agreement import Repeats, self_agreement
+from jury_analysis import Repeats, Scale
+from jury_analysis.self_agreement import self_agreement
 from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 

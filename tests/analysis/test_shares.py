@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from jury_analysis.scale import Scale
-from jury_analysis.shares import VerdictShare, shares
+from jury_analysis import Scale, VerdictShare
+from jury_analysis.shares import shares
 from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 

@@ -13,10 +13,17 @@ import pyarrow as pa
 import pytest
 
 import jury_analysis
-from jury_analysis.errors import BadBallots, MixedPanels, OnlySimulated, UnknownVerdict
-from jury_analysis.report_schemas import report_schema_text
-from jury_analysis.scale import OURS, Scale
-from jury_analysis.statistics import StatisticsOptions, statistics
+from jury_analysis import (
+    OURS,
+    BadBallots,
+    MixedPanels,
+    OnlySimulated,
+    Scale,
+    StatisticsOptions,
+    UnknownVerdict,
+    report_schema_text,
+)
+from jury_analysis.statistics import statistics
 from jury_analysis.statistics_schema import paired_schema, statistics_schema
 from support.ballot_tables import ballots
 from support.reference_data import mmlu, needs_reference_data, reference, triviaqa

@@ -5,12 +5,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis.calibration import CalibrationOptions, CalibrationReport, calibrate
-from jury_analysis.errors import AnalysisError, NoStepsNamed
+from jury_analysis import OURS, AnalysisError, CalibrationOptions, CalibrationReport, Scale, calibrate, signal_values
+from jury_analysis.errors import NoStepsNamed
 from jury_analysis.last_votes import LastVotes, last_votes
-from jury_analysis.scale import OURS, Scale
-from jury_analysis.verdict_signals import signal_values
-from jury_events.calibration import VotesStepSignal
+from jury_events import VotesStepSignal
 from support.ballot_tables import ballots
 
 CLEAN, FAULTY = "clean", "faulty"

@@ -4,10 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis.ballots import check
-from jury_analysis.errors import UnknownVerdict
-from jury_analysis.scale import OURS, Scale
-from jury_analysis.vote_matrix import VoteMatrix, by_round, patterns, vote_matrix
+from jury_analysis import OURS, Scale, UnknownVerdict, VoteMatrix, by_round, check
+from jury_analysis.vote_matrix import patterns, vote_matrix
 from support.ballot_tables import ballots
 
 TWO = Scale(("n", "y"), ordered=True)

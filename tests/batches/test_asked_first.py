@@ -8,15 +8,11 @@ import pytest
 
 from batches.test_unusual_nights import SetClock, cancelled
 from batches.test_waves import ANOTHERS, Died, Night, dies_at, exchanges, verdicts
+from jury_actors import batches_of
 from jury_actors.batches import batch_results
-from jury_actors.batches.batch_log import batches_of
 from jury_actors.errors import Halted
-from jury_events.batch_facts import BatchFacts
-from jury_events.errors import Failure
-from jury_events.outcome import CallOutcome
-from jury_providers.batches.batch import RefusedLine
-from jury_providers.batches.failures import BatchRefused, BatchUnavailable
-from jury_providers.batches.item import BatchLine, ItemEnd
+from jury_events import BatchFacts, CallOutcome, Failure
+from jury_providers import BatchLine, BatchRefused, BatchUnavailable, ItemEnd, RefusedLine
 from jury_replay.verify import verify
 from support.batch_double import BatchAccountDouble, SentBatch
 

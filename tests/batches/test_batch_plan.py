@@ -2,11 +2,10 @@
 
 import pytest
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.panel import Panel
+from jury_debate import PanelSpec, resolve
+from jury_events import Panel
 from jury_judge.batches.batch_plan import asked_live, tier_lines, waves_of
-from jury_providers.endpoints import Endpoint
-from jury_providers.registry import NO_ENDPOINTS
+from jury_providers import NO_ENDPOINTS, Endpoint
 from support.batch_double import BatchAccountDouble
 
 SEATS = [{"model": "openai/a"}, {"model": "openai/b"}]

@@ -9,29 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_actors.batches.batch_steps import (
-    BatchPatience,
-    BatchStep,
-    Look,
-    Missing,
-    Now,
-    Watch,
-    adopted,
-    next_step,
-    poll_gap,
-    stays,
-)
+from jury_actors import BatchPatience, poll_gap
+from jury_actors.batches.batch_steps import BatchStep, Look, Missing, Now, Watch, adopted, next_step, stays
 from jury_actors.batches.wave_spool import custom_id, item_number
-from jury_events.batch_events import (
+from jury_events import (
     BatchCancelRequested,
     BatchCancelSent,
     BatchClosed,
+    BatchFacts,
     BatchMissed,
     BatchPrepared,
     BatchSubmitted,
 )
-from jury_events.batch_facts import BatchFacts
-from jury_providers.batches.batch import BatchState, BatchStatus, SubmittedBatch
+from jury_providers import BatchState, BatchStatus, SubmittedBatch
 
 SECOND = 1_000_000
 HOUR = 3600

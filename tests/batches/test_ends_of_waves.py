@@ -9,16 +9,20 @@ from typing import Any, TypeVar
 import pytest
 
 from batches.test_waves import Night, exchanges, rows
-from jury_actors.batches.batch_log import batches_of
-from jury_actors.batches.batch_steps import BatchPatience
-from jury_judge import Jury, PlannedRun, RunSettings, judge_run
+from jury_actors import BatchPatience, batches_of
+from jury_judge import (
+    BatchPlan,
+    Jury,
+    Observation,
+    PlannedRun,
+    RunOutcome,
+    RunSettings,
+    RunSupervision,
+    RunUnfinished,
+    judge_run,
+)
 from jury_judge.batches import wave_driving
-from jury_judge.batches.batch_plan import BatchPlan
-from jury_judge.errors import RunUnfinished
-from jury_judge.running.supervision import RunSupervision
-from jury_judge.runs.observation import Observation
-from jury_judge.sessions.run_session import RunOutcome
-from jury_store.run_registry import open_registry
+from jury_store import open_registry
 from support.batch_double import BatchAccountDouble, BatchDouble
 
 T = TypeVar("T")

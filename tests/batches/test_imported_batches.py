@@ -10,29 +10,17 @@ from typing import Any
 import pytest
 
 from batches.test_waves import Night, rows
-from jury_actors.batches.batch_log import batches_of
-from jury_cases.case_inputs import case_of
+from jury_actors import batches_of
+from jury_cases import case_of
+from jury_events import GENESIS, EventError, StoredEvent, batch_stream, stored_hash
 from jury_events.batch_facts import batch_facts
-from jury_events.envelope import GENESIS, StoredEvent, stored_hash
-from jury_events.errors import EventError
-from jury_events.ids import batch_stream
-from jury_judge import Jury, RunSettings
-from jury_judge.errors import RunRefused
-from jury_judge.panels.files import load_panel
-from jury_judge.records.records import Records
-from jury_judge.sessions.open_run import OpenRun
-from jury_judge.settings.selection import Selection
-from jury_judge.settings.sources import Sources
+from jury_judge import Jury, OpenRun, Records, RunRefused, RunSettings, Selection, Sources, load_panel
+from jury_replay import CassetteDamaged, read_cassette, write_cassette
 from jury_replay.cassettes import writing
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.writing import write_cassette
-from jury_replay.errors import CassetteDamaged
 from jury_replay.integrity import Checked
 from jury_replay.quarantine import quarantine
 from jury_replay.verify import verify
-from jury_store.opening import open_store
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import SealKey
+from jury_store import Sealer, SealKey, open_store
 from support.batch_double import BatchAccountDouble
 
 KEY = SealKey("example.com/jury", bytes(32))

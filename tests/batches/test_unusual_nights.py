@@ -10,19 +10,12 @@ import pytest
 
 from batches import test_waves
 from batches.test_waves import Night, exchanges, rows, verdicts
-from jury_actors.batches.batch_lifecycle import BatchLifecycle
-from jury_actors.batches.batch_log import BatchLog, batches_of
-from jury_actors.batches.batch_steps import BatchPatience
-from jury_actors.batches.wave_spool import FilledSpool, SpooledCall, a_nonce, custom_id
-from jury_actors.clerk import Clerk
-from jury_actors.effects import Effects
-from jury_judge.jury import Jury
-from jury_judge.running.supervision import RunSupervision
-from jury_providers.batches.batch import RefusedLine
-from jury_providers.batches.item import BatchLine, ItemEnd
+from jury_actors import BatchLifecycle, BatchLog, BatchPatience, Clerk, Effects, FilledSpool, batches_of
+from jury_actors.batches.wave_spool import SpooledCall, a_nonce, custom_id
+from jury_judge import Jury, RunSupervision
+from jury_providers import BatchLine, ItemEnd, RefusedLine
 from jury_providers.batches.limits import BatchLimits
-from jury_store.opening import open_store
-from jury_store.run_registry import open_registry
+from jury_store import open_registry, open_store
 from support.batch_double import BatchAccountDouble
 
 HOUR = 3_600_000_000

@@ -13,44 +13,34 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from jury_actors import BatchPatience, Effects, OtherAccount, batches_of
 from jury_actors.batches import batch_results
-from jury_actors.batches.batch_errors import OtherAccount
-from jury_actors.batches.batch_log import batches_of
-from jury_actors.batches.batch_steps import BatchPatience
-from jury_actors.effects import Effects
 from jury_actors.messages import Finished
 from jury_actors.observation.metric_totals import MetricTotals
-from jury_cases.case_inputs import case_source
+from jury_cases import case_source
 from jury_cli.views.debate_list import executed_run_lines
 from jury_cli.views.live_run import live_lines
-from jury_events.batch_facts import texts_of_debate
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import batch_stream
-from jury_judge.batches.batch_plan import BatchPlan
+from jury_events import ExchangeRecorded, batch_stream, texts_of_debate
+from jury_judge import (
+    BatchPlan,
+    Budget,
+    Jury,
+    LiveRunReader,
+    MetricsExposition,
+    Observation,
+    Run,
+    RunRefused,
+    Selection,
+    preflight,
+)
 from jury_judge.batches.recorded_batches import RecordedBatches
 from jury_judge.batches.wave_metrics import StoreBatchMetrics
-from jury_judge.errors import RunRefused
-from jury_judge.jury import Jury
-from jury_judge.observation.metrics_text import MetricsExposition
-from jury_judge.running.live_run import LiveRunReader
 from jury_judge.runs.budgets import ceiling
-from jury_judge.runs.observation import Observation
-from jury_judge.runs.preflight import preflight
-from jury_judge.runs.run import Run
-from jury_judge.settings.budget import Budget
-from jury_judge.settings.selection import Selection
-from jury_migrations.upgrading import upgrade
-from jury_providers.batches.batch import BatchAccount, RefusedLine
-from jury_providers.batches.item import BatchLine, ItemEnd
-from jury_providers.caching import CachePolicy
-from jury_providers.prices import Prices
-from jury_replay import auditor
-from jury_replay.cassettes.writing import write_cassette
-from jury_replay.erasure import ErasureOrder, erase
+from jury_migrations import upgrade
+from jury_providers import BatchAccount, BatchLine, CachePolicy, ItemEnd, Prices, RefusedLine
+from jury_replay import ErasureOrder, auditor, erase, write_cassette
 from jury_replay.verify import verify
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
-from jury_store.seals.keys import PublicKey
+from jury_store import EventStore, PublicKey, open_store
 from support.batch_double import BatchAccountDouble, SentBatch
 
 PANEL = None

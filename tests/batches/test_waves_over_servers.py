@@ -11,18 +11,13 @@ import pytest
 
 from batches.test_unusual_nights import SetClock, cancelled
 from batches.test_waves import Night, exchanges, verdicts
-from jury_actors.batches.batch_log import batches_of
-from jury_actors.batches.batch_steps import PATIENCE
+from jury_actors import PATIENCE, batches_of
 from jury_actors.errors import Halted
-from jury_events.batch_events import BatchItemsUnanswered
-from jury_events.codec import decode_batch
-from jury_providers.batches.provider import BatchProvider
-from jury_providers.batches.registry import batch_provider
+from jury_events import BatchItemsUnanswered, decode_batch
+from jury_providers import BatchJobs, BatchProvider, BatchScript, batch_provider, simulation_server
 from jury_providers.simulated.http import server
 from jury_providers.simulated.http.batches.job import BatchJob
-from jury_providers.simulated.http.batches.jobs import BatchJobs
-from jury_providers.simulated.http.batches.script import BatchScript
-from jury_providers.simulated.http.server import Simulation, simulation_server
+from jury_providers.simulated.http.server import Simulation
 from jury_replay.verify import verify
 
 PANEL = """seats:

@@ -33,12 +33,8 @@ from chaos.scenario import (
 from chaos.strikes import KINDS, Target
 from chaos.warm_start import WarmProcess
 from jury_judge.batches import batch_plan
-from jury_providers.simulated.http.batches.jobs import BatchJobs
-from jury_providers.simulated.http.batches.script import BatchScript
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.script import Script
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_providers import BatchJobs, BatchScript, Script, simulation_server
+from jury_store import EventStore, open_store
 from support.waiting import eventually
 
 SEATS = {"one": "openai/one", "two": "anthropic/two", "three": "google/three", "live": "simulated/four"}

@@ -32,15 +32,11 @@ from chaos.scenario import (
 )
 from chaos.strikes import KINDS, Target
 from chaos.warm_start import WarmProcess
-from jury_actors.batches.batch_log import batches_of
-from jury_events.batch_events import BatchItemsUnanswered
-from jury_events.batch_facts import BatchFacts
-from jury_events.codec import decode_batch
-from jury_events.ids import batch_stream
+from jury_actors import batches_of
+from jury_events import BatchFacts, BatchItemsUnanswered, batch_stream, decode_batch
+from jury_providers import BatchJobs
 from jury_providers.simulated.http.batches.job import BatchJob
-from jury_providers.simulated.http.batches.jobs import BatchJobs
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_store import EventStore, open_store
 
 _HOUR = 3600.0
 _LASTS = (0.0, 0.0, _HOUR, 30 * _HOUR)

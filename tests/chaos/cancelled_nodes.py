@@ -21,9 +21,8 @@ from pathlib import Path
 import click
 
 from chaos.ground import Ground, shared_ground
-from jury_events.ids import debate_stream
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_events import debate_stream
+from jury_store import EventStore, open_store
 from support.command_line import CommandLine
 from support.waiting import eventually
 

@@ -11,13 +11,16 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from jury_events.ids import exchange_id
-from jury_providers.simulated.http.backend import SimulationBackend
-from jury_providers.simulated.http.delivery import NoResponse, Transmission
-from jury_providers.simulated.http.protocol import ProtocolHandler
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.reader import SimulatedReader
-from jury_providers.simulated.script import Script
+from jury_events import exchange_id
+from jury_providers import (
+    NoResponse,
+    ProtocolHandler,
+    Script,
+    SimulatedReader,
+    SimulationBackend,
+    Transmission,
+    simulation_server,
+)
 
 RUN = "r"
 """The run of every store."""

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from chaos.counted_models import SEATS, ServedCalls, counted_models
-from jury_migrations.upgrading import upgrade
+from jury_migrations import upgrade
 from support.nodes import Nodes, ray_nodes
 from support.postgres import TEMPLATE, PostgresServer, postgres_server
 

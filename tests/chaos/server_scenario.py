@@ -30,12 +30,12 @@ from chaos.scenario import (
     unsound,
 )
 from chaos.strikes import KINDS, Target
-from jury_cases.case_inputs import case_of
-from jury_events.ids import debate_id
-from jury_judge.serving.kept_submissions import KeptFile, KeptSubmission, KeptSubmissions, kept_submissions
+from jury_cases import case_of
+from jury_events import debate_id
+from jury_judge import KeptSubmission, kept_submissions
+from jury_judge.serving.kept_submissions import KeptFile, KeptSubmissions
+from jury_store import EventStore, open_store
 from jury_store.errors import StoreError
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
 from support.command import JURY, Started
 from support.waiting import eventually
 

@@ -4,14 +4,10 @@ from typing import Any
 
 import pytest
 
-from jury_debate.errors import PanelError
-from jury_debate.panel_spec import PanelSpec, read_spec, resolve
-from jury_debate.prompts import PROMPTS
-from jury_debate.recorded_panel import recorded_panel, spec_of
-from jury_debate.rules_registry import rules_for
-from jury_events.calibration import OutcomeThreshold, SignalVote
-from jury_events.judgment import Acceptance, Judgment
-from jury_events.outcome import CallOutcome
+from jury_debate import PROMPTS, PanelError, PanelSpec, read_spec, resolve, rules_for, spec_of
+from jury_debate.recorded_panel import recorded_panel
+from jury_events import CallOutcome, Judgment, OutcomeThreshold, SignalVote
+from jury_events.judgment import Acceptance
 from jury_events.verdict import Verdict
 from support.calibrations import DAWID_SKENE, ISOTONIC, SHARE, WEIGHTS, calibrated
 from support.debate_harness import SECRET, DebateHarness, DeterministicParts, Says, a_case, a_panel, by_round

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from jury_debate.calibrated import items_unknown, panel_digest
-from jury_events.calibration import Acceptance, SignalVote, VotesStepSignal
+from jury_debate import items_unknown, panel_digest
+from jury_events import Acceptance, SignalVote, VotesStepSignal
 from jury_events.verdict import Verdict
 from support.calibrations import SHARE, a_calibration
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel, by_round

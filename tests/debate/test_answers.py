@@ -5,12 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.assignment import AnswerSpec
-from jury_debate.rules_v1.answer_parser import MAX_BYTES, MAX_TEXT, AnswerRefusal, answer_schema, parse_answer
-from jury_debate.step_outcome import ParsedAnswer
-from jury_events.evaluation import ScenarioVerdict
-from jury_events.outcome import RefusalReason as R
-from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC
+from jury_debate import AnswerRefusal, AnswerSpec, ParsedAnswer, parse_answer
+from jury_debate.rules_v1.answer_parser import MAX_BYTES, MAX_TEXT, answer_schema
+from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, ScenarioVerdict
+from jury_events import RefusalReason as R
 from jury_events.verdict import Verdict
 
 BALLOT = "b-7f3a91"

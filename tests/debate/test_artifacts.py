@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.artifact_tools import MAX_RECORDS, OPINIONS_TOOL, TOOLS, call_tool, tool_definitions, tool_names
+from jury_debate import LANGUAGES, OPINIONS_TOOL, call_tool, tool_definitions
+from jury_debate.artifact_tools import MAX_RECORDS, TOOLS, tool_names
 from jury_debate.artifacts import generate_evaluation_summary, record_object
-from jury_debate.prompts import LANGUAGES, load_prompts
-from jury_events.canonical import canonical_json
-from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
+from jury_debate.prompts import load_prompts
+from jury_events import ArtifactRecord, ExecutionResult, QuestionSpec, canonical_json
+from jury_events.case import Case, Scenario
 
 
 def record(verdict: str | None, **members: Any) -> ArtifactRecord:

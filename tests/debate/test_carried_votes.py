@@ -5,12 +5,9 @@ from typing import Any
 
 import pytest
 
-from jury_debate.carried_votes import EarlierVote, carried_before, votes_to_carry
-from jury_debate.errors import UnknownPrompts
-from jury_debate.rules_v1.ballots import ballot_id, line_sign
-from jury_events.debate_events import DebateOpened, JurorEvaluated
-from jury_events.outcome import CallOutcome
-from jury_providers.simulated.prompt import read_prompt
+from jury_debate import EarlierVote, UnknownPrompts, ballot_id, carried_before, line_sign, votes_to_carry
+from jury_events import CallOutcome, DebateOpened, JurorEvaluated
+from jury_providers import read_prompt
 from support.debate_harness import SECRET, DebateHarness, Says, a_case, a_panel, by_round
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case

@@ -2,23 +2,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.case_text import render_case
+from jury_debate import LANGUAGES, render_case
 from jury_debate.datamark import unmark
-from jury_debate.prompts import LANGUAGES
 from jury_debate.prompts_v1 import PromptsV1, load_prompts
-from jury_events.case import Case, ExecutionResult, Image, QuestionSpec, Scenario
-from jury_events.transcript import (
+from jury_events import (
     Attachment,
     Event,
+    ExecutionResult,
+    Image,
     Item,
     Message,
     NotShown,
+    QuestionSpec,
     Reasoning,
     Refusal,
     ToolCall,
     ToolResult,
     Transcript,
 )
+from jury_events.case import Case, Scenario
 from jury_events.verdict import Verdict
 
 M = "⟦k3f9⟧"

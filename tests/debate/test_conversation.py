@@ -5,14 +5,11 @@ from itertools import pairwise
 
 import pytest
 
-from jury_debate.conversation import Reply, ToolTurn
-from jury_debate.debate import Debate
-from jury_debate.rules_registry import RULES_OF_PROMPTS_1
+from jury_debate import RULES_OF_PROMPTS_1, Answered, Blocked, Debate, Reply, Unanswered
+from jury_debate.conversation import ToolTurn
 from jury_debate.rules_v1.conversation import StepConversation
-from jury_debate.step_outcome import Answered, Blocked, Unanswered
-from jury_events.case import ArtifactRecord
+from jury_events import ArtifactRecord, CallOutcome, FailureReason, RefusalReason
 from jury_events.ids import Step
-from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
 from support.debate_harness import SECRET, DebateHarness, DeterministicParts, Says, a_case, a_panel
 
 RECORDS = tuple(ArtifactRecord.from_json({"id": n, "verdict": verdict}) for n, verdict in enumerate(["pass", "fail"]))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from jury_debate import ShownRecord
 from jury_debate.marking import mark
 from jury_debate.reading.cutting import SMALLEST_PART, cuts, middle, refined
-from jury_debate.reading.shown_record import ShownRecord
 
 SIGN, WORDS = "kz:", "⟦abcd2345⟧"
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate.datamark import mark, unmark, visible
-from jury_events.hidden_characters import is_hidden
+from jury_events import is_hidden
 
 M = "⟦k3f9⟧"
 

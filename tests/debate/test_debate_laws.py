@@ -4,12 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.errors import IllegalEvent
+from jury_debate import DebateState, IllegalEvent
 from jury_debate.rules_v1.state_machine import evolve
-from jury_debate.state import DebateState
-from jury_events.debate_events import CoordinatorResumed, DebateCancelled, DebateFailed
+from jury_events import CallOutcome, CoordinatorResumed, DebateCancelled, DebateFailed, FailureReason
 from jury_events.ids import Step
-from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.verdict import Verdict
 from support.debate_harness import DebateHarness, Says, a_case, a_panel
 

@@ -5,18 +5,34 @@ from typing import Any
 
 import pytest
 
-from jury_debate.carried_votes import votes_to_carry
-from jury_debate.decision_questions import DecisionQuestions, question_texts
-from jury_debate.errors import IllegalEvent, PanelError
-from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate import (
+    DecisionQuestions,
+    IllegalEvent,
+    PanelError,
+    PanelSpec,
+    resolve,
+    rules_for,
+    spec_of,
+    votes_to_carry,
+)
+from jury_debate.decision_questions import question_texts
 from jury_debate.prompts_v1 import VERSION as PROMPTS_1
-from jury_debate.recorded_panel import recorded_panel, spec_of
-from jury_debate.rules_registry import rules_for
-from jury_events.debate_events import ConsensusChecked, JurorAbstained, JurorEvaluated, RoundStarted, SeatsNotAsked
-from jury_events.judgment import Judgment
-from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
-from jury_events.panel import Panel
-from jury_events.verdict import FAIL, PASS, REVIEW
+from jury_debate.recorded_panel import recorded_panel
+from jury_events import (
+    FAIL,
+    PASS,
+    REVIEW,
+    CallOutcome,
+    ConsensusChecked,
+    FailureReason,
+    Judgment,
+    JurorAbstained,
+    JurorEvaluated,
+    Panel,
+    RefusalReason,
+    RoundStarted,
+    SeatsNotAsked,
+)
 from support.debate_harness import Answer, DebateHarness, Says, a_case, by_round
 from support.scales import LEVELS
 

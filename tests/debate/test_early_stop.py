@@ -8,17 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.assignment import Assignment
-from jury_debate.errors import IllegalEvent, PanelError
-from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate import Assignment, IllegalEvent, PanelError, PanelSpec, resolve, rules_for, spec_of
 from jury_debate.prompts_v1 import VERSION as PROMPTS_1
-from jury_debate.recorded_panel import recorded_panel, spec_of
-from jury_debate.rules_registry import rules_for
-from jury_events.calibration import OutcomeThreshold, VotesStepSignal
-from jury_events.debate_events import DebateOpened, JurorEvaluated, SeatsNotAsked
-from jury_events.judgment import Judgment, Settled
-from jury_events.outcome import CallOutcome
-from jury_events.panel import Panel
+from jury_debate.recorded_panel import recorded_panel
+from jury_events import (
+    CallOutcome,
+    DebateOpened,
+    Judgment,
+    JurorEvaluated,
+    OutcomeThreshold,
+    Panel,
+    SeatsNotAsked,
+    Settled,
+    VotesStepSignal,
+)
 from jury_events.verdict import Verdict
 from support.calibrations import DAWID_SKENE, ISOTONIC, PROBABILITY, SHARE, WEIGHTS, calibrated
 from support.debate_harness import Answer, DebateHarness, Says, a_case, by_round

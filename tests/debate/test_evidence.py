@@ -7,16 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.rules_v1.ballots import ballot_id, line_sign
+from jury_debate import ballot_id, line_sign
 from jury_debate.rules_v3.shown_items import shown_items
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.debate_events import JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade
-from jury_events.evaluation import Evaluation
-from jury_events.evidence import quotes_of
+from jury_events import (
+    Evaluation,
+    ExecutionResult,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    Marking,
+    Message,
+    QuestionSpec,
+    RefusalReason,
+    StatementMade,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    quotes_of,
+)
+from jury_events.case import Case, Scenario
 from jury_events.ids import Step
-from jury_events.outcome import RefusalReason
-from jury_events.panel import Marking
-from jury_events.transcript import Message, ToolCall, ToolResult, Transcript
 from support.debate_harness import SEATS, SECRET, DebateHarness, Says, a_panel
 
 SIGN = line_sign(SECRET)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_events.outcome import CallOutcome
+from jury_events import CallOutcome
 from support.debate_harness import DebateHarness, Says, a_panel, by_round
 
 ALWAYS_SPLIT = {"gpt": [Says("safe_pass")], "claude": [Says("needs_review")], "gemini": [Says("unsafe_fail")]}

@@ -7,14 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.rules_v1.ballots import ballot_id, line_sign
+from jury_debate import ballot_id, line_sign
 from jury_debate.rules_v3.shown_items import undisplayed
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.debate_events import JurorAbstained, JurorEvaluated
-from jury_events.evidence import Evidence
+from jury_events import (
+    Evidence,
+    ExecutionResult,
+    JurorAbstained,
+    JurorEvaluated,
+    Message,
+    QuestionSpec,
+    RefusalReason,
+    Transcript,
+)
+from jury_events.case import Case, Scenario
 from jury_events.ids import Step
-from jury_events.outcome import RefusalReason
-from jury_events.transcript import Message, Transcript
 from support.debate_harness import SEATS, SECRET, DebateHarness, Says, a_panel
 
 SIGN = line_sign(SECRET)

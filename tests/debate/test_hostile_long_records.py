@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from jury_debate import ShownRecord
 from jury_debate.prompts_v2.prompts import load_prompts
-from jury_debate.reading.shown_record import ShownRecord
-from jury_events.panel import Marking
+from jury_events import Marking
 from support.debate_harness import Says, a_panel
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case, findings_answer, quotation

@@ -2,9 +2,8 @@
 
 import pytest
 
+from jury_debate import PanelSpec, ResolvedPanel, panel_differences, resolve, spec_of
 from jury_debate.image_models import reads_images
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
-from jury_debate.recorded_panel import panel_differences, spec_of
 
 
 def a_resolved(*seats: dict[str, object], own_servers: tuple[str, ...] = (), **spec: object) -> ResolvedPanel:

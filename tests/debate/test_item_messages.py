@@ -1,8 +1,8 @@
 """Items as shown, and the messages of the source, find each other."""
 
-from jury_debate.prompts_v2.item_messages import ItemMessages, SourceMessage
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.transcript import Item, ItemSource, Message, ToolCall, Transcript
+from jury_debate import ItemMessages, SourceMessage
+from jury_events import ExecutionResult, Item, ItemSource, Message, QuestionSpec, ToolCall, Transcript
+from jury_events.case import Case, Scenario
 
 POLICY = "Refund within 30 days."
 ITEMS: tuple[Item, ...] = (

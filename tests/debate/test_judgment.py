@@ -4,11 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from jury_debate.rules_v1.judgment import CountedVote, banded, count
-from jury_events.exact import exact, half_up
-from jury_events.judgment import Decider
-from jury_events.outcome import CallOutcome, FailureReason
-from jury_events.panel import Bands
+from jury_debate import CountedVote, count
+from jury_debate.rules_v1.judgment import banded
+from jury_events import Bands, CallOutcome, Decider, FailureReason, half_up
+from jury_events.exact import exact
 from jury_events.verdict import Verdict
 from support.debate_harness import DebateHarness, Says, a_panel, by_round
 

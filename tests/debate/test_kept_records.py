@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from jury_debate.reading.shown_record import ShownRecord
+from jury_debate import ShownRecord
 from jury_debate.rules_v3.kept_records import KeptRecord, KeptRecords
-from jury_events.parts import PartRef
+from jury_events import PartRef
 
 
 class Parsed:

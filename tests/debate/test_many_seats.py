@@ -3,9 +3,8 @@
 import sys
 from types import FrameType
 
-from jury_debate.debate import Debate
-from jury_debate.rules_registry import rules_for
-from jury_events.parts import PartBuffer
+from jury_debate import Debate, rules_for
+from jury_events import PartBuffer
 from support.debate_harness import SECRET, a_case, a_panel
 
 

@@ -8,21 +8,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury_debate import (
+    Call,
+    PanelError,
+    PanelSpec,
+    ResolvedPanel,
+    ballot_id,
+    line_sign,
+    panel_differences,
+    resolve,
+    spec_of,
+)
 from jury_debate.artifact_tools import tool_names
-from jury_debate.conversation import Call
-from jury_debate.errors import PanelError
 from jury_debate.marking import mark as marked_alike
 from jury_debate.marking import unmark
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_debate.prompts_v2.line_marks import mark
 from jury_debate.prompts_v2.line_marks import unmark as unmark_lines
-from jury_debate.recorded_panel import panel_differences, spec_of
-from jury_debate.rules_v1.ballots import ballot_id, datamark, line_sign, marker_of
-from jury_events.canonical import canonical_json
-from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.debate_events import JurorAbstained
+from jury_debate.rules_v1.ballots import datamark, marker_of
+from jury_events import (
+    ArtifactRecord,
+    Attachment,
+    Event,
+    ExecutionResult,
+    JurorAbstained,
+    Message,
+    QuestionSpec,
+    Reasoning,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    canonical_json,
+)
+from jury_events.case import Case, Scenario
 from jury_events.ids import Step
-from jury_events.transcript import Attachment, Event, Message, Reasoning, ToolCall, ToolResult, Transcript
 from support.debate_harness import SECRET, DebateHarness, Says, a_panel, by_round
 
 SIGN, MARKER = line_sign(SECRET), datamark(SECRET)

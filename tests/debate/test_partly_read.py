@@ -9,16 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.conversation import Call
-from jury_debate.state import DebateState
-from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
-from jury_events.evaluation import Evaluation
+from jury_debate import Call, DebateState
+from jury_events import (
+    CLOSING,
+    PASS,
+    REVIEW,
+    CallOutcome,
+    Evaluation,
+    FailureReason,
+    Judgment,
+    JurorAbstained,
+    JurorEvaluated,
+    Panel,
+    StatementMade,
+    Vote,
+)
 from jury_events.ids import Step
-from jury_events.judgment import Judgment, Vote
-from jury_events.outcome import CallOutcome, FailureReason
-from jury_events.panel import Panel
-from jury_events.reading import CLOSING
-from jury_events.verdict import PASS, REVIEW
 from support.debate_harness import Asked, Says, a_case, a_panel
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case, findings_answer, quotation

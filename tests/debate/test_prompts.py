@@ -8,17 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate import prompt_texts, prompts_v1
+from jury_debate import (
+    LANGUAGES,
+    PROMPTS,
+    READ_ITEMS,
+    SEARCH_ITEMS,
+    AnswerRefusal,
+    AnswerSpec,
+    UnknownPrompts,
+    fill,
+    parse_answer,
+    prompt_texts,
+    prompts_v1,
+)
 from jury_debate.artifact_tools import TOOLS
-from jury_debate.assignment import AnswerSpec
-from jury_debate.errors import UnknownPrompts
-from jury_debate.prompt_texts import fill
-from jury_debate.prompts import LANGUAGES, PROMPTS, load_prompts
+from jury_debate.prompts import load_prompts
 from jury_debate.prompts_v2 import texts as texts_v2
-from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS
-from jury_debate.rules_v1.answer_parser import AnswerRefusal, parse_answer
 from jury_debate.seat_letters import seat_letter
-from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric
+from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric
 from jury_events.verdict import Verdict
 
 PLACEHOLDERS = {1: prompt_texts.PLACEHOLDERS, 2: texts_v2.PLACEHOLDERS}

@@ -6,14 +6,22 @@ from typing import Any
 
 import pytest
 
+from jury_debate import ballot_id, line_sign
 from jury_debate.prompts_v2.line_marks import unmark
 from jury_debate.prompts_v2.prompts import load_prompts
-from jury_debate.rules_v1.ballots import ballot_id, line_sign
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.debate_events import DebateCompleted, JurorAbstained
+from jury_events import (
+    DebateCompleted,
+    ExecutionResult,
+    JurorAbstained,
+    Message,
+    QuestionSpec,
+    RefusalReason,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+from jury_events.case import Case, Scenario
 from jury_events.ids import Step
-from jury_events.outcome import RefusalReason
-from jury_events.transcript import Message, ToolCall, ToolResult, Transcript
 from support.debate_harness import SEATS, SECRET, Asked, DebateHarness, Says, a_case, a_panel, by_round
 
 SIGN = line_sign(SECRET)

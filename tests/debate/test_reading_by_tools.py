@@ -5,15 +5,23 @@ from typing import Any
 
 import pytest
 
-from jury_debate.assignment import Assignment
-from jury_debate.conversation import Call, Reply, ToolTurn
+from jury_debate import (
+    READ_ITEMS,
+    SEARCH_ITEMS,
+    Answered,
+    Assignment,
+    Blocked,
+    Call,
+    Outcome,
+    Reply,
+    ShownRecord,
+    Unanswered,
+)
+from jury_debate.conversation import ToolTurn
 from jury_debate.prompts_v2.prompts import load_prompts
-from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS, read_items
-from jury_debate.reading.shown_record import ShownRecord
-from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
+from jury_debate.reading.record_tools import read_items
+from jury_events import CallOutcome, FailureReason, ItemSpan
 from jury_events.case import Case
-from jury_events.outcome import CallOutcome, FailureReason
-from jury_events.reading import ItemSpan
 from jury_events.verdict import Verdict
 from support.debate_harness import DebateHarness, Says, a_panel
 from support.long_debate import LongDebate

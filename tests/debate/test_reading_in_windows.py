@@ -4,14 +4,21 @@ from typing import Any
 
 import pytest
 
-from jury_debate.conversation import Call
+from jury_debate import Call
+from jury_events import (
+    CLOSING,
+    Attachment,
+    CallOutcome,
+    FailureReason,
+    ItemSpan,
+    JurorAbstained,
+    JurorEvaluated,
+    Panel,
+    StatementMade,
+    Transcript,
+)
 from jury_events.case import Case
-from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.ids import Step
-from jury_events.outcome import CallOutcome, FailureReason
-from jury_events.panel import Panel
-from jury_events.reading import CLOSING, ItemSpan
-from jury_events.transcript import Attachment, Transcript
 from jury_events.verdict import Verdict
 from support.debate_harness import Says, a_panel
 from support.long_debate import LongDebate

@@ -4,15 +4,22 @@ from typing import Any
 
 import pytest
 
-from jury_debate.calibrated import panel_digest
-from jury_debate.errors import PanelError
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
-from jury_debate.prompts import PROMPTS
-from jury_debate.recorded_panel import described, panel_differences, recorded_panel, spec_of
-from jury_debate.rules_registry import rules_for
-from jury_events.canonical import canonical_json
-from jury_events.panel import CARRIAGE
-from jury_replay.fork import branch_id
+from jury_debate import (
+    PROMPTS,
+    PanelError,
+    PanelSpec,
+    ResolvedPanel,
+    described,
+    panel_differences,
+    panel_digest,
+    read_spec,
+    resolve,
+    rules_for,
+    spec_of,
+)
+from jury_debate.recorded_panel import recorded_panel
+from jury_events import CARRIAGE, canonical_json
+from jury_replay import branch_id
 from support.debate_harness import SECRET, DeterministicParts, a_case
 
 GEMINI = {"model": "google/gemini-2.5-pro"}

@@ -2,8 +2,7 @@
 
 import pytest
 
-from jury_debate.rules import Rules
-from jury_debate.rules_registry import RULES
+from jury_debate import RULES, Rules
 from support.debate_harness import SECRET, DeterministicParts, a_case, a_panel
 
 

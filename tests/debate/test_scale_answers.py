@@ -8,16 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.assignment import AnswerSpec
+from jury_debate import AnswerRefusal, AnswerSpec, ParsedAnswer, rules_of
 from jury_debate.prompts_v2.prompts import load_prompts
-from jury_debate.rules_registry import rules_of
-from jury_debate.rules_v1.answer_parser import AnswerRefusal
 from jury_debate.rules_v3.answer_parser import parse_answer
-from jury_debate.step_outcome import ParsedAnswer
-from jury_events.outcome import RefusalReason
-from jury_events.panel import Panel
+from jury_events import Panel, RefusalReason, VerdictScale
 from jury_events.verdict import Verdict
-from jury_events.verdict_scale import VerdictScale
 from support.debate_harness import a_panel
 from support.scales import ANSWERS, LEVELS, YES_NO, ids, scales, written
 

@@ -7,24 +7,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.calibrated import panel_digest, prompts_digest
-from jury_debate.errors import IllegalEvent, UnknownPrompts
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_debate.rules_registry import rules_of
-from jury_debate.state import DebateState, SeatEvaluation
-from jury_events.codec import encode
-from jury_events.debate_events import (
+from jury_debate import (
+    DebateState,
+    IllegalEvent,
+    PanelSpec,
+    SeatEvaluation,
+    UnknownPrompts,
+    panel_digest,
+    prompts_digest,
+    resolve,
+    rules_of,
+)
+from jury_events import (
+    CallOutcome,
     ConsensusChecked,
     DebateCompleted,
+    Judgment,
     JudgmentRendered,
     JurorEvaluated,
+    ScenarioVerdict,
     StatementMade,
+    VerdictScale,
+    encode,
 )
-from jury_events.evaluation import ScenarioVerdict
-from jury_events.judgment import Judgment
-from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
-from jury_events.verdict_scale import VerdictScale
 from support.calibrations import a_calibration
 from support.debate_harness import (
     SEATS,

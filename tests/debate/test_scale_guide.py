@@ -3,10 +3,9 @@
 import re
 from pathlib import Path
 
-from jury_debate.panel_spec import read_spec, resolve
-from jury_debate.scale_review import review_scale
-from jury_events.bundled_scales import BUNDLED_SCALES, bundled_scale
-from jury_judge.panels.strict_yaml import read_yaml
+from jury_debate import read_spec, resolve, review_scale
+from jury_events import BUNDLED_SCALES, bundled_scale
+from jury_judge import read_yaml
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "scales.md").read_text(encoding="utf-8")
 

@@ -6,13 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from jury_debate.errors import PanelError
-from jury_debate.panel_spec import ResolvedPanel, read_spec, resolve
-from jury_debate.recorded_panel import panel_differences, spec_of
-from jury_events.bundled_scales import BUNDLED_SCALES, bundled_scale
-from jury_events.panel import Panel
-from jury_events.rubric import NO_CRITERIA, STANDARD_RUBRIC
-from jury_events.verdict_scale import VerdictScale
+from jury_debate import PanelError, ResolvedPanel, panel_differences, read_spec, resolve, spec_of
+from jury_events import BUNDLED_SCALES, NO_CRITERIA, STANDARD_RUBRIC, Panel, VerdictScale, bundled_scale
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
 
 

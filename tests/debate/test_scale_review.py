@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from jury_debate.panel_spec import read_spec, resolve
-from jury_debate.scale_review import review_scale
-from jury_events.bundled_scales import BUNDLED_SCALES
+from jury_debate import read_spec, resolve, review_scale
+from jury_events import BUNDLED_SCALES
 from support.debate_harness import a_panel
 from support.scales import ANSWERS, LEVELS
 

@@ -7,18 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury_debate import CountedVote, count
 from jury_debate.rules_v1.consensus import check_consensus
-from jury_debate.rules_v1.judgment import CountedVote, count
 from jury_debate.rules_v3.consensus import check_positions
 from jury_debate.rules_v3.shortfalls import capped, shortfalls
 from jury_debate.rules_v3.tally import LabelledVote, VoteTally, tally
+from jury_events import (
+    VERDICTS,
+    Bands,
+    Dimension,
+    DimensionScore,
+    FinalMethod,
+    Rubric,
+    Scores,
+    SeatPosition,
+    VerdictScale,
+)
 from jury_events.consensus import ConsensusStatus
-from jury_events.evaluation import SeatPosition
 from jury_events.exact import exact
-from jury_events.panel import Bands, FinalMethod
-from jury_events.rubric import Dimension, DimensionScore, Rubric, Scores
 from jury_events.verdict import Verdict
-from jury_events.verdict_scale import VERDICTS, VerdictScale
 from support.debate_harness import a_panel
 from support.scales import ANSWERS, LEVELS, YES_NO, scales
 

@@ -1,8 +1,6 @@
 """A seat's effort is part of its identity: of its default id and name, and of the panel."""
 
-from jury_debate.calibrated import panel_digest
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
-from jury_debate.recorded_panel import panel_differences, spec_of
+from jury_debate import PanelSpec, ResolvedPanel, panel_differences, panel_digest, resolve, spec_of
 
 MODEL = "openai/gpt-6-sol"
 

@@ -2,10 +2,8 @@
 
 import pytest
 
-from jury_debate.debate import Debate
-from jury_debate.rules_registry import rules_for
-from jury_debate.shared_prompts import RoundsSeen, further_calls, prompt_start
-from jury_events.case import ArtifactRecord
+from jury_debate import Debate, RoundsSeen, further_calls, prompt_start, rules_for
+from jury_events import ArtifactRecord
 from jury_events.ids import Step
 from support.debate_harness import SECRET, DeterministicParts, a_case, a_panel
 

@@ -6,17 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.errors import PanelError
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_debate.rules_registry import rules_of
+from jury_debate import PanelError, PanelSpec, SeatEvaluation, resolve, rules_of
 from jury_debate.rules_v1 import judgment as rules_1
-from jury_debate.state import SeatEvaluation
-from jury_events.codec import DebateEvent
+from jury_events import CallOutcome, ConsensusChecked, DebateEvent, Decider, Judgment, JudgmentRendered, JurorEvaluated
 from jury_events.consensus import ConsensusStatus
-from jury_events.debate_events import ConsensusChecked, JudgmentRendered, JurorEvaluated
 from jury_events.ids import Step
-from jury_events.judgment import Decider, Judgment
-from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from support.debate_harness import DebateHarness, Says
 

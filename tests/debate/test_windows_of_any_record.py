@@ -6,13 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.conversation import Call
-from jury_debate.reading.token_estimate import estimated_tokens, request_tokens
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_debate import Call, estimated_tokens, request_tokens
+from jury_events import CLOSING, ExecutionResult, Message, Panel, QuestionSpec, ToolResult, Transcript
+from jury_events.case import Case, Scenario
 from jury_events.ids import Step
-from jury_events.panel import Panel
-from jury_events.reading import CLOSING
-from jury_events.transcript import Message, ToolResult, Transcript
 from support.debate_harness import a_panel
 from support.long_debate import LongDebate
 from support.long_records import findings_answer, quotation

@@ -5,8 +5,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from jury_events.canonical import canonical_json
-from jury_events.panel import CARRIAGE, CallSettings
+from jury_events import CARRIAGE, CallSettings, canonical_json
 
 BEFORE = {"temperature", "seed", "max_output_tokens", "timeout_seconds", "tries", "deadline_seconds"}
 LATER = {"top_p": 0.9, "effort": "high", "thinking": 2048, "verbosity": "low"}

@@ -9,25 +9,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_events.canonical import canonical_json
-from jury_events.codec import (
+from jury_events import (
+    GENESIS,
     SCHEMAS,
     STREAMS,
     AnyEvent,
+    DebateForked,
+    DebateImported,
+    DebateOpened,
+    EventError,
+    ExchangeRecorded,
+    JurorAbstained,
     LocalEvent,
+    MalformedBody,
     ReviewEvent,
+    StoredEvent,
+    UnknownEventType,
+    Usage,
+    canonical_json,
+    chain_hash,
     decode,
     decode_batch,
     decode_exactly,
-    decode_local,
     decode_review,
     encode,
 )
-from jury_events.debate_events import DebateForked, DebateOpened, JurorAbstained
-from jury_events.envelope import GENESIS, StoredEvent, chain_hash
-from jury_events.errors import EventError, MalformedBody, UnknownEventType
-from jury_events.exchange import ExchangeRecorded, Usage
-from jury_events.local_events import DebateImported
+from jury_events.codec import decode_local
 from jury_events.upcasters import UPCASTERS
 from support.samples import sample_events
 

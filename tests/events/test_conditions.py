@@ -4,9 +4,17 @@ import pickle
 
 import pytest
 
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.conditions import Condition, fields_of, parse_condition, parse_conditions, parse_field
-from jury_events.errors import BadCondition
+from jury_events import (
+    BadCondition,
+    Condition,
+    ExecutionResult,
+    QuestionSpec,
+    fields_of,
+    parse_condition,
+    parse_conditions,
+    parse_field,
+)
+from jury_events.case import Case, Scenario
 from jury_events.verdict import Verdict
 
 SCENARIO = Scenario(scenario_id="s1", question=QuestionSpec(prompt="?"), execution=ExecutionResult(response="!"))

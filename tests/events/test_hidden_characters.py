@@ -2,7 +2,7 @@ import hashlib
 
 import pytest
 
-from jury_events.hidden_characters import displayed_escaped, is_blank, is_hidden
+from jury_events import displayed_escaped, is_blank, is_hidden
 
 DIGESTS = ("fedee224f7e50e04", "7d062bbac93b9000")
 

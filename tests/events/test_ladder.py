@@ -5,10 +5,19 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from jury_events.calibration import Calibration, OutcomeThreshold, ShareSignal, SignalVote
-from jury_events.canonical import canonical_json
-from jury_events.ladder import CertifiedStage, LadderCertificate
-from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
+from jury_events import (
+    FAIL,
+    PASS,
+    REVIEW,
+    Calibration,
+    CertifiedStage,
+    LadderCertificate,
+    OutcomeThreshold,
+    ShareSignal,
+    SignalVote,
+    canonical_json,
+)
+from jury_events.verdict import Verdict
 from support.calibrations import a_calibration
 
 ON_FAILS = OutcomeThreshold(outcome="fail", threshold=0.5, risk=0.1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_events.models import is_other_model
+from jury_events import is_other_model
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from jury_events.pending_calls import Called, CallResult, Join, Step, TurnEnd, joined_calls
+from jury_events import CallResult, TurnEnd, joined_calls
+from jury_events.pending_calls import Called, Join, Step
 
 UNCLEAR = Join(unclear=True)
 READ, SEND = Called("read", "t"), Called("send", "t")

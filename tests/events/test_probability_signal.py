@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_events.calibration import ProbabilitySignal, ShareSignal, SignalVote
+from jury_events import ProbabilitySignal, ShareSignal, SignalVote
 
 VOTES = [SignalVote("a", "good", 0.9), SignalVote("b", "good", 0.6), SignalVote("c", "bad", 0.8), SignalVote("d", None)]
 

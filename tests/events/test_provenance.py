@@ -3,10 +3,19 @@
 import pytest
 from pydantic import ValidationError
 
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.errors import EventError
-from jury_events.provenance import item_messages, provenance, with_provenance, without_provenance
-from jury_events.transcript import ItemSource, Message, Transcript
+from jury_events import (
+    EventError,
+    ExecutionResult,
+    ItemSource,
+    Message,
+    QuestionSpec,
+    Transcript,
+    item_messages,
+    with_provenance,
+    without_provenance,
+)
+from jury_events.case import Case, Scenario
+from jury_events.provenance import provenance
 
 ITEM = Message(kind="user", origin="user", text="Hi.")
 SOURCES = (ItemSource(message=3, place="messages.3.content"), ItemSource(message=4))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_events.strict_json import InvalidJson, JsonCut, JsonReader
+from jury_events import InvalidJson, JsonCut, JsonReader
 
 READERS = {
     "of models": JsonReader(max_depth=16, max_number=64, integers=False, nul=False),

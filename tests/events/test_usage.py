@@ -2,8 +2,7 @@
 
 import json
 
-from jury_events.canonical import canonical_json
-from jury_events.exchange import Usage
+from jury_events import Usage, canonical_json
 
 
 def test_a_usage_without_a_miss_is_written_as_before_there_was_a_reason() -> None:

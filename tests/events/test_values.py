@@ -10,16 +10,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from jury_events.canonical import canonical_json
-from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.errors import EventError, UnknownPart
-from jury_events.evaluation import Evaluation
+from jury_events import (
+    AISEV_RUBRIC,
+    STANDARD_RUBRIC,
+    ArtifactRecord,
+    Bands,
+    DebateId,
+    Dimension,
+    DimensionScore,
+    Evaluation,
+    EventError,
+    ExecutionResult,
+    NewDebateId,
+    NewRunId,
+    Panel,
+    PartBuffer,
+    QuestionSpec,
+    Rubric,
+    RunId,
+    Scores,
+    UnknownPart,
+    Value,
+    canonical_json,
+    debate_id,
+    exchange_id,
+    make_part,
+    part_digest,
+    refs_in,
+    unescape,
+)
+from jury_events.case import Case, Scenario
 from jury_events.exact import exact_sum
-from jury_events.ids import Step, debate_id, escape, exchange_id, unescape
-from jury_events.panel import Bands, Panel
-from jury_events.parts import PartBuffer, make_part, part_digest, refs_in
-from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, DimensionScore, Rubric, Scores
-from jury_events.value import DebateId, NewDebateId, NewRunId, RunId, Value
+from jury_events.ids import Step, escape
 from jury_events.verdict import Verdict
 from support.debate_harness import DeterministicParts, a_case, a_panel
 from support.pictures import a_case_with_pictures

@@ -7,12 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.bundled_scales import AGENT_SAFETY, BUNDLED_SCALES, bundled_scale, scale_digest, scale_of
-from jury_events.panel import Language, Panel
-from jury_events.rubric import NO_CRITERIA, Dimension, Rubric
+from jury_debate import PanelSpec, resolve
+from jury_events import (
+    AGENT_SAFETY,
+    BUNDLED_SCALES,
+    NO_CRITERIA,
+    VERDICTS,
+    Dimension,
+    Language,
+    Panel,
+    Rubric,
+    ScaleLabel,
+    VerdictScale,
+    bundled_scale,
+    scale_digest,
+    scale_of,
+)
 from jury_events.verdict import Verdict
-from jury_events.verdict_scale import VERDICTS, ScaleLabel, VerdictScale
 from support.debate_harness import a_panel
 from support.scales import ANSWERS, LEVELS, scales
 

@@ -6,19 +6,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jury_actors.admission.budget import Ceiling
-from jury_actors.driver import drive
-from jury_actors.messages import Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
-from jury_debate.panel_spec import ResolvedPanel
+from jury_actors import Ceiling, Job, RunContext, RuntimeConfig, drive, in_process_runtime
+from jury_debate import ResolvedPanel
+from jury_events import ExchangeRecorded, calls_stream, decode
 from jury_events.case import Case
-from jury_events.codec import decode
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream
-from jury_providers.endpoints import Endpoint
-from jury_providers.prices import Price, Prices, load_prices
-from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
-from jury_providers.simulated.http.server import Simulation, simulation_server
+from jury_providers import Endpoint, ModelReply, ModelRequest, OnChunk, Prices, Provider, load_prices, simulation_server
+from jury_providers.prices import Price
+from jury_providers.simulated.http.server import Simulation
 from support.debate_harness import a_case
 from support.runtime_harness import KeptStore, a_resolved
 

@@ -11,15 +11,11 @@ import pytest
 import yaml
 
 from jury_actors.errors import Halted
-from jury_events.debate_events import JurorAbstained, JurorEvaluated
-from jury_judge import Jury
-from jury_judge.errors import RunUnfinished
-from jury_judge.settings.budget import Budget
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.script import WireScript
-from jury_replay.intact import intact_history
-from jury_replay.replay import replay_history
-from jury_store.opening import open_store
+from jury_events import JurorAbstained, JurorEvaluated
+from jury_judge import Budget, Jury, RunUnfinished
+from jury_providers import WireScript, simulation_server
+from jury_replay import intact_history, replay_history
+from jury_store import open_store
 from support.canned_server import Asked, Canned, canned_server
 
 pytestmark = pytest.mark.full_for("postgresql")

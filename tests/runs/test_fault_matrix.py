@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 
 from jury_actors.errors import Halted
-from jury_events.debate_events import DebateCompleted, JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade
-from jury_events.outcome import CallOutcome
-from jury_migrations.upgrading import upgrade
+from jury_events import CallOutcome, DebateCompleted, JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade
+from jury_migrations import upgrade
 from support.matrix import (
     CANARY,
     COURSES,

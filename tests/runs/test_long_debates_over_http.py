@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors.runtime import in_process_runtime
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.debate_events import JurorEvaluated
-from jury_replay.replay import replay_chunk
+from jury_actors import in_process_runtime
+from jury_debate import PanelSpec, resolve
+from jury_events import JurorEvaluated
+from jury_replay import replay_chunk
 from support.command_line import CommandLine
 from support.long_records import WINDOW, a_long_case
 from support.runtime_harness import KeptStore, Run, completed

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from jury_judge.jury import Jury
+from jury_judge import Jury
 from jury_replay.verify import verify
 from support.postgres import PostgresServer
 

@@ -14,10 +14,8 @@ from typing import Any
 
 import pytest
 
-from jury_events.codec import decode
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream
-from jury_store.opening import open_store
+from jury_events import ExchangeRecorded, calls_stream, decode
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.waiting import eventually
 

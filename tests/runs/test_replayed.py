@@ -5,21 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors.backoff import Backoff
-from jury_actors.driver import drive
-from jury_actors.messages import Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
-from jury_events.case import Case, ExecutionResult
-from jury_events.codec import decode
-from jury_events.exchange import ExchangeRecorded
-from jury_migrations.upgrading import upgrade
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
-from jury_replay.replay import ReplayStatus, replay
-from jury_replay.selection import DebateSelection
+from jury_actors import Backoff, Job, RunContext, RuntimeConfig, drive, in_process_runtime
+from jury_events import ExchangeRecorded, ExecutionResult, decode
+from jury_events.case import Case
+from jury_migrations import upgrade
+from jury_providers import WIRE_FAULTS, WireScript, simulation_server
+from jury_providers.simulated.script import FAULTS
+from jury_replay import DebateSelection, ReplayStatus
+from jury_replay.replay import replay
 from jury_replay.verify import verify
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_store import EventStore, open_store
 from support.matrix import canary_keys
 from support.runtime_harness import a_case_with_records, a_resolved
 

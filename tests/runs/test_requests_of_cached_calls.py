@@ -5,16 +5,9 @@ from typing import Any
 
 import pytest
 
-from jury_actors.driver import drive
-from jury_actors.messages import Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
-from jury_events.codec import decode
-from jury_events.exchange import ExchangeRecorded, RequestMessage
-from jury_events.ids import calls_stream
-from jury_events.parts import PartRef, encode_digest
-from jury_providers.endpoints import Endpoint
-from jury_providers.prices import load_prices
-from jury_providers.simulated.http.server import simulation_server
+from jury_actors import Job, RunContext, RuntimeConfig, drive, in_process_runtime
+from jury_events import ExchangeRecorded, PartRef, RequestMessage, calls_stream, decode, encode_digest
+from jury_providers import Endpoint, load_prices, simulation_server
 from support.debate_harness import a_case
 from support.runtime_harness import KeptStore, a_resolved, fixed_effects
 

@@ -8,23 +8,14 @@ from typing import Any
 
 import pytest
 
-from jury_events.debate_events import DebateOpened
-from jury_judge import PlannedRun, Records, judge_run
-from jury_judge.errors import RunRefused
-from jury_judge.settings.erasure import Erasure
-from jury_judge.settings.selection import Selection
-from jury_judge.stores.debates import opening_of
-from jury_replay.fork import branch_off
-from jury_replay.intact import intact_history
-from jury_replay.origin import ForkOrigin
-from jury_replay.reopening import pen_of
+from jury_events import DebateOpened
+from jury_judge import Erasure, PlannedRun, Records, RunRefused, Selection, judge_run, opening_of
+from jury_replay import DebateSelection, ForkOrigin, branch_off, intact_history, pen_of
 from jury_replay.replay import replay
 from jury_replay.rescoring.strict import replay_under
-from jury_replay.selection import DebateSelection
-from jury_store.debate_rows import ALL_STAGES
-from jury_store.opening import open_store
+from jury_store import ALL_STAGES, open_store
+from jury_views import DebateLabels
 from jury_views.case_facts import case_facts
-from jury_views.debate_labels import DebateLabels
 from support.ladders import Accepts, a_ladder, staged
 
 PASSES: Accepts = {"pass": 1.0}

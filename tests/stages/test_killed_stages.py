@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import support.staged_process
-from jury_judge.stores.debates import opening_of
+from jury_judge import opening_of
+from jury_replay import DebateSelection
 from jury_replay.replay import replay
-from jury_replay.selection import DebateSelection
-from jury_store.debate_rows import ALL_STAGES
+from jury_store import ALL_STAGES
 from support.command import Command, Started
 
 pytestmark = pytest.mark.kill

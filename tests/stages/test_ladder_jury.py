@@ -9,17 +9,22 @@ from unittest.mock import patch
 import pytest
 
 from jury_actors.errors import Halted
-from jury_integrations.hosted_jury import HostedJury
-from jury_judge import Jury, judge_run
-from jury_judge.errors import PanelFileError, RunRefused, RunUnfinished
+from jury_integrations import HostedJury
+from jury_judge import (
+    Budget,
+    Jury,
+    Overrides,
+    PanelFileError,
+    RunRefused,
+    RuntimeSettings,
+    RunUnfinished,
+    judge_run,
+    opening_of,
+)
 from jury_judge.panels.files import Ladder
 from jury_judge.panels.ladders import first_of
-from jury_judge.panels.variables import Overrides
-from jury_judge.settings.budget import Budget
-from jury_judge.settings.runtime import RuntimeSettings
-from jury_judge.stores.debates import opening_of
-from jury_providers.simulated.script import Script
-from jury_store.debate_rows import ALL_STAGES
+from jury_providers import Script
+from jury_store import ALL_STAGES
 from support.ladders import a_ladder, ladder_file, staged
 from support.runtime_harness import Meter
 

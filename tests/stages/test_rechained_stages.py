@@ -7,11 +7,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from jury_events.errors import EventError
+from jury_events import EventError
 from jury_judge import judge_run
 from jury_replay.verify import verify
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
+from jury_store import MemoryEventStore, open_store
 from support.ladders import a_ladder, staged
 from support.rechained import Log, Place, at, leaves, put, rechained, whole_log
 

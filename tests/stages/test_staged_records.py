@@ -5,19 +5,24 @@ from pathlib import Path
 
 import pytest
 
+from jury_events import FAIL
 from jury_events.errors import SettingError
-from jury_events.verdict import FAIL
-from jury_judge import DebateFilter, PlannedRun, Records, RunSettings, judge_run
-from jury_judge.panels.files import load_panel
-from jury_judge.panels.ladders import applied
-from jury_judge.records.vote_reports import VoteReports
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.settings.calibration import CalibrationSettings
-from jury_judge.settings.gate import GateSettings
-from jury_judge.settings.selection import Selection
-from jury_judge.settings.statistics import StatisticsSettings
-from jury_store.debate_rows import ALL_STAGES
-from jury_store.opening import open_store
+from jury_judge import (
+    CalibrationSettings,
+    DebateFilter,
+    GateSettings,
+    NewReview,
+    PlannedRun,
+    Records,
+    RunSettings,
+    Selection,
+    StatisticsSettings,
+    VoteReports,
+    applied,
+    judge_run,
+    load_panel,
+)
+from jury_store import ALL_STAGES, open_store
 from support.ladders import a_certificate, a_ladder, panel_file, staged
 
 ALL = Selection(everything=True)

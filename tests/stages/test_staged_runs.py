@@ -8,27 +8,28 @@ from typing import Any
 
 import pytest
 
-from jury_events.stages import audited
-from jury_judge import PlannedRun, judge_run
-from jury_judge.errors import RunRefused
-from jury_judge.panels.files import load_panel
-from jury_judge.panels.ladders import applied
+from jury_events import audited
+from jury_judge import (
+    HandedRun,
+    LiveRunReader,
+    PlannedRun,
+    RunOutcome,
+    RunRefused,
+    applied,
+    followed,
+    judge_run,
+    load_panel,
+    opening_of,
+)
 from jury_judge.running.listed_runs import listed_runs
-from jury_judge.running.live_run import LiveRunReader
 from jury_judge.runs.run_progress import NoListener
 from jury_judge.runs.stage_runs import next_stages
 from jury_judge.sessions import prepared_run
-from jury_judge.sessions.followed_run import followed
-from jury_judge.sessions.handed_run import HandedRun
-from jury_judge.sessions.run_session import RunOutcome
-from jury_judge.stores.debates import opening_of
-from jury_providers.errors import KeyMissing
-from jury_providers.simulated.script import Script
+from jury_providers import KeyMissing, Script
+from jury_replay import DebateSelection
 from jury_replay.replay import replay
-from jury_replay.selection import DebateSelection
-from jury_store.debate_rows import ALL_STAGES, DebateFilter, DebateRow
-from jury_store.opening import open_store
-from jury_store.run_registry import open_registry
+from jury_store import ALL_STAGES, open_registry, open_store
+from jury_store.debate_rows import DebateFilter, DebateRow
 from support.ladders import Accepts, a_certificate, a_ladder, panel_file, staged
 
 PASSES: Accepts = {"pass": 1.0}

@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from jury_judge import judge_run
-from jury_judge.batches.batch_plan import BatchPlan
-from jury_judge.errors import RunRefused
-from jury_judge.sessions.run_session import RunOutcome
+from jury_judge import BatchPlan, RunOutcome, RunRefused, judge_run
 from support.batch_double import BatchAccountDouble
 from support.ladders import a_ladder, staged
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from jury_analysis.ballots import MESSAGES, SCHEMA, check
+from jury_analysis import MESSAGES, SCHEMA, check
 
 Votes = Sequence[str | None]
 

@@ -6,22 +6,27 @@ from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from jury_events.outcome import CallOutcome
-from jury_providers.batches.batch import (
+from jury_events import CallOutcome
+from jury_providers import (
+    NO_FAULTS,
     BatchAccount,
+    BatchFailure,
+    BatchLine,
+    BatchNotFound,
+    BatchProvider,
     BatchState,
     BatchStatus,
+    ItemEnd,
+    ModelReply,
+    ModelRequest,
     PreparedBatch,
     RefusedLine,
+    Script,
+    SimulatedProvider,
     SubmittedBatch,
 )
-from jury_providers.batches.failures import BatchFailure, BatchNotFound
-from jury_providers.batches.item import BatchItem, BatchLine, ItemEnd
+from jury_providers.batches.item import BatchItem
 from jury_providers.batches.limits import BatchLimits
-from jury_providers.batches.provider import BatchProvider
-from jury_providers.provider import ModelReply, ModelRequest
-from jury_providers.simulated.provider import SimulatedProvider
-from jury_providers.simulated.script import NO_FAULTS, Script
 
 
 class SentBatch(NamedTuple):

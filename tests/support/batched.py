@@ -7,23 +7,30 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jury_events.panel import CallSettings
+from jury_events import CallSettings
+from jury_providers import (
+    NO_FAULTS,
+    BatchLine,
+    BatchScript,
+    BatchState,
+    BatchStatus,
+    GoogleGenerate,
+    ModelRequest,
+    PreparedBatch,
+    ProviderConnection,
+    Script,
+    SdkAdapter,
+    SubmittedBatch,
+    simulation_server,
+)
 from jury_providers.batches.anthropic_batches import AnthropicBatches
-from jury_providers.batches.batch import BatchState, BatchStatus, PreparedBatch, SubmittedBatch
 from jury_providers.batches.google_batches import GoogleBatches
-from jury_providers.batches.item import BatchLine
 from jury_providers.batches.openai_batches import chat_batches, responses_batches
 from jury_providers.batches.sdk_batches import SdkBatches
-from jury_providers.endpoints import ProviderConnection
-from jury_providers.provider import ModelRequest
-from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.anthropic_messages import AnthropicMessages
-from jury_providers.sdk.google_generate import GoogleGenerate
 from jury_providers.sdk.openai_chat import OpenAIChat
 from jury_providers.sdk.openai_responses import OpenAIResponses
-from jury_providers.simulated.http.batches.script import BatchScript
-from jury_providers.simulated.http.server import Simulation, simulation_server
-from jury_providers.simulated.script import NO_FAULTS, Script
+from jury_providers.simulated.http.server import Simulation
 from support.dialects import MESSAGES, SCHEMA
 
 START = 1_795_600_000.0

@@ -9,12 +9,10 @@ from hashlib import sha256
 from typing import Any
 from unittest.mock import patch
 
-from jury_debate.prompts_v2.line_marks import SIGN_PATTERN
-from jury_events.exchange import Usage
-from jury_events.outcome import CallOutcome
-from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
+from jury_debate import SIGN_PATTERN
+from jury_events import CallOutcome, Usage
+from jury_providers import ModelReply, ModelRequest, OnChunk, Prompt, Provider, read_prompt
 from jury_providers.simulated.document import MARK
-from jury_providers.simulated.prompt import Prompt, read_prompt
 
 PASS, FAIL = "safe_pass", "unsafe_fail"
 Bias = Callable[[Prompt, str], str]

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jury_debate.calibrated import panel_digest, prompts_digest
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_debate.prompts import PROMPTS_VERSION
-from jury_events.calibration import (
+from jury_debate import PROMPTS_VERSION, PanelSpec, panel_digest, prompts_digest, resolve
+from jury_events import (
     Calibration,
     DawidSkeneSignal,
     IsotonicSignal,

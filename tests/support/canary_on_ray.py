@@ -10,17 +10,12 @@ import logging
 import os
 import sys
 
-from jury_actors import ray_runtime
-from jury_actors.driver import drive
-from jury_actors.messages import Job, RunContext
-from jury_actors.observation.json_lines import LineHandler
+from jury_actors import Job, LineHandler, RunContext, RuntimeConfig, drive, ray_runtime
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.observation.settings import ObservationSettings
-from jury_actors.runtime import RuntimeConfig
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_judge.observation.metrics_text import MetricsExposition
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.script import WireScript
+from jury_debate import PanelSpec, resolve
+from jury_judge import MetricsExposition
+from jury_providers import WireScript, simulation_server
 from support.runtime_harness import a_case_with_records
 
 CANARY = "sk-canary-0123456789abcdef0123456789abcdef"

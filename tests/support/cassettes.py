@@ -6,17 +6,10 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jury_events.codec import encode
-from jury_events.debate_events import TextsErased
-from jury_events.envelope import chain_hash
-from jury_events.ids import Step, exchange_id
-from jury_events.parts import PartRef, decode_digest, encode_digest
-from jury_replay.cassettes.provenance import Provenance
-from jury_replay.cassettes.writing import write_cassette
-from jury_store.event_store import Append, Appended, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import SealKey
+from jury_events import PartRef, TextsErased, chain_hash, decode_digest, encode, encode_digest, exchange_id
+from jury_events.ids import Step
+from jury_replay import Provenance, write_cassette
+from jury_store import Append, Appended, EventStore, MemoryEventStore, Sealer, SealKey
 from support.debates import JUROR, MODEL, DebateScript
 
 EXCHANGE = exchange_id(Step(0, JUROR).id, MODEL, 1, 1)

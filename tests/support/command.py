@@ -12,8 +12,7 @@ from typing import Any
 
 import psutil
 
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_store import EventStore, open_store
 from support.started_processes import ends_with_the_test
 from support.waiting import eventually
 

@@ -10,17 +10,12 @@ from rich.console import Console
 from starlette.testclient import TestClient
 
 from jury_events.errors import JuryError
-from jury_judge.serving.service import Service
-from jury_replay.intact import intact_history
+from jury_judge import Service
+from jury_replay import EVERYTHING, Grid, intact_history, rescore
 from jury_replay.replay import replay
-from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.settings import Grid
-from jury_replay.selection import EVERYTHING
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
-from jury_views.terminal.debate import render_debate
-from jury_web.app import AccessPolicy, create_app
-from jury_web.pages.routing import page_routes
+from jury_store import EventStore, open_store
+from jury_views import render_debate
+from jury_web import AccessPolicy, create_app, page_routes
 from support.command_line import CommandLine
 
 _GATE = AccessPolicy(frozenset({"jury.test"}))

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_cases.containers.row import FileRow
-from jury_cases.containers.rows import read_rows
+from jury_cases import FileRow, read_rows
 from jury_cases.errors import CaseFileError
 
 

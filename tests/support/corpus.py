@@ -15,21 +15,12 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from jury_actors.backoff import Backoff
-from jury_actors.driver import drive
-from jury_actors.effects import Effects
-from jury_actors.messages import Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors import Backoff, Effects, Job, RunContext, RuntimeConfig, drive, in_process_runtime
+from jury_events import SALT_BYTES, CallOutcome, DebateCancelled, debate_stream, encode
 from jury_events.case import Case
-from jury_events.codec import encode
-from jury_events.debate_events import DebateCancelled
-from jury_events.ids import debate_stream
-from jury_events.outcome import CallOutcome
-from jury_events.parts import SALT_BYTES
-from jury_providers.simulated.script import Script
-from jury_replay.cassettes.lines import SUFFIX
-from jury_replay.cassettes.writing import write_cassette
-from jury_store.event_store import Append, EventStore
+from jury_providers import Script
+from jury_replay import SUFFIX, write_cassette
+from jury_store import Append, EventStore
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

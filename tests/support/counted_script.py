@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from jury_providers.simulated.script import Script
+from jury_providers import Script
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,31 +3,45 @@
 import hashlib
 from typing import Any
 
-from jury_debate.panel_spec import read_spec, resolve
-from jury_events.case import Case
-from jury_events.codec import DebateEvent, encode
-from jury_events.consensus import ConsensusCheck, ConsensusStatus
-from jury_events.debate_events import (
+from jury_debate import read_spec, resolve
+from jury_events import (
+    STANDARD_RUBRIC,
+    CallOutcome,
+    CallSettings,
+    ConsensusCheck,
     ConsensusChecked,
     DebateCompleted,
+    DebateEvent,
+    DebateHistory,
     DebateOpened,
+    Decider,
+    DimensionScore,
+    Evaluation,
+    ExchangeRecorded,
+    FailureReason,
+    Judgment,
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
+    Language,
+    Panel,
+    PartRef,
+    RefusalReason,
     RoundStarted,
+    Scores,
+    Statement,
     StatementMade,
+    StoredEvent,
     TextsErased,
+    Usage,
+    Vote,
+    calls_stream,
+    debate_stream,
+    encode,
+    make_part,
 )
-from jury_events.debate_history import DebateHistory
-from jury_events.envelope import StoredEvent
-from jury_events.evaluation import Evaluation, Statement
-from jury_events.exchange import ExchangeRecorded, Usage
-from jury_events.ids import calls_stream, debate_stream
-from jury_events.judgment import Decider, Judgment, Vote
-from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
-from jury_events.panel import CallSettings, Language, Panel
-from jury_events.parts import PartRef, make_part
-from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
+from jury_events.case import Case
+from jury_events.consensus import ConsensusStatus
 from jury_events.verdict import Verdict
 
 SEATS = ("juror-gpt", "juror-claude", "juror-gemini")

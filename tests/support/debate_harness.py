@@ -5,18 +5,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jury_debate.assignment import Assignment
-from jury_debate.conversation import Call, Reply
-from jury_debate.debate import Debate
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_debate.prompts import PROMPTS_VERSION
-from jury_debate.rules_registry import rules_for
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.codec import DebateEvent
+from jury_debate import PROMPTS_VERSION, Assignment, Call, Debate, PanelSpec, Reply, resolve, rules_for
+from jury_events import CallOutcome, DebateEvent, ExecutionResult, Panel, PartRef, QuestionSpec, make_part
+from jury_events.case import Case, Scenario
 from jury_events.ids import Step
-from jury_events.outcome import CallOutcome
-from jury_events.panel import Panel
-from jury_events.parts import PartRef, make_part
 
 SECRET = bytes(range(32))
 SEATS = ("gpt", "claude", "gemini")

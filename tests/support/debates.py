@@ -3,41 +3,48 @@
 from itertools import count
 from typing import Any
 
-from jury_events.codec import DebateEvent, encode
-from jury_events.consensus import ConsensusCheck, ConsensusStatus
-from jury_events.debate_events import (
+from jury_events import (
+    STANDARD_RUBRIC,
+    AnswerRules,
+    ArtifactRules,
+    Bands,
+    CallOutcome,
+    CallSettings,
+    ConsensusCheck,
     ConsensusChecked,
     CoordinatorResumed,
     DebateCancelled,
     DebateCompleted,
+    DebateEvent,
     DebateFailed,
     DebateOpened,
+    Decider,
+    DimensionScore,
+    DiscussionRules,
+    Evaluation,
+    ExchangeRecorded,
+    FailureReason,
+    FinalRules,
+    Judgment,
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
     NamedPart,
-    RoundStarted,
-    TextsErased,
-)
-from jury_events.envelope import NewEvent
-from jury_events.evaluation import Evaluation
-from jury_events.exchange import ExchangeRecorded, RequestMessage, Usage
-from jury_events.ids import Step
-from jury_events.judgment import Decider, Judgment, Vote
-from jury_events.outcome import CallOutcome, FailureReason
-from jury_events.panel import (
-    AnswerRules,
-    ArtifactRules,
-    Bands,
-    CallSettings,
-    DiscussionRules,
-    FinalRules,
+    NewEvent,
     Panel,
+    PartBuffer,
+    RequestMessage,
+    RoundStarted,
+    Scores,
     Seat,
     SpeakerOrder,
+    TextsErased,
+    Usage,
+    Vote,
+    encode,
 )
-from jury_events.parts import PartBuffer
-from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
+from jury_events.consensus import ConsensusStatus
+from jury_events.ids import Step
 from jury_events.verdict import Verdict
 
 JUROR = "juror-gpt"

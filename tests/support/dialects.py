@@ -4,12 +4,9 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jury_events.panel import CallSettings
-from jury_providers.endpoints import ProviderConnection
-from jury_providers.provider import ModelMessage, ModelRequest, OfferedTool
-from jury_providers.sdk.adapter import SdkAdapter
+from jury_events import CallSettings
+from jury_providers import GoogleGenerate, ModelMessage, ModelRequest, OfferedTool, ProviderConnection, SdkAdapter
 from jury_providers.sdk.anthropic_messages import AnthropicMessages
-from jury_providers.sdk.google_generate import GoogleGenerate
 from jury_providers.sdk.openai_chat import OpenAIChat
 from jury_providers.sdk.openai_responses import OpenAIResponses
 from support.canned_server import Canned, CannedServer, events

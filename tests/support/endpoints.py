@@ -1,6 +1,6 @@
 """Every provider at one server of simulated models."""
 
-from jury_providers.endpoints import Endpoint, Endpoints
+from jury_providers import Endpoint, Endpoints
 
 
 def endpoints(url: str) -> Endpoints:

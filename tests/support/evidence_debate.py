@@ -3,13 +3,22 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.codec import DebateEvent
-from jury_events.debate_events import DebateOpened, TextsErased
-from jury_events.exchange import ExchangeRecorded
+from jury_events import (
+    DebateEvent,
+    DebateOpened,
+    ExchangeRecorded,
+    ExecutionResult,
+    Item,
+    Message,
+    QuestionSpec,
+    TextsErased,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+from jury_events.case import Case, Scenario
 from jury_events.ids import Step
-from jury_events.transcript import Item, Message, ToolCall, ToolResult, Transcript
-from jury_views.quotations import evaluations_of
+from jury_views import evaluations_of
 from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_panel
 
 POLICY = "Refund within 30 days."

@@ -13,9 +13,9 @@ from unittest.mock import patch
 import httpx2
 
 from jury_cases import rows
-from jury_judge.panels.calibration_files import calibration_bytes
+from jury_judge import calibration_bytes
+from jury_store import SqlEventStore
 from jury_store.errors import TextsRemain
-from jury_store.sql_store import SqlEventStore
 from support.command_line import CommandLine
 from support.unguarded import unguarded
 from support.waiting import eventually
@@ -145,8 +145,7 @@ def _corpus(jury: CommandLine) -> int:
 
 def _changed_corpus(jury: CommandLine) -> int:
     """A recorded verdict that does not follow: the rules give another one."""
-    from jury_replay.cassettes.reading import read_cassette
-    from jury_replay.cassettes.writing import write_cassette
+    from jury_replay import read_cassette, write_cassette
     from support.mutants import rewritten
 
     _corpus(jury)

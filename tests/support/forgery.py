@@ -4,14 +4,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from jury_events.debate_history import DebateHistory
-from jury_events.envelope import NewEvent, StoredEvent
-from jury_events.ids import calls_stream, debate_stream
-from jury_events.parts import Part, make_part
-from jury_replay.cassettes.lines import SUFFIX
-from jury_replay.cassettes.reading import read_cassette
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
+from jury_events import DebateHistory, NewEvent, Part, StoredEvent, calls_stream, debate_stream, make_part
+from jury_replay import SUFFIX, read_cassette
+from jury_store import Append, EventStore, MemoryEventStore
 from support.corpus import CORPUS
 
 Change = Callable[[dict[str, Any]], None]

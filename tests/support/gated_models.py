@@ -10,11 +10,7 @@ from hashlib import sha256
 from typing import Any
 from unittest.mock import patch
 
-from jury_providers.simulated.http.backend import SimulationBackend
-from jury_providers.simulated.http.delivery import NoResponse, Transmission
-from jury_providers.simulated.http.protocol import ProtocolHandler
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.script import Script
+from jury_providers import NoResponse, ProtocolHandler, Script, SimulationBackend, Transmission, simulation_server
 
 PANEL = "preset: independent\nseats:\n" + "".join(
     f"  - {{model: openai/gpt-5.4-mini, juror_id: {name}}}\n" for name in ("a", "b", "c")

@@ -4,7 +4,7 @@ import signal
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jury_store.event_store import EventStore
+from jury_store import EventStore
 
 
 class Interrupts(NamedTuple):

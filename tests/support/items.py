@@ -1,6 +1,6 @@
 """Messages of a transcript, in short."""
 
-from jury_events.transcript import Message
+from jury_events import Message
 
 
 def user(text: str) -> Message:

@@ -4,18 +4,13 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from jury_actors.messages import StepRequest, StepResult
+from jury_actors import StepRequest, StepResult
+from jury_events import DebateHistory, ExchangeRecorded, StoredEvent, calls_stream, decode
 from jury_events.case import Case
-from jury_events.codec import decode
-from jury_events.debate_history import DebateHistory
-from jury_events.envelope import StoredEvent
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import Step, calls_stream
-from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
-from jury_providers.simulated.provider import SimulatedProvider
+from jury_events.ids import Step
+from jury_providers import ModelReply, ModelRequest, OnChunk, Provider, SimulatedProvider
+from jury_store import Append, Appended, EventStore, MemoryEventStore
 from jury_store.errors import StoreError
-from jury_store.event_store import Append, Appended, EventStore
-from jury_store.memory import MemoryEventStore
 from support.debate_harness import DebateHarness, a_case, a_panel, by_round
 
 Turn = ModelReply | Exception | Callable[[ModelRequest], ModelReply] | None

@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jury_analysis.ladders.ladder_report import LadderOptions, calibrate_ladder
-from jury_analysis.ladders.ladder_votes import StageBallots
-from jury_analysis.ladders.promises import Promises
-from jury_analysis.scale import OURS, Scale
-from jury_debate.calibrated import panel_digest, prompts_digest
-from jury_debate.panel_spec import ResolvedPanel
-from jury_events.carried import Carry
+from jury_analysis import OURS, LadderOptions, Promises, Scale, StageBallots, calibrate_ladder
+from jury_debate import ResolvedPanel, panel_digest, prompts_digest
+from jury_events import Carry
 from jury_judge.panels.ladder_files import ladder_bytes
 from support.reference_data import ballots_of
 

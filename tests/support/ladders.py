@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from jury_debate.calibrated import panel_digest, prompts_digest
-from jury_events.calibration import OutcomeThreshold, ShareSignal
-from jury_events.carried import Carry
-from jury_events.ladder import CertifiedStage, LadderCertificate
-from jury_judge import PlannedRun, RunSettings
-from jury_judge.panels.files import Ladder, LoadedPanel, load_panel
-from jury_judge.panels.ladders import applied, first_of, uncertified
+from jury_debate import panel_digest, prompts_digest
+from jury_events import Carry, CertifiedStage, LadderCertificate, OutcomeThreshold, ShareSignal
+from jury_judge import LoadedPanel, PlannedRun, RunSettings, applied, load_panel
+from jury_judge.panels.files import Ladder
+from jury_judge.panels.ladders import first_of, uncertified
 from support.ladder_votes import write_ladder
 
 Accepts = Mapping[str, float]

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from jury_actors.load import RuntimeLoad
-from jury_events.exchange import Usage
-from jury_events.outcome import CallOutcome
-from jury_judge.running.live_run import LiveRun, LiveRunReader
+from jury_actors import RuntimeLoad
+from jury_events import CallOutcome, Usage
+from jury_judge import LiveRun, LiveRunReader
 from jury_judge.running.status_file import ProcessFigures, StatusFile
-from jury_store.event_store import EventStore
+from jury_store import EventStore
 from support.debate_builder import DebateBuilder
 from support.pages import START, keep
 

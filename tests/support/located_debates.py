@@ -6,8 +6,17 @@ last message (message 3).
 
 from typing import Any
 
-from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.transcript import ItemSource, Message, ToolCall, ToolResult, Transcript
+from jury_events import (
+    ArtifactRecord,
+    ExecutionResult,
+    ItemSource,
+    Message,
+    QuestionSpec,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+from jury_events.case import Case, Scenario
 from jury_events.verdict import Verdict
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel
 

@@ -3,12 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from jury_debate.conversation import Call
-from jury_events.debate_events import JurorEvaluated
-from jury_events.evaluation import Evaluation
+from jury_debate import Call
+from jury_events import CallOutcome, Evaluation, JurorEvaluated, Panel
 from jury_events.ids import Step
-from jury_events.outcome import CallOutcome
-from jury_events.panel import Panel
 from support.debate_harness import Asked, DebateHarness, Says
 from support.long_records import a_long_case, findings_answer
 

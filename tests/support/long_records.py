@@ -4,10 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jury_debate.assignment import Assignment
-from jury_debate.conversation import Call
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.transcript import Item, Message, ToolCall, ToolResult, Transcript
+from jury_debate import Assignment, Call
+from jury_events import ExecutionResult, Item, Message, QuestionSpec, ToolCall, ToolResult, Transcript
+from jury_events.case import Case, Scenario
 
 WINDOW = 8_000
 """Tokens; about 9,000 bytes of a record are read at once."""

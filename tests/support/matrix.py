@@ -12,18 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from jury_actors.backoff import Backoff
-from jury_actors.driver import drive
-from jury_actors.messages import Finished, Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
-from jury_events.codec import decode
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream, debate_stream
-from jury_events.outcome import CallOutcome
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
-from jury_store.opening import open_store
+from jury_actors import Backoff, Job, RunContext, RuntimeConfig, drive, in_process_runtime
+from jury_actors.messages import Finished
+from jury_debate import PanelSpec, ResolvedPanel, resolve
+from jury_events import CallOutcome, ExchangeRecorded, calls_stream, debate_stream, decode
+from jury_providers import WIRE_FAULTS, WireScript, simulation_server
+from jury_providers.simulated.script import FAULTS
+from jury_store import open_store
 from support.runtime_harness import a_case_with_records
 
 CANARY = "sk-canary-0123456789abcdef0123456789abcdef"

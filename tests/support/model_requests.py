@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jury_actors.messages import StepRequest
-from jury_actors.step_execution import StepExecution
-from jury_debate.carried_votes import EarlierVote
-from jury_events.case import ArtifactRecord, Case
-from jury_events.parts import PartBuffer
-from jury_events.verdict_scale import VERDICTS
-from jury_providers.provider import ModelRequest
+from jury_actors import StepExecution, StepRequest
+from jury_debate import EarlierVote
+from jury_events import VERDICTS, ArtifactRecord, PartBuffer
+from jury_events.case import Case
+from jury_providers import ModelRequest
 from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
 
 GATE_AND_CARD = {

@@ -8,13 +8,21 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jury_events.debate_history import DebateHistory
-from jury_events.envelope import GENESIS, StoredEvent, stored_hash
-from jury_events.ids import calls_stream, debate_stream
-from jury_events.parts import Part, decode_digest, encode_digest, make_part
-from jury_events.streams import Head
+from jury_events import (
+    GENESIS,
+    DebateHistory,
+    Head,
+    Part,
+    StoredEvent,
+    calls_stream,
+    debate_stream,
+    decode_digest,
+    encode_digest,
+    make_part,
+    stored_hash,
+)
+from jury_replay import read_cassette
 from jury_replay.cassettes.lines import Manifest, StreamEnd, part_line, written
-from jury_replay.cassettes.reading import read_cassette
 from support.cassettes import canonical_line, with_its_hash
 from support.corpus import CORPUS
 

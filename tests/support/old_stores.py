@@ -7,7 +7,7 @@ from alembic.config import Config
 from sqlalchemy import create_engine
 
 import jury_migrations
-from jury_store.opening import parse_store_url
+from jury_store import parse_store_url
 
 
 def at_revision(url: str, revision: str) -> None:

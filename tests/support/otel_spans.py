@@ -3,10 +3,9 @@
 import json
 from typing import Any
 
-from jury_cases.formats.gathering import gathered_data
+from jury_cases import gathered_data, read_case
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.otlp import Traces
-from jury_cases.rows import read_case
 from jury_events.case import Case
 
 ERROR = {"code": 2, "message": "boom"}

@@ -7,12 +7,10 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from jury_events.codec import encode
-from jury_events.parts import Part, decode_digest, part_digest, refs_in
-from jury_judge.serving.service import Service
-from jury_store.event_store import Append, Appended, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_web.pages.routing import page_routes
+from jury_events import Part, decode_digest, encode, part_digest, refs_in
+from jury_judge import Service
+from jury_store import Append, Appended, EventStore, MemoryEventStore
+from jury_web import page_routes
 from support.debate_builder import DebateBuilder, salt_of
 
 START = 1_700_000_000_000_000

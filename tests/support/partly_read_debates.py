@@ -1,6 +1,6 @@
 """Debates in which one seat reads by tools, and answers before it reads an item."""
 
-from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate import PanelSpec, resolve
 from jury_events.verdict import Verdict
 from support.debate_harness import DebateHarness, Says, a_case
 

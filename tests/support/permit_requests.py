@@ -1,11 +1,9 @@
 """Permit requests as a juror makes them, under a clock that a test advances."""
 
-from jury_actors.admission.budget import BudgetRule
-from jury_actors.admission.limiter import Limiter
-from jury_actors.admission.permit import Acquire, Departed, ModelClass, PermitRequest, Release, Settlement
-from jury_actors.backoff import Backoff
-from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Limits
+from jury_actors import Acquire, Backoff, BudgetRule, Limiter, Settlement
+from jury_actors.admission.permit import Departed, ModelClass, PermitRequest, Release
+from jury_events import CallOutcome
+from jury_providers import Limits
 
 MODEL = ModelClass("openai", "key", "gpt-4o")
 UNLIMITED = Limits()

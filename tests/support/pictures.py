@@ -5,8 +5,8 @@ import zlib
 from hashlib import sha256
 from typing import Any
 
-from jury_events.case import Case, ExecutionResult, Image, QuestionSpec, Scenario
-from jury_events.transcript import Attachment, Message, Transcript
+from jury_events import Attachment, ExecutionResult, Image, Message, QuestionSpec, Transcript
+from jury_events.case import Case, Scenario
 
 
 def a_png(shade: int) -> bytes:

@@ -5,13 +5,19 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Endpoints
-from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
-from jury_providers.registry import NO_ENDPOINTS
-from jury_providers.simulated.prompt import read_prompt
-from jury_providers.simulated.provider import MODEL_VERSION, SimulatedProvider
-from jury_providers.simulated.script import Script
+from jury_events import CallOutcome
+from jury_providers import (
+    NO_ENDPOINTS,
+    Endpoints,
+    ModelReply,
+    ModelRequest,
+    OnChunk,
+    Provider,
+    Script,
+    SimulatedProvider,
+    read_prompt,
+)
+from jury_providers.simulated.provider import MODEL_VERSION
 
 
 class PreparedAnswer(NamedTuple):

@@ -11,7 +11,7 @@ import openai
 from google import genai
 from google.genai import types
 
-from jury_providers.provider import ModelMessage, ModelRequest
+from jury_providers import ModelMessage, ModelRequest
 
 
 class Answer(NamedTuple):

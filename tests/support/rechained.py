@@ -4,10 +4,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from jury_events.envelope import NewEvent, StoredEvent
-from jury_events.ids import stream_debate
-from jury_events.parts import Part, refs_in
-from jury_store.event_store import Append, EventStore
+from jury_events import NewEvent, Part, StoredEvent, refs_in, stream_debate
+from jury_store import Append, EventStore
 
 
 class Log(NamedTuple):

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from jury_providers.provider import ModelRequest
-from jury_providers.simulated.prompt import Prompt
-from jury_providers.simulated.reader import ReaderOutput, SimulatedReader
+from jury_providers import ModelRequest, Prompt, SimulatedReader
+from jury_providers.simulated.reader import ReaderOutput
 
 Votes = Mapping[str, Mapping[str, str]]
 """By case id and seat: the word of the verdict."""

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis.ballots import check
+from jury_analysis import check
 
 FOLDER = Path(os.environ.get("JURY_REFERENCE_DATA", "no-such-folder"))
 

@@ -5,15 +5,12 @@ from contextlib import contextmanager
 
 from starlette.testclient import TestClient
 
-from jury_events.review_facts import Review
+from jury_events import Review
 from jury_events.verdict import Verdict
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.reviews import record_review
-from jury_judge.serving.reviewing import RecordReview, Reviewing
-from jury_judge.serving.service import Service
-from jury_store.event_store import EventStore
-from jury_web.app import AccessPolicy, create_app
-from jury_web.pages.routing import page_routes
+from jury_judge import NewReview, Reviewing, Service, record_review
+from jury_judge.serving.reviewing import RecordReview
+from jury_store import EventStore
+from jury_web import AccessPolicy, create_app, page_routes
 from support.pages import Page
 from support.reviewed import judged_debate
 

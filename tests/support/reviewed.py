@@ -1,11 +1,8 @@
 """Finished debates for reviews, in any store."""
 
-from jury_events.codec import encode
-from jury_events.debate_events import DebateCompleted, JudgmentRendered
-from jury_events.envelope import NewEvent
-from jury_events.judgment import Decider, Judgment, Vote
+from jury_events import DebateCompleted, Decider, Judgment, JudgmentRendered, NewEvent, Vote, encode
 from jury_events.verdict import Verdict
-from jury_store.event_store import Append, Appended, EventStore
+from jury_store import Append, Appended, EventStore
 from support.debates import JUROR, DebateScript
 
 

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
-from jury_judge.serving.service import Service
-from jury_store.event_store import EventStore
-from jury_web.app import AccessPolicy, create_app
+from jury_judge import Service
+from jury_store import EventStore
+from jury_web import AccessPolicy, create_app, listen, page_routes
 from jury_web.body_limits import MAX_ALL_BODIES
-from jury_web.pages.routing import page_routes
-from jury_web.server import listen, serving
+from jury_web.server import serving
 from support.loop_clock import LoopClock
 
 

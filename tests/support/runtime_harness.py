@@ -8,26 +8,24 @@ from itertools import count
 from typing import Any
 from unittest.mock import patch
 
-from jury_actors.backoff import Backoff
-from jury_actors.driver import drive
-from jury_actors.effects import Effects
-from jury_actors.messages import Chunk, Finished, Job, RunContext
-from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
-from jury_debate.prompts import PROMPTS_VERSION
-from jury_events.case import ArtifactRecord, Case
-from jury_events.codec import decode
-from jury_events.debate_events import CoordinatorResumed
-from jury_events.ids import calls_stream, debate_stream
-from jury_providers.endpoints import Endpoints
-from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
-from jury_providers.registry import NO_ENDPOINTS
-from jury_providers.simulated.provider import SimulatedProvider
-from jury_providers.simulated.script import NO_FAULTS, Script
-from jury_store.errors import StoreError, StoreFailed
-from jury_store.event_store import Append, Appended, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
+from jury_actors import Backoff, Effects, Job, RunContext, Runtime, RuntimeConfig, drive, in_process_runtime
+from jury_actors.messages import Chunk, Finished
+from jury_debate import PROMPTS_VERSION, PanelSpec, ResolvedPanel, resolve
+from jury_events import ArtifactRecord, CoordinatorResumed, calls_stream, debate_stream, decode
+from jury_events.case import Case
+from jury_providers import (
+    NO_ENDPOINTS,
+    NO_FAULTS,
+    Endpoints,
+    ModelReply,
+    ModelRequest,
+    OnChunk,
+    Provider,
+    Script,
+    SimulatedProvider,
+)
+from jury_store import Append, Appended, EventStore, MemoryEventStore, StoreFailed, open_store
+from jury_store.errors import StoreError
 from support.debate_harness import a_case
 
 RECORDS = tuple(ArtifactRecord.from_json({"verdict": verdict, "probe": verdict}) for verdict in ("fail", "pass"))

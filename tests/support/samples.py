@@ -1,6 +1,7 @@
 """One event of every type, the same on every machine."""
 
-from jury_events.batch_events import (
+from jury_events import (
+    AnyEvent,
     BatchAbandoned,
     BatchCancelRequested,
     BatchCancelSent,
@@ -15,38 +16,43 @@ from jury_events.batch_events import (
     BatchSubmitted,
     BatchTextsErased,
     BatchUploaded,
-    UnansweredItem,
-)
-from jury_events.calibration import Calibration, WeightedInput, WeightsSignal
-from jury_events.case import Case
-from jury_events.codec import AnyEvent
-from jury_events.debate_events import (
+    CacheWrite,
+    Calibration,
+    CallOutcome,
+    CallSettings,
     CoordinatorResumed,
     DebateCancelled,
     DebateFailed,
     DebateForked,
-    InheritedSteps,
-    SeatsNotAsked,
-    TextsErased,
-)
-from jury_events.exchange import CacheWrite, ExchangeRecorded, RecordedToolCall, RequestMessage, Usage
-from jury_events.ids import batch_id
-from jury_events.judgment import Settled
-from jury_events.local_events import (
     DebateImported,
     DebateQuarantined,
     DebateReleased,
+    ExchangeRecorded,
     ExportedScore,
+    HumanReviewed,
+    ImageRef,
+    InheritedSteps,
+    NotShown,
+    RecordedToolCall,
+    RequestMessage,
+    ReviewAssigned,
+    ReviewSample,
+    ReviewWithdrawn,
     ScoresExportBegun,
     ScoresExported,
+    SeatsNotAsked,
+    Settled,
     SignedLengths,
+    TextsErased,
+    Transcript,
+    UnansweredItem,
+    Usage,
     VersionRange,
+    WeightedInput,
+    WeightsSignal,
+    batch_id,
 )
-from jury_events.outcome import CallOutcome
-from jury_events.panel import CallSettings
-from jury_events.parts import ImageRef
-from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewSample, ReviewWithdrawn
-from jury_events.transcript import NotShown, Transcript
+from jury_events.case import Case
 from jury_events.verdict import Verdict
 from support.calibrations import a_calibration
 from support.debate_harness import DebateHarness, DeterministicParts, Says, a_case, a_panel, by_round

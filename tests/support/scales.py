@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from jury_events.verdict_scale import ScaleLabel, VerdictScale
+from jury_events import ScaleLabel, VerdictScale
 
 _OUTCOMES = ("fail", "review", "pass")
 ids = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,11}", fullmatch=True)

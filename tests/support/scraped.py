@@ -5,12 +5,18 @@ from collections.abc import Iterable, Mapping
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from jury_actors.observation.metric_list import METRICS
-from jury_events.codec import decode
-from jury_events.debate_events import DebateCompleted, DebateFailed, DebateOpened, JurorAbstained
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream, debate_stream
-from jury_store.event_store import EventStore
+from jury_actors import METRICS
+from jury_events import (
+    DebateCompleted,
+    DebateFailed,
+    DebateOpened,
+    ExchangeRecorded,
+    JurorAbstained,
+    calls_stream,
+    debate_stream,
+    decode,
+)
+from jury_store import EventStore
 
 Sample = tuple[str, tuple[str, ...]]
 

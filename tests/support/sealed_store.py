@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from jury_store.seals.cosignature import WitnessKey
-from jury_store.seals.keys import PublicKey
+from jury_store import PublicKey, WitnessKey
 from support.command_line import CommandLine
 from support.loopback import served
 from support.witness import Witness

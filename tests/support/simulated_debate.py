@@ -3,16 +3,21 @@
 import json
 from typing import Any, NamedTuple
 
-from jury_debate.conversation import Call
-from jury_debate.rules_registry import rules_for
+from jury_debate import Call, rules_for
+from jury_events import (
+    CallSettings,
+    Evaluation,
+    Evidence,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    Marking,
+    StatementMade,
+    quotes_of,
+)
 from jury_events.case import Case
-from jury_events.debate_events import JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade
-from jury_events.evaluation import Evaluation
-from jury_events.evidence import Evidence, quotes_of
 from jury_events.ids import Step
-from jury_events.panel import CallSettings, Marking
-from jury_providers.provider import ModelMessage, ModelRequest
-from jury_providers.simulated.reader import SimulatedReader
+from jury_providers import ModelMessage, ModelRequest, SimulatedReader
 from support.debate_harness import SEATS, DebateHarness, a_panel
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jury_judge import judge_run
-from jury_providers.simulated.script import Script
+from jury_providers import Script
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

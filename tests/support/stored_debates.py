@@ -3,11 +3,8 @@
 import hashlib
 import json
 
-from jury_events.codec import encode
-from jury_events.envelope import NewEvent
-from jury_events.ids import debate_stream
-from jury_events.parts import make_part, refs_in
-from jury_store.event_store import Append, EventStore
+from jury_events import NewEvent, debate_stream, encode, make_part, refs_in
+from jury_store import Append, EventStore
 from support.debate_harness import DebateHarness
 
 

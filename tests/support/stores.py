@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
+from jury_migrations import upgrade
+from jury_store import open_store
 from support.runtime_harness import Run
 
 

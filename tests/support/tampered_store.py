@@ -5,15 +5,19 @@ from collections.abc import Collection, Sequence
 from copy import copy
 from typing import Any
 
-from jury_events.debate_history import DebateHistory
-from jury_events.envelope import GENESIS, StoredEvent, stored_hash
-from jury_events.ids import PREFIXES, streams_of
-from jury_events.parts import decode_digest, refs_in
-from jury_events.streams import Head
-from jury_store.event_store import EventStore
+from jury_events import (
+    GENESIS,
+    PREFIXES,
+    DebateHistory,
+    Head,
+    StoredEvent,
+    decode_digest,
+    refs_in,
+    stored_hash,
+    streams_of,
+)
+from jury_store import EventStore, MemoryEventStore, Seal
 from jury_store.inventory import Inventory
-from jury_store.memory import MemoryEventStore
-from jury_store.seals.seal import Seal
 
 
 class TamperedStore(MemoryEventStore):

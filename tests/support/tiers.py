@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jury_events.text.pluralize import pluralize
+from jury_events import pluralize
 
 FULL, LONG = "full", "long"
 _LEFT_OUT = "left out"

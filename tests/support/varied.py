@@ -2,10 +2,11 @@
 
 import asyncio
 
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events import ExecutionResult, QuestionSpec
+from jury_events.case import Case, Scenario
 from jury_events.verdict import Verdict
-from jury_providers.simulated.script import Script
-from jury_store.event_store import EventStore
+from jury_providers import Script
+from jury_store import EventStore
 from support.runtime_harness import Run
 
 FAULTS = Script(rates={"blocked": 0.15, "unparseable": 0.1, "context_too_long": 0.05})

@@ -2,13 +2,9 @@
 
 from typing import Any
 
-from jury_events.codec import encode
-from jury_events.debate_events import StatementMade
-from jury_events.envelope import NewEvent
-from jury_events.evaluation import Evaluation, Statement
-from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
+from jury_events import STANDARD_RUBRIC, DimensionScore, Evaluation, NewEvent, Scores, Statement, StatementMade, encode
 from jury_events.verdict import Verdict
-from jury_store.event_store import Append, Appended, EventStore
+from jury_store import Append, Appended, EventStore
 from support.debates import JUROR, MODEL, DebateScript
 
 
