@@ -8,11 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from jury_actors import AdmissionClient, Backoff, Broken, BudgetRule, Ceiling, Effects, Juror, Limiter
+from jury_actors import AdmissionClient, Backoff, Broken, BudgetRule, Ceiling, Effects, Halted, Juror, Limiter
 from jury_actors.admission.admission import Admission
 from jury_actors.admission.model_class import ModelClasses
 from jury_actors.admission.service import AdmissionService
-from jury_actors.errors import Halted
 from jury_debate import Answered
 from jury_events import CallOutcome, Usage
 from jury_providers import Endpoint, Limits, ModelReply, Prices

@@ -10,10 +10,8 @@ from unittest.mock import patch
 import pytest
 import ray
 
-from jury_actors import AdmissionClient, Ceiling, NodeCheck, ray_runtime
+from jury_actors import AdmissionClient, Ceiling, Finished, Halted, NodeCheck, ray_runtime
 from jury_actors.admission.service import AdmissionInterface
-from jury_actors.errors import Halted
-from jury_actors.messages import Finished
 from jury_actors.ray_actors import SHARED_LIMITER, LimiterActor, shared_limiter
 from jury_actors.ray_proxy import ray_proxy
 from jury_events import CallOutcome, calls_stream

@@ -6,10 +6,19 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from jury_actors import Acquire, AdmissionClient, BudgetRule, Ceiling, Delivery, IncarnationLost, Limiter, Settlement
+from jury_actors import (
+    Acquire,
+    AdmissionClient,
+    BudgetRule,
+    Ceiling,
+    Delivery,
+    Halted,
+    IncarnationLost,
+    Limiter,
+    Settlement,
+)
 from jury_actors.admission.permit import Grant, Release
 from jury_actors.admission.service import AdmissionService
-from jury_actors.errors import Halted
 from jury_events import CallOutcome
 from jury_providers import Limits
 from support.permit_requests import MODEL, a_permit_request

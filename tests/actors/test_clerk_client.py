@@ -7,8 +7,7 @@ import pytest
 
 from jury_actors import Clerk
 from jury_actors.clerk import ClerkClient
-from jury_store import Append, Appended, EventConflict, MemoryEventStore, StoreClosed, StoreFailed
-from jury_store.errors import StoreError
+from jury_store import Append, Appended, EventConflict, MemoryEventStore, StoreClosed, StoreError, StoreFailed
 from support.debates import DebateScript
 from support.jurors import BlockableClerk
 from support.waiting import until

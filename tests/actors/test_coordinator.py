@@ -16,6 +16,7 @@ from jury_actors import (
     Clerk,
     Coordinator,
     Delivery,
+    Finished,
     ForgetDebate,
     IncarnationLost,
     Juror,
@@ -26,14 +27,12 @@ from jury_actors import (
 )
 from jury_actors.debate_process import DebateProcess
 from jury_actors.errors import OtherPanel
-from jury_actors.messages import Finished
 from jury_debate import Assignment, Debate, IllegalEvent
 from jury_events import DebateCancelled, DebateHistory, RoundStarted, debate_stream, encode, make_part
 from jury_events.ids import Step
 from jury_providers import NO_FAULTS, Script
 from jury_replay.verify import verify
-from jury_store import Append, Appended, EventStore, Fenced, StoreFailed
-from jury_store.errors import StoreError
+from jury_store import Append, Appended, EventStore, Fenced, StoreError, StoreFailed
 from support.runtime_harness import (
     CutOff,
     KeptStore,

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from jury_actors import Clerk, Delivery, IncarnationLost, Job, Runtime, RuntimeLoad
+from jury_actors import Chunk, Clerk, Delivery, Finished, IncarnationLost, Job, Runtime, RuntimeLoad
 from jury_actors.coordinators import coordinators_for
 from jury_actors.juror_pool import Replicas
-from jury_actors.messages import Chunk, Finished
 from jury_actors.placement import place_of
 from jury_replay.verify import verify
 from jury_store import StoreFailed

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors import Ceiling, ray_runtime
-from jury_actors.errors import Halted
+from jury_actors import Ceiling, Halted, ray_runtime
 from jury_actors.placement import place_of
 from jury_providers import Script
 from jury_replay.verify import verify

@@ -4,9 +4,8 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from jury_actors import PROBE, Clerk, Delivery, IncarnationLost, Job, RunContext, Runtime, drive
+from jury_actors import PROBE, Clerk, Delivery, Finished, IncarnationLost, Job, RunContext, Runtime, drive
 from jury_actors.driver import MAX_BYTES
-from jury_actors.messages import Finished
 from jury_debate import PanelSpec, resolve
 from jury_store import MemoryEventStore
 

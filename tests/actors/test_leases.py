@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_actors import Acquire, AdmissionClient, BudgetRule, BudgetService, Ceiling, Settlement, Spent
-from jury_actors.errors import Halted
+from jury_actors import Acquire, AdmissionClient, BudgetRule, BudgetService, Ceiling, Halted, Settlement, Spent
 from jury_events import CallOutcome
 from jury_store import StoreFailed
 from support.permit_requests import a_permit_request

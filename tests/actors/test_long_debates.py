@@ -13,12 +13,18 @@ from rich.console import Console
 from jury_debate import PanelSpec, resolve
 from jury_debate.reading.planning import ReadingPlanner
 from jury_debate.rules_v3.reading_conversation import ReadingConversation
-from jury_events import JurorEvaluated, RecordRead, debate_stream, decode
-from jury_events.case import Case
+from jury_events import Case, JurorEvaluated, RecordRead, debate_stream, decode
 from jury_providers import NO_FAULTS, Script
-from jury_replay import Grid, StrictRescoring, import_cassette, read_cassette, replay_chunk, write_cassette
+from jury_replay import (
+    Grid,
+    RescoreStatus,
+    StrictRescoring,
+    import_cassette,
+    read_cassette,
+    replay_chunk,
+    write_cassette,
+)
 from jury_replay.auditor import audit
-from jury_replay.rescoring.results import RescoreStatus
 from jury_replay.verify import verify
 from jury_store import EventStore, StoreFailed, open_store
 from jury_views import line_of, render_debate, result_of

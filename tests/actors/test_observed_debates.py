@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_actors import METRICS, Backoff, Tallies, in_process_runtime, observed_here
+from jury_actors import METRICS, Backoff, MetricTotals, Tallies, in_process_runtime, observed_here
 from jury_actors.observation.counting import CountingObserver
 from jury_actors.observation.log_event import FIELDS
 from jury_actors.observation.metric_list import (
@@ -18,7 +18,6 @@ from jury_actors.observation.metric_list import (
     QUEUE_LENGTH,
     RUNTIMES,
 )
-from jury_actors.observation.metric_totals import MetricTotals
 from jury_judge import MetricsExposition
 from jury_providers import NO_FAULTS, Script
 from support.runtime_harness import KeptStore, Meter, Run, a_case_with_records, completed, fixed_effects

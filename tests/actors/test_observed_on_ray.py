@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from jury_actors import observation_settings, ray_runtime
-from jury_actors.messages import Finished
+from jury_actors import Finished, MetricTotals, observation_settings, ray_runtime
 from jury_actors.observation.json_lines import PROCESS
 from jury_actors.observation.log_event import FIELDS
 from jury_actors.observation.metric_list import ACTORS_REPLACED, DEBATES_FINISHED, RUNTIMES
-from jury_actors.observation.metric_totals import MetricTotals
 from jury_judge import MetricsExposition
 from jury_providers import NO_FAULTS, Script
 from jury_store import EventStore

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from jury_actors import Backoff, Clerk, Coordinator, Juror, Runtime
-from jury_events import CallOutcome
-from jury_events.case import Case
+from jury_events import CallOutcome, Case
 from jury_providers import ModelReply, ModelRequest, OnChunk, SimulatedProvider, cache_policy, load_prices
 from support.debate_harness import a_case
 from support.long_records import a_long_case as a_session

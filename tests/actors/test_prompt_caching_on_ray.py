@@ -3,8 +3,7 @@
 import pytest
 
 from jury_actors import ray_runtime
-from jury_events import ExchangeRecorded, Usage, calls_stream, decode
-from jury_events.case import Case
+from jury_events import Case, ExchangeRecorded, Usage, calls_stream, decode
 from jury_providers import Endpoint, Script, load_prices, simulation_server
 from jury_store import EventStore
 from support.debate_harness import a_case

@@ -10,13 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors import ClusterUnreachable, ray_runtime
-from jury_actors.errors import ClusterLost
-from jury_actors.messages import Finished
+from jury_actors import ClusterLost, ClusterUnreachable, Finished, ray_runtime
 from jury_providers import NO_FAULTS, Script
 from jury_replay.verify import verify
-from jury_store import EventStore, Sealer, SealKey, StoreFailed, StoreMissing, open_store
-from jury_store.errors import StoreLocked
+from jury_store import EventStore, Sealer, SealKey, StoreFailed, StoreLocked, StoreMissing, open_store
 from support.counted_script import CountedScript, served
 from support.crashing_script import CrashingScript
 from support.processes import actor_process

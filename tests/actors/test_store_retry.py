@@ -8,8 +8,7 @@ import pytest
 from jury_actors import Backoff, Clerk, StoreRetry
 from jury_actors.clerk import ClerkClient
 from jury_events import StoredEvent
-from jury_store import Append, Appended, StoreFailed
-from jury_store.errors import StoreError
+from jury_store import Append, Appended, StoreError, StoreFailed
 from support.debates import DebateScript
 from support.jurors import BlockableClerk
 from support.runtime_harness import KeptStore

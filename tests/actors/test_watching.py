@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jury_actors import Backoff, in_process_runtime
-from jury_actors.messages import Chunk
+from jury_actors import Backoff, Chunk, in_process_runtime
 from jury_events import ExchangeRecorded, calls_stream, decode
 from jury_providers import Script, WireScript, simulation_server
 from jury_store import EventStore, open_store

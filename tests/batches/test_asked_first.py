@@ -8,9 +8,8 @@ import pytest
 
 from batches.test_unusual_nights import SetClock, cancelled
 from batches.test_waves import ANOTHERS, Died, Night, dies_at, exchanges, verdicts
-from jury_actors import batches_of
+from jury_actors import Halted, batches_of
 from jury_actors.batches import batch_results
-from jury_actors.errors import Halted
 from jury_events import BatchFacts, CallOutcome, Failure
 from jury_providers import BatchLine, BatchRefused, BatchUnavailable, ItemEnd, RefusedLine
 from jury_replay.verify import verify

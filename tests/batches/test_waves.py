@@ -13,10 +13,8 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from jury_actors import BatchPatience, Effects, OtherAccount, batches_of
+from jury_actors import BatchPatience, Effects, Finished, MetricTotals, OtherAccount, batches_of
 from jury_actors.batches import batch_results
-from jury_actors.messages import Finished
-from jury_actors.observation.metric_totals import MetricTotals
 from jury_cases import case_source
 from jury_cli.views.debate_list import executed_run_lines
 from jury_cli.views.live_run import live_lines

@@ -11,13 +11,11 @@ import pytest
 
 from batches.test_unusual_nights import SetClock, cancelled
 from batches.test_waves import Night, exchanges, verdicts
-from jury_actors import PATIENCE, batches_of
-from jury_actors.errors import Halted
+from jury_actors import PATIENCE, Halted, batches_of
 from jury_events import BatchItemsUnanswered, decode_batch
-from jury_providers import BatchJobs, BatchProvider, BatchScript, batch_provider, simulation_server
+from jury_providers import BatchJobs, BatchProvider, BatchScript, Simulation, batch_provider, simulation_server
 from jury_providers.simulated.http import server
 from jury_providers.simulated.http.batches.job import BatchJob
-from jury_providers.simulated.http.server import Simulation
 from jury_replay.verify import verify
 
 PANEL = """seats:

@@ -16,8 +16,7 @@ from chaos.ground import Ground, small_disk
 from chaos.strikes import KINDS, Kind, Target
 from chaos.warm_start import WarmProcess
 from jury_events import calls_stream, debate_stream
-from jury_store import EventStore, open_store
-from jury_store.errors import StoreError
+from jury_store import EventStore, StoreError, open_store
 from support.command import Command, Started
 from support.command_line import CommandLine
 from support.runtime_harness import broken_promises, repeated_steps

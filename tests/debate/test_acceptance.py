@@ -6,9 +6,8 @@ import pytest
 
 from jury_debate import PROMPTS, PanelError, PanelSpec, read_spec, resolve, rules_for, spec_of
 from jury_debate.recorded_panel import recorded_panel
-from jury_events import CallOutcome, Judgment, OutcomeThreshold, SignalVote
+from jury_events import CallOutcome, Judgment, OutcomeThreshold, SignalVote, Verdict
 from jury_events.judgment import Acceptance
-from jury_events.verdict import Verdict
 from support.calibrations import DAWID_SKENE, ISOTONIC, SHARE, WEIGHTS, calibrated
 from support.debate_harness import SECRET, DebateHarness, DeterministicParts, Says, a_case, a_panel, by_round
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from jury_debate import items_unknown, panel_digest
-from jury_events import Acceptance, SignalVote, VotesStepSignal
-from jury_events.verdict import Verdict
+from jury_events import Acceptance, SignalVote, Verdict, VotesStepSignal
 from support.calibrations import SHARE, a_calibration
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel, by_round
 

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from jury_debate import AnswerRefusal, AnswerSpec, ParsedAnswer, parse_answer
 from jury_debate.rules_v1.answer_parser import MAX_BYTES, MAX_TEXT, answer_schema
-from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, ScenarioVerdict
+from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, ScenarioVerdict, Verdict
 from jury_events import RefusalReason as R
-from jury_events.verdict import Verdict
 
 BALLOT = "b-7f3a91"
 SPEC = AnswerSpec(ballot=BALLOT, rubric=STANDARD_RUBRIC, statement=False, scenarios=())

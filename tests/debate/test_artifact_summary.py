@@ -1,7 +1,6 @@
 """A case may supply the summary of its records; it is judged text like any other. The layout is that of prompts 1."""
 
-from jury_events import ArtifactRecord
-from jury_events.case import Case
+from jury_events import ArtifactRecord, Case
 from support.debate_harness import SEATS, DebateHarness, Says, a_case, a_panel, by_round
 
 RECORDS = (ArtifactRecord.from_json({"verdict": "fail", "reason": "leaked"}),)

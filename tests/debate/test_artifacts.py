@@ -9,8 +9,7 @@ from jury_debate import LANGUAGES, OPINIONS_TOOL, call_tool, tool_definitions
 from jury_debate.artifact_tools import MAX_RECORDS, TOOLS, tool_names
 from jury_debate.artifacts import generate_evaluation_summary, record_object
 from jury_debate.prompts import load_prompts
-from jury_events import ArtifactRecord, ExecutionResult, QuestionSpec, canonical_json
-from jury_events.case import Case, Scenario
+from jury_events import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario, canonical_json
 
 
 def record(verdict: str | None, **members: Any) -> ArtifactRecord:

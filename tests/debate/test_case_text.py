@@ -7,6 +7,7 @@ from jury_debate.datamark import unmark
 from jury_debate.prompts_v1 import PromptsV1, load_prompts
 from jury_events import (
     Attachment,
+    Case,
     Event,
     ExecutionResult,
     Image,
@@ -16,12 +17,12 @@ from jury_events import (
     QuestionSpec,
     Reasoning,
     Refusal,
+    Scenario,
     ToolCall,
     ToolResult,
     Transcript,
+    Verdict,
 )
-from jury_events.case import Case, Scenario
-from jury_events.verdict import Verdict
 
 M = "⟦k3f9⟧"
 JA, EN = (load_prompts(language) for language in LANGUAGES)

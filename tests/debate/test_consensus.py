@@ -5,8 +5,7 @@ from fractions import Fraction
 import pytest
 
 from jury_debate.rules_v1.consensus import check_consensus, meets_threshold
-from jury_events.consensus import ConsensusStatus
-from jury_events.verdict import Verdict
+from jury_events import ConsensusStatus, Verdict
 from support.debate_harness import a_panel
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL

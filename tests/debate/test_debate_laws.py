@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from jury_debate import DebateState, IllegalEvent
 from jury_debate.rules_v1.state_machine import evolve
-from jury_events import CallOutcome, CoordinatorResumed, DebateCancelled, DebateFailed, FailureReason
+from jury_events import CallOutcome, CoordinatorResumed, DebateCancelled, DebateFailed, FailureReason, Verdict
 from jury_events.ids import Step
-from jury_events.verdict import Verdict
 from support.debate_harness import DebateHarness, Says, a_case, a_panel
 
 SEATS = ("gpt", "claude", "gemini", "d/ö", "e%2F")

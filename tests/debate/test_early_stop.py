@@ -20,9 +20,9 @@ from jury_events import (
     Panel,
     SeatsNotAsked,
     Settled,
+    Verdict,
     VotesStepSignal,
 )
-from jury_events.verdict import Verdict
 from support.calibrations import DAWID_SKENE, ISOTONIC, PROBABILITY, SHARE, WEIGHTS, calibrated
 from support.debate_harness import Answer, DebateHarness, Says, a_case, by_round
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from jury_debate import ballot_id, line_sign
 from jury_debate.rules_v3.shown_items import shown_items
 from jury_events import (
+    Case,
     Evaluation,
     ExecutionResult,
     JudgmentRendered,
@@ -19,13 +20,13 @@ from jury_events import (
     Message,
     QuestionSpec,
     RefusalReason,
+    Scenario,
     StatementMade,
     ToolCall,
     ToolResult,
     Transcript,
     quotes_of,
 )
-from jury_events.case import Case, Scenario
 from jury_events.ids import Step
 from support.debate_harness import SEATS, SECRET, DebateHarness, Says, a_panel
 

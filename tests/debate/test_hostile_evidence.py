@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from jury_debate import ballot_id, line_sign
 from jury_debate.rules_v3.shown_items import undisplayed
 from jury_events import (
+    Case,
     Evidence,
     ExecutionResult,
     JurorAbstained,
@@ -17,9 +18,9 @@ from jury_events import (
     Message,
     QuestionSpec,
     RefusalReason,
+    Scenario,
     Transcript,
 )
-from jury_events.case import Case, Scenario
 from jury_events.ids import Step
 from support.debate_harness import SEATS, SECRET, DebateHarness, Says, a_panel
 

@@ -1,8 +1,7 @@
 """Items as shown, and the messages of the source, find each other."""
 
 from jury_debate import ItemMessages, SourceMessage
-from jury_events import ExecutionResult, Item, ItemSource, Message, QuestionSpec, ToolCall, Transcript
-from jury_events.case import Case, Scenario
+from jury_events import Case, ExecutionResult, Item, ItemSource, Message, QuestionSpec, Scenario, ToolCall, Transcript
 
 POLICY = "Refund within 30 days."
 ITEMS: tuple[Item, ...] = (

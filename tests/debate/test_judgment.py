@@ -6,9 +6,8 @@ import pytest
 
 from jury_debate import CountedVote, count
 from jury_debate.rules_v1.judgment import banded
-from jury_events import Bands, CallOutcome, Decider, FailureReason, half_up
+from jury_events import Bands, CallOutcome, Decider, FailureReason, Verdict, half_up
 from jury_events.exact import exact
-from jury_events.verdict import Verdict
 from support.debate_harness import DebateHarness, Says, a_panel, by_round
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL

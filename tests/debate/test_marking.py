@@ -28,18 +28,19 @@ from jury_debate.rules_v1.ballots import datamark, marker_of
 from jury_events import (
     ArtifactRecord,
     Attachment,
+    Case,
     Event,
     ExecutionResult,
     JurorAbstained,
     Message,
     QuestionSpec,
     Reasoning,
+    Scenario,
     ToolCall,
     ToolResult,
     Transcript,
     canonical_json,
 )
-from jury_events.case import Case, Scenario
 from jury_events.ids import Step
 from support.debate_harness import SECRET, DebateHarness, Says, a_panel, by_round
 

@@ -25,8 +25,7 @@ from jury_debate.artifact_tools import TOOLS
 from jury_debate.prompts import load_prompts
 from jury_debate.prompts_v2 import texts as texts_v2
 from jury_debate.seat_letters import seat_letter
-from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric
-from jury_events.verdict import Verdict
+from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric, Verdict
 
 PLACEHOLDERS = {1: prompt_texts.PLACEHOLDERS, 2: texts_v2.PLACEHOLDERS}
 ALL = [(version, language) for version in PROMPTS for language in LANGUAGES]

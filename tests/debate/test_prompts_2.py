@@ -10,17 +10,18 @@ from jury_debate import ballot_id, line_sign
 from jury_debate.prompts_v2.line_marks import unmark
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_events import (
+    Case,
     DebateCompleted,
     ExecutionResult,
     JurorAbstained,
     Message,
     QuestionSpec,
     RefusalReason,
+    Scenario,
     ToolCall,
     ToolResult,
     Transcript,
 )
-from jury_events.case import Case, Scenario
 from jury_events.ids import Step
 from support.debate_harness import SEATS, SECRET, Asked, DebateHarness, Says, a_case, a_panel, by_round
 

@@ -20,9 +20,7 @@ from jury_debate import (
 from jury_debate.conversation import ToolTurn
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_debate.reading.record_tools import read_items
-from jury_events import CallOutcome, FailureReason, ItemSpan
-from jury_events.case import Case
-from jury_events.verdict import Verdict
+from jury_events import CallOutcome, Case, FailureReason, ItemSpan, Verdict
 from support.debate_harness import DebateHarness, Says, a_panel
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case

@@ -9,6 +9,7 @@ from jury_events import (
     CLOSING,
     Attachment,
     CallOutcome,
+    Case,
     FailureReason,
     ItemSpan,
     JurorAbstained,
@@ -16,10 +17,9 @@ from jury_events import (
     Panel,
     StatementMade,
     Transcript,
+    Verdict,
 )
-from jury_events.case import Case
 from jury_events.ids import Step
-from jury_events.verdict import Verdict
 from support.debate_harness import Says, a_panel
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case, findings_answer, quotation

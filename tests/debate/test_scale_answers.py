@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from jury_debate import AnswerRefusal, AnswerSpec, ParsedAnswer, rules_of
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_debate.rules_v3.answer_parser import parse_answer
-from jury_events import Panel, RefusalReason, VerdictScale
-from jury_events.verdict import Verdict
+from jury_events import Panel, RefusalReason, Verdict, VerdictScale
 from support.debate_harness import a_panel
 from support.scales import ANSWERS, LEVELS, YES_NO, ids, scales, written
 

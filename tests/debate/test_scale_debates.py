@@ -27,10 +27,10 @@ from jury_events import (
     JurorEvaluated,
     ScenarioVerdict,
     StatementMade,
+    Verdict,
     VerdictScale,
     encode,
 )
-from jury_events.verdict import Verdict
 from support.calibrations import a_calibration
 from support.debate_harness import (
     SEATS,

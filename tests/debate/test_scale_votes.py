@@ -15,17 +15,17 @@ from jury_debate.rules_v3.tally import LabelledVote, VoteTally, tally
 from jury_events import (
     VERDICTS,
     Bands,
+    ConsensusStatus,
     Dimension,
     DimensionScore,
     FinalMethod,
     Rubric,
     Scores,
     SeatPosition,
+    Verdict,
     VerdictScale,
 )
-from jury_events.consensus import ConsensusStatus
 from jury_events.exact import exact
-from jury_events.verdict import Verdict
 from support.debate_harness import a_panel
 from support.scales import ANSWERS, LEVELS, YES_NO, scales
 

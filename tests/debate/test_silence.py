@@ -12,9 +12,8 @@ from pydantic import ValidationError
 from jury_debate import CountedVote, PanelError, count
 from jury_debate.rules_v1.judgment import banded
 from jury_debate.rules_v3.judgment import whole_score
-from jury_events import Bands, CallOutcome, Decider, Judgment
+from jury_events import Bands, CallOutcome, Decider, Judgment, Verdict
 from jury_events.exact import exact
-from jury_events.verdict import Verdict
 from support.debate_harness import Answer, DebateHarness, Says, a_case, a_panel, by_round
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
 

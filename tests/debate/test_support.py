@@ -8,10 +8,18 @@ from hypothesis import strategies as st
 
 from jury_debate import PanelError, PanelSpec, SeatEvaluation, resolve, rules_of
 from jury_debate.rules_v1 import judgment as rules_1
-from jury_events import CallOutcome, ConsensusChecked, DebateEvent, Decider, Judgment, JudgmentRendered, JurorEvaluated
-from jury_events.consensus import ConsensusStatus
+from jury_events import (
+    CallOutcome,
+    ConsensusChecked,
+    ConsensusStatus,
+    DebateEvent,
+    Decider,
+    Judgment,
+    JudgmentRendered,
+    JurorEvaluated,
+    Verdict,
+)
 from jury_events.ids import Step
-from jury_events.verdict import Verdict
 from support.debate_harness import DebateHarness, Says
 
 SUPPORTED = ({"item": 1, "quote": "Refund"},)

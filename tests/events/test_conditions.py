@@ -6,16 +6,17 @@ import pytest
 
 from jury_events import (
     BadCondition,
+    Case,
     Condition,
     ExecutionResult,
     QuestionSpec,
+    Scenario,
+    Verdict,
     fields_of,
     parse_condition,
     parse_conditions,
     parse_field,
 )
-from jury_events.case import Case, Scenario
-from jury_events.verdict import Verdict
 
 SCENARIO = Scenario(scenario_id="s1", question=QuestionSpec(prompt="?"), execution=ExecutionResult(response="!"))
 

@@ -15,9 +15,9 @@ from jury_events import (
     OutcomeThreshold,
     ShareSignal,
     SignalVote,
+    Verdict,
     canonical_json,
 )
-from jury_events.verdict import Verdict
 from support.calibrations import a_calibration
 
 ON_FAILS = OutcomeThreshold(outcome="fail", threshold=0.5, risk=0.1)

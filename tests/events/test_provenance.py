@@ -4,17 +4,18 @@ import pytest
 from pydantic import ValidationError
 
 from jury_events import (
+    Case,
     EventError,
     ExecutionResult,
     ItemSource,
     Message,
     QuestionSpec,
+    Scenario,
     Transcript,
     item_messages,
     with_provenance,
     without_provenance,
 )
-from jury_events.case import Case, Scenario
 from jury_events.provenance import provenance
 
 ITEM = Message(kind="user", origin="user", text="Hi.")

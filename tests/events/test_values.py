@@ -15,6 +15,7 @@ from jury_events import (
     STANDARD_RUBRIC,
     ArtifactRecord,
     Bands,
+    Case,
     DebateId,
     Dimension,
     DimensionScore,
@@ -28,9 +29,11 @@ from jury_events import (
     QuestionSpec,
     Rubric,
     RunId,
+    Scenario,
     Scores,
     UnknownPart,
     Value,
+    Verdict,
     canonical_json,
     debate_id,
     exchange_id,
@@ -39,10 +42,8 @@ from jury_events import (
     refs_in,
     unescape,
 )
-from jury_events.case import Case, Scenario
 from jury_events.exact import exact_sum
 from jury_events.ids import Step, escape
-from jury_events.verdict import Verdict
 from support.debate_harness import DeterministicParts, a_case, a_panel
 from support.pictures import a_case_with_pictures
 

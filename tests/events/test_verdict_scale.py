@@ -18,12 +18,12 @@ from jury_events import (
     Panel,
     Rubric,
     ScaleLabel,
+    Verdict,
     VerdictScale,
     bundled_scale,
     scale_digest,
     scale_of,
 )
-from jury_events.verdict import Verdict
 from support.debate_harness import a_panel
 from support.scales import ANSWERS, LEVELS, scales
 

@@ -8,11 +8,19 @@ import pytest
 
 from jury_actors import Ceiling, Job, RunContext, RuntimeConfig, drive, in_process_runtime
 from jury_debate import ResolvedPanel
-from jury_events import ExchangeRecorded, calls_stream, decode
-from jury_events.case import Case
-from jury_providers import Endpoint, ModelReply, ModelRequest, OnChunk, Prices, Provider, load_prices, simulation_server
+from jury_events import Case, ExchangeRecorded, calls_stream, decode
+from jury_providers import (
+    Endpoint,
+    ModelReply,
+    ModelRequest,
+    OnChunk,
+    Prices,
+    Provider,
+    Simulation,
+    load_prices,
+    simulation_server,
+)
 from jury_providers.prices import Price
-from jury_providers.simulated.http.server import Simulation
 from support.debate_harness import a_case
 from support.runtime_harness import KeptStore, a_resolved
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from jury_actors.errors import Halted
+from jury_actors import Halted
 from jury_events import JurorAbstained, JurorEvaluated
 from jury_judge import Budget, Jury, RunUnfinished
 from jury_providers import WireScript, simulation_server

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from jury_actors.errors import Halted
+from jury_actors import Halted
 from jury_events import CallOutcome, DebateCompleted, JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade
 from jury_migrations import upgrade
 from support.matrix import (

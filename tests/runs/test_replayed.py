@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from jury_actors import Backoff, Job, RunContext, RuntimeConfig, drive, in_process_runtime
-from jury_events import ExchangeRecorded, ExecutionResult, decode
-from jury_events.case import Case
+from jury_events import Case, ExchangeRecorded, ExecutionResult, decode
 from jury_migrations import upgrade
 from jury_providers import WIRE_FAULTS, WireScript, simulation_server
 from jury_providers.simulated.script import FAULTS

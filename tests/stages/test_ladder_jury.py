@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_actors.errors import Halted
+from jury_actors import Halted
 from jury_integrations import HostedJury
 from jury_judge import (
     Budget,

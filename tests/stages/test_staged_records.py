@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_events import FAIL
-from jury_events.errors import SettingError
+from jury_events import FAIL, SettingError
 from jury_judge import (
     CalibrationSettings,
     DebateFilter,

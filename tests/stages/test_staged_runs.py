@@ -28,8 +28,7 @@ from jury_judge.sessions import prepared_run
 from jury_providers import KeyMissing, Script
 from jury_replay import DebateSelection
 from jury_replay.replay import replay
-from jury_store import ALL_STAGES, open_registry, open_store
-from jury_store.debate_rows import DebateFilter, DebateRow
+from jury_store import ALL_STAGES, DebateFilter, DebateRow, open_registry, open_store
 from support.ladders import Accepts, a_certificate, a_ladder, panel_file, staged
 
 PASSES: Accepts = {"pass": 1.0}

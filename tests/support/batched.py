@@ -20,6 +20,7 @@ from jury_providers import (
     ProviderConnection,
     Script,
     SdkAdapter,
+    Simulation,
     SubmittedBatch,
     simulation_server,
 )
@@ -30,7 +31,6 @@ from jury_providers.batches.sdk_batches import SdkBatches
 from jury_providers.sdk.anthropic_messages import AnthropicMessages
 from jury_providers.sdk.openai_chat import OpenAIChat
 from jury_providers.sdk.openai_responses import OpenAIResponses
-from jury_providers.simulated.http.server import Simulation
 from support.dialects import MESSAGES, SCHEMA
 
 START = 1_795_600_000.0

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 
-from jury_actors import Job, RunContext
-from jury_actors.messages import Finished
+from jury_actors import Finished, Job, RunContext
 from jury_debate import ResolvedPanel
 from jury_events import SALT_BYTES, calls_stream, debate_stream
 from jury_providers import NO_FAULTS, Script
 from jury_replay import Branch, ForkOrigin, branch_id, branch_off
-from jury_store import EventStore
-from jury_store.errors import StoreError
+from jury_store import EventStore, StoreError
 from support.runtime_harness import Meter, Run
 
 SECRET = bytes(range(32))

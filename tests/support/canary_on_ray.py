@@ -10,8 +10,7 @@ import logging
 import os
 import sys
 
-from jury_actors import Job, LineHandler, RunContext, RuntimeConfig, drive, ray_runtime
-from jury_actors.observation.metric_totals import MetricTotals
+from jury_actors import Job, LineHandler, MetricTotals, RunContext, RuntimeConfig, drive, ray_runtime
 from jury_actors.observation.settings import ObservationSettings
 from jury_debate import PanelSpec, resolve
 from jury_judge import MetricsExposition

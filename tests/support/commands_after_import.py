@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from starlette.testclient import TestClient
 
-from jury_events.errors import JuryError
+from jury_events import JuryError
 from jury_judge import Service
 from jury_replay import EVERYTHING, Grid, intact_history, rescore
 from jury_replay.replay import replay

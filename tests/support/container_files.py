@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_cases import FileRow, read_rows
-from jury_cases.errors import CaseFileError
+from jury_cases import CaseFileError, FileRow, read_rows
 
 
 def read(path: Path) -> list[FileRow]:

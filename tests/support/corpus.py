@@ -16,8 +16,7 @@ from typing import Any
 from unittest.mock import patch
 
 from jury_actors import Backoff, Effects, Job, RunContext, RuntimeConfig, drive, in_process_runtime
-from jury_events import SALT_BYTES, CallOutcome, DebateCancelled, debate_stream, encode
-from jury_events.case import Case
+from jury_events import SALT_BYTES, CallOutcome, Case, DebateCancelled, debate_stream, encode
 from jury_providers import Script
 from jury_replay import SUFFIX, write_cassette
 from jury_store import Append, EventStore

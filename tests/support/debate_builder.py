@@ -8,8 +8,10 @@ from jury_events import (
     STANDARD_RUBRIC,
     CallOutcome,
     CallSettings,
+    Case,
     ConsensusCheck,
     ConsensusChecked,
+    ConsensusStatus,
     DebateCompleted,
     DebateEvent,
     DebateHistory,
@@ -34,15 +36,13 @@ from jury_events import (
     StoredEvent,
     TextsErased,
     Usage,
+    Verdict,
     Vote,
     calls_stream,
     debate_stream,
     encode,
     make_part,
 )
-from jury_events.case import Case
-from jury_events.consensus import ConsensusStatus
-from jury_events.verdict import Verdict
 
 SEATS = ("juror-gpt", "juror-claude", "juror-gemini")
 PASS, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL

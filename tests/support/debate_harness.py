@@ -6,8 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jury_debate import PROMPTS_VERSION, Assignment, Call, Debate, PanelSpec, Reply, resolve, rules_for
-from jury_events import CallOutcome, DebateEvent, ExecutionResult, Panel, PartRef, QuestionSpec, make_part
-from jury_events.case import Case, Scenario
+from jury_events import (
+    CallOutcome,
+    Case,
+    DebateEvent,
+    ExecutionResult,
+    Panel,
+    PartRef,
+    QuestionSpec,
+    Scenario,
+    make_part,
+)
 from jury_events.ids import Step
 
 SECRET = bytes(range(32))

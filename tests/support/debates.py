@@ -12,6 +12,7 @@ from jury_events import (
     CallSettings,
     ConsensusCheck,
     ConsensusChecked,
+    ConsensusStatus,
     CoordinatorResumed,
     DebateCancelled,
     DebateCompleted,
@@ -40,12 +41,11 @@ from jury_events import (
     SpeakerOrder,
     TextsErased,
     Usage,
+    Verdict,
     Vote,
     encode,
 )
-from jury_events.consensus import ConsensusStatus
 from jury_events.ids import Step
-from jury_events.verdict import Verdict
 
 JUROR = "juror-gpt"
 MODEL = "simulated/reader"

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jury_events import (
+    Case,
     DebateEvent,
     DebateOpened,
     ExchangeRecorded,
@@ -11,12 +12,12 @@ from jury_events import (
     Item,
     Message,
     QuestionSpec,
+    Scenario,
     TextsErased,
     ToolCall,
     ToolResult,
     Transcript,
 )
-from jury_events.case import Case, Scenario
 from jury_events.ids import Step
 from jury_views import evaluations_of
 from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_panel

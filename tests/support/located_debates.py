@@ -8,16 +8,17 @@ from typing import Any
 
 from jury_events import (
     ArtifactRecord,
+    Case,
     ExecutionResult,
     ItemSource,
     Message,
     QuestionSpec,
+    Scenario,
     ToolCall,
     ToolResult,
     Transcript,
+    Verdict,
 )
-from jury_events.case import Case, Scenario
-from jury_events.verdict import Verdict
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel
 
 POLICY = "Refund within 30 days."

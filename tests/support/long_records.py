@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jury_debate import Assignment, Call
-from jury_events import ExecutionResult, Item, Message, QuestionSpec, ToolCall, ToolResult, Transcript
-from jury_events.case import Case, Scenario
+from jury_events import Case, ExecutionResult, Item, Message, QuestionSpec, Scenario, ToolCall, ToolResult, Transcript
 
 WINDOW = 8_000
 """Tokens; about 9,000 bytes of a record are read at once."""

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from jury_actors import Backoff, Job, RunContext, RuntimeConfig, drive, in_process_runtime
-from jury_actors.messages import Finished
+from jury_actors import Backoff, Finished, Job, RunContext, RuntimeConfig, drive, in_process_runtime
 from jury_debate import PanelSpec, ResolvedPanel, resolve
 from jury_events import CallOutcome, ExchangeRecorded, calls_stream, debate_stream, decode
 from jury_providers import WIRE_FAULTS, WireScript, simulation_server

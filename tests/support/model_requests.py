@@ -5,8 +5,7 @@ from typing import Any
 
 from jury_actors import StepExecution, StepRequest
 from jury_debate import EarlierVote
-from jury_events import VERDICTS, ArtifactRecord, PartBuffer
-from jury_events.case import Case
+from jury_events import VERDICTS, ArtifactRecord, Case, PartBuffer
 from jury_providers import ModelRequest
 from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
 

@@ -6,7 +6,7 @@ from typing import Any
 from jury_cases import gathered_data, read_case
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.otlp import Traces
-from jury_events.case import Case
+from jury_events import Case
 
 ERROR = {"code": 2, "message": "boom"}
 

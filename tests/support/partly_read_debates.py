@@ -1,7 +1,7 @@
 """Debates in which one seat reads by tools, and answers before it reads an item."""
 
 from jury_debate import PanelSpec, resolve
-from jury_events.verdict import Verdict
+from jury_events import Verdict
 from support.debate_harness import DebateHarness, Says, a_case
 
 WHOLE, BY_TOOLS = "gpt", "claude"

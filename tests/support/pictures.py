@@ -5,8 +5,7 @@ import zlib
 from hashlib import sha256
 from typing import Any
 
-from jury_events import Attachment, ExecutionResult, Image, Message, QuestionSpec, Transcript
-from jury_events.case import Case, Scenario
+from jury_events import Attachment, Case, ExecutionResult, Image, Message, QuestionSpec, Scenario, Transcript
 
 
 def a_png(shade: int) -> bytes:

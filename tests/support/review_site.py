@@ -5,8 +5,7 @@ from contextlib import contextmanager
 
 from starlette.testclient import TestClient
 
-from jury_events import Review
-from jury_events.verdict import Verdict
+from jury_events import Review, Verdict
 from jury_judge import NewReview, Reviewing, Service, record_review
 from jury_judge.serving.reviewing import RecordReview
 from jury_store import EventStore

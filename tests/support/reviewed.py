@@ -1,7 +1,6 @@
 """Finished debates for reviews, in any store."""
 
-from jury_events import DebateCompleted, Decider, Judgment, JudgmentRendered, NewEvent, Vote, encode
-from jury_events.verdict import Verdict
+from jury_events import DebateCompleted, Decider, Judgment, JudgmentRendered, NewEvent, Verdict, Vote, encode
 from jury_store import Append, Appended, EventStore
 from support.debates import JUROR, DebateScript
 

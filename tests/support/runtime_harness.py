@@ -8,11 +8,20 @@ from itertools import count
 from typing import Any
 from unittest.mock import patch
 
-from jury_actors import Backoff, Effects, Job, RunContext, Runtime, RuntimeConfig, drive, in_process_runtime
-from jury_actors.messages import Chunk, Finished
+from jury_actors import (
+    Backoff,
+    Chunk,
+    Effects,
+    Finished,
+    Job,
+    RunContext,
+    Runtime,
+    RuntimeConfig,
+    drive,
+    in_process_runtime,
+)
 from jury_debate import PROMPTS_VERSION, PanelSpec, ResolvedPanel, resolve
-from jury_events import ArtifactRecord, CoordinatorResumed, calls_stream, debate_stream, decode
-from jury_events.case import Case
+from jury_events import ArtifactRecord, Case, CoordinatorResumed, calls_stream, debate_stream, decode
 from jury_providers import (
     NO_ENDPOINTS,
     NO_FAULTS,
@@ -24,8 +33,7 @@ from jury_providers import (
     Script,
     SimulatedProvider,
 )
-from jury_store import Append, Appended, EventStore, MemoryEventStore, StoreFailed, open_store
-from jury_store.errors import StoreError
+from jury_store import Append, Appended, EventStore, MemoryEventStore, StoreError, StoreFailed, open_store
 from support.debate_harness import a_case
 
 RECORDS = tuple(ArtifactRecord.from_json({"verdict": verdict, "probe": verdict}) for verdict in ("fail", "pass"))

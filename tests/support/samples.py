@@ -20,6 +20,7 @@ from jury_events import (
     Calibration,
     CallOutcome,
     CallSettings,
+    Case,
     CoordinatorResumed,
     DebateCancelled,
     DebateFailed,
@@ -47,13 +48,12 @@ from jury_events import (
     Transcript,
     UnansweredItem,
     Usage,
+    Verdict,
     VersionRange,
     WeightedInput,
     WeightsSignal,
     batch_id,
 )
-from jury_events.case import Case
-from jury_events.verdict import Verdict
 from support.calibrations import a_calibration
 from support.debate_harness import DebateHarness, DeterministicParts, Says, a_case, a_panel, by_round
 from support.pictures import PNG, an_image

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from jury_debate import Call, rules_for
 from jury_events import (
     CallSettings,
+    Case,
     Evaluation,
     Evidence,
     JudgmentRendered,
@@ -15,7 +16,6 @@ from jury_events import (
     StatementMade,
     quotes_of,
 )
-from jury_events.case import Case
 from jury_events.ids import Step
 from jury_providers import ModelMessage, ModelRequest, SimulatedReader
 from support.debate_harness import SEATS, DebateHarness, a_panel

@@ -2,9 +2,7 @@
 
 import asyncio
 
-from jury_events import ExecutionResult, QuestionSpec
-from jury_events.case import Case, Scenario
-from jury_events.verdict import Verdict
+from jury_events import Case, ExecutionResult, QuestionSpec, Scenario, Verdict
 from jury_providers import Script
 from jury_store import EventStore
 from support.runtime_harness import Run

@@ -2,8 +2,17 @@
 
 from typing import Any
 
-from jury_events import STANDARD_RUBRIC, DimensionScore, Evaluation, NewEvent, Scores, Statement, StatementMade, encode
-from jury_events.verdict import Verdict
+from jury_events import (
+    STANDARD_RUBRIC,
+    DimensionScore,
+    Evaluation,
+    NewEvent,
+    Scores,
+    Statement,
+    StatementMade,
+    Verdict,
+    encode,
+)
 from jury_store import Append, Appended, EventStore
 from support.debates import JUROR, MODEL, DebateScript
 
