@@ -3,8 +3,8 @@
 import asyncio
 import sys
 
-from batches.test_waves import Night
 from batches.test_waves_over_servers import AT_ONCE, Clients
+from support.nights import Night
 
 
 async def session(url: str, panel: str) -> None:

@@ -1,24 +1,18 @@
 """Nothing that costs money is done for a batch before its provider was asked, whatever happened meanwhile."""
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from batches.test_unusual_nights import SetClock, cancelled
-from batches.test_waves import ANOTHERS, Died, Night, dies_at, exchanges, verdicts
 from jury_actors import Halted, batches_of
 from jury_actors.batches import batch_results
 from jury_events import BatchFacts, CallOutcome, Failure
 from jury_providers import BatchLine, BatchRefused, BatchUnavailable, ItemEnd, RefusedLine
 from jury_replay.verify import verify
-from support.batch_double import BatchAccountDouble, SentBatch
-
-
-@pytest.fixture
-def night(tmp_path: Path) -> Night:
-    return Night(f"sqlite:///{tmp_path / 'jury.db'}", BatchAccountDouble())
+from support.batch_double import SentBatch
+from support.nights import ANOTHERS, Died, Night, SetClock, cancelled, dies_at, exchanges, live_verdicts, verdicts
+from support.tiers import others_full
 
 
 def batches(night: Night) -> list[BatchFacts]:
@@ -38,8 +32,10 @@ def still_sound(night: Night) -> None:
     assert () == report.failures
 
 
-@pytest.mark.parametrize("hours", [50.0, -50.0, 900.0])
-@pytest.mark.parametrize("passed", [True, False], ids=["the time has passed", "the clock alone leaps"])
+@pytest.mark.parametrize(
+    ("hours", "passed"),
+    others_full((50.0, True), (-50.0, False), (900.0, True), (900.0, False)),
+)
 async def test_answers_that_lie_ready_are_used_however_late_the_run_goes_on(
     night: Night, hours: float, passed: bool
 ) -> None:
@@ -53,7 +49,7 @@ async def test_answers_that_lie_ready_are_used_however_late_the_run_goes_on(
     assert set() == night.account.cancelled
     assert {1} == set(night.account.asked.values())
     assert {False} == {one.cancel_requested is not None or one.abandoned for one in batches(night)}
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
 
 
 @pytest.mark.parametrize("hours", [50.0, -50.0])
@@ -103,6 +99,7 @@ async def test_a_cancellation_that_the_provider_does_not_take_gives_nothing_up(n
     assert [] != [line for line in night.said if "does not cancel it now" in line]
 
 
+@pytest.mark.full
 async def test_answers_of_a_batch_that_was_given_up_are_used_where_their_calls_were_not_asked_again(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,7 +120,7 @@ async def test_answers_of_a_batch_that_was_given_up_are_used_where_their_calls_w
     assert given_up
     assert {1} == set(night.account.asked.values())
     assert [] == night.sent_twice()
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
 
 
 async def dies(*_: Any, **__: Any) -> None:
@@ -134,8 +131,10 @@ LATER = 250.0
 """Seconds after which a provider lists a batch, in the longest case here."""
 
 
-@pytest.mark.parametrize("hours", [100.0, -100.0, 0.0])
-@pytest.mark.parametrize("found_by_nonce", [True, False])
+@pytest.mark.parametrize(
+    ("hours", "found_by_nonce"),
+    others_full((100.0, False), (100.0, True), (0.0, True), (-100.0, False)),
+)
 async def test_a_lost_submission_is_found_wherever_the_clock_went(
     night: Night, hours: float, found_by_nonce: bool
 ) -> None:
@@ -157,7 +156,7 @@ async def test_a_lost_submission_is_found_wherever_the_clock_went(
 
     assert [] == night.sent_twice()
     assert {1} == set(night.account.asked.values())
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
 
 
 async def test_a_submission_that_never_arrived_is_sent_again_after_a_bounded_wait_of_this_process(night: Night) -> None:
@@ -194,6 +193,7 @@ async def test_without_a_clock_of_the_provider_a_pass_waits_for_what_is_not_list
     assert 300 <= night.seconds
 
 
+@pytest.mark.full
 async def test_a_list_that_cannot_be_had_says_nothing(night: Night) -> None:
     dies_at(night, "submit")
     with suppress(Died):
@@ -229,7 +229,7 @@ async def lost_beside_a_stranger(night: Night) -> None:
     night.account.unlisted.add("sent-1")
 
 
-@pytest.mark.parametrize("by", ["a person", "the deadline"])
+@pytest.mark.parametrize("by", others_full("a person", "the deadline"))
 async def test_a_batch_that_may_be_a_strangers_is_never_cancelled(night: Night, by: str) -> None:
     clock = SetClock()
     await lost_beside_a_stranger(night)
@@ -265,7 +265,7 @@ async def test_a_person_may_say_whose_a_batch_is_not(night: Night) -> None:
     assert ("strangers",) == first.mistaken
     assert first.submitted is not None
     assert "sent-1" == first.submitted.provider_id
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
 
 
 async def test_nobody_disowns_a_batch_that_this_run_has_sent(night: Night) -> None:
@@ -279,6 +279,7 @@ async def test_nobody_disowns_a_batch_that_this_run_has_sent(night: Night) -> No
     assert 1 == len([line for line in night.said if "was sent by this run" in line])
 
 
+@pytest.mark.full
 async def test_a_batch_that_may_be_a_strangers_and_is_gone_is_no_longer_waited_for(night: Night) -> None:
     await lost_beside_a_stranger(night)
     await night.session(once=True)
@@ -291,7 +292,10 @@ async def test_a_batch_that_may_be_a_strangers_and_is_gone_is_no_longer_waited_f
     assert len(lines) == night.count
 
 
-@pytest.mark.parametrize("outcome", [CallOutcome.QUOTA, CallOutcome.AUTHENTICATION, CallOutcome.BAD_REQUEST])
+@pytest.mark.parametrize(
+    "outcome",
+    others_full(CallOutcome.QUOTA, CallOutcome.AUTHENTICATION, CallOutcome.BAD_REQUEST),
+)
 async def test_a_submission_that_is_refused_after_its_upload_is_recorded_and_sent_again_at_once(
     night: Night, outcome: CallOutcome
 ) -> None:
@@ -305,10 +309,11 @@ async def test_a_submission_that_is_refused_after_its_upload_is_recorded_and_sen
     assert ["refused"] * 3 == [one.closed.cause for one in batches(night)[:3] if one.closed is not None]
     assert night.seconds < 60
     assert {True} == {one.via is not None for one in night.read(exchanges)}  # never live for that
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
     still_sound(night)
 
 
+@pytest.mark.full
 async def test_a_batch_that_fails_as_a_whole_is_refused_and_its_calls_are_not_made_live(night: Night) -> None:
     for number in (1, 2, 3):
         night.account.failed[f"sent-{number}"] = "Enqueued token limit reached"
@@ -321,6 +326,7 @@ async def test_a_batch_that_fails_as_a_whole_is_refused_and_its_calls_are_not_ma
     assert len(lines) == night.count
 
 
+@pytest.mark.full
 async def test_others_of_a_batch_with_bad_lines_stay_in_batches(night: Night) -> None:
     """One line after the other is refused, each in a batch of its own."""
     for number in (1, 2, 3):
@@ -331,6 +337,7 @@ async def test_others_of_a_batch_with_bad_lines_stay_in_batches(night: Night) ->
     assert len(lines) == night.count
 
 
+@pytest.mark.full
 async def test_results_that_are_not_there_once_are_looked_for_again(night: Night) -> None:
     night.account.missing.add("sent-1")
 
@@ -344,9 +351,10 @@ async def test_results_that_are_not_there_once_are_looked_for_again(night: Night
     assert {1} == set(night.account.asked.values())
     assert [] == night.sent_twice()
     assert 1 == len([line for line in night.said if "its results are not there (no results of sent-1)" in line])
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
 
 
+@pytest.mark.full
 async def test_results_that_are_there_again_are_read_by_the_next_pass(night: Night) -> None:
     await night.session(once=True)
     night.account.missing.add("sent-1")
@@ -406,6 +414,7 @@ async def test_a_batch_that_is_not_known_once_is_looked_for_again(night: Night) 
     assert {1} == set(night.account.asked.values())
 
 
+@pytest.mark.full
 async def test_calls_without_a_line_are_looked_for_again(night: Night) -> None:
     def cut(lines: list[BatchLine]) -> list[BatchLine]:
         night.account.changes = lambda whole: whole
@@ -417,7 +426,7 @@ async def test_calls_without_a_line_are_looked_for_again(night: Night) -> None:
     assert {frozenset()} == {one.unanswered for one in batches(night)}
     assert [] == night.sent_twice()
     assert 1 == len([line for line in night.said if "of 5 calls it has no line in the results" in line])
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
 
 
 async def test_a_line_that_answers_counts_before_one_that_does_not(night: Night) -> None:

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from batches.test_waves import Night, exchanges, rows
 from jury_actors import BatchPatience, batches_of
 from jury_judge import (
     BatchPlan,
@@ -24,6 +23,8 @@ from jury_judge import (
 from jury_judge.batches import wave_driving
 from jury_store import open_registry
 from support.batch_double import BatchAccountDouble, BatchDouble
+from support.nights import Night, exchanges, rows
+from support.tiers import others_full
 
 T = TypeVar("T")
 
@@ -33,11 +34,6 @@ PANEL = """seats:
 discussion: {max_rounds: 1, end_early: off}
 final: {method: majority_vote}
 """
-
-
-@pytest.fixture
-def night(tmp_path: Path) -> Night:
-    return Night(f"sqlite:///{tmp_path / 'jury.db'}", BatchAccountDouble())
 
 
 class Budgeted:
@@ -73,7 +69,7 @@ def budgeted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Budgeted:
     return Budgeted(tmp_path, account)
 
 
-@pytest.mark.parametrize(("calls", "judged"), [(4, 1), (12, 3), (15, 3)])
+@pytest.mark.parametrize(("calls", "judged"), others_full((4, 1), (12, 3), (15, 3)))
 async def test_a_budget_that_leaves_debates_out_of_waves_is_said(budgeted: Budgeted, calls: int, judged: int) -> None:
     outcome = await budgeted.session(max_calls=calls)
     after = await budgeted.session(max_calls=24)
@@ -150,7 +146,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch, name: str, arrived: Callable[[], No
     monkeypatch.setattr(wave_driving, "_WINDING_UP", 0.01)
 
 
-@pytest.mark.parametrize("call", ["upload", "submit", "state", "find"])
+@pytest.mark.parametrize("call", others_full("find", "upload", "submit", "state"))
 async def test_a_run_is_stopped_while_its_provider_does_not_answer(
     night: Night, call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,7 +173,7 @@ async def within(work: Awaitable[T]) -> T:
     return await asyncio.wait_for(work, 120)
 
 
-@pytest.mark.parametrize("call", ["state", "submit", "cancel"])
+@pytest.mark.parametrize("call", others_full("state", "submit", "cancel"))
 async def test_debates_of_a_cancelled_run_end_though_its_provider_does_not_answer(
     night: Night, call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,8 +5,8 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-from batches.test_waves import Died, Night
 from support.batch_double import BatchAccountDouble
+from support.nights import Died, Night
 
 FEW, MANY = 10, 70
 BOUNDED = {"OpenDebate", "BallotSheet", "StoredEvent", "Part"}

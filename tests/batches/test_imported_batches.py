@@ -1,7 +1,6 @@
 """Batches that came in a cassette: believed under a trusted key alone; no call that may be answered is made twice."""
 
 import json
-from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from batches.test_waves import Night, rows
 from jury_actors import batches_of
 from jury_cases import case_of
 from jury_events import GENESIS, EventError, StoredEvent, batch_stream, stored_hash
@@ -22,16 +20,17 @@ from jury_replay.quarantine import quarantine
 from jury_replay.verify import verify
 from jury_store import Sealer, SealKey, open_store
 from support.batch_double import BatchAccountDouble
+from support.nights import Night, rows
 
 KEY = SealKey("example.com/jury", bytes(32))
 BATCH = ".batch.jsonl"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def other(request: pytest.FixtureRequest, tmp_path: Path) -> Night:
-    """An empty store of each kind, into which batches are imported."""
+    """An empty store, into which batches are imported."""
     url = f"sqlite:///{tmp_path / 'other.db'}"
-    if request.param == "postgresql":
+    if getattr(request, "param", "sqlite") == "postgresql":
         url = request.getfixturevalue("postgres_url")
     night = Night(url, BatchAccountDouble())
     night.read(lambda _store: None)
@@ -88,17 +87,28 @@ async def _open_run(other: Night) -> None:
         await OpenRun(settings, load_panel("parallel-rounds", {}), print, {}).judge(case_of(rows(1)[0]), store)
 
 
-@pytest.mark.parametrize("door", [_live, _batched, _one, _many, _open_run])
-@pytest.mark.parametrize("debates", [True, False], ids=["with its debates", "alone"])
+DOORS = {"live": _live, "batches": _batched, "one case": _one, "many cases": _many, "an open run": _open_run}
+
+
+@pytest.mark.parametrize("other", ["sqlite", pytest.param("postgresql", marks=pytest.mark.full)], indirect=True)
 @pytest.mark.usefixtures("night")
 async def test_a_batch_of_a_cassette_is_believed_by_no_door_without_a_key(
-    other: Night, tmp_path: Path, door: Callable[[Night], Awaitable[None]], debates: bool
+    other: Night, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    await imported(other, tmp_path / "sealed" if debates else batch_file(tmp_path))
+    async def refused(what: str) -> None:
+        for name, door in DOORS.items():
+            with subtests.test(f"{name}, {what}"):
+                with pytest.raises(
+                    RunRefused, match=r"the batch night~batch~\w+ came in a cassette and is not adopted: no key is"
+                ):
+                    await door(other)
+                assert {} == other.account.batches
 
-    with pytest.raises(RunRefused, match=r"the batch night~batch~\w+ came in a cassette and is not adopted: no key is"):
-        await door(other)
-    assert {} == other.account.batches
+    await imported(other, batch_file(tmp_path))
+    await refused("the batch alone")
+    await imported(other, tmp_path / "sealed")
+    await refused("with its debates")
+
     assert () == other.read(lambda store: verify(store, deep=True).failures)
 
 
@@ -222,86 +232,87 @@ def unverified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "check_debate", lambda _history: Checked(0, 0, 0, 0, ()))
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ([("batch_closed", closing_of(9, 0))], "its provider has not said that it has ended"),
-        ([("batch_changed", ENDED), ("batch_closed", closing_of(9, 1))], "are not the 9 of it"),
-        (
-            [("batch_changed", ENDED), ("batch_closed", closing_of(0, 9))],
-            "9 items are said to be unanswered, and 0 are",
-        ),
-        (
-            [("batch_changed", ENDED), ("batch_closed", closing_of(9, 0)), ("batch_cancel_requested", CANCEL)],
-            "closed before",
-        ),
-        ([("batch_closed", closing_of(0, 9, "not_submitted"))], "it was submitted"),
-        ([("batch_changed", ENDED | {"number": 2})], "it says that it is change 2, after 0"),
-        ([("batch_changed", ENDED), ("batch_changed", ENDED | {"number": 2})], "nothing changed"),
-        ([("batch_cancel_sent", {"at": None})], "no end of it was asked for"),
-        ([("batch_changed", ENDED | {"answered": 9, "failed": 1})], "more are said to be done"),
-        ([("batch_items_unanswered", unanswered(10))], "the batch has 9 items"),
-        ([("batch_items_unanswered", unanswered(1, 1))], "an item is named twice"),
-        (
-            [("batch_items_unanswered", unanswered(1)), ("batch_items_unanswered", unanswered(1, number=2))],
-            "named twice",
-        ),
-        ([("batch_abandoned", {})], "its provider has not been asked to end it"),
-        ([("batch_uploaded", {"file_id": "f"})], "another event 'uploaded'"),
-        (
-            [
-                (
-                    "batch_submitted",
-                    {"provider_id": "x", "expires_at": None, "found": True, "certain": True, "number": 2},
-                )
-            ],
-            "it is submitted already, as sent-1",
-        ),
-        (
-            [("batch_cancel_requested", {"cause": "deadline", "by": "ann"})],
-            "a person has a name, and a deadline has none",
-        ),
-    ],
-)
+OUT_OF_ORDER: list[tuple[list[tuple[str, dict[str, Any]]], str]] = [
+    ([("batch_closed", closing_of(9, 0))], "its provider has not said that it has ended"),
+    ([("batch_changed", ENDED), ("batch_closed", closing_of(9, 1))], "are not the 9 of it"),
+    (
+        [("batch_changed", ENDED), ("batch_closed", closing_of(0, 9))],
+        "9 items are said to be unanswered, and 0 are",
+    ),
+    (
+        [("batch_changed", ENDED), ("batch_closed", closing_of(9, 0)), ("batch_cancel_requested", CANCEL)],
+        "closed before",
+    ),
+    ([("batch_closed", closing_of(0, 9, "not_submitted"))], "it was submitted"),
+    ([("batch_changed", ENDED | {"number": 2})], "it says that it is change 2, after 0"),
+    ([("batch_changed", ENDED), ("batch_changed", ENDED | {"number": 2})], "nothing changed"),
+    ([("batch_cancel_sent", {"at": None})], "no end of it was asked for"),
+    ([("batch_changed", ENDED | {"answered": 9, "failed": 1})], "more are said to be done"),
+    ([("batch_items_unanswered", unanswered(10))], "the batch has 9 items"),
+    ([("batch_items_unanswered", unanswered(1, 1))], "an item is named twice"),
+    (
+        [("batch_items_unanswered", unanswered(1)), ("batch_items_unanswered", unanswered(1, number=2))],
+        "named twice",
+    ),
+    ([("batch_abandoned", {})], "its provider has not been asked to end it"),
+    ([("batch_uploaded", {"file_id": "f"})], "another event 'uploaded'"),
+    (
+        [
+            (
+                "batch_submitted",
+                {"provider_id": "x", "expires_at": None, "found": True, "certain": True, "number": 2},
+            )
+        ],
+        "it is submitted already, as sent-1",
+    ),
+    (
+        [("batch_cancel_requested", {"cause": "deadline", "by": "ann"})],
+        "a person has a name, and a deadline has none",
+    ),
+]
+"""Events after those of a batch that is submitted, and what is said of them."""
+
+
 @pytest.mark.usefixtures("night", "unverified")
 async def test_events_out_of_their_order_are_refused_on_import_and_where_they_are_read(
-    tmp_path: Path, more: list[tuple[str, dict[str, Any]]], said: str
+    tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     given = read_cassette(batch_file(tmp_path)).history
     stream = batch_stream(given.debate_id)
-    events = rewritten([*given.stored_batch, *(event(*one) for one in more)])
     path = tmp_path / f"forged{BATCH}"
-    path.write_bytes(write_cassette(given_with(given, stream, events)))
+    for more, said in OUT_OF_ORDER:
+        events = rewritten([*given.stored_batch, *(event(*one) for one in more)])
+        path.write_bytes(write_cassette(given_with(given, stream, events)))
+        with subtests.test(said):
+            with pytest.raises(CassetteDamaged, match=said):
+                read_cassette(path)
+            if "another event" not in said:  # a store has each id once
+                with pytest.raises(EventError, match=said):
+                    batch_facts(events)
 
-    with pytest.raises(CassetteDamaged, match=said):
-        read_cassette(path)
-    if "another event" not in said:  # a store has each id once
-        with pytest.raises(EventError, match=said):
-            batch_facts(events)
+
+ABSURD: list[tuple[int, str, Any, str]] = [
+    (0, "items", 8, "after 0 of the 8 items"),
+    (0, "items", 10, "9 of its 10 items are listed before"),
+    (0, "run_id", "day", "it prepares another batch"),
+    (0, "provider", "google", "the batch was prepared for"),
+    (1, "first", 2, "items from number 2 on, after 0"),
+]
+"""The event by its number, a field of it, its value, and what is said."""
 
 
-@pytest.mark.parametrize(
-    ("event_number", "field", "to", "said"),
-    [
-        (0, "items", 8, "after 0 of the 8 items"),
-        (0, "items", 10, "9 of its 10 items are listed before"),
-        (0, "run_id", "day", "it prepares another batch"),
-        (0, "provider", "google", "the batch was prepared for"),
-        (1, "first", 2, "items from number 2 on, after 0"),
-    ],
-)
 @pytest.mark.usefixtures("night", "unverified")
-async def test_absurd_counts_are_refused(tmp_path: Path, event_number: int, field: str, to: Any, said: str) -> None:
+async def test_absurd_counts_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     given = read_cassette(batch_file(tmp_path)).history
     stream = batch_stream(given.debate_id)
-    events = list(given.stored_batch)
-    body = json.loads(events[event_number].body) | {field: to}
-    raw = json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
-    events[event_number] = events[event_number]._replace(body=raw)
-    if field == "first":
-        events[event_number] = events[event_number]._replace(event_id="items/2")
     path = tmp_path / f"forged{BATCH}"
-    path.write_bytes(write_cassette(given_with(given, stream, rewritten(events))))
-
-    with pytest.raises(CassetteDamaged, match=said):
-        read_cassette(path)
+    for event_number, field, to, said in ABSURD:
+        events = list(given.stored_batch)
+        body = json.loads(events[event_number].body) | {field: to}
+        raw = json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
+        events[event_number] = events[event_number]._replace(body=raw)
+        if field == "first":
+            events[event_number] = events[event_number]._replace(event_id="items/2")
+        path.write_bytes(write_cassette(given_with(given, stream, rewritten(events))))
+        with subtests.test(said), pytest.raises(CassetteDamaged, match=said):
+            read_cassette(path)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from batches.test_waves import exchanges, verdicts
 from batches.test_waves_over_servers import ServedNight, served
 from jury_providers import CALLS, BatchScript
 from jury_replay.verify import verify
+from support.nights import exchanges, verdicts
 from support.started_processes import ends_with_the_test
 
 SESSION = Path(__file__).with_name("night_session.py")

@@ -8,39 +8,15 @@ from typing import Any
 
 import pytest
 
-from batches import test_waves
-from batches.test_waves import Night, exchanges, rows, verdicts
 from jury_actors import BatchLifecycle, BatchLog, BatchPatience, Clerk, Effects, FilledSpool, batches_of
 from jury_actors.batches.wave_spool import SpooledCall, a_nonce, custom_id
-from jury_judge import Jury, RunSupervision
+from jury_judge import RunSupervision
 from jury_providers import BatchLine, ItemEnd, RefusedLine
 from jury_providers.batches.limits import BatchLimits
 from jury_store import open_registry, open_store
-from support.batch_double import BatchAccountDouble
-
-HOUR = 3_600_000_000
-START = 1_800_000_000_000_000
-
-
-@pytest.fixture
-def night(tmp_path: Path) -> Night:
-    return Night(f"sqlite:///{tmp_path / 'jury.db'}", BatchAccountDouble())
-
-
-class SetClock:
-    """Says these hours after its start."""
-
-    hours = 0.0
-
-    def __call__(self) -> int:
-        return START + round(self.hours * HOUR)
-
-
-async def cancelled(night: Night) -> list[str]:
-    said: list[str] = []
-    async with Jury(store=night.url) as jury:
-        await jury.cancel("night", by="the operator", say=said.append)
-    return said
+from support import nights
+from support.nights import Night, SetClock, cancelled, exchanges, live_verdicts, rows, verdicts
+from support.tiers import others_full
 
 
 async def test_a_run_that_is_cancelled_says_what_may_be_billed_all_the_same(night: Night) -> None:
@@ -110,10 +86,10 @@ def with_records(monkeypatch: pytest.MonkeyPatch) -> None:
     def recorded(count: int) -> list[dict[str, Any]]:
         return [one | {"security_gate_records": [record]} for one in rows(count)]
 
-    monkeypatch.setattr(test_waves, "rows", recorded)
+    monkeypatch.setattr(nights, "rows", recorded)
 
 
-@pytest.mark.parametrize("turns", ["first", "all"])
+@pytest.mark.parametrize("turns", others_full("first", "all"))
 @pytest.mark.usefixtures("with_records")
 async def test_the_turns_after_a_tool_are_live_unless_all_are_to_be_in_batches(night: Night, turns: str) -> None:
     lines = await night.session(all_turns=turns == "all")
@@ -123,7 +99,7 @@ async def test_the_turns_after_a_tool_are_live_unless_all_are_to_be_in_batches(n
     assert later
     assert {turns == "all"} == set(later)
     assert {True} == {one.via is not None for one in recorded if one.turn == 1}
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
 
 
 async def test_a_clock_that_leaps_ahead_cancels_at_most_and_sends_nothing_twice(night: Night) -> None:
@@ -138,7 +114,7 @@ async def test_a_clock_that_leaps_ahead_cancels_at_most_and_sends_nothing_twice(
 
     assert {"sent-1"} == night.account.cancelled
     assert {1} == set(night.account.asked.values())
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
 
 
 async def test_a_clock_that_goes_back_cancels_nothing(night: Night) -> None:
@@ -153,10 +129,10 @@ async def test_a_clock_that_goes_back_cancels_nothing(night: Night) -> None:
 
     assert set() == night.account.cancelled
     assert [] == night.sent_twice()
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
 
 
-@pytest.mark.parametrize("bound", ["items", "bytes"])
+@pytest.mark.parametrize("bound", others_full("items", "bytes"))
 async def test_waves_are_split_by_what_a_batch_may_have(night: Night, bound: str) -> None:
     most = 4 if bound == "items" else 10**9
     size = 50_000_000 if bound == "items" else 30_000
@@ -168,9 +144,10 @@ async def test_waves_are_split_by_what_a_batch_may_have(night: Night, bound: str
     assert max(map(len, sent)) <= most
     assert max(sum(len(line) + 1 for line in one) for one in sent) <= size
     assert [] == night.sent_twice()
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
 
 
+@pytest.mark.full
 async def test_one_bad_line_frees_the_others_of_a_batch_of_thousands(night: Night) -> None:
     """Of 5,000 lines, as many as a wave puts into a batch; without their debates, which are of no account for it."""
     lines = 5_000

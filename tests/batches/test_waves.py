@@ -1,205 +1,59 @@
 """A run in waves: what batches answer is recorded as what live calls answer, and decides the same."""
 
 import asyncio
-import json
 import subprocess
 import sys
 from collections import Counter
-from contextlib import aclosing, closing, suppress
-from datetime import date
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from jury_actors import BatchPatience, Effects, Finished, MetricTotals, OtherAccount, batches_of
+from jury_actors import BatchPatience, Effects, MetricTotals, OtherAccount, batches_of
 from jury_actors.batches import batch_results
-from jury_cases import case_source
 from jury_cli.views.debate_list import executed_run_lines
 from jury_cli.views.live_run import live_lines
-from jury_events import ExchangeRecorded, batch_stream, texts_of_debate
+from jury_events import batch_stream, texts_of_debate
 from jury_judge import (
-    BatchPlan,
     Budget,
     Jury,
     LiveRunReader,
     MetricsExposition,
-    Observation,
-    Run,
     RunRefused,
     Selection,
-    preflight,
 )
 from jury_judge.batches.recorded_batches import RecordedBatches
 from jury_judge.batches.wave_metrics import StoreBatchMetrics
-from jury_judge.runs.budgets import ceiling
-from jury_migrations import upgrade
-from jury_providers import BatchAccount, BatchLine, CachePolicy, ItemEnd, Prices, RefusedLine
+from jury_providers import BatchAccount, BatchLine, CachePolicy, ItemEnd, RefusedLine
 from jury_replay import ErasureOrder, auditor, erase, write_cassette
 from jury_replay.verify import verify
-from jury_store import EventStore, PublicKey, open_store
-from support.batch_double import BatchAccountDouble, SentBatch
+from jury_store import EventStore, open_store
+from support.batch_double import SentBatch
+from support.nights import ANOTHERS, Died, MovedClock, Night, dies_at, exchanges, live_verdicts, verdicts
 
-PANEL = None
-TODAY = date(2026, 11, 25)
-ANOTHERS = "b" * 26
-
-
-def rows(count: int) -> list[dict[str, Any]]:
-    return [
-        {"id": f"c{one}", "question": f"Refund order {one}.", "response": "Refunded to 4242."} for one in range(count)
-    ]
+EACH_DATABASE = pytest.mark.parametrize(
+    "night", ["sqlite", pytest.param("postgresql", marks=pytest.mark.full)], indirect=True
+)
 
 
-class Died(Exception):
-    """Ends a process in the middle of a wave."""
-
-
-class Night:
-    """One run over one store, judged in as many sessions as a test wants."""
-
-    def __init__(self, url: str, account: BatchAccountDouble, count: int = 3, panel: Any = PANEL) -> None:
-        self.url = url
-        self.account = account
-        self.panel = panel
-        self.count = count
-        self.budget = Budget()
-        self.said: list[str] = []
-        self.problems: list[Finished] = []
-        self.totals = MetricTotals()
-        self.adopt: tuple[PublicKey, ...] = ()
-        self.seconds = 0.0
-
-    async def pass_by(self, seconds: float) -> None:
-        """Let time pass by every clock but that of this machine."""
-        self.seconds += seconds
-        if isinstance(self.account, BatchAccountDouble) and self.account.passed is not None:
-            self.account.passed += seconds
-        await asyncio.sleep(0)
-
-    async def session(self, run_id: str = "night", **plan: Any) -> list[dict[str, Any]]:
-        clock, supervision, stopping = (plan.pop(name, None) for name in ("clock", "supervision", "stopping"))
-        own = BatchPlan(self.account.providers, sleep=self.pass_by, monotonic=lambda: self.seconds)
-        batches = own._replace(**plan)
-        bounds = self.read(
-            lambda store: ceiling(
-                store, run_id, Prices(), TODAY, max_calls=self.budget.max_calls, max_cost=self.budget.max_cost
-            )
-        )
-        budget = Budget(
-            max_calls=self.budget.max_calls, max_cost=self.budget.max_cost, spent=bounds.spent, lease_of=bounds.run
-        )
-        jury = Jury(self.panel, store=self.url, budget=budget, observation=Observation(metrics=self.totals))
-        jury._say = self.said.append
-        if clock is not None:
-            jury._effects = Effects(clock=clock)
-        async with jury:
-            run = Run(
-                run_id=run_id,
-                resolved=jury._loaded.resolved,
-                cases=case_source(rows(self.count), (), None, None),
-                concurrency=8,
-                adopt=self.adopt,
-                batched=True,
-            )
-            checked = await asyncio.to_thread(preflight, run, jury.store)
-            lines = jury.execute(
-                run, checked, problems=self.problems, batches=batches, supervision=supervision, stopping=stopping
-            )
-            async with aclosing(lines):
-                return [line async for line in lines]
-
-    async def live(self, run_id: str) -> list[dict[str, Any]]:
-        async with Jury(self.panel, store=self.url) as jury:
-            run = Run(
-                run_id=run_id,
-                resolved=jury._loaded.resolved,
-                cases=case_source(rows(self.count), (), None, None),
-                concurrency=8,
-            )
-            checked = await asyncio.to_thread(preflight, run, jury.store)
-            lines = jury.execute(run, checked, problems=self.problems)
-            async with aclosing(lines):
-                return [line async for line in lines]
-
-    def sent_twice(self) -> list[str]:
-        """Calls that stand in two batches, or were made live and in a batch."""
-        own = [one for one in self.account.batches.values() if one.nonce != ANOTHERS]
-        sent = Counter(json.loads(line)["trace"] for one in own for line in one.lines)
-        return [trace for trace, count in sent.items() if count > 1]
-
-    def read(self, work: Any) -> Any:
-        """What `work` returns for the store, which is made where there is none."""
-        upgrade(self.url)
-        with closing(open_store(self.url, write=False)) as store:
-            return work(store)
-
-
-class MovedClock:
-    """An hour goes by at each look."""
-
-    def __init__(self) -> None:
-        self.now = 1_800_000_000_000_000
-
-    def __call__(self) -> int:
-        self.now += 3_600_000_000
-        return self.now
-
-
-def exchanges(store: EventStore) -> list[ExchangeRecorded]:
-    return [
-        one
-        for history in store.histories([row.debate_id for row in store.debates(run_id="night")])
-        for one in history.exchanges
-    ]
-
-
-def verdicts(lines: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    return [(line["case_id"], line["final_verdict"], line["final_score"], line["total_rounds"]) for line in lines]
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def night(request: pytest.FixtureRequest, tmp_path: Path) -> Night:
-    """Over each database."""
-    if request.param == "sqlite":
-        return Night(f"sqlite:///{tmp_path / 'jury.db'}", BatchAccountDouble())
-    url: str = request.getfixturevalue("postgres_url")
-    return Night(url, BatchAccountDouble())
-
-
-async def test_a_run_in_waves_decides_as_a_live_run_over_the_same_answers(night: Night) -> None:
-    batched, live = await night.session(), await night.live("day")
-
-    assert verdicts(batched) == verdicts(live)
-    assert max(line["total_rounds"] for line in batched) > 0
-    assert night.problems == []
-
-
-async def test_every_call_is_recorded_once_via_its_batch_and_without_latency(night: Night) -> None:
-    await night.session()
+@EACH_DATABASE
+async def test_a_run_in_waves_decides_and_is_recorded_as_a_live_run_over_the_same_answers(night: Night) -> None:
+    batched = await night.session()
     recorded = night.read(exchanges)
-
-    assert night.account.asked
-    assert set(night.account.asked.values()) == {1}
-    assert len(recorded) == len(night.account.asked)
-    assert {one.via is not None and one.latency_ms == 0 for one in recorded} == {True}
-    assert {one.via.batch for one in recorded} == set(night.read(lambda store: store.batch_ids("night")))
-
-
-async def test_a_debate_of_batches_verifies_and_replays(night: Night) -> None:
-    await night.session()
-    report = night.read(lambda store: verify(store, deep=True))
-
-    assert report.failures == ()
-    assert (report.debates, report.replayed) == (night.count, night.count)
-
-
-async def test_a_wave_is_no_resumption(night: Night) -> None:
-    await night.session()
     types = night.read(lambda store: Counter(event.type for event in store.read_all(limit=10_000)))
+    report = night.read(lambda store: verify(store, deep=True))
+    live = await night.live("day")
 
-    assert types["coordinator_resumed"] == 0
+    assert verdicts(live) == verdicts(batched)
+    assert max(line["total_rounds"] for line in batched) > 0
+    assert [] == night.problems
+    assert 0 == types["coordinator_resumed"]  # a wave is no resumption
+    assert ((), night.count, night.count) == (report.failures, report.debates, report.replayed)
+    assert {1} == set(night.account.asked.values())
+    assert len(night.account.asked) == len(recorded)
+    assert {True} == {one.via is not None and one.latency_ms == 0 for one in recorded}
+    assert set(night.read(lambda store: store.batch_ids("night"))) == {one.via.batch for one in recorded}
 
 
 async def test_one_pass_submits_and_waits_for_nothing(night: Night) -> None:
@@ -229,10 +83,7 @@ async def test_what_has_no_batches_is_asked_live_in_the_same_wave(night: Night) 
     assert recorded
 
 
-def dies_at(night: Night, call: str) -> None:
-    night.account.fails[call] = Died()  # type: ignore[assignment]
-
-
+@EACH_DATABASE
 @pytest.mark.parametrize("call", ["upload", "submit", "state", "results"])
 async def test_a_process_that_dies_sends_nothing_twice_and_loses_nothing(
     night: Night, call: str, monkeypatch: pytest.MonkeyPatch
@@ -243,7 +94,7 @@ async def test_a_process_that_dies_sends_nothing_twice_and_loses_nothing(
         await night.session()
     lines = await night.session(patience=BatchPatience(arrival=0.0))
 
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
     assert len(night.read(exchanges)) == len(set(night.account.asked))
     assert night.sent_twice() == []
     facts = night.read(lambda store: list(batches_of(store, "night")))
@@ -322,7 +173,7 @@ async def test_what_is_no_answer_is_no_exchange_and_is_asked_again(
     lines = await night.session()
     facts = night.read(lambda store: list(batches_of(store, "night")))
 
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
     assert [sorted(one.unanswered) for one in facts if one.unanswered] == [[1]]
     assert [line for line in night.said if said in line] != []
 
@@ -336,7 +187,7 @@ async def test_results_that_name_unknown_and_doubled_ids_are_counted_and_not_use
     lines = await night.session()
     facts = night.read(lambda store: list(batches_of(store, "night")))
 
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
     assert {(one.closed.unknown, one.closed.doubled) for one in facts if one.closed is not None} == {(1, 1)}
 
 
@@ -355,11 +206,12 @@ async def test_a_batch_that_never_ends_is_cancelled_then_given_up(night: Night) 
     night.account.stuck.add("sent-1")
     lines = await night.session(clock=clock)
 
-    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert verdicts(lines) == await live_verdicts(night)
     assert "sent-1" in night.account.cancelled
     assert [line for line in night.said if "may be paid twice" in line] != []
 
 
+@EACH_DATABASE
 async def test_a_late_answer_stands_in_its_batch_with_its_cost_and_decides_nothing(night: Night) -> None:
     clock = MovedClock()
     night.account.ends = lambda batch_id: batch_id != "sent-1" or len(night.account.batches) > 1
@@ -373,6 +225,7 @@ async def test_a_late_answer_stands_in_its_batch_with_its_cost_and_decides_nothi
     assert report.failures == ()
 
 
+@EACH_DATABASE
 async def test_texts_of_a_debate_are_erased_in_its_batches_too(night: Night) -> None:
     await night.session()
     with closing(open_store(night.url, write=True)) as store:
@@ -388,6 +241,7 @@ async def test_texts_of_a_debate_are_erased_in_its_batches_too(night: Night) -> 
         assert verify(store).failures == ()
 
 
+@EACH_DATABASE
 async def test_a_budget_counts_what_is_in_flight_at_its_upper_bound(night: Night) -> None:
     night.budget = Budget(max_calls=10)
     night.account.ends = lambda _batch_id: False
@@ -414,6 +268,7 @@ async def test_a_session_after_the_answers_counts_what_they_cost(night: Night) -
     assert len(night.read(exchanges)) == 21
 
 
+@EACH_DATABASE
 async def test_batches_go_with_their_run_to_another_store(night: Night, tmp_path: Path) -> None:
     night.account.ends = lambda _batch_id: False
     await night.session(once=True)

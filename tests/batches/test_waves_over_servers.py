@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from batches.test_unusual_nights import SetClock, cancelled
-from batches.test_waves import Night, exchanges, verdicts
 from jury_actors import PATIENCE, Halted, batches_of
 from jury_events import BatchItemsUnanswered, decode_batch
 from jury_providers import BatchJobs, BatchProvider, BatchScript, Simulation, batch_provider, simulation_server
 from jury_providers.simulated.http import server
 from jury_providers.simulated.http.batches.job import BatchJob
 from jury_replay.verify import verify
+from support.nights import Night, SetClock, cancelled, exchanges, verdicts
+from support.tiers import others_full
 
 PANEL = """seats:
 - {juror_id: a, model: openai/gpt-6-sol}
@@ -107,6 +107,7 @@ output = 10.0
 """
 
 
+@pytest.mark.full
 async def test_a_run_in_batches_costs_half_of_a_live_run_over_the_same_answers(
     tmp_path: Path, keys: pytest.MonkeyPatch
 ) -> None:
@@ -197,7 +198,7 @@ def pages_of(night: Night) -> list[BatchItemsUnanswered]:
     ]
 
 
-@pytest.mark.parametrize("hours", [100.0, -100.0])
+@pytest.mark.parametrize("hours", others_full(100.0, -100.0))
 async def test_lost_submissions_are_found_wherever_the_clock_went_and_strangers_left_alone(
     tmp_path: Path, keys: pytest.MonkeyPatch, hours: float
 ) -> None:

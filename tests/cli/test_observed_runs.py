@@ -9,7 +9,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from batches.test_waves import Night
 from jury_events.installation import install_line
 from jury_events.outcome import CallOutcome
 from jury_migrations.upgrading import upgrade
@@ -18,6 +17,7 @@ from jury_providers.simulated.provider import SimulatedProvider
 from jury_store.opening import open_store
 from support.batch_double import BatchAccountDouble
 from support.command_line import CommandLine
+from support.nights import Night
 from support.otlp_receiver import otlp_receiver
 from support.scraped import counts, counts_of_log, samples
 from support.served import line, started, url_in

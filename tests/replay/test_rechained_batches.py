@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from batches.test_waves import Night
 from jury_events.errors import EventError
 from jury_judge.running.supervision import RunSupervision
 from jury_migrations.upgrading import upgrade
@@ -21,6 +20,7 @@ from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_store.run_registry import open_registry
 from support.batch_double import BatchAccountDouble
+from support.nights import Night
 from support.rechained import Log, Place, at, leaves, put, rechained, whole_log
 
 PANEL = """seats:

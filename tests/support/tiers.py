@@ -18,6 +18,15 @@ _LEFT_OUT = "left out"
 _COMMANDS = {FULL: 'pytest -m full; all: -m "full or not full"', LONG: "pytest -m long"}
 
 
+def others_full(*values: Any) -> list[Any]:
+    """Values of a parameter: the first stands for all of them in the default tier."""
+    first, *others = values
+    return [
+        first,
+        *(pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=pytest.mark.full) for one in others),
+    ]
+
+
 def mark_of_case(item: pytest.Item) -> None:
     """A test of a module with the mark `full_for(value)` is `full` where it has this value as a parameter."""
     values = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
