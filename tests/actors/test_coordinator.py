@@ -44,6 +44,7 @@ from support.runtime_harness import (
     fixed_effects,
     repeated_steps,
 )
+from support.tiers import others_full
 from support.waiting import eventually, until
 
 PRESETS = ("parallel-rounds", "adk-sequential", "independent")
@@ -73,7 +74,7 @@ async def test_a_debate_on_sqlite_is_the_same_as_in_memory(
     assert verify(there.store).ok
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", others_full(*PRESETS))
 async def test_the_order_of_answers_does_not_change_a_debate(preset: str) -> None:
     debates = []
     for script in (NO_FAULTS, *(Script(latency=0.004, sigma=1.5, seed=seed) for seed in range(4))):
@@ -84,7 +85,7 @@ async def test_the_order_of_answers_does_not_change_a_debate(preset: str) -> Non
     assert all(debate == debates[0] for debate in debates[1:])
 
 
-@pytest.mark.parametrize("replicas", [1, 3])
+@pytest.mark.parametrize("replicas", others_full(3, 1))
 async def test_one_pool_of_jurors_serves_many_debates_at_once(store: KeptStore, replicas: int) -> None:
     meter = Meter()
     meter.open.clear()
@@ -105,8 +106,12 @@ async def test_no_more_debates_at_once_than_asked_for(store: KeptStore) -> None:
     assert meter.most_running == 2 * 3
 
 
-@pytest.mark.parametrize("answered", [True, False], ids=["answered", "unanswered"])
-@pytest.mark.parametrize("preset", ["parallel-rounds", "adk-sequential"])
+@pytest.mark.parametrize(
+    ("preset", "answered"),
+    others_full(
+        ("adk-sequential", True), ("adk-sequential", False), ("parallel-rounds", True), ("parallel-rounds", False)
+    ),
+)
 async def test_a_debate_cut_off_after_any_append_continues_to_the_same_end(preset: str, answered: bool) -> None:
     cuts = await _cut_everywhere(KeptStore, answered=answered, preset=preset)
 

@@ -13,6 +13,7 @@ from jury_actors.placement import place_of
 from jury_replay.verify import verify
 from jury_store import StoreFailed
 from support.runtime_harness import KeptStore, Meter, Run, broken_promises, completed, repeated_steps
+from support.tiers import others_full
 from support.waiting import until
 
 DEBATES = 12
@@ -45,7 +46,7 @@ def test_a_machine_of_few_cores_has_one_coordinator_and_one_clerk_keeps_up_with_
     assert [1, 1, 1, 2, 2, 2] == [coordinators_for(cpus) for cpus in (1, 2, 7, 8, 64, 10_000)]
 
 
-@pytest.mark.parametrize("coordinators", [2, 3])
+@pytest.mark.parametrize("coordinators", others_full(3, 2))
 async def test_debates_of_several_coordinators_equal_those_of_one(store: KeptStore, coordinators: int) -> None:
     alone, shared = Run(KeptStore(), debates=DEBATES), Run(store, debates=DEBATES)
     await alone.execute()
@@ -68,7 +69,7 @@ async def test_each_coordinator_writes_under_an_epoch_of_its_own(store: KeptStor
     assert {1, 2} == epochs
 
 
-@pytest.mark.parametrize(("before", "after"), [(1, 3), (3, 1), (2, 3)])
+@pytest.mark.parametrize(("before", "after"), others_full((2, 3), (1, 3), (3, 1)))
 async def test_a_run_goes_on_under_another_number_of_coordinators(store: KeptStore, before: int, after: int) -> None:
     run, meter = Run(store, debates=DEBATES), Meter()
     meter.closed_for = lambda trace: "/round-" in trace or "/final" in trace

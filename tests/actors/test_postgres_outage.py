@@ -35,6 +35,7 @@ def url(postgres: PostgresServer) -> str:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.kill
 @pytest.mark.parametrize(
     "on_ray",

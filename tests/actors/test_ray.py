@@ -26,6 +26,7 @@ from support.runtime_harness import (
     completed,
     resume_in_process,
 )
+from support.tiers import others_full
 from support.waiting import comes
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
@@ -73,7 +74,7 @@ def resumed(run: Run) -> list[str]:
     return [debate for debate in run.cases if any("resumed/" in one for one in run.event_ids(debate))]
 
 
-@pytest.mark.parametrize("killed", ["JurorActor", "CoordinatorActor", "ClerkActor"])
+@pytest.mark.parametrize("killed", others_full("CoordinatorActor", "JurorActor", "ClerkActor"))
 async def test_debates_survive_the_kill_of_any_process(
     sqlite_url: str, reader: EventStore, tmp_path: Path, killed: str
 ) -> None:

@@ -145,7 +145,12 @@ def endpoints(server: Simulation) -> dict[str, Endpoint]:
 @pytest.mark.parametrize(
     ("prompts", "billing"),
     [
-        pytest.param(prompts, billing, id=f"{name}, prompts {prompts}")
+        pytest.param(
+            prompts,
+            billing,
+            id=f"{name}, prompts {prompts}",
+            marks=() if name == "kept where it pays" else pytest.mark.full,
+        )
         for name, billing in BILLINGS.items()
         for prompts in billing.prompts
     ],

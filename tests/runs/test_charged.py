@@ -76,6 +76,7 @@ def keeps_to_the_budget(command: Command, server: ChargingServer, panel: Path, k
     assert f"a higher bound than ${MOST:.2f}" in said
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kills", [2, pytest.param(5, marks=pytest.mark.long)])
 def test_a_run_that_is_killed_with_calls_in_flight_is_charged_no_more_than_its_budget(
     command: Command, server: ChargingServer, panel: Path, kills: int
@@ -83,7 +84,7 @@ def test_a_run_that_is_killed_with_calls_in_flight_is_charged_no_more_than_its_b
     keeps_to_the_budget(command, server, panel, kills)
 
 
-@pytest.mark.full
+@pytest.mark.long
 def test_a_run_on_postgresql_that_is_killed_is_charged_no_more_than_its_budget(
     postgres_command: Command, server: ChargingServer, panel: Path
 ) -> None:
@@ -109,13 +110,14 @@ def claims_nothing_of_the_other(command: Command, server: ChargingServer, panel:
     assert "2 debates judged before, none now" in second.stderr
 
 
+@pytest.mark.full
 def test_a_command_that_waited_for_another_claims_none_of_its_calls(
     command: Command, server: ChargingServer, panel: Path
 ) -> None:
     claims_nothing_of_the_other(command, server, panel)
 
 
-@pytest.mark.full
+@pytest.mark.long
 def test_a_command_that_waited_on_postgresql_claims_none_of_its_calls(
     postgres_command: Command, server: ChargingServer, panel: Path
 ) -> None:

@@ -34,7 +34,7 @@ def is_done(command: Command, last: Started) -> None:
     assert command.verified() == 0
 
 
-@pytest.mark.parametrize("times", [2, pytest.param(8, marks=pytest.mark.long)])
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.full), pytest.param(8, marks=pytest.mark.long)])
 def test_a_run_in_one_process_killed_at_many_moments_comes_to_the_same_end(
     command: Command, undisturbed: Started, times: int
 ) -> None:
@@ -63,6 +63,7 @@ def test_a_run_on_ray_killed_with_every_process_comes_to_the_same_end(
     is_done(command, goes_on_to_the_same_end(command, undisturbed))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "where", ["--in-process", pytest.param("--ray", marks=[pytest.mark.ray, pytest.mark.long], id="on Ray")]
 )

@@ -5,6 +5,7 @@ import pytest
 from support.command import Command, Started
 
 
+@pytest.mark.full
 def test_a_run_on_postgresql_gives_the_verdicts_of_one_on_sqlite(
     postgres_command: Command, undisturbed: Started
 ) -> None:

@@ -17,6 +17,7 @@ import pytest
 from jury_events import ExchangeRecorded, calls_stream, decode
 from jury_store import open_store
 from support.command_line import CommandLine
+from support.tiers import others_full
 from support.waiting import eventually
 
 CANARY = "sk-canary-0123456789abcdef0123456789abcdef"
@@ -76,7 +77,7 @@ def course(found: list[ExchangeRecorded]) -> Counter[tuple[object, ...]]:
     )
 
 
-@pytest.mark.parametrize("preset", ["parallel-rounds", "adk-sequential"])
+@pytest.mark.parametrize("preset", others_full("parallel-rounds", "adk-sequential"))
 def test_the_verdicts_equal_those_of_simulated_jurors_in_process(jury: CommandLine, serve: Serve, preset: str) -> None:
     variables = serve("--port", "0")
     simulated = ("simulated/a", "simulated/b", "simulated/c")

@@ -7,6 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from jury_events import EventError
 from jury_judge import judge_run
 from jury_replay.verify import verify
@@ -34,6 +36,7 @@ async def judged(cases: Path, url: str, folder: Path) -> Log:
         return whole_log(store)
 
 
+@pytest.mark.full
 async def test_a_changed_place_or_carried_vote_is_named(cases: Path, url: str, tmp_path: Path) -> None:
     log = await judged(cases, url, tmp_path)
     same = verify(rechained(log, MemoryEventStore()), deep=True)

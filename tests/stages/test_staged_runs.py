@@ -30,6 +30,7 @@ from jury_replay import DebateSelection
 from jury_replay.replay import replay
 from jury_store import ALL_STAGES, DebateFilter, DebateRow, open_registry, open_store
 from support.ladders import Accepts, a_certificate, a_ladder, panel_file, staged
+from support.tiers import others_full
 
 PASSES: Accepts = {"pass": 1.0}
 EARLY, LATE = ["c0", "c2", "c4"], ["c1", "c3", "c5"]
@@ -95,7 +96,7 @@ async def test_a_case_goes_to_the_next_stage_unless_its_verdict_is_accepted(
     assert {"equal"} == {one.status for one in replayed}
 
 
-@pytest.mark.parametrize("calls", [None, 16])
+@pytest.mark.parametrize("calls", others_full(16, None))
 async def test_a_staged_run_of_another_process_is_followed_through_its_stages(
     cases: Path, url: str, tmp_path: Path, calls: int | None
 ) -> None:
@@ -111,7 +112,7 @@ async def test_a_staged_run_of_another_process_is_followed_through_its_stages(
     assert (outcome.short is None) == (len(seen) == 6)
 
 
-@pytest.mark.parametrize("preflight", [60.0, 0.0])
+@pytest.mark.parametrize("preflight", others_full(60.0, 0.0))
 async def test_who_judges_and_who_follows_hear_of_the_debates_of_each_stage(
     cases: Path, url: str, tmp_path: Path, preflight: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,7 +185,7 @@ def test_what_is_audited_follows_from_a_secret_and_the_case() -> None:
     assert [False, True] == [audited(b"secret", b"case", share) for share in (0.0, 1.0)]
 
 
-@pytest.mark.parametrize("calls", [12, 13, 16, 20, 24, 30])
+@pytest.mark.parametrize("calls", others_full(16, 12, 20, 30))
 async def test_a_budget_that_ends_in_or_between_stages_leaves_the_rest_to_the_same_command(
     cases: Path, url: str, tmp_path: Path, calls: int
 ) -> None:
@@ -276,7 +277,7 @@ async def test_other_cases_of_a_run_add_to_its_size_whatever_stage_the_others_ha
     assert 6 == run.cases
 
 
-@pytest.mark.parametrize(("threshold", "calls"), [(0.6, {2}), (1.0, {2, 3})])
+@pytest.mark.parametrize(("threshold", "calls"), others_full((1.0, {2, 3}), (0.6, {2})))
 async def test_a_stage_that_stops_early_accepts_what_it_would_accept_of_all_its_seats(
     cases: Path, tmp_path: Path, threshold: float, calls: set[int]
 ) -> None:
