@@ -75,11 +75,12 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize("answer", ACCEPTED.values(), ids=ACCEPTED.keys())
-def test_a_well_formed_answer_is_accepted(answer: str) -> None:
-    outcome = parse_answer(answer.encode(), SPEC)
+def test_a_well_formed_answer_is_accepted(subtests: pytest.Subtests) -> None:
+    for name, answer in ACCEPTED.items():
+        with subtests.test(name):
+            outcome = parse_answer(answer.encode(), SPEC)
 
-    assert isinstance(outcome, ParsedAnswer), outcome
+            assert isinstance(outcome, ParsedAnswer), outcome
 
 
 REFUSED: dict[str, tuple[R, str | bytes]] = {
@@ -205,9 +206,10 @@ def test_a_text_with_the_characters_of_a_ballot_in_another_order_is_accepted() -
     assert isinstance(parse_answer(text(rationale=said).encode(), SPEC), ParsedAnswer)
 
 
-@pytest.mark.parametrize(("expected", "answer"), REFUSED.values(), ids=REFUSED.keys())
-def test_an_unusable_answer_is_refused_with_its_reason(expected: R, answer: str | bytes) -> None:
-    assert expected == reason(answer)
+def test_an_unusable_answer_is_refused_with_its_reason(subtests: pytest.Subtests) -> None:
+    for name, (expected, answer) in REFUSED.items():
+        with subtests.test(name):
+            assert expected == reason(answer)
 
 
 SCENARIOS_REFUSED: dict[str, tuple[R, Any]] = {
@@ -329,14 +331,15 @@ def test_a_detail_quotes_nothing_of_the_answer(answer: str) -> None:
     assert "⟦" not in outcome.detail
 
 
-@pytest.mark.parametrize("answer", [answer for _, answer in REFUSED.values()], ids=REFUSED.keys())
-def test_a_detail_is_one_short_printable_line_without_the_ballot(answer: str | bytes) -> None:
-    outcome = parse_answer(answer.encode() if isinstance(answer, str) else answer, SPEC)
+def test_a_detail_is_one_short_printable_line_without_the_ballot(subtests: pytest.Subtests) -> None:
+    for name, (_, answer) in REFUSED.items():
+        with subtests.test(name):
+            outcome = parse_answer(answer.encode() if isinstance(answer, str) else answer, SPEC)
 
-    assert isinstance(outcome, AnswerRefusal)
-    assert outcome.detail.isprintable()
-    assert 0 < len(outcome.detail) <= 200
-    assert BALLOT not in outcome.detail
+            assert isinstance(outcome, AnswerRefusal)
+            assert outcome.detail.isprintable()
+            assert 0 < len(outcome.detail) <= 200
+            assert BALLOT not in outcome.detail
 
 
 @given(st.lists(st.text(" -_.\n\t・日é\u200b\U0001f600/+", max_size=3), min_size=len(BALLOT), max_size=len(BALLOT)))
