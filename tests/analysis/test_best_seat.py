@@ -43,6 +43,7 @@ def test_the_panel_wins_where_its_seats_err_apart() -> None:
     assert "a" == found.hindsight_seat
 
 
+@pytest.mark.full
 def test_a_seat_that_is_best_by_luck_is_flattered_in_hindsight_alone() -> None:
     generator = np.random.default_rng(3)
     apart, hindsight = [], []

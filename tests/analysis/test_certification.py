@@ -15,6 +15,7 @@ from jury_analysis.verdict_signals import levels
 from jury_analysis.vote_matrix import Bools, Floats, Ints
 from jury_events import ShareSignal
 from support.reference_data import needs_reference_data, reference, triviaqa
+from support.tiers import others_full
 
 CORRECT = Scale(("incorrect", "correct"), ordered=True)
 LEVELS = np.array([1.0, 0.75, 0.5, 0.25])
@@ -152,7 +153,7 @@ def test_a_level_in_too_few_clusters_is_passed_over() -> None:
     assert ["passed over", "certified"] == [one.outcome for one in found.candidates]
 
 
-@pytest.mark.parametrize("clusters", [20, 60, 113])
+@pytest.mark.parametrize("clusters", others_full(20, 60, 113))
 def test_the_promise_holds_where_a_few_clusters_have_all_errors(clusters: int) -> None:
     """In 4.8 % of the clusters all ten cases are wrong, of the others 0.4 %: together more than the risk of 5 %."""
     random, broken = np.random.default_rng(clusters), 0

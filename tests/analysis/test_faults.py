@@ -198,6 +198,7 @@ ROW = st.tuples(
 )
 
 
+@pytest.mark.full
 @given(rows=st.lists(ROW, min_size=1, max_size=6))
 def test_a_share_of_cases_that_cannot_succeed_is_no_number(rows: list[Any]) -> None:
     votes, labels, messages, facts = map(list, zip(*rows, strict=True))

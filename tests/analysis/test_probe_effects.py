@@ -198,6 +198,7 @@ def noisy(random: np.random.Generator, truth: np.ndarray[Any, Any], noise: float
     return [tuple(U if one else S for one in row) for row in truth ^ wrong]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("noise", "samples", "most"),
     [(0.2, 20, 4), *(pytest.param(noise, 100, 10, marks=pytest.mark.long) for noise in (0.05, 0.2))],

@@ -69,6 +69,7 @@ def test_intervals_are_over_clusters() -> None:
     assert (40, 20) == (alone.clusters, paired.clusters)
 
 
+@pytest.mark.full
 def test_the_corrected_share_covers_the_truth() -> None:
     """A jury that says y too often: about 95 % of 300 samples cover the true share, none without correction."""
     generator = np.random.default_rng(4)

@@ -168,13 +168,14 @@ def test_a_run_of_any_spaces_is_one_gap(text: str) -> None:
 
 
 def test_a_very_long_text_is_marked() -> None:
-    text = "これは、長い記録です。 with words, too\n" * 250_000
+    text = "これは、長い記録です。 with words, too\n" * 50_000
 
     marked = mark(text, M)
 
-    assert marked.count("\n") == 250_000
+    assert marked.count("\n") == 50_000
 
 
+@pytest.mark.full  # `tests/events/test_hidden_characters.py` has the digest of the table
 def test_every_hidden_category_of_this_unicode_is_hidden() -> None:
     hidden = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
 
