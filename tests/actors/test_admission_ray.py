@@ -8,7 +8,6 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-import ray
 
 from jury_actors import AdmissionClient, Ceiling, Finished, Halted, NodeCheck, ray_runtime
 from jury_actors.admission.service import AdmissionInterface
@@ -85,6 +84,8 @@ async def test_a_budget_whose_process_was_killed_halts_the_run_rather_than_overs
 async def test_a_runtime_with_limited_models_runs_its_debates(
     sqlite_url: str, reader: EventStore, shared: bool
 ) -> None:
+    import ray
+
     run = Run(reader, debates=2, **LIMITED)
     with patch("jury_actors.ray_nodes.NodeCheck", lambda *_: NodeCheck()):  # the fallback is never called, has no key
         found = await execute_on_ray(run, sqlite_url, shared_cluster=shared)
@@ -107,6 +108,8 @@ async def take(client: AdmissionClient, limits: Limits, most: list[int], running
 
 @pytest.fixture
 async def limiter() -> AsyncIterator[Any]:
+    import ray
+
     handle = ray.remote(LimiterActor).options(max_restarts=-1, num_cpus=0).remote()
     yield handle
     ray.kill(handle)
@@ -140,6 +143,8 @@ async def test_no_call_is_lost_with_a_limiter_that_is_killed(limiter: Any) -> No
 
 
 async def test_a_shared_limiter_that_died_is_made_again_by_its_next_client() -> None:
+    import ray
+
     client = AdmissionClient(ray_proxy(AdmissionInterface, shared_limiter, replaceable=True), "a")
     most: list[int] = []
     running = [0]

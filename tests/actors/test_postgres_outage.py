@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from jury_actors import in_process_runtime
-from jury_actors.ray_runtime import ray_runtime
 from jury_migrations import upgrade
 from jury_providers import Script
 from jury_replay.verify import verify
@@ -44,6 +43,8 @@ def url(postgres: PostgresServer) -> str:
 async def test_a_run_waits_for_its_store_and_asks_nothing_twice(
     postgres: PostgresServer, url: str, tmp_path: Path, request: pytest.FixtureRequest, *, on_ray: bool
 ) -> None:
+    from jury_actors.ray_runtime import ray_runtime
+
     reader = open_store(url, write=False)
     run = Run(reader, debates=6, case=a_case_with_records)
     run.patience = 300.0

@@ -1,7 +1,7 @@
 """Why Ray lost a process is one line."""
 
 import pytest
-from ray.exceptions import ActorDiedError, OutOfMemoryError, RayError
+from ray.exceptions import ActorDiedError, RayError
 
 from jury_actors.errors import DetachedRunLost
 from jury_actors.ray_losses import loss_reason
@@ -19,6 +19,8 @@ Top 10 memory users: PID\tMEM(GB)\tCOMMAND
 
 
 def test_memory_that_was_short_is_named_with_its_node_and_the_remedy() -> None:
+    from ray.exceptions import OutOfMemoryError
+
     line = loss_reason(OutOfMemoryError(OUT_OF_MEMORY))
 
     assert line.startswith(
@@ -30,6 +32,8 @@ def test_memory_that_was_short_is_named_with_its_node_and_the_remedy() -> None:
 
 
 def test_memory_that_was_short_is_named_in_whatever_words_a_release_of_ray_says_it() -> None:
+    from ray.exceptions import OutOfMemoryError
+
     assert loss_reason(OutOfMemoryError("no memory\nat all")).startswith(
         "Ray killed it because memory on its node was short; run fewer"
     )
@@ -45,6 +49,8 @@ def test_other_losses_are_one_line_too(error: RayError) -> None:
 
 
 def test_a_detached_run_that_was_lost_says_what_to_do() -> None:
+    from ray.exceptions import OutOfMemoryError
+
     lost = DetachedRunLost("first", loss_reason(OutOfMemoryError(OUT_OF_MEMORY)))
 
     assert Failure.STOPPED == lost.failure

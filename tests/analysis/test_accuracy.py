@@ -6,9 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import t
-from sklearn.metrics import cohen_kappa_score
-from statsmodels.stats.inter_rater import cohens_kappa
 
 from jury_analysis import OURS, AccuracyReport, Scale
 from jury_analysis.accuracy import accuracy
@@ -128,6 +125,10 @@ def test_a_seat_that_is_always_right_has_kappa_one_without_an_interval() -> None
 
 
 def test_kappa_and_its_interval_agree_with_other_libraries() -> None:
+    from scipy.stats import t
+    from sklearn.metrics import cohen_kappa_score
+    from statsmodels.stats.inter_rater import cohens_kappa
+
     random = np.random.default_rng(3)
     labels = [OURS.categories[code] for code in random.choice(3, 200, p=(0.75, 0.05, 0.2))]
     verdicts = [

@@ -3,13 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-import krippendorff
 import numpy as np
 import pyarrow as pa
 import pytest
-from nltk.metrics.agreement import AnnotationTask
-from sklearn.metrics import cohen_kappa_score
-from statsmodels.stats.inter_rater import fleiss_kappa
 
 from jury_analysis import OURS, Agreement, Estimate, Scale, VoteMatrix, check
 from jury_analysis.agreement import agreement
@@ -73,6 +69,9 @@ def test_two_seats_by_hand() -> None:
 
 
 def test_alpha_agrees_with_the_libraries() -> None:
+    import krippendorff
+    from nltk.metrics.agreement import AnnotationTask
+
     votes = random_votes()
     found = of(votes)
 
@@ -91,6 +90,8 @@ def test_alpha_agrees_with_the_libraries() -> None:
 
 
 def test_alpha_of_scores_agrees_with_the_library() -> None:
+    import krippendorff
+
     generator = np.random.default_rng(12)
     scores = np.round(generator.normal(60, 15, (50, 1)) + generator.normal(0, 8, (50, 3)), 1).clip(0, 100)
     votes = [["high"] * 3] * 50
@@ -103,6 +104,8 @@ def test_alpha_of_scores_agrees_with_the_library() -> None:
 
 
 def test_fleiss_agrees_with_statsmodels() -> None:
+    from statsmodels.stats.inter_rater import fleiss_kappa
+
     votes = random_votes(complete=True)
     table = [[row.count(category) for category in THREE.categories] for row in votes]
 
@@ -110,6 +113,8 @@ def test_fleiss_agrees_with_statsmodels() -> None:
 
 
 def test_kappa_of_each_pair_agrees_with_scikit_learn() -> None:
+    from sklearn.metrics import cohen_kappa_score
+
     votes = random_votes()
     found = of(votes)
 

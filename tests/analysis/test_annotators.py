@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import false_discovery_control, ttest_1samp
 
 from jury_analysis import OURS, AnnotatorReport, Scale, UnknownVerdict, VoteMatrix
 from jury_analysis.annotators import annotations, annotators
@@ -72,6 +71,8 @@ def noisy(n: int, accuracies: tuple[float, ...], seed: int = 7) -> tuple[list[An
 
 
 def test_the_test_follows_its_definition() -> None:
+    from scipy.stats import false_discovery_control, ttest_1samp
+
     votes, labels = noisy(80, (0.8, 0.8, 0.7, 0.75))
     found = annotators(matrix(votes), labels, epsilon=0.15).tests[0]
     humans = np.array(labels["label"].to_pylist()).reshape(80, 3)

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
 
 from jury_analysis import (
     OURS,
@@ -67,6 +65,8 @@ def test_the_share_has_every_seat_in_its_denominator() -> None:
 
 
 def test_isotonic_regression_agrees_with_scikit_learn() -> None:
+    from sklearn.isotonic import IsotonicRegression
+
     signal, votes = fitted("isotonic")
     shares = signal_values(fit_signal("share", votes, votes.labels >= 0), votes)
     right = votes.verdicts == votes.labels
@@ -76,6 +76,8 @@ def test_isotonic_regression_agrees_with_scikit_learn() -> None:
 
 
 def test_learned_weights_agree_with_scikit_learn() -> None:
+    from sklearn.linear_model import LogisticRegression
+
     signal, votes = fitted("weights")
     signs = np.where(votes.matrix.votes == 1, 1.0, -1.0)
     inputs = np.hstack(

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
-from scipy.stats import beta, binomtest, t, ttest_1samp
 
 from jury_analysis import CalibrationOptions, Certificate, Scale, calibrate, signal_values
 from jury_analysis.calibration import promised
@@ -40,6 +38,8 @@ def test_the_fewest_labels_certify_exactly_if_nothing_is_wrong(risk: float, conf
 
 @pytest.mark.parametrize(("wrong", "accepted"), [(0, 10), (4, 428), (26, 878), (10, 10), (1, 2)])
 def test_the_exact_bound_agrees_with_scipy(wrong: int, accepted: int) -> None:
+    from scipy.stats import binomtest
+
     oracle = binomtest(wrong, accepted, alternative="less").proportion_ci(confidence_level=0.9, method="exact")
 
     assert oracle.high == pytest.approx(clopper_pearson(wrong, accepted, 0.9))
@@ -105,6 +105,9 @@ def drawn(seed: int, clusters: int = 60, rate: float = 0.1) -> tuple[Bools, Bool
 def t_limit(accepted: Bools, wrong: Bools, codes: Ints) -> float:
     """The risk at which the t-test of the clusters is at its limit."""
 
+    from scipy.optimize import brentq
+    from scipy.stats import ttest_1samp
+
     def p_value(risk: float) -> float:
         excess = np.bincount(codes, weights=accepted * (wrong - risk))
         return float(ttest_1samp(excess, 0.0, alternative="less").pvalue)
@@ -114,6 +117,9 @@ def t_limit(accepted: Bools, wrong: Bools, codes: Ints) -> float:
 
 def effective_limit(accepted: Bools, wrong: Bools, codes: Ints) -> float:
     """Korn and Graubard's limit by the textbook: a binomial one of the effective number of units."""
+
+    from scipy.stats import beta, t
+
     kept, number = np.unique(codes[accepted], return_inverse=True)
     clusters, units, share = len(kept), int(accepted.sum()), wrong[accepted].mean()
     residuals = np.bincount(number, weights=wrong[accepted] - share)

@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, t
-from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from jury_analysis import OURS, ConfidenceCurve, Scale
 from jury_analysis.confidence import bin_of, confidence, score_confidence
@@ -74,6 +72,8 @@ def test_ties_count_half_in_auroc() -> None:
 
 
 def test_brier_and_auroc_agree_with_scikit_learn() -> None:
+    from sklearn.metrics import brier_score_loss, roc_auc_score
+
     right, values = random_confidences(300)
     curve = stated(right, values)
 
@@ -82,6 +82,8 @@ def test_brier_and_auroc_agree_with_scikit_learn() -> None:
 
 
 def test_wilson_intervals_of_the_bins_agree_with_scipy() -> None:
+    from scipy.stats import binomtest
+
     curve = stated(*random_confidences(300))
 
     for one in curve.bins:
@@ -99,6 +101,8 @@ def test_bins_of_few_clusters_have_no_interval_however_many_units_they_have() ->
 
 
 def test_the_error_of_auroc_is_the_sum_of_the_errors_of_both_placements() -> None:
+    from scipy.stats import t
+
     random = np.random.default_rng(8)
     values = random.choice([0.2, 0.5, 0.9], 50)
     right = random.random(50) < values
@@ -115,6 +119,8 @@ def test_the_error_of_auroc_is_the_sum_of_the_errors_of_both_placements() -> Non
 
 @pytest.mark.full
 def test_the_interval_of_auroc_agrees_with_a_bootstrap_of_clusters() -> None:
+    from sklearn.metrics import roc_auc_score
+
     right, values = random_confidences(300)
     clusters = [f"k{number // 5:02}" for number in range(300)]
     interval = stated(right, values, clusters=clusters).auroc.interval

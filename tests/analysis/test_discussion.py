@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import ttest_1samp
-from statsmodels.stats.multitest import multipletests
 
 from jury_analysis import OURS, DiscussionReport, Scale, by_round, check
 from jury_analysis.discussion import discussion
@@ -118,6 +116,9 @@ def test_rounds_count_debates_votes_and_right_pluralities() -> None:
 
 
 def test_the_net_gain_is_tested_over_clusters_and_corrected_for_the_steps() -> None:
+    from scipy.stats import ttest_1samp
+    from statsmodels.stats.multitest import multipletests
+
     random = np.random.default_rng(4)
     drawn = random.random((3, 60, 3)) < np.array([0.5, 0.65, 0.7])[:, None, None]
     rounds = [[tuple(S if one else U for one in votes) for votes in each] for each in drawn]

@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.stats import binom, pearsonr
 
 from jury_analysis import OURS, EffectiveVotes, Scale
 from jury_analysis.effective_votes import effective_votes, probability_of_majority
@@ -36,6 +35,8 @@ def test_uncorrelated_errors_are_worth_as_many_votes_as_seats() -> None:
 
 
 def test_phi_is_the_correlation_of_errors_where_both_seats_decided() -> None:
+    from scipy.stats import pearsonr
+
     random = np.random.default_rng(5)
     hard = random.random(60) < 0.3
     rows = [tuple(int(random.random() > (0.7 if one else 0.1)) for _ in range(3)) for one in hard]
@@ -82,6 +83,8 @@ def test_majority_and_best_seat_are_of_the_units_that_all_seats_decided() -> Non
 
 
 def test_accuracy_if_independent_of_equal_seats_is_binomial() -> None:
+    from scipy.stats import binom
+
     chance = probability_of_majority(np.array([[0.8] * 5, [0.6] * 5]))
 
     assert list(binom.sf(2, 5, [0.8, 0.6])) == pytest.approx(list(chance))

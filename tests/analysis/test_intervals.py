@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, ttest_1samp
-from statsmodels.stats.multitest import multipletests
 
 from jury_analysis import Estimate, Interval
 from jury_analysis.estimate import missing
@@ -175,6 +173,8 @@ def test_a_clustered_mean_by_hand() -> None:
 
 
 def test_clusters_of_one_unit_give_the_t_test() -> None:
+    from scipy.stats import ttest_1samp
+
     values = np.random.default_rng(8).normal(0.2, 1, size=60)
 
     found = clustered_mean(values, np.ones(60), np.arange(60))
@@ -193,6 +193,8 @@ def test_units_without_weight_do_not_count() -> None:
 
 
 def test_a_proportion_of_single_units_has_wilsons_interval() -> None:
+    from scipy.stats import binomtest
+
     right = np.arange(50) < 40
 
     estimate = proportion(right, np.ones(50, dtype=bool), np.arange(50))
@@ -215,6 +217,8 @@ def test_a_proportion_of_clusters_has_the_clustered_interval() -> None:
 
 
 def test_where_all_units_agree_wilson_counts_clusters() -> None:
+    from scipy.stats import binomtest
+
     estimate = proportion(np.ones(100), np.ones(100), np.repeat(np.arange(25), 4))
 
     expected = binomtest(25, 25).proportion_ci(method="wilson")
@@ -232,6 +236,8 @@ def test_a_clustered_proportion_stays_between_zero_and_one() -> None:
 
 
 def test_holm_agrees_with_statsmodels() -> None:
+    from statsmodels.stats.multitest import multipletests
+
     p_values = [0.04, 0.01, 0.03, 0.5, 0.005]
 
     assert multipletests(p_values, method="holm")[1] == pytest.approx(list(holm(p_values)))

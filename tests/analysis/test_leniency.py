@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from statsmodels.api import OLS, add_constant
 
 from jury_analysis import OURS, Scale, length_effects, own_family
 from jury_analysis.model_families import model_family
@@ -86,6 +85,9 @@ def test_judges_of_triviaqa_have_the_leniency_that_was_computed_elsewhere() -> N
 
 def regression(values: Any, columns: Any, clusters: Any) -> Any:
     """Cluster-robust least squares with the correction K/(K-1) alone."""
+
+    from statsmodels.api import OLS, add_constant
+
     fitted = OLS(values, add_constant(columns)).fit(
         cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}
     )

@@ -5,9 +5,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import binomtest
-from statsmodels.stats.contingency_tables import SquareTable
-from statsmodels.stats.multitest import multipletests
 
 from jury_analysis import OURS, BadBallots, MixedPanels, OnlySimulated, Paired, PairedOptions, PairedTest, Scale
 from jury_analysis.paired import paired
@@ -51,6 +48,8 @@ def test_flips_have_a_direction() -> None:
     ],
 )
 def test_the_tests_are_those_of_statsmodels(table: list[list[int]]) -> None:
+    from statsmodels.stats.contingency_tables import SquareTable
+
     report = from_table(table)
     used = [c for c in range(3) if sum(table[c]) + sum(row[c] for row in table)]
     oracle = SquareTable(np.array(table)[np.ix_(used, used)], shift_zeros=False)
@@ -133,6 +132,8 @@ def test_scores_change_by_the_mean_difference() -> None:
 
 
 def test_labels_tell_which_flips_help() -> None:
+    from scipy.stats import binomtest
+
     labels = [S, S, U, U, U, None]
     report = paired(one_seat([S, U, S, U, U, S], labels=labels), one_seat([S, S, U, S, U, U], labels=labels))
     against = report.against_labels
@@ -167,6 +168,8 @@ def test_fewer_than_ten_clusters_have_neither_test_nor_interval() -> None:
 
 
 def test_all_p_values_are_one_family() -> None:
+    from statsmodels.stats.multitest import multipletests
+
     report = from_table([[30, 8, 5], [2, 20, 9], [1, 3, 25]])
     tables, changes = (report.marginal_homogeneity, report.symmetry), report.shares
     found = [(one.p_value, one.p_holm) for one in tables] + [(one.p_value, one.p_holm) for one in changes]

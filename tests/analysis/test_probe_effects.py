@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import binomtest
 
 from jury_analysis import OURS, PairedOptions, ProbeBallots, ProbedRater, ProbeEffect, Scale
 from jury_analysis.probe_effects import probe_effects
@@ -42,6 +41,8 @@ def test_flips_are_counted_for_the_jury_and_for_each_seat() -> None:
 
 
 def test_flips_in_one_direction_are_found_and_named() -> None:
+    from scipy.stats import binomtest
+
     found = effect(a_probe([(U,)] * 12, [(S,)] * 12))
 
     expected = binomtest(12, 12).pvalue
@@ -129,6 +130,8 @@ def test_all_tests_are_one_family() -> None:
 
 
 def test_pairs_of_one_cluster_count_once() -> None:
+    from scipy.stats import binomtest
+
     clusters = {"clusters": [f"k{index // 4}" for index in range(20)]}
     found = effect(a_probe([(U,)] * 20, [(S,)] * 20, of_cases=clusters, of_twins=clusters))
 
@@ -137,6 +140,8 @@ def test_pairs_of_one_cluster_count_once() -> None:
 
 
 def test_the_exact_tests_are_those_of_scipy() -> None:
+    from scipy.stats import binomtest
+
     clusters = np.arange(30, dtype=np.int32)
     steps = np.array([-1] * 9 + [1] * 3 + [0] * 18)
     passed = np.array([True] * 4 + [False] * 26)
@@ -177,6 +182,9 @@ def test_the_bound_is_not_below_the_rate_of_any_clusters() -> None:
 @pytest.mark.parametrize("passing", [0, 1])
 def test_the_test_of_tolerance_counts_all_units_of_a_cluster(passing: int) -> None:
     """Half of the units pass in each of 20 pairs: 20 clusters are worth 20 units, of which 10 pass."""
+
+    from scipy.stats import binomtest
+
     clusters = np.repeat(np.arange(20), 2).astype(np.int32)
     passed = np.tile([passing == 0, passing == 1], 20)
     p_value = tolerance_test(passed, np.ones(40, dtype=np.bool_), clusters, 0.05)
