@@ -46,8 +46,8 @@ _SLOW = ("ray", "kill")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two workers more than cores: tests wait a third of their time for processes that they started."""
-    return (psutil.cpu_count() or 1) + 2
+    """One worker more than cores: tests wait a part of their time for processes that they started."""
+    return (psutil.cpu_count() or 1) + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
