@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from jury_events.calibration import Acceptance
-from jury_events.verdict import Verdict
+from jury_events import Acceptance, Verdict
+from jury_views import LABELS
 from jury_views.acceptance_line import acceptance_line
-from jury_views.debate_labels import LABELS
 
 
 def said(language: Any, **fields: Any) -> str:

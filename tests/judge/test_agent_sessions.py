@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from jury_cases.errors import CaseFileError
-from jury_cases.files import CaseFiles
-from jury_events.case import Case
+from jury_cases import CaseFileError, CaseFiles
+from jury_events import Case
 
 SESSION = "46a2e274-786f-4737-8c7e-a8091b5f3dad"
 

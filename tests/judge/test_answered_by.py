@@ -5,18 +5,10 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from jury_cli.results import Results
-from jury_events.codec import DebateEvent, encode
-from jury_events.debate_events import RoundStarted
-from jury_events.envelope import StoredEvent
-from jury_events.errors import EventError
-from jury_events.exchange import Usage
-from jury_events.outcome import CallOutcome
-from jury_events.verdict import Verdict
-from jury_views.answered_by import answered_in_stream, answers
-from jury_views.result_lines import collaborative_result, result_line
-from jury_views.terminal.debate import render_debate
-from jury_views.terminal.live_lines import LiveLines
+from jury_cli import Results
+from jury_events import CallOutcome, DebateEvent, EventError, RoundStarted, StoredEvent, Usage, Verdict, encode
+from jury_views import LiveLines, answered_in_stream, answers, collaborative_result, render_debate
+from jury_views.result_lines import result_line
 from support.debate_builder import SEATS, DebateBuilder
 
 FAIL = Verdict.UNSAFE_FAIL

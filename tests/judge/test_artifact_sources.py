@@ -7,11 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from jury_cases import artifact_sources
-from jury_cases.artifact_hosts import parse_hosts
-from jury_cases.artifact_sources import ArtifactSources
-from jury_cases.errors import ArtifactSourceError
-from jury_events.errors import SettingError
+from jury_cases import ArtifactSourceError, ArtifactSources, artifact_sources, parse_hosts
+from jury_events import SettingError
 from support.debate_harness import a_case
 from support.tls import server_context
 

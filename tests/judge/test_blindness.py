@@ -6,18 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_events.case import Case
-from jury_events.verdict import Verdict
-from jury_judge.errors import ReviewRefused
+from jury_events import Case, Verdict
+from jury_judge import NewReview, ReviewRefused, record_review, review_queue, withdraw_review
 from jury_judge.reviews.blindness import is_same_text, partial_items, reviewed_same_case
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.review_queue import review_queue
-from jury_judge.reviews.reviews import record_review, withdraw_review
-from jury_replay.erasure import ErasureOrder, erase
+from jury_replay import ErasureOrder, erase
 from jury_replay.quarantine import quarantine
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
+from jury_store import EventStore, MemoryEventStore, open_store
 from support.debate_harness import a_case
 from support.reviewed import judged_debate
 

@@ -4,14 +4,11 @@ from collections.abc import Callable
 from datetime import date
 from unittest.mock import patch
 
-from jury_actors.admission.budget import Ceiling, Spent
-from jury_actors.runtime import in_process_runtime
-from jury_events.exchange import Usage
+from jury_actors import Ceiling, Spent, in_process_runtime
+from jury_events import Usage
 from jury_judge.runs.budgets import ceiling
+from jury_providers import ModelReply, ModelRequest, OnChunk, Prices, Provider, SimulatedProvider
 from jury_providers.price import Price
-from jury_providers.prices import Prices
-from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
-from jury_providers.simulated.provider import SimulatedProvider
 from support.runtime_harness import KeptStore, Run, completed
 
 TODAY = date(2026, 11, 21)

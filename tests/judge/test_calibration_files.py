@@ -14,13 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis.calibration import CalibrationOptions, calibrate
-from jury_analysis.scale import Scale
-from jury_events.calibration import Calibration
-from jury_events.canonical import canonical_json
-from jury_judge.errors import PanelFileError
-from jury_judge.panels.calibration_files import calibration_bytes, read_calibration
-from jury_judge.statistics.calibrating import CalibratedPanel, FoundCalibration
+from jury_analysis import CalibrationOptions, Scale, calibrate
+from jury_events import Calibration, canonical_json
+from jury_judge import FoundCalibration, PanelFileError, calibration_bytes
+from jury_judge.panels.calibration_files import read_calibration
+from jury_judge.statistics.calibrating import CalibratedPanel
 from support.ballot_tables import ballots
 
 TWO = Scale(("bad", "good"), ordered=True)

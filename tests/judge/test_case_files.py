@@ -9,13 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury_cases import CaseFileError, CaseOptions, read_cases
 from jury_cases.containers import json_rows
-from jury_cases.errors import CaseFileError
-from jury_cases.files import read_cases
-from jury_cases.options import CaseOptions
-from jury_events.case import Case
-from jury_events.transcript import Message, Reasoning, ToolCall, ToolResult
-from jury_events.verdict import Verdict
+from jury_events import Case, Message, Reasoning, ToolCall, ToolResult, Verdict
 
 
 def row(**changes: Any) -> dict[str, Any]:

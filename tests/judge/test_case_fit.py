@@ -2,12 +2,10 @@
 
 import pytest
 
-from jury_events.case import Case
-from jury_judge.runs.case_fit import CaseFit
-from jury_judge.runs.preflight import preflight
-from jury_judge.runs.run import Run
-from jury_providers.endpoints import Endpoint
-from jury_store.memory import MemoryEventStore
+from jury_events import Case
+from jury_judge import CaseFit, Run, preflight
+from jury_providers import Endpoint
+from jury_store import MemoryEventStore
 from support.debate_harness import a_case
 from support.pictures import a_case_with_pictures, a_png
 from support.runtime_harness import a_resolved

@@ -6,19 +6,11 @@ from typing import Any
 import orjson
 import pytest
 
-from jury_debate.assignment import OPERATOR_POLICY
-from jury_debate.prompts_v2.item_messages import ItemMessages
-from jury_events.case import Case
-from jury_events.codec import SCHEMAS, decode
-from jury_events.debate_events import DebateOpened
-from jury_events.envelope import StoredEvent
-from jury_events.ids import debate_stream
-from jury_events.provenance import with_provenance
+from jury_debate import OPERATOR_POLICY, ItemMessages
+from jury_events import SCHEMAS, Case, DebateOpened, StoredEvent, debate_stream, decode, with_provenance
 from jury_judge.stores.case_messages import CaseMessages, OpenedCase
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.recorded_case import policy_of_piece
-from jury_store.memory import MemoryEventStore
+from jury_replay import import_cassette, policy_of_piece, read_cassette
+from jury_store import MemoryEventStore
 from support.corpus import CORPUS
 from support.located_debates import POLICY, a_located_case, a_located_debate, a_located_scenario
 from support.stored_debates import store_debate

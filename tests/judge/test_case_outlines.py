@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from jury_cases.errors import CaseFileError
-from jury_cases.files import CaseFiles
-from jury_cases.options import CaseOptions
-from jury_cases.outline import BATCH, MOST, Skip
-from jury_events.case import Case
+from jury_cases import CaseFileError, CaseFiles, CaseOptions, Skip
+from jury_cases.outline import BATCH, MOST
+from jury_events import Case
 
 ANSWERED = {"question": "Open?", "response": "Yes."}
 CHAT = [{"role": "user", "content": "Open?"}, {"role": "assistant", "content": "Yes."}]

@@ -5,12 +5,11 @@ from dataclasses import replace
 import pytest
 
 from jury_cli.views.comparison import debates_page, runs_page
-from jury_events.debate_events import DebateForked
-from jury_events.exchange import Usage
-from jury_events.outcome import CallOutcome
-from jury_judge.comparisons.comparison import Position, compare_debates
-from jury_judge.comparisons.run_comparison import DebateEnd, Flip, compare_runs
-from jury_store.debate_rows import DebateRow
+from jury_events import CallOutcome, DebateForked, Usage
+from jury_judge import Flip, Position
+from jury_judge.comparisons.comparison import compare_debates
+from jury_judge.comparisons.run_comparison import DebateEnd, compare_runs
+from jury_store import DebateRow
 from support.debate_builder import FAIL, PASS, REVIEW, SEATS, DebateBuilder
 
 

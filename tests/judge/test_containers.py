@@ -12,12 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from jury_cases import CaseFileError, CaseOptions, FileRow, read_cases, read_rows
 from jury_cases.containers import compressed, json_text
-from jury_cases.containers.row import FileRow, RowSelection
-from jury_cases.containers.rows import read_rows
-from jury_cases.errors import CaseFileError
-from jury_cases.files import read_cases
-from jury_cases.options import CaseOptions
+from jury_cases.containers.row import RowSelection
 from support.compression import gzipped
 
 ROWS = [{"case_id": f"c{number}", "question": "q", "response": "é" * number} for number in range(5)]

@@ -9,10 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_cases.containers.row import FileRow, RowSelection
-from jury_cases.containers.rows import read_rows
-from jury_cases.errors import CaseFileError
-from jury_cases.files import read_cases
+from jury_cases import CaseFileError, FileRow, read_cases, read_rows
+from jury_cases.containers.row import RowSelection
 from support.compression import gzipped
 
 

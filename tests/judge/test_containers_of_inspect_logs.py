@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from jury_cases import CaseFileError
 from jury_cases.containers import zip_members
-from jury_cases.errors import CaseFileError
 from support.container_files import read, refusal
 
 HEADER = {"version": 2, "status": "success", "eval": {"task": "refunds", "model": "mockllm/model"}}

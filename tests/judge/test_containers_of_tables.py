@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from jury_cases import CaseFileError, read_rows
 from jury_cases.containers import csv_rows
-from jury_cases.containers.rows import read_rows
-from jury_cases.errors import CaseFileError
 from support.container_files import read, refusal
 
 

@@ -9,21 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jury_analysis.ballots import check
+from jury_analysis import OURS, StatisticsOptions, check, signal_values
 from jury_analysis.last_votes import last_votes
-from jury_analysis.scale import OURS
-from jury_analysis.statistics import StatisticsOptions, statistics
-from jury_analysis.verdict_signals import signal_values
-from jury_debate.calibrated import panel_digest
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.calibration import ProbabilitySignal
-from jury_events.judgment import Judgment
-from jury_events.outcome import CallOutcome
-from jury_events.panel import Panel
-from jury_events.verdict import FAIL, PASS, Verdict
-from jury_judge.tables.ballot_sources import stored_ballots
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_analysis.statistics import statistics
+from jury_debate import PanelSpec, panel_digest, resolve
+from jury_events import FAIL, PASS, CallOutcome, Judgment, Panel, ProbabilitySignal, Verdict
+from jury_judge import stored_ballots
+from jury_store import EventStore, open_store
 from support.calibrations import a_calibration
 from support.debate_harness import Answer, DebateHarness, Says, a_case, by_round
 from support.stored_debates import store_debate

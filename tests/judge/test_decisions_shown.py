@@ -9,14 +9,12 @@ import pytest
 from rich.console import Console
 from starlette.testclient import TestClient
 
-from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate import PanelSpec, resolve
+from jury_judge import Service
 from jury_judge.scores.debate_scores import judged_trace
-from jury_judge.serving.service import Service
-from jury_store.memory import MemoryEventStore
-from jury_views.models_of_results import result_model
-from jury_views.result_lines import collaborative_result, line_of
-from jury_views.terminal.debate import render_debate
-from jury_web.app import AccessPolicy, create_app
+from jury_store import MemoryEventStore
+from jury_views import collaborative_result, line_of, render_debate, result_model
+from jury_web import AccessPolicy, create_app
 from support.debate_harness import DebateHarness, Says, a_case, by_round
 from support.pages import Site
 from support.stored_debates import store_debate

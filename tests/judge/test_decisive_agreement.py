@@ -3,12 +3,10 @@
 import pytest
 from starlette.testclient import TestClient
 
-from jury_events.verdict import Verdict
+from jury_events import Verdict
+from jury_judge import NewReview, record_review, review_agreement
 from jury_judge.reviews.decisive_agreement import DecisiveAgreement, SharedItems
-from jury_judge.reviews.review_agreement import review_agreement
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.reviews import record_review
-from jury_store.memory import MemoryEventStore
+from jury_store import MemoryEventStore
 from support.evidence_debate import TABLE, EvidenceDebate
 from support.pages import keep
 from support.review_site import TOKEN, Visit, review_site

@@ -5,20 +5,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis.labels import check_labels
-from jury_cases.votes.words import VerdictWords
-from jury_events.case import Case
-from jury_events.review_events import ReviewSample
-from jury_events.transcript import ItemSource
-from jury_events.verdict import Verdict
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.review_labels import review_labels
-from jury_judge.reviews.reviews import assign_review, record_review
+from jury_analysis import check_labels
+from jury_cases import VerdictWords
+from jury_events import Case, ItemSource, ReviewSample, Verdict
+from jury_judge import NewReview, assign_review, export_tables, record_review, review_labels
 from jury_judge.tables.label_sources import later_labels
-from jury_judge.tables.table_export import export_tables
-from jury_replay.erasure import ErasureOrder, erase
-from jury_replay.selection import DebateSelection
-from jury_store.memory import MemoryEventStore
+from jury_replay import DebateSelection, ErasureOrder, erase
+from jury_store import MemoryEventStore
 from support.evidence_debate import EvidenceDebate, a_cited_case
 from support.pages import keep
 

@@ -5,19 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from jury_events.codec import decode_review
-from jury_events.ids import review_stream
-from jury_events.review_events import HumanReviewed
-from jury_events.verdict import Verdict
-from jury_judge.errors import ReviewRefused
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.reviews import record_review, reviews_of
-from jury_replay.erasure import ErasureOrder, erase
+from jury_events import HumanReviewed, Verdict, decode_review, review_stream
+from jury_judge import NewReview, ReviewRefused, record_review, reviews_of
+from jury_replay import ErasureOrder, erase
 from jury_replay.verify import verify
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
-from jury_views.events_view import event_lines
+from jury_store import EventStore, MemoryEventStore, open_store
+from jury_views import event_lines
 from support.debate_builder import DebateBuilder
 from support.evidence_debate import EvidenceDebate
 from support.pages import keep

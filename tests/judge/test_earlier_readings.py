@@ -7,21 +7,14 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_actors.messages import Finished
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors import Finished, RuntimeConfig, in_process_runtime
 from jury_cases import rows
-from jury_events.case import Case
-from jury_events.envelope import NewEvent
-from jury_events.ids import calls_stream, debate_stream
-from jury_events.provenance import without_provenance
-from jury_judge.errors import ReadOtherwise, RunRefused
-from jury_judge.runs.preflight import is_over, preflight
-from jury_judge.runs.run import Run
-from jury_judge.runs.run_execution import execute_run
+from jury_events import Case, NewEvent, calls_stream, debate_stream, without_provenance
+from jury_judge import Run, RunRefused, execute_run, preflight
+from jury_judge.errors import ReadOtherwise
+from jury_judge.runs.preflight import is_over
 from jury_judge.stores.debates import same_case
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
+from jury_store import Append, EventStore, MemoryEventStore, open_store
 from support.runtime_harness import a_resolved
 
 EARLIER = "I never delete anything."

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from jury_debate.calibrated import panel_digest
-from jury_judge.errors import PanelFileError
-from jury_judge.panels.files import load_panel
-from jury_providers.endpoints import connection_of
+from jury_debate import panel_digest
+from jury_judge import PanelFileError, load_panel
+from jury_providers import connection_of
 from support.canned_server import canned_server
 from support.dialects import DIALECTS, a_request
 

@@ -4,10 +4,10 @@ from datetime import date
 
 import pytest
 
-from jury_judge.runs.estimate import RunEstimate, estimate, rounds_of
-from jury_providers.endpoints import Endpoint, Limits
+from jury_judge import estimate
+from jury_judge.runs.estimate import RunEstimate, rounds_of
+from jury_providers import Endpoint, Limits, Prices, load_prices
 from jury_providers.price import Price
-from jury_providers.prices import Prices, load_prices
 from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
 from support.runtime_harness import a_case_with_records, a_resolved
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from jury_events.debate_history import DebateHistory
-from jury_store.memory import MemoryEventStore
-from jury_views.result_lines import line_of
+from jury_events import DebateHistory
+from jury_store import MemoryEventStore
+from jury_views import line_of
 from support.evidence_lists import store_quoting_debates
 
 COUNTS: dict[str, tuple[Any, ...] | None] = {

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from jury_views.terminal.evidence import evidence_data, evidence_page
+from jury_views import evidence_data, evidence_page
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
 from support.evidence_debate import EvidenceDebate, all_saying, quoting

@@ -2,11 +2,10 @@
 
 import pytest
 
-from jury_events.parts import make_part
+from jury_events import make_part
 from jury_judge import QuotationSpan, QuotedEvidence
-from jury_views.models_of_results import result_model
-from jury_views.quotations import decisive_items, evaluations_of, quotations
-from jury_views.result_lines import collaborative_result
+from jury_views import collaborative_result, decisive_items, evaluations_of, result_model
+from jury_views.quotations import quotations
 from support.debate_builder import DebateBuilder, salt_of
 from support.debate_harness import Says
 from support.evidence_debate import EvidenceDebate, all_saying, quoting

@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 
-from jury_analysis.ballots import EVIDENCE, SCHEMA, STATISTICS_COLUMNS
-from jury_analysis.statistics import Statistics
-from jury_judge import Records
-from jury_judge.tables.ballot_sources import stored_ballots
+from jury_analysis import EVIDENCE, SCHEMA, STATISTICS_COLUMNS, Statistics
+from jury_judge import Records, stored_ballots
 from jury_judge.tables.ballot_table import OF_EVIDENCE, ballot_table
-from jury_migrations.upgrading import upgrade
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_migrations import upgrade
+from jury_store import EventStore, open_store
 from support.debate_harness import SEATS, DebateHarness, a_panel
 from support.quoting_debates import ABSENT, CLAUDE, EXACT, GEMINI, GPT, SPACED, a_quoting_debate, quoting
 from support.stored_debates import store_debate

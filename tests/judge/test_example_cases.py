@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from jury_cases.examples import example_path, load_example
+from jury_cases import example_path, load_example
 
 LANGUAGES = ["en", "ja"]
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from jury_events.errors import SettingError
-from jury_views.reports.fail_conditions import grammar, parse_fail_condition
+from jury_events import SettingError
+from jury_views import parse_fail_condition
+from jury_views.reports.fail_conditions import grammar
 from jury_views.reports.tally import COUNTED
 
 

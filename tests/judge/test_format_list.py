@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_cases.formats.listing import format_lines, format_table
-from jury_cases.formats.registry import FORMATS
+from jury_cases import FORMATS, format_lines
+from jury_cases.formats.listing import format_table
 from support.command_line import CommandLine
 from support.format_table import written_table
 

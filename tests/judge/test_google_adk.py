@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from jury_cases.errors import CaseFileError
-from jury_cases.files import read_cases
-from jury_cases.rows import read_case
-from jury_events.case import Case
+from jury_cases import CaseFileError, read_case, read_cases
+from jury_events import Case
 
 USER = {"author": "user", "content": {"role": "user", "parts": [{"text": "Refund it."}]}}
 

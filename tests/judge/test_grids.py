@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_events.errors import JuryError
-from jury_events.panel import Bands
-from jury_events.rubric import AISEV_RUBRIC, Dimension, Rubric
-from jury_judge.replays.grids import load_grid
-from jury_replay.rescoring.settings import KEYS, CriterionBound, CriterionCap, LabelOutcome, SeatWeight, Setting
+from jury_events import AISEV_RUBRIC, Bands, Dimension, JuryError, Rubric
+from jury_judge import load_grid
+from jury_replay import CriterionBound, CriterionCap, LabelOutcome, SeatWeight, Setting
+from jury_replay.rescoring.settings import KEYS
 
 TWO = Rubric(
     name="custom",

@@ -6,22 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.rules_registry import RULES_OF_PROMPTS_1
-from jury_events.codec import decode, encode
-from jury_events.debate_events import DebateOpened
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream, debate_stream
-from jury_events.parts import Part, PartBuffer, refs_in
-from jury_judge.errors import RunRefused
-from jury_judge.panels.files import load_panel
-from jury_judge.runs.estimate import estimate
+from jury_debate import RULES_OF_PROMPTS_1, ResolvedPanel
+from jury_events import (
+    DebateOpened,
+    ExchangeRecorded,
+    Part,
+    PartBuffer,
+    calls_stream,
+    debate_stream,
+    decode,
+    encode,
+    refs_in,
+)
+from jury_judge import RunRefused, estimate, load_panel
 from jury_judge.runs.preflight import is_over
 from jury_judge.stores.debates import compared_panel
+from jury_providers import ESTIMATED_PICTURE_TOKENS, Prices, picture_token_upper_bound
 from jury_providers.price import Price
-from jury_providers.prices import Prices
-from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, MAX_PICTURE_TOKENS, picture_token_upper_bound
-from jury_store.event_store import Append, Appended
+from jury_providers.tokens import MAX_PICTURE_TOKENS
+from jury_store import Append, Appended
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
 from support.runtime_harness import KeptStore, Run, a_resolved, completed
 
