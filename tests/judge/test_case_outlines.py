@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from jury_cases import CaseFileError, CaseFiles, CaseOptions, Skip
-from jury_cases.outline import BATCH, MOST
 from jury_events import Case
+
+FIRST, MOST = 64, 1024
+"""So many ids are looked up at once, at first and later."""
 
 ANSWERED = {"question": "Open?", "response": "Yes."}
 CHAT = [{"role": "user", "content": "Open?"}, {"role": "assistant", "content": "Yes."}]
@@ -111,9 +113,9 @@ def test_few_rows_are_looked_up_at_once_at_first_and_later_more_but_never_all(tm
     found = CaseFiles([written(tmp_path, *rows)]).outline(skip)
 
     assert "c0" == next(found)
-    assert [BATCH] == asked
+    assert [FIRST] == asked
     assert [row["case_id"] for row in rows[1:]] == list(found)
-    assert [BATCH, 2 * BATCH] == asked[:2]
+    assert [FIRST, 2 * FIRST] == asked[:2]
     assert MOST == max(asked)
 
 
