@@ -1,16 +1,11 @@
 """Exports of Langfuse, promptfoo, Inspect and the benchmarks: messages with their authors, without grades."""
 
-import copy
 import json
-import random
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from jury_cases import CaseFileError, RowReading, read_case
-from jury_debate import render_case
-from jury_debate.prompts_v1 import load_prompts
 from jury_events import Case, Item
 from support.foreign_rows import ROWS
 
@@ -171,15 +166,11 @@ def test_the_answer_beside_the_messages_of_a_state_is_the_agents_and_shown_once(
 
 def test_langfuse_takes_the_policy_from_the_input() -> None:
     case = langfuse({"system": "SYS", "messages": [ASKED], "locale": "de"}, "Done.")
+    named = langfuse({"instructions": "SYS", "input": "Refund me."}, "Done.").scenarios[0].question
 
     assert "SYS" == case.scenarios[0].question.policy
     assert [("user", "Refund me."), ("not_shown", "field locale"), ("assistant", "Done.")] == of(case)
-
-
-def test_langfuse_takes_the_policy_from_instructions() -> None:
-    case = langfuse({"instructions": "SYS", "input": "Refund me."}, "Done.")
-
-    assert ("SYS", "Refund me.") == (case.scenarios[0].question.policy, case.scenarios[0].question.prompt)
+    assert ("SYS", "Refund me.") == (named.policy, named.prompt)
 
 
 def tool(**fields: Any) -> dict[str, Any]:
@@ -198,23 +189,13 @@ def test_a_tool_as_a_separate_row_is_no_request(kind: str) -> None:
     assert "" == case.scenarios[0].execution.response
 
 
-@pytest.mark.parametrize(
-    "observation",
-    [
-        tool(),
-        tool(input="{'order': 7}"),
-        tool(id="c1", name="other"),
-        tool(input="?", output={"type": "tool", "content": ORDER, "tool_call_id": "c1"}),
-        tool(input="?", metadata={"tool_call_id": "c1"}),
-    ],
-)
 @pytest.mark.parametrize("messages", [STATE[:3], STATE[:2]])
-def test_a_tool_that_is_in_the_messages_too_is_shown_once(
-    observation: dict[str, Any], messages: list[dict[str, Any]]
-) -> None:
-    case = langfuse(messages, "Done.", observations=[observation])
+def test_a_tool_that_is_in_the_messages_too_is_shown_once(messages: list[dict[str, Any]]) -> None:
+    returned = {"type": "tool", "content": ORDER, "tool_call_id": "c1"}
+    same = [tool(), tool(input="{'order': 7}"), tool(id="c1", name="other"), tool(input="?", output=returned)]
 
-    assert EXCHANGE == of(case)
+    for observation in (*same, tool(input="?", metadata={"tool_call_id": "c1"})):
+        assert EXCHANGE == of(langfuse(messages, "Done.", observations=[observation]))
 
 
 def test_every_further_run_of_a_tool_is_shown() -> None:
@@ -276,7 +257,7 @@ def test_an_error_of_a_promptfoo_grader_is_no_error_of_the_run(fields: dict[str,
     case = read({**row, **fields}, "promptfoo")
 
     assert case.scenarios[0].execution.error is None
-    assert REASON not in render_case(case, load_prompts("en"), "⟦m⟧", images=True)
+    assert REASON not in case.scenarios[0].model_dump_json()
 
 
 @pytest.mark.parametrize(
@@ -435,113 +416,6 @@ def test_the_policy_of_a_tau2_environment_is_the_policy() -> None:
     ],
 )
 def test_malformed_parts_beside_the_transcript_are_read_leniently(form: str, fields: dict[str, Any]) -> None:
-    row = SAMPLES[form]()
-
-    case = read({**row, **fields}, form)
+    case = inspect(**fields) if form == "inspect" else read({**ROWS[form](), **fields}, form)
 
     assert case.scenarios[0].question.prompt
-
-
-def inspect_sample() -> dict[str, Any]:
-    return {
-        "id": "s",
-        "epoch": 2,
-        "input": [{"role": "user", "content": "Which?"}],
-        "choices": ["a", "b"],
-        "target": ["A"],
-        "attachments": {"f" * 32: "Long."},
-        "messages": [ASKED, CALLED, RETURNED, {"role": "assistant", "content": f"attachment://{'f' * 32}"}],
-        "output": {"choices": [{"message": SAID, "stop_reason": "max_tokens"}, {"message": SAID}], "completion": "x"},
-        "scores": {"match": {"value": "C"}},
-        "metadata": {"level": 1},
-        "limit": {"type": "message", "limit": 8.0},
-        "error": {"message": "late"},
-    }
-
-
-def langfuse_state() -> dict[str, Any]:
-    """A trace with all that is read of one."""
-    row = ROWS["langfuse"]()
-    steps = [*row["observations"], tool(), {"id": "g", "type": "GENERATION", "input": [ASKED], "output": SAID}]
-    messages = [langchain(one) for one in STATE]
-    return {**row, "input": {"messages": [langchain(ASKED)]}, "output": {"messages": messages}, "observations": steps}
-
-
-def promptfoo_red_team() -> dict[str, Any]:
-    metadata = {"messages": [ASKED, SAID], "redteamHistory": [{"prompt": "a", "output": "b"}]}
-    return {**ROWS["promptfoo"](), "response": {"output": "X", "metadata": metadata}, "error": "e", "failureReason": 2}
-
-
-def tau2() -> dict[str, Any]:
-    row = ROWS["tau-bench"]()
-    info = {"environment_info": {"policy": "# P"}}
-    return {"task_id": 1, "trial": 0, "reward_info": {"reward": 1}, "messages": row["traj"], "info": info}
-
-
-SAMPLES: dict[str, Callable[[], Any]] = {
-    "langfuse": ROWS["langfuse"],
-    "langfuse state": langfuse_state,
-    "promptfoo": ROWS["promptfoo"],
-    "promptfoo red team": promptfoo_red_team,
-    "agentdojo": ROWS["agentdojo"],
-    "tau-bench": ROWS["tau-bench"],
-    "tau-bench 2": tau2,
-    "inspect": inspect_sample,
-}
-STRANGE: tuple[Any, ...] = (
-    None,
-    [],
-    ["a"],
-    [1],
-    [[]],
-    [{}],
-    {},
-    {"a": 1},
-    {"role": "user"},
-    "",
-    "x",
-    "[",
-    7,
-    0.5,
-    True,
-)
-
-
-OF_TRANSCRIPTS = frozenset({"tool_calls", "tool_call", "content"})
-"""Values below these are for the readers of messages, in every format."""
-
-
-def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The path of every value of a row that its format reads."""
-    if path and path[-1] in OF_TRANSCRIPTS:
-        return
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in inner:
-        yield (*path, key)
-        yield from places(one, (*path, key))
-
-
-def mutated(row: Any, chance: random.Random) -> Any:
-    """The row with one to three of its values replaced by something else."""
-    changed = copy.deepcopy(row)
-    for _ in range(chance.randint(1, 3)):
-        *above, last = chance.choice(list(places(changed)))
-        inner = changed
-        for key in above:
-            inner = inner[key]
-        inner[last] = copy.deepcopy(chance.choice(STRANGE))
-    return changed
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_a_malformed_row_is_read_or_refused_in_one_line(name: str) -> None:
-    chance = random.Random(f"exports {name}")
-    row = SAMPLES[name]()
-    refused = []
-    for _ in range(150):
-        try:
-            read(mutated(row, chance), name.split(" ", maxsplit=1)[0])
-        except CaseFileError as error:
-            refused.append(str(error))
-
-    assert [] == [line for line in refused if "\n" in line]

@@ -8,6 +8,7 @@ import pytest
 
 from jury_cases import CaseFileError, read_case, read_cases
 from jury_events import Case
+from support.refusals import RefusalTables
 
 USER = {"author": "user", "content": {"role": "user", "parts": [{"text": "Refund it."}]}}
 
@@ -147,15 +148,13 @@ def test_instructions_of_an_evaluated_agent_are_the_policy() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("row", "error"),
-    [
-        ({"appName": "a", "events": [5]}, "events.0: must be an event"),
-        ({"appName": "a", "events": [{"author": "user", "content": 5}]}, "events.0.content: must be a content"),
-        ({"eval_id": "e", "conversation": []}, "conversation: has no invocation"),
-        ({"invocation_id": "e", "session_id": "s", "event_data": "5"}, "events.0.event_data: must be an event as JSON"),
-    ],
-)
-def test_what_is_no_event_is_refused_with_its_place(row: dict[str, Any], error: str) -> None:
-    with pytest.raises(CaseFileError, match=f"^{error}"):
-        read_case(row, default_id="first")
+ROWS: dict[str, dict[str, Any]] = {
+    "number as an event": {"appName": "a", "events": [5]},
+    "number as a content": {"appName": "a", "events": [{"author": "user", "content": 5}]},
+    "no invocation": {"eval_id": "e", "conversation": []},
+    "number as the data of an event": {"invocation_id": "e", "session_id": "s", "event_data": "5"},
+}
+
+
+def test_what_is_no_event_is_refused_with_its_place(refusals: RefusalTables) -> None:
+    refusals.check("google_adk", ROWS, lambda row: read_case(row, default_id="first"), CaseFileError)
