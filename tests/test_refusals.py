@@ -96,7 +96,7 @@ def test_ci_compares_and_never_writes(pytester, run, monkeypatch, name):
 
 
 def test_every_table_is_compared_by_a_test_beside_it():
-    for table in TESTS.rglob("refusals/*.txt"):
+    for table in (*TESTS.rglob("refusals/*.txt"), *TESTS.rglob("printed/*.txt")):
         tests = [path.read_text(encoding="utf-8") for path in table.parent.parent.glob("test_*.py")]
 
         assert any(f'"{table.stem}"' in test for test in tests), f"no test compares {table}"
