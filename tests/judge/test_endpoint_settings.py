@@ -107,3 +107,21 @@ def test_a_provider_at_a_cloud_needs_no_address(loaded) -> None:
     endpoint = loaded("providers: {claude-aws: {protocol: anthropic, cloud: bedrock}}").endpoints["claude-aws"]
 
     assert ("bedrock", None) == (endpoint.cloud, endpoint.base_url)
+
+
+@pytest.mark.parametrize(
+    ("providers", "images"),
+    [
+        ("", True),
+        ("providers: {openai: {limits: {'*': {in_flight: 3}}}}", True),
+        ("providers: {openai: {base_url: 'http://127.0.0.1:4000/v1'}}", False),
+    ],
+    ids=["the provider's own", "with limits", "a server of one's own"],
+)
+def test_a_custom_server_is_sent_no_pictures_by_default(loaded, providers: str, *, images: bool) -> None:
+    assert [images, images, True] == [seat.images for seat in loaded(providers).panel.seats]
+
+
+def test_every_model_of_the_bundled_panels_gets_pictures() -> None:
+    for name in ("documents", "current"):
+        assert {True} == {place.images for place in load_panel(name, {}).panel.seats_and_judge}
