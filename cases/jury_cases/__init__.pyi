@@ -3,6 +3,7 @@ from jury_cases.artifact_sources import ArtifactSources as ArtifactSources
 from jury_cases.case_inputs import case_of as case_of
 from jury_cases.case_inputs import case_source as case_source
 from jury_cases.containers.row import FileRow as FileRow
+from jury_cases.containers.row import RowSelection as RowSelection
 from jury_cases.containers.rows import read_rows as read_rows
 from jury_cases.errors import ArtifactSourceError as ArtifactSourceError
 from jury_cases.errors import CaseFileError as CaseFileError

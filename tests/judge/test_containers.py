@@ -12,9 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_cases import CaseFileError, CaseOptions, FileRow, read_cases, read_rows
+from jury_cases import CaseFileError, CaseOptions, FileRow, RowSelection, read_cases, read_rows
 from jury_cases.containers import compressed, json_text
-from jury_cases.containers.row import RowSelection
 from support.compression import gzipped
 
 ROWS = [{"case_id": f"c{number}", "question": "q", "response": "é" * number} for number in range(5)]

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_cases import CaseFileError, FileRow, read_rows
-from jury_cases.containers.row import RowSelection
+from jury_cases import CaseFileError, FileRow, RowSelection, read_rows
 from support.compression import gzipped
 
 

@@ -10,8 +10,7 @@ import pytest
 from jury_actors import Finished, RuntimeConfig, in_process_runtime
 from jury_cases import rows
 from jury_events import Case, NewEvent, calls_stream, debate_stream, without_provenance
-from jury_judge import Run, RunRefused, execute_run, preflight
-from jury_judge.errors import ReadOtherwise
+from jury_judge import ReadOtherwise, Run, RunRefused, execute_run, preflight
 from jury_judge.runs.preflight import is_over
 from jury_judge.stores.debates import same_case
 from jury_store import Append, EventStore, MemoryEventStore, open_store
