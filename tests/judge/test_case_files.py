@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from jury_cases import CaseFileError, CaseOptions, read_cases
 from jury_cases.containers import json_rows
-from jury_events import Case, Message, Reasoning, ToolCall, ToolResult, Verdict
+from jury_events import Case, Verdict
+from support.printed_cases import printed_case
 
 
 def row(**changes: Any) -> dict[str, Any]:
@@ -203,14 +204,6 @@ def test_a_path_that_is_no_file_is_refused(refusals, tmp_path):
     )
 
 
-def test_messages_are_read_from_the_column_that_is_named():
-    said = [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Fixed.", "agent": "main"}]
-
-    case = one({"environment": "main", "history": said}, fields={"messages": "history"})
-
-    assert "Fixed." == case.scenarios[0].execution.response
-
-
 def test_a_native_case_is_read_whole():
     case = one(
         row(
@@ -251,59 +244,21 @@ TRANSCRIPT = [
     },
     {"role": "assistant", "content": None, "tool_calls": [{"function": "end", "args": {}}]},
 ]
+QUESTION = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "https://x.example"}}]
+RESPONSE = [{"type": "text", "text": "A cat."}, {"type": "refusal", "refusal": "No more."}]
+ROWS_WITH_MESSAGES: dict[str, dict[str, Any]] = {
+    "tool calls in every format": {"messages": TRANSCRIPT},
+    "a profile is the policy": {"messages": TRANSCRIPT, "profile": "You are a bank agent."},
+    "blocks of question and response": {"question": QUESTION, "response": RESPONSE},
+    "messages in a column that is named": {"environment": "main", "history": TRANSCRIPT[1:2]},
+}
 
 
-def test_a_transcript_gives_question_policy_response_and_items_in_their_order():
-    case = one({"id": 7, "messages": TRANSCRIPT})
+def test_messages_give_question_policy_response_and_items_in_their_order(printed):
+    rows = ROWS_WITH_MESSAGES.items()
+    found = {name: one(row, fields={"messages": "history"} if "history" in row else None) for name, row in rows}
 
-    (scenario,) = case.scenarios
-    items = scenario.execution.transcript.items
-    kinds = ["user", "not_shown", "tool_call", "tool_result", "reasoning", "assistant", "tool_call", "tool_call"]
-    assert ("7", "Pay", "Be kind.", "Paid.") == (
-        case.case_id,
-        scenario.question.prompt,
-        scenario.question.policy,
-        scenario.execution.response,
-    )
-    assert kinds == [item.kind for item in items]
-    calls = [(item.name, item.arguments) for item in items if isinstance(item, ToolCall)]
-    assert [("pay", '{"a": 1}'), ("log", '{"n": 2}'), ("end", "{}")] == calls
-    assert [("pay", '{"ok": true}')] == [(item.name, item.text) for item in items if isinstance(item, ToolResult)]
-    assert ["Done"] == [item.text for item in items if isinstance(item, Reasoning)]
-
-
-def test_anthropic_blocks_become_calls_and_results():
-    result = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "Rain"}]}
-    messages = [
-        {"role": "user", "content": "Weather?"},
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "get", "input": {"c": "東京"}}]},
-        {"role": "user", "content": [result]},
-    ]
-
-    assert (
-        Message(kind="user", origin="user", text="Weather?"),
-        ToolCall(call_id="t", name="get", arguments='{"c": "東京"}'),
-        ToolResult(call_id="t", text="Rain"),
-    ) == one({"messages": messages}).scenarios[0].execution.transcript.items
-
-
-def test_blocks_of_question_and_response_join_the_transcript_in_their_order():
-    picture = {"type": "image_url", "image_url": {"url": "https://x.example"}}
-    question = [{"type": "text", "text": "What is this?"}, picture]
-    response = [{"type": "text", "text": "A cat."}, {"type": "refusal", "refusal": "No more."}]
-
-    (scenario,) = one({"question": question, "response": response}).scenarios
-
-    kinds = [item.kind for item in scenario.execution.transcript.items]
-    assert ["user", "not_shown", "assistant", "refusal"] == kinds
-    assert ("What is this?", "A cat.\nNo more.") == (scenario.question.prompt, scenario.execution.response)
-
-
-def test_a_profile_is_the_policy_and_leaves_the_system_message_in_place():
-    (scenario,) = one({"profile": "You are a bank agent.", "messages": TRANSCRIPT}).scenarios
-
-    assert "You are a bank agent." == scenario.question.policy
-    assert "system" == scenario.execution.transcript.items[0].kind
+    printed.compare("cases_of_messages", {name: printed_case(case) for name, case in found.items()})
 
 
 def test_no_other_column_enters_the_case():
