@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 from datetime import date
-from unittest.mock import patch
 
 import pytest
 
-from jury_actors import Ceiling, Spent, in_process_runtime
+from jury_actors import Ceiling, Spent
 from jury_events import Usage
 from jury_judge.runs.budgets import ceiling
 from jury_providers import ModelReply, ModelRequest, OnChunk, Price, Prices, Provider, SimulatedProvider
-from support.runtime_harness import KeptStore, Run, completed
+from support.runtime_harness import KeptStore, Meter, Run, completed
 
 TODAY = date(2026, 11, 21)
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
@@ -34,16 +33,22 @@ class Silent(SimulatedProvider):
         return (await super().call(request))._replace(cost=None, usage=self._usage)
 
 
+class SilentMeter(Meter):
+    """Lets a run be answered by `Silent`."""
+
+    def __init__(self, usage: Usage) -> None:
+        super().__init__()
+        self._usage = usage
+
+    def factory(self, *_: object) -> Callable[[str], Provider]:
+        return lambda _name: Silent(self._usage)
+
+
 async def a_run(usage: Usage = COUNTED, lease: Spent | None = None) -> Run:
     """Two debates of three calls each, `run`; `lease` is what an earlier session may have spent."""
     run = Run(KeptStore(), debates=2, seats=SEATS, preset="independent")
 
-    def factory(*_: object) -> Callable[[str], Provider]:
-        return lambda _name: Silent(usage)
-
-    with patch("jury_actors.runtime.provider_factory", factory):
-        async with in_process_runtime(run.plan(), lambda: run.store) as runtime:
-            assert completed((await run.execute_in(runtime)).values())
+    assert completed((await run.execute(meter=SilentMeter(usage))).values())
     if lease is not None:
         run.store.store_run_lease("run", *lease)
     return run

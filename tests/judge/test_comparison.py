@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from jury_cli.views.comparison import debates_page, runs_page
 from jury_events import CallOutcome, DebateForked, Usage
-from jury_judge import Flip, Position
+from jury_judge import Flip
 from jury_judge.comparisons.comparison import compare_debates
 from jury_judge.comparisons.run_comparison import DebateEnd, compare_runs
 from jury_store import DebateRow
-from support.debate_builder import FAIL, PASS, REVIEW, SEATS, DebateBuilder
+from support.debate_builder import DebateBuilder
 from support.refusals import RefusalTables
 
 
@@ -25,23 +25,6 @@ def test_a_debate_beside_itself_differs_in_nothing() -> None:
 
     assert (True, (), compared.b) == (compared.same_case, compared.panel, compared.a)
     assert not any(row.differs for row in compared.rows)
-
-
-def test_every_seat_has_its_position_in_every_round() -> None:
-    compared = compare_debates(whole().history, DebateBuilder().phase_1().history)
-
-    rows = {(row.juror_id, row.round): row.a for row in compared.rows}
-    assert {
-        (SEATS[0], 0): Position(PASS, 92.0, "own"),
-        (SEATS[1], 0): Position(FAIL, 40.5, "own"),
-        (SEATS[2], 0): Position(REVIEW, 50.0, "synthetic"),
-        (SEATS[0], 1): Position(FAIL, 61.0, "own", changed=True),
-        (SEATS[1], 1): Position(FAIL, 40.0, "own"),
-        (SEATS[2], 1): Position(REVIEW, 50.0, "stale"),
-        (None, None): Position(FAIL, 50.0, "own"),
-    } == rows
-    assert [False] * 3 + [True] * 4 == [row.differs for row in compared.rows]
-    assert ("completed", "unfinished") == (compared.a.status, compared.b.status)
 
 
 def test_cases_are_compared_by_their_texts() -> None:
@@ -162,21 +145,6 @@ def test_runs_are_joined_by_case_in_any_order() -> None:
         Flip("flipped", DebateEnd("a~flipped", "safe_pass", 90), DebateEnd("b~flipped", "unsafe_fail", 20)),
         Flip("open", DebateEnd("a~open", "unfinished", None), DebateEnd("b~open", "needs_review", 50)),
     ] == compared.flips
-
-
-def test_agreement_counts_the_cases_judged_by_both() -> None:
-    compared = two_runs()
-
-    assert (2, 1, 0.5) == (compared.judged, compared.agreed, compared.agreement)
-    assert (70 + 1) / 2 == compared.score_difference
-
-
-def test_totals_of_a_run_name_unknown_values() -> None:
-    compared = two_runs()
-
-    assert (4, 12, 1.0, 0) == (compared.a.debates, compared.a.calls, compared.a.cost, compared.a.unknown_cost)
-    assert (0.75, 1) == (compared.b.cost, compared.b.unknown_cost)
-    assert {"safe_pass": 1, "unsafe_fail": 1, "needs_review": 1, "failed": 1} == compared.b.ended_as
 
 
 def test_pages(printed: RefusalTables) -> None:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from jury_events import AISEV_RUBRIC, Bands, Dimension, JuryError, Rubric
 from jury_judge import load_grid
 from jury_replay import CriterionBound, CriterionCap, LabelOutcome, SeatWeight, Setting
-from jury_replay.rescoring.settings import KEYS
 
 TWO = Rubric(
     name="custom",
@@ -52,7 +51,7 @@ def test_each_key_is_read_and_named_as_it_is_written():
 
     assert {text: (setting,) for text, setting in WRITTEN.items()} == grids
     assert list(WRITTEN) == [setting.name for (setting,) in grids.values()]
-    assert set(KEYS) == {text.partition("=")[0] for text in WRITTEN}
+    assert set(Setting.model_fields) == {text.partition("=")[0] for text in WRITTEN}
     assert (Setting(stagnation_rounds=0),) == load_grid(["stagnation_rounds=off"], None).settings
 
 
