@@ -62,6 +62,7 @@ extra_body: {web_search_options: {}}
 extra_body: {background: true}
 extra_body: {previous_response_id: x}
 extra_body: {conversation: x}
+api_key: x
 extra_body: {user: {api_key: x}}
 extra_headers: {Authorization: x}
 extra_headers: {X-Api-Key: x}
