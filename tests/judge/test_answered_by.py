@@ -10,6 +10,7 @@ from jury_events import CallOutcome, EventError, RoundStarted, Usage, Verdict, d
 from jury_views import LiveLines, answered_in_stream, answers, collaborative_result, line_of, render_debate
 from support.debate_builder import SEATS, DebateBuilder
 from support.pages import stored
+from support.refusals import RefusalTables
 
 REROUTED = {"model": "google/gemini-2.5-flash", "model_version": "gemini-3.8-flash"}
 SNAPSHOT = {"model": "openai/gpt-4o", "model_version": "gpt-4o-2024-08-06"}
@@ -61,45 +62,41 @@ def test_a_final_judge_that_is_another_model_is_listed_too() -> None:
     assert (None, "final") == (mismatch["juror_id"], mismatch["step"])
 
 
-def test_a_snapshot_of_the_model_is_no_other_model() -> None:
-    built = debate(**SNAPSHOT)
-
-    assert [] == collaborative_result(built.events, built.texts)["model_mismatches"]
-    assert not any("was asked" in line for line in (*shown(built), *live(built)))
-
-
-def test_show_and_live_lines_name_it_at_the_evaluations_and_at_the_calls() -> None:
-    built = debate(**REROUTED)
+def with_calls(built: DebateBuilder, **fields: object) -> DebateBuilder:
+    """With two calls of this kind."""
     built.called("google/gemini-2.5-flash", CallOutcome.ANSWERED, Usage(), None)
-    call = built.exchanges[0].changed(model_version="gemini-3.8-flash", simulated=False)
-    built.exchanges = [call, call]
-
-    lines = shown(built)
-
-    said = "  google/gemini-2.5-flash was asked, gemini-3.8-flash answered"
-    assert (2, 1) == (lines.count(said), lines.count(f"{said} (2)"))
-    assert 2 == sum("(gemini-3.8-flash answered, google/gemini-2.5-flash was asked)" in line for line in live(built))
+    built.exchanges = [built.exchanges[0].changed(simulated=False, **fields)] * 2
+    return built
 
 
-def test_show_prints_why_calls_failed() -> None:
-    built = debate()
-    built.called("openai/gpt-4o", CallOutcome.BAD_REQUEST, Usage(), None)
-    call = built.exchanges[0].changed(error=built.text("HTTP 404: no such\nmodel\x1b[2J"))
-    built.exchanges = [call, call]
+def test_show_and_live_lines_say_it_at_evaluations_and_calls_and_why_calls_failed(printed: RefusalTables) -> None:
+    """Printed is what a debate by the models that were asked does not have."""
+    why = {"outcome": CallOutcome.BAD_REQUEST, "model": "openai/gpt-4o"}
+    failed = debate()
+    debates = {
+        "another model": with_calls(debate(**REROUTED), model_version="gemini-3.8-flash"),
+        "a snapshot of the model": debate(**SNAPSHOT),
+        "a simulated answer for a model's name": debate(**SIMULATED),
+        "failed calls": with_calls(failed, error=failed.text("HTTP 404: no such\nmodel\x1b[2J"), **why),
+    }
 
-    assert "  openai/gpt-4o: bad_request: HTTP 404: no such␊model␛[2J (2)" in shown(built)
+    plain = {*shown(debate()), *live(debate())}
+
+    pages = {
+        name: [line for line in (*shown(built), *live(built)) if line not in plain] for name, built in debates.items()
+    }
+    assert [] == pages.pop("a snapshot of the model")
+    printed.compare("answered_by", {name: "\n".join(lines) for name, lines in pages.items()})
 
 
-def test_a_simulated_answer_for_a_models_name_is_marked_as_simulated() -> None:
-    built = debate(**SIMULATED)
+@pytest.mark.parametrize(("answered", "simulated"), [(SNAPSHOT, False), (SIMULATED, True)])
+def test_neither_a_snapshot_nor_a_simulated_answer_is_another_model(answered, *, simulated: bool) -> None:
+    built = debate(**answered)
 
-    result, page = collaborative_result(built.events, built.texts), shown(built)
+    result = collaborative_result(built.events, built.texts)
 
-    assert (True, []) == (result["simulated"], result["model_mismatches"])
-    assert result["phase1_evaluations"][0]["simulated"] is True
-    assert "Simulated jurors: not every answer is a model's." in page
-    assert "  ✗ unsafe_fail  4/100 · confidence 0.80 · simulated" in page
-    assert 2 == sum(line.endswith("(simulated)") for line in live(built))
+    assert (simulated, []) == (result["simulated"], result["model_mismatches"])
+    assert simulated == result["phase1_evaluations"][0]["simulated"]
 
 
 REMARKS = (
