@@ -25,6 +25,8 @@ TWO = Scale(("bad", "good"), ordered=True)
 PANEL = CalibratedPanel("careful", "9a" * 32, "3c" * 32)
 KINDS = ("share", "isotonic", "weights", "dawid_skene", "clustered", "votes+step", "probability")
 
+pytestmark = pytest.mark.full_for("isotonic", "weights", "dawid_skene")
+
 FACTS = re.compile(
     r"panel\..*|seats\..*|categories\..*|labels|on|verdict|split.*|seed|excluded.*|warnings\..*|signal\..*"
     r"|parts\.\w+\.digest|parts\.(fit|test)\.(debates|clusters)|parts\.certify\.debates|parts\.fit\.labelled|test\.accuracy\..*"
