@@ -163,6 +163,8 @@ def test_a_named_column_that_is_missing_is_refused_with_the_existing_ones(refusa
     content = jsonl({"question": "q", "task": {"result": 1}, "runs": [], "judge": "meh"})
 
     refusals.check("case_columns", COLUMNS, lambda fields: read(content, fields), CaseFileError)
+    with pytest.raises(CaseFileError, match="no such part"):  # before a file is opened
+        read_cases(["nowhere.jsonl"], CaseOptions(fields={"answer": "x"}))
 
 
 def test_what_is_too_long_is_refused_but_not_a_list_of_short_elements(refusals, monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from jury_analysis import check_labels
+from jury_cases import VerdictWords
 from jury_events import Case, HumanReviewed, ItemSource, ReviewSample, Verdict, decode_review, review_stream
 from jury_judge import (
     NewReview,
@@ -20,6 +21,7 @@ from jury_judge import (
     review_labels,
     reviews_of,
 )
+from jury_judge.tables.label_sources import later_labels
 from jury_replay import DebateSelection, ErasureOrder, erase
 from jury_replay.verify import verify
 from jury_store import EventStore, MemoryEventStore, open_store
@@ -219,3 +221,13 @@ def test_the_table_of_labels_has_items_and_messages(sourced: MemoryEventStore, t
     assert [("case", None, 3), ("ann", 5, 3), ("bob", None, None)] == [
         (one["annotator"], one["decisive_item"], one["decisive_message"]) for one in rows
     ]
+
+
+def test_labels_of_files_stand_beside_those_of_reviews(sourced: MemoryEventStore, tmp_path: Path) -> None:
+    record_review(sourced, "d1", naming(5))
+    file = tmp_path / "labels.csv"
+    file.write_text("case_id,annotator,label\nc1,file,unsafe_fail\n")
+
+    found, _words = later_labels([str(file), "reviews"], VerdictWords(), sourced, lambda _line: None)
+
+    assert {"ann": 3, "file": None} == {one["annotator"]: one["decisive_message"] for one in found.to_pylist()}
