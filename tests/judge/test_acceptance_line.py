@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from jury_events import Acceptance, Verdict
-from jury_views import LABELS
-from jury_views.acceptance_line import acceptance_line
+from jury_events import Acceptance, JudgmentRendered, Language, Verdict, debate_stream
+from jury_views import event_lines
+from support.debate_builder import DebateBuilder
+from support.pages import stored
 from support.refusals import RefusalTables
 
 FAILED, OPEN = {"verdict": Verdict.UNSAFE_FAIL}, {"verdict": Verdict.NEEDS_REVIEW}
@@ -18,9 +19,16 @@ ACCEPTANCES: dict[str, dict[str, Any]] = {
 }
 
 
-def said(language: Any, **fields: Any) -> str:
+def said(language: Language, **fields: Any) -> str:
+    """The line of the judgment among the events of a debate."""
     given = {"signal": "share", "verdict": Verdict.SAFE_PASS, "probability": 0.666666667, "threshold": 0.5}
-    return acceptance_line(Acceptance(**{**given, "accepted": True, **fields}), LABELS[language])
+    built = DebateBuilder().phase_1().judged()
+    *events, rendered, completed = built.events
+    assert isinstance(rendered, JudgmentRendered)
+    judgment = rendered.judgment.changed(acceptance=Acceptance(**{**given, "accepted": True, **fields}))
+    built.events = [*events, rendered.changed(judgment=judgment), completed]
+    stream = stored(built).read_stream(debate_stream(built.opened.debate_id))
+    return event_lines(stream[-2:-1], language=language)[0].said
 
 
 def test_an_acceptance_is_said_in_one_sentence(printed: RefusalTables) -> None:
