@@ -25,6 +25,8 @@ from support.running_tests import running_tests
 from support.started_processes import processes_of_a_test
 from support.tiers import Tiers, mark_of_case, with_long
 
+pytest_plugins = ["support.refusals"]
+
 # Tests start hundreds of processes: where bytecode is not kept, each of them compiles all that it imports.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -3,6 +3,7 @@ from jury_cases.artifact_sources import ArtifactSources as ArtifactSources
 from jury_cases.case_inputs import case_of as case_of
 from jury_cases.case_inputs import case_source as case_source
 from jury_cases.containers.row import FileRow as FileRow
+from jury_cases.containers.row import RowSelection as RowSelection
 from jury_cases.containers.rows import read_rows as read_rows
 from jury_cases.errors import ArtifactSourceError as ArtifactSourceError
 from jury_cases.errors import CaseFileError as CaseFileError
@@ -12,6 +13,7 @@ from jury_cases.files import CaseFiles as CaseFiles
 from jury_cases.files import read_cases as read_cases
 from jury_cases.formats.gathering import gathered_data as gathered_data
 from jury_cases.formats.listing import format_lines as format_lines
+from jury_cases.formats.listing import format_table as format_table
 from jury_cases.formats.registry import FORMATS as FORMATS
 from jury_cases.formats.registry import format_of as format_of
 from jury_cases.langfuse_api import LangfuseApi as LangfuseApi

@@ -57,6 +57,7 @@ from jury_judge.errors import ExtraMissing as ExtraMissing
 from jury_judge.errors import JudgeError as JudgeError
 from jury_judge.errors import JuryClosed as JuryClosed
 from jury_judge.errors import PanelFileError as PanelFileError
+from jury_judge.errors import ReadOtherwise as ReadOtherwise
 from jury_judge.errors import ReviewRefused as ReviewRefused
 from jury_judge.errors import RunRefused as RunRefused
 from jury_judge.errors import RunTooLarge as RunTooLarge
@@ -69,6 +70,7 @@ from jury_judge.live.feed import Feed as Feed
 from jury_judge.observation.metrics_text import MetricsExposition as MetricsExposition
 from jury_judge.panels.any_panel import any_panel as any_panel
 from jury_judge.panels.calibration_files import calibration_bytes as calibration_bytes
+from jury_judge.panels.calibration_files import read_calibration as read_calibration
 from jury_judge.panels.document import BUNDLED_PANELS as BUNDLED_PANELS
 from jury_judge.panels.files import LoadedPanel as LoadedPanel
 from jury_judge.panels.files import load_panel as load_panel
@@ -157,6 +159,7 @@ from jury_judge.settings.vote_sources import Count as Count
 from jury_judge.settings.votes import VoteReading as VoteReading
 from jury_judge.settings.worth import WorthSettings as WorthSettings
 from jury_judge.simulation import SimulationSettings as SimulationSettings
+from jury_judge.statistics.calibrating import CalibratedPanel as CalibratedPanel
 from jury_judge.statistics.calibrating import FoundCalibration as FoundCalibration
 from jury_judge.statistics.run_reports import RunReports as RunReports
 from jury_judge.stores.debates import opening_of as opening_of

@@ -26,6 +26,7 @@ from jury_providers.endpoints import connection_of as connection_of
 from jury_providers.errors import BadVariable as BadVariable
 from jury_providers.errors import KeyMissing as KeyMissing
 from jury_providers.errors import SettingNotTaken as SettingNotTaken
+from jury_providers.price import Price as Price
 from jury_providers.prices import Prices as Prices
 from jury_providers.prices import cost_of as cost_of
 from jury_providers.prices import load_prices as load_prices

@@ -2,52 +2,37 @@
 
 from typing import Any
 
-import pytest
+from jury_events import Acceptance, JudgmentRendered, Language, Verdict, debate_stream
+from jury_views import event_lines
+from support.debate_builder import DebateBuilder
+from support.pages import stored
+from support.refusals import RefusalTables
 
-from jury_events.calibration import Acceptance
-from jury_events.verdict import Verdict
-from jury_views.acceptance_line import acceptance_line
-from jury_views.debate_labels import LABELS
+FAILED, OPEN = {"verdict": Verdict.UNSAFE_FAIL}, {"verdict": Verdict.NEEDS_REVIEW}
+ACCEPTANCES: dict[str, dict[str, Any]] = {
+    "accepted": {},
+    "below the threshold": {"signal": "weights", "threshold": 0.75, "accepted": False},
+    "another verdict than the calibrated one": {"signal": "dawid_skene", "threshold": 0.75, **FAILED},
+    "verdict and decisive item": {"signal": "votes+step", "probability": 0.833333333, **FAILED},
+    "needs review already": {"probability": None, "accepted": False, **OPEN},
+    "a calibration that accepts none": {"probability": None, "accepted": False},
+}
 
 
-def said(language: Any, **fields: Any) -> str:
+def said(language: Language, **fields: Any) -> str:
+    """The line of the judgment among the events of a debate."""
     given = {"signal": "share", "verdict": Verdict.SAFE_PASS, "probability": 0.666666667, "threshold": 0.5}
-    return acceptance_line(Acceptance(**{**given, "accepted": True, **fields}), LABELS[language])
+    built = DebateBuilder().phase_1().judged()
+    *events, rendered, completed = built.events
+    assert isinstance(rendered, JudgmentRendered)
+    judgment = rendered.judgment.changed(acceptance=Acceptance(**{**given, "accepted": True, **fields}))
+    built.events = [*events, rendered.changed(judgment=judgment), completed]
+    stream = stored(built).read_stream(debate_stream(built.opened.debate_id))
+    return event_lines(stream[-2:-1], language=language)[0].said
 
 
-@pytest.mark.parametrize(
-    ("fields", "english", "japanese"),
-    [
-        ({}, "accepted: share of the votes 0.6667, threshold 0.5", "採用: 票の割合 0.6667、しきい値 0.5"),
-        (
-            {"signal": "weights", "threshold": 0.75, "accepted": False},
-            (
-                "safe_pass was not accepted and became needs_review: "
-                "chance by learned weights 0.6667 is below the threshold 0.75"
-            ),
-            "safe_passは採用されずneeds_reviewとしました: 学習した重みによる確率 0.6667がしきい値0.75を下回ります",
-        ),
-        (
-            {"signal": "dawid_skene", "verdict": Verdict.UNSAFE_FAIL, "threshold": 0.75},
-            "accepted: the calibration is about safe_pass alone (posterior chance by Dawid and Skene 0.6667)",
-            "採用: キャリブレーションの対象はsafe_passのみです（Dawid-Skeneの事後確率 0.6667）",
-        ),
-        (
-            {"signal": "votes+step", "verdict": Verdict.UNSAFE_FAIL, "probability": 0.833333333},
-            "accepted: agreement on the verdict and the decisive item 0.8333, threshold 0.5",
-            "採用: 判定と決め手の項目についての一致度 0.8333、しきい値 0.5",
-        ),
-        (
-            {"verdict": Verdict.NEEDS_REVIEW, "probability": None, "accepted": False},
-            "not accepted: the verdict is needs_review already",
-            "採用なし: 判定はもともとneeds_reviewです",
-        ),
-        (
-            {"probability": None, "accepted": False},
-            "safe_pass was not accepted and became needs_review: this calibration accepts no safe_pass",
-            "safe_passは採用されずneeds_reviewとしました: このキャリブレーションはsafe_passを採用しません",
-        ),
-    ],
-)
-def test_an_acceptance_is_said_in_one_sentence(fields: dict[str, Any], english: str, japanese: str) -> None:
-    assert (english, japanese) == (said("en", **fields), said("ja", **fields))
+def test_an_acceptance_is_said_in_one_sentence(printed: RefusalTables) -> None:
+    printed.compare(
+        "acceptances",
+        {name: f"{said('en', **fields)}\n{said('ja', **fields)}" for name, fields in ACCEPTANCES.items()},
+    )

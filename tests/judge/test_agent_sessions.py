@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from jury_cases.errors import CaseFileError
-from jury_cases.files import CaseFiles
-from jury_events.case import Case
+from jury_cases import CaseFileError, CaseFiles
+from jury_events import Case
+from support.printed_cases import items_of, printed_case
+from support.refusals import RefusalTables
 
 SESSION = "46a2e274-786f-4737-8c7e-a8091b5f3dad"
 
@@ -18,6 +19,14 @@ def line(uuid: str, parent: str | None, role: str, content: Any, **more: Any) ->
     if role == "assistant":
         message |= {"id": f"msg-{uuid}"}
     return {"type": role, "uuid": uuid, "parentUuid": parent, "sessionId": SESSION, "message": message, **more}
+
+
+def codex(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": "2026-11-23T20:10:51.746Z", "type": kind, "payload": payload}
+
+
+def said(role: str, text: str) -> dict[str, Any]:
+    return codex("response_item", type="message", role=role, content=[{"type": "input_text", "text": text}])
 
 
 def call(call_id: str, prompt: str) -> list[dict[str, Any]]:
@@ -45,42 +54,58 @@ def read(path: Path) -> Case:
     return case
 
 
-def shown(case: Case) -> list[str]:
-    items = case.scenarios[0].execution.transcript.items
-    return [f"{one.kind}: {getattr(one, 'text', '') or getattr(one, 'what', '')}" for one in items]
-
-
-def test_the_branch_of_the_last_line_is_shown_and_others_are_named(tmp_path: Path) -> None:
-    lines = [
+CLEAR = "<command-name>/clear</command-name>\n<command-message>clear</command-message>\n<command-args></command-args>"
+SESSIONS = {
+    "the branch of the last line is shown and others are named": [
         line("a", None, "user", "Try."),
         line("b", "a", "assistant", "One."),
         line("c", "b", "user", "Go on."),
         line("d", "c", "assistant", "Two."),
         line("e", "b", "user", "Otherwise."),
         line("f", "e", "assistant", "Three."),
-    ]
-
-    found = shown(read(session(tmp_path, lines)))
-
-    expected = ["user: Try.", "assistant: One.", "not_shown: abandoned branch", "user: Otherwise.", "assistant: Three."]
-    assert expected == found
-
-
-def test_a_conversation_after_clear_does_not_abandon_the_one_before(tmp_path: Path) -> None:
-    clear = (
-        "<command-name>/clear</command-name>\n<command-message>clear</command-message>\n<command-args></command-args>"
-    )
-    lines = [
+    ],
+    "a conversation after clear does not abandon the one before": [
         line("a", None, "user", "Try."),
         line("b", "a", "assistant", "One."),
-        line("c", None, "user", clear),
+        line("c", None, "user", CLEAR),
         line("d", "c", "user", "Anew."),
         line("e", "d", "assistant", "Two."),
-    ]
+    ],
+    "a run whose file is missing is named": [
+        line("a", None, "user", "Ask."),
+        line("b", "a", "assistant", call("t1", "Look.")),
+        line("c", "b", "user", result("t1", "Found."), toolUseResult={"agentId": "../../a1"}),
+    ],
+    "cycles, unknown parents and equal ids end": [
+        line("a", "c", "user", "One."),
+        line("b", "nobody", "assistant", "Two."),
+        line("c", "c", "user", "Three."),
+        line("c", "b", "user", "Again."),
+    ],
+    "what the user did not write is no request": [
+        line("a", None, "user", "Do it."),
+        line("b", "a", "assistant", "Yes."),
+        line("c", "b", "user", "[Request interrupted by user]"),
+        line("d", "c", "user", "<local-command-stdout>ok</local-command-stdout>"),
+        line("e", "d", "user", "<task-notification>done</task-notification>"),
+        line("f", "e", "user", "Use <b>bold</b>."),
+    ],
+    "a turn of Codex that was taken back is named": [
+        codex("session_meta", id="s", base_instructions={"text": "Be brief."}),
+        said("user", "One."),
+        said("assistant", "First."),
+        said("user", "Two."),
+        said("assistant", "Second."),
+        codex("event_msg", type="thread_rolled_back", num_turns=1),
+        said("user", "Three."),
+    ],
+}
 
-    found = shown(read(session(tmp_path, lines)))
 
-    assert ["user: Try.", "assistant: One.", "event: /clear", "user: Anew.", "assistant: Two."] == found
+def test_sessions(printed: RefusalTables, tmp_path: Path) -> None:
+    found = {name: printed_case(read(session(tmp_path / name, lines))) for name, lines in SESSIONS.items()}
+
+    printed.compare("agent_sessions", found)
 
 
 @pytest.mark.parametrize("layout", ["inside", "beside", "own folder"])
@@ -102,19 +127,12 @@ def test_a_sub_agents_run_is_shown_before_its_result_in_every_layout(tmp_path: P
         written(tmp_path / SESSION / "subagents" / "agent-a1.jsonl", run)
         written(tmp_path / SESSION / "subagents" / "agent-a1.meta.json", [{"agentType": "helper", "toolUseId": "t1"}])
 
-    found = shown(read(tmp_path))
-
-    assert ["event: main agent -> helper", "assistant: I look.", "tool_result: Found.", "assistant: Done."] == found[2:]
-
-
-def test_a_run_whose_file_is_missing_is_named(tmp_path: Path) -> None:
-    lines = [
-        line("a", None, "user", "Ask."),
-        line("b", "a", "assistant", call("t1", "Look.")),
-        line("c", "b", "user", result("t1", "Found."), toolUseResult={"agentId": "../../a1"}),
-    ]
-
-    assert "not_shown: run of a sub-agent" in shown(read(session(tmp_path, lines)))
+    assert [
+        ("event", "handover: main agent -> helper"),
+        ("assistant", "I look."),
+        ("tool_result", "Found."),
+        ("assistant", "Done."),
+    ] == items_of(read(tmp_path))[2:]
 
 
 def test_a_file_in_which_nothing_was_said_is_no_case(tmp_path: Path) -> None:
@@ -124,71 +142,17 @@ def test_a_file_in_which_nothing_was_said_is_no_case(tmp_path: Path) -> None:
     assert [SESSION] == [case.case_id for case in CaseFiles([tmp_path])]
 
 
-def test_cycles_unknown_parents_and_equal_ids_end(tmp_path: Path) -> None:
-    lines = [
-        line("a", "c", "user", "One."),
-        line("b", "nobody", "assistant", "Two."),
-        line("c", "c", "user", "Three."),
-        line("c", "b", "user", "Again."),
-    ]
-
-    assert ["user: One.", "assistant: Two.", "user: Three."] == shown(read(session(tmp_path, lines)))
+ODD = (None, [], {}, "x", 5, True, [1], {"type": 5}, [None])
 
 
-@pytest.mark.parametrize("odd", [None, [], {}, "x", 5, True, [1], {"type": 5}, [None]])
 @pytest.mark.parametrize("field", ["message", "uuid", "parentUuid", "attachment", "toolUseResult", "type", "sessionId"])
-def test_odd_values_in_a_line_are_read_or_refused_in_one_line(tmp_path: Path, field: str, odd: Any) -> None:
-    lines = [line("a", None, "user", "One."), {**line("b", "a", "assistant", call("t", "x")), field: odd}]
-    lines += [{**line("c", "b", "user", result("t", "y")), field: odd}]
-    path = session(tmp_path, lines)
+def test_odd_values_in_a_line_are_read_or_refused_in_one_line(tmp_path: Path, field: str) -> None:
+    for odd in ODD:
+        lines = [line("a", None, "user", "One."), {**line("b", "a", "assistant", call("t", "x")), field: odd}]
+        path = session(tmp_path, [*lines, {**line("c", "b", "user", result("t", "y")), field: odd}])
+        try:
+            found = [case.case_id for case in CaseFiles([path])]
+        except CaseFileError as error:
+            found = str(error).splitlines()
 
-    assert refusal_of(path).startswith((str(path), "read"))
-
-
-def refusal_of(path: Path) -> str:
-    """The error of a file, in one line; "read" if there is none."""
-    try:
-        list(CaseFiles([path]))
-    except CaseFileError as error:
-        return str(error) if "\n" not in str(error) else "several lines"
-    return "read"
-
-
-def test_what_the_user_did_not_write_is_no_request(tmp_path: Path) -> None:
-    lines = [
-        line("a", None, "user", "Do it."),
-        line("b", "a", "assistant", "Yes."),
-        line("c", "b", "user", "[Request interrupted by user]"),
-        line("d", "c", "user", "<local-command-stdout>ok</local-command-stdout>"),
-        line("e", "d", "user", "<task-notification>done</task-notification>"),
-        line("f", "e", "user", "Use <b>bold</b>."),
-    ]
-
-    found = shown(read(session(tmp_path, lines)))
-
-    assert ["event: Request interrupted by user", "event: ok", "event: done", "user: Use <b>bold</b>."] == found[2:]
-
-
-def codex(kind: str, **payload: Any) -> dict[str, Any]:
-    return {"timestamp": "2026-11-23T20:10:51.746Z", "type": kind, "payload": payload}
-
-
-def said(role: str, text: str) -> dict[str, Any]:
-    return codex("response_item", type="message", role=role, content=[{"type": "input_text", "text": text}])
-
-
-def test_a_turn_of_codex_that_was_taken_back_is_named(tmp_path: Path) -> None:
-    lines = [
-        codex("session_meta", id="s", base_instructions={"text": "Be brief."}),
-        said("user", "One."),
-        said("assistant", "First."),
-        said("user", "Two."),
-        said("assistant", "Second."),
-        codex("event_msg", type="thread_rolled_back", num_turns=1),
-        said("user", "Three."),
-    ]
-
-    case = read(written(tmp_path / "rollout.jsonl", lines))
-
-    assert "Be brief." == case.scenarios[0].question.policy
-    assert ["user: One.", "assistant: First.", "not_shown: abandoned branch", "user: Three."] == shown(case)
+        assert 1 == len(found), odd

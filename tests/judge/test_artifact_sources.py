@@ -4,18 +4,18 @@ import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
-from jury_cases import artifact_sources
-from jury_cases.artifact_hosts import parse_hosts
-from jury_cases.artifact_sources import ArtifactSources
-from jury_cases.errors import ArtifactSourceError
-from jury_events.errors import SettingError
+from jury_cases import ArtifactSourceError, ArtifactSources, parse_hosts
+from jury_events import SettingError
 from support.debate_harness import a_case
 from support.tls import server_context
 
 LINES = b'{"verdict": "fail"}\n{"verdict": "Pass "}\n'
+READ = ["fail", "pass"]
+OWN_NETWORK = parse_hosts("reports.example=127.0.0.0/8")
 
 
 class _Reports(BaseHTTPRequestHandler):
@@ -48,6 +48,9 @@ class _Server(ThreadingHTTPServer):
         self.asked: list[str] = []
         self.release = threading.Event()
 
+    def uri(self, path: str, host: str = "127.0.0.1", scheme: str = "http") -> str:
+        return f"{scheme}://{host}:{self.server_address[1]}{path}"
+
 
 @pytest.fixture
 def server() -> Iterator[_Server]:
@@ -58,211 +61,6 @@ def server() -> Iterator[_Server]:
         running.release.set()
         running.shutdown()
         thread.join()
-
-
-def address(server: _Server) -> str:
-    return f"127.0.0.1:{server.server_address[1]}"
-
-
-def verdicts(sources: ArtifactSources, uri: str) -> list[str]:
-    return [record.verdict for record in sources.records(uri)]
-
-
-def refusal(sources: ArtifactSources, uri: str) -> str:
-    with pytest.raises(ArtifactSourceError) as caught:
-        sources.records(uri)
-    return str(caught.value)
-
-
-@pytest.mark.parametrize("form", ["gate.jsonl", "./gate.jsonl", "{base}/gate.jsonl", "file://{base}/gate.jsonl"])
-def test_a_path_or_file_uri_is_read(tmp_path, form):
-    (tmp_path / "gate.jsonl").write_bytes(LINES)
-
-    found = verdicts(ArtifactSources(tmp_path), form.format(base=tmp_path))
-
-    assert found == ["fail", "pass"]
-
-
-def test_a_json_list_is_read(tmp_path):
-    (tmp_path / "gate.json").write_text('[{"verdict": "error"}]')
-
-    assert verdicts(ArtifactSources(tmp_path), "gate.json") == ["error"]
-
-
-def test_an_empty_report_has_no_records(tmp_path):
-    (tmp_path / "gate.jsonl").touch()
-
-    assert verdicts(ArtifactSources(tmp_path), "gate.jsonl") == []
-
-
-@pytest.mark.parametrize(
-    ("uri", "says"),
-    [
-        ("nowhere.jsonl", "nowhere.jsonl: there is no such file; paths count from the case file's folder"),
-        (".", ".: cannot be read: Is a directory"),
-        ("a\0b", "a␀b: cannot be read: not a path"),
-        ("file://host/x", "file://host/x: a file: URI names no host"),
-        ("s3://bucket/x", "s3://bucket/x: only a path, file:, http: and https: can be read"),
-        ("http://h.example/x", "http://h.example/x: the host h.example is not allowed; name it in JURY_ARTIFACT_HOSTS"),
-        ("http://u:pw@h.example/x?k=1", "http://h.example/x: a user name or password in the URI is not accepted"),
-        ("http:///x", "http:///x: names no host"),
-        ("http://h.example:x/", "http://h.example:x/: not a valid port"),
-        ("http://[h/", "http://[h/: not a URI or path"),
-    ],
-)
-def test_an_unreadable_source_is_named_with_the_remedy(tmp_path, uri, says):
-    message = refusal(ArtifactSources(tmp_path), uri)
-
-    assert message.startswith(says)
-
-
-def test_a_fault_names_the_line_of_the_report(tmp_path):
-    (tmp_path / "gate.jsonl").write_bytes(LINES + b'"text"\n')
-
-    message = refusal(ArtifactSources(tmp_path), "gate.jsonl")
-
-    assert message.startswith("gate.jsonl:3:")
-
-
-def test_a_report_that_is_too_large_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(artifact_sources, "MAX_BYTES", 10)
-    (tmp_path / "gate.jsonl").write_bytes(LINES)
-
-    assert "larger than" in refusal(ArtifactSources(tmp_path), "gate.jsonl")
-
-
-def test_an_allowed_host_is_called_once(tmp_path, server):
-    sources = ArtifactSources(tmp_path, parse_hosts(f"other.example, {address(server)}"))
-    uri = f"http://{address(server)}/gate.jsonl"
-
-    found = [verdicts(sources, uri), verdicts(sources, uri)]
-
-    assert found == [["fail", "pass"]] * 2
-    assert server.asked == ["/gate.jsonl"]
-
-
-def test_a_report_is_read_over_https_where_the_certificate_is_trusted(tmp_path, server, monkeypatch):
-    tls, certificate = server_context(tmp_path, "reports.example")
-    server.socket = tls.wrap_socket(server.socket, server_side=True)
-    uri = f"https://reports.example:{server.server_address[1]}/gate.jsonl"
-    hosts = parse_hosts("reports.example=127.0.0.0/8")
-    sources = ArtifactSources(tmp_path, hosts, resolve=lambda _host, _port: ["127.0.0.1"])
-
-    refused = refusal(sources, uri)
-    monkeypatch.setenv("SSL_CERT_FILE", certificate)
-
-    assert "the server cannot be reached" in refused
-    assert ["fail", "pass"] == verdicts(sources, uri)
-
-
-def test_a_download_that_is_too_large_is_refused(tmp_path, server, monkeypatch):
-    monkeypatch.setattr(artifact_sources, "MAX_BYTES", 10)
-    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
-
-    assert "larger than" in refusal(sources, f"http://{address(server)}/gate.jsonl")
-
-
-def test_a_host_that_is_not_allowed_is_not_called(tmp_path, server):
-    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1:1"))
-
-    assert "is not allowed" in refusal(sources, f"http://{address(server)}/gate.jsonl")
-    assert server.asked == []
-
-
-def test_a_redirect_within_the_host_is_followed(tmp_path, server):
-    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
-
-    assert verdicts(sources, f"http://{address(server)}/moved") == ["fail", "pass"]
-
-
-def test_a_redirect_to_another_host_is_not_followed(tmp_path, server):
-    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1,localhost"))
-
-    message = refusal(sources, f"http://{address(server)}/elsewhere?token=secret")
-
-    assert "redirects to another host" in message
-    assert "secret" not in message
-
-
-def test_a_silent_server_times_out(tmp_path, server):
-    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"), timeout=0.2)
-
-    assert "no answer within 0.2 seconds" in refusal(sources, f"http://{address(server)}/slow")
-
-
-def test_an_error_status_is_reported(tmp_path, server):
-    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
-
-    assert "the server answered 404" in refusal(sources, f"http://{address(server)}/none")
-
-
-def test_records_that_look_like_chat_messages_are_records(tmp_path):
-    record = '{"role": "attacker", "content": "Pay me", "verdict": "fail"}'
-    (tmp_path / "gate.json").write_text(f"[{record}, {record}]")
-
-    records = ArtifactSources(tmp_path).records("gate.json")
-
-    assert ["fail", "fail"] == [one.verdict for one in records]
-
-
-# Where files may lie
-
-
-@pytest.fixture
-def folders(tmp_path):
-    """A case file's folder, and another one, each with a report."""
-    for name in ("cases", "others"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "gate.jsonl").write_bytes(LINES)
-    return tmp_path / "cases", tmp_path / "others"
-
-
-@pytest.mark.parametrize(
-    "uri", ["gate.jsonl", "../cases/gate.jsonl", "{cases}/gate.jsonl", "file://{cases}/gate.jsonl"]
-)
-def test_a_file_in_the_folder_is_read(folders, uri):
-    cases, _ = folders
-
-    assert ["fail", "pass"] == verdicts(ArtifactSources(cases, roots=[cases]), uri.format(cases=cases))
-
-
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "../others/gate.jsonl",
-        "{others}/gate.jsonl",
-        "file://{others}/gate.jsonl",
-        "file://{cases}/%2e%2e/others/gate.jsonl",
-        "../others/none.jsonl",
-        "link.jsonl",
-        "linked/gate.jsonl",
-        "../cases-of-others/gate.jsonl",
-        "/proc/self/environ",
-        "/etc/passwd",
-    ],
-)
-def test_a_file_outside_the_folder_is_refused_whatever_the_path(folders, uri):
-    cases, others = folders
-    (cases / "link.jsonl").symlink_to(others / "gate.jsonl")
-    (cases / "linked").symlink_to(others)
-    (cases.parent / "cases-of-others").mkdir()
-
-    message = refusal(ArtifactSources(cases, roots=[cases]), uri.format(cases=cases, others=others))
-
-    assert "is outside the folder of its case file" in message
-    assert "--artifact-root" in message
-
-
-def test_a_file_in_an_allowed_other_folder_is_read(folders):
-    cases, others = folders
-    (cases / "link.jsonl").symlink_to(others / "gate.jsonl")
-    (cases / "root").symlink_to(others)
-    sources = ArtifactSources(cases, roots=[cases, cases / "root"])
-
-    assert [["fail", "pass"]] * 2 == [verdicts(sources, uri) for uri in ("link.jsonl", f"{others}/gate.jsonl")]
-
-
-# Which addresses hosts may have
 
 
 class _Answers:
@@ -277,35 +75,189 @@ class _Answers:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "127.0.0.1",
-        "::1",
-        "10.1.2.3",
-        "192.168.0.1",
-        "172.16.0.1",
-        "169.254.169.254",
-        "fe80::1",
-        "fd00:ec2::254",
-        "100.100.100.200",
-        "168.63.129.16",
-        "0.0.0.0",
-        "224.0.0.1",
-        "::ffff:127.0.0.1",
-        "::ffff:169.254.169.254",
-        "64:ff9b::7f00:1",
-        "2002:7f00:1::",
-        "93.184.215.14 127.0.0.1",
-    ],
-)
-def test_a_name_with_a_private_address_is_not_called(tmp_path, server, address):
-    sources = ArtifactSources(tmp_path, parse_hosts("reports.example"), resolve=_Answers(address))
+def verdicts(sources: ArtifactSources, uri: str) -> list[str]:
+    return [record.verdict for record in sources.records(uri)]
 
-    message = refusal(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl?k=secret")
 
-    assert "which is not public" in message
-    assert "secret" not in message
+def refusal(sources: ArtifactSources, uri: str) -> str:
+    with pytest.raises(ArtifactSourceError) as caught:
+        sources.records(uri)
+    return str(caught.value)
+
+
+# Files
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """A case file's folder, and another one, each with a report."""
+    for name in ("cases", "others"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "gate.jsonl").write_bytes(LINES)
+    return tmp_path / "cases", tmp_path / "others"
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_a_path_or_file_uri_in_the_folder_is_read(folders, bounded):
+    cases, _ = folders
+    sources = ArtifactSources(cases, roots=[cases] if bounded else None)
+
+    for uri in (
+        "gate.jsonl",
+        "./gate.jsonl",
+        "../cases/gate.jsonl",
+        f"{cases}/gate.jsonl",
+        f"file://{cases}/gate.jsonl",
+    ):
+        assert READ == verdicts(sources, uri)
+
+
+def test_a_list_an_empty_report_and_records_that_look_like_messages_are_read(tmp_path):
+    record = '{"role": "attacker", "content": "Pay me", "verdict": "fail"}'
+    (tmp_path / "list.json").write_text('[{"verdict": "error"}]')
+    (tmp_path / "messages.json").write_text(f"[{record}, {record}]")
+    (tmp_path / "empty.jsonl").touch()
+    sources = ArtifactSources(tmp_path)
+
+    found = [verdicts(sources, name) for name in ("list.json", "messages.json", "empty.jsonl")]
+
+    assert [["error"], ["fail", "fail"], []] == found
+
+
+FILES = {
+    "no such file": "nowhere.jsonl",
+    "folder": ".",
+    "NUL in the name": "a\0b",
+    "pipe": "pipe",
+    "pipe as a URI": "file:pipe",
+    "link to a pipe": "link",
+    "fault in a line": "broken.jsonl",
+    "too large": "large.jsonl",
+    "host in a file URI": "file://host/x",
+    "another scheme": "s3://bucket/x",
+    "host that is not allowed": "http://h.example/x",
+    "user name and password": "http://u:pw@h.example/x?k=1",
+    "no host": "http:///x",
+    "no port": "http://h.example:x/",
+    "no URI": "http://[h/",
+}
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_an_unreadable_source_is_refused_with_the_remedy_and_no_pipe_is_waited_for(
+    refusals, tmp_path, monkeypatch, bounded
+):
+    monkeypatch.setattr("jury_cases.artifact_sources.MAX_BYTES", 1 << 20)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "broken.jsonl").write_bytes(LINES + b'"text"\n')
+    (tmp_path / "large.jsonl").write_bytes(b" " * (1 << 20) + LINES)
+    sources = ArtifactSources(tmp_path, roots=[tmp_path] if bounded else None)
+
+    refusals.check("artifact_files", FILES, sources.records, ArtifactSourceError)
+
+
+def test_a_file_outside_the_folder_is_refused_whatever_the_path(folders):
+    cases, others = folders
+    (cases / "link.jsonl").symlink_to(others / "gate.jsonl")
+    (cases / "linked").symlink_to(others)
+    (cases.parent / "cases-of-others").mkdir()
+    outside = ["../others/gate.jsonl", "../others/none.jsonl", "link.jsonl", "linked/gate.jsonl"]
+    outside += ["../cases-of-others/gate.jsonl", "/proc/self/environ", "/etc/passwd", f"{others}/gate.jsonl"]
+    outside += [f"file://{others}/gate.jsonl", f"file://{cases}/%2e%2e/others/gate.jsonl"]
+
+    for uri in outside:
+        message = refusal(ArtifactSources(cases, roots=[cases]), uri)
+
+        assert "is outside the folder of its case file" in message
+        assert "--artifact-root" in message
+
+
+def test_a_file_in_an_allowed_other_folder_is_read(folders):
+    cases, others = folders
+    (cases / "link.jsonl").symlink_to(others / "gate.jsonl")
+    (cases / "root").symlink_to(others)
+    sources = ArtifactSources(cases, roots=[cases, cases / "root"])
+
+    assert [READ] * 2 == [verdicts(sources, uri) for uri in ("link.jsonl", f"{others}/gate.jsonl")]
+
+
+def test_an_empty_uri_is_refused_by_its_field(refusals, tmp_path):
+    rows = {f"{field} {uri!r}": {field: uri} for field in ("security_gate_uri", "agent_card_uri") for uri in ("", "  ")}
+
+    refusals.check(
+        "artifact_fields", rows, lambda row: ArtifactSources(tmp_path).resolved(a_case(**row)), ArtifactSourceError
+    )
+
+
+# Hosts
+
+
+def test_an_allowed_host_is_called_once(tmp_path, server):
+    sources = ArtifactSources(tmp_path, parse_hosts(f"other.example, 127.0.0.1:{server.server_address[1]}"))
+
+    assert [READ] * 2 == [verdicts(sources, server.uri("/gate.jsonl")) for _ in range(2)]
+    assert ["/gate.jsonl"] == server.asked
+
+
+def test_a_redirect_within_the_host_is_followed_and_a_proxy_of_the_environment_not_used(tmp_path, server, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.delenv("no_proxy", raising=False)
+
+    assert READ == verdicts(ArtifactSources(tmp_path, parse_hosts("127.0.0.1")), server.uri("/moved"))
+
+
+def test_a_report_is_read_over_https_where_the_certificate_is_trusted(tmp_path, server, monkeypatch):
+    tls, certificate = server_context(tmp_path, "reports.example")
+    server.socket = tls.wrap_socket(server.socket, server_side=True)
+    uri = server.uri("/gate.jsonl", "reports.example", "https")
+    sources = ArtifactSources(tmp_path, OWN_NETWORK, resolve=_Answers("127.0.0.1"))
+
+    refused = refusal(sources, uri)
+    monkeypatch.setenv("SSL_CERT_FILE", certificate)
+
+    assert "the server cannot be reached" in refused
+    assert READ == verdicts(sources, uri)
+
+
+def test_a_host_that_does_not_give_a_report_is_refused(refusals, tmp_path, server, monkeypatch):
+    allowed = ArtifactSources(tmp_path, parse_hosts("127.0.0.1,localhost"))
+    other_port = ArtifactSources(tmp_path, parse_hosts("127.0.0.1:1"))
+    hasty = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"), timeout=0.2)
+    moving = ArtifactSources(tmp_path, OWN_NETWORK, resolve=_Answers("127.0.0.1", "10.0.0.1"))
+    rows = {
+        "another port than the allowed one": (other_port, server.uri("/gate.jsonl")),
+        "error": (allowed, server.uri("/none")),
+        "redirect to another host": (allowed, server.uri("/elsewhere?token=secret")),
+        "silence": (hasty, server.uri("/slow")),
+        "another address after a redirect": (moving, server.uri("/moved", "reports.example")),
+    }
+    found = {name: refusal(*row) for name, row in rows.items()}
+    asked = list(server.asked)
+    monkeypatch.setattr("jury_cases.artifact_sources.MAX_BYTES", 10)
+    found["too large"] = refusal(allowed, server.uri("/gate.jsonl"))
+
+    refusals.compare(
+        "artifact_hosts", {name: says.replace(str(server.server_address[1]), "PORT") for name, says in found.items()}
+    )
+    assert ["/none", "/elsewhere?token=secret", "/slow", "/moved"] == asked
+
+
+PRIVATE = """
+    127.0.0.1 | ::1 | 10.1.2.3 | 192.168.0.1 | 172.16.0.1 | 169.254.169.254 | fe80::1 | fd00:ec2::254
+    100.100.100.200 | 168.63.129.16 | 0.0.0.0 | 224.0.0.1 | ::ffff:127.0.0.1 | ::ffff:169.254.169.254
+    64:ff9b::7f00:1 | 2002:7f00:1:: | 93.184.215.14 127.0.0.1
+"""
+
+
+def test_a_name_with_a_private_address_is_not_called(tmp_path, server):
+    uri = server.uri("/gate.jsonl?k=secret", "reports.example")
+    for answer in PRIVATE.replace("\n", "|").strip("| ").split("|"):
+        for hosts in ("reports.example", "reports.example=11.0.0.0/8"):
+            message = refusal(ArtifactSources(tmp_path, parse_hosts(hosts), resolve=_Answers(answer)), uri)
+
+            assert "which is not public" in message, answer
+            assert "secret" not in message
     assert [] == server.asked
 
 
@@ -313,52 +265,23 @@ def test_a_name_with_a_private_address_is_not_called(tmp_path, server, address):
 def test_a_name_may_resolve_into_its_allowed_network(tmp_path, server, network):
     sources = ArtifactSources(tmp_path, parse_hosts(f"Reports.example={network}"), resolve=_Answers("127.0.0.1"))
 
-    assert ["fail", "pass"] == verdicts(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl")
+    assert READ == verdicts(sources, server.uri("/gate.jsonl", "reports.example"))
 
 
-def test_a_name_outside_its_allowed_network_is_not_called(tmp_path, server):
-    sources = ArtifactSources(tmp_path, parse_hosts("reports.example=10.0.0.0/8"), resolve=_Answers("127.0.0.1"))
+def test_the_connection_goes_to_the_checked_address_and_to_the_next_if_it_does_not_answer(tmp_path, server):
+    checked, second = _Answers("127.0.0.1", "10.0.0.1"), _Answers("127.9.9.9 127.0.0.1")
+    uri = server.uri("/gate.jsonl", "reports.example")
 
-    assert "not public" in refusal(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl")
-    assert [] == server.asked
-
-
-def test_the_connection_goes_to_the_checked_address(tmp_path, server):
-    answers = _Answers("127.0.0.1", "10.0.0.1")
-    sources = ArtifactSources(tmp_path, parse_hosts("reports.example=127.0.0.0/8"), resolve=answers)
-
-    assert ["fail", "pass"] == verdicts(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl")
-    assert 1 == answers.asked
+    assert [READ] * 2 == [
+        verdicts(ArtifactSources(tmp_path, OWN_NETWORK, resolve=answers), uri) for answers in (checked, second)
+    ]
+    assert 1 == checked.asked
 
 
-def test_a_name_that_resolves_elsewhere_after_a_redirect_is_not_followed(tmp_path, server):
-    answers = _Answers("127.0.0.1", "10.0.0.1")
-    sources = ArtifactSources(tmp_path, parse_hosts("reports.example=127.0.0.0/8"), resolve=answers)
+def test_what_is_no_host_is_refused_by_name(refusals):
+    given = ("a/b", "a=b", "a=10.0.0.0/99", "http://a", "a:b", "u@h", "=10.0.0.0/8")
 
-    assert "10.0.0.1" in refusal(sources, f"http://reports.example:{server.server_address[1]}/moved")
-    assert ["/moved"] == server.asked
-
-
-def test_the_next_address_is_tried_if_the_first_does_not_answer(tmp_path, server):
-    sources = ArtifactSources(
-        tmp_path, parse_hosts("reports.example=127.0.0.0/8"), resolve=_Answers("127.9.9.9 127.0.0.1")
-    )
-
-    assert ["fail", "pass"] == verdicts(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl")
-
-
-def test_a_proxy_of_the_environment_is_not_used(tmp_path, server, monkeypatch):
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    monkeypatch.delenv("no_proxy", raising=False)
-    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
-
-    assert ["fail", "pass"] == verdicts(sources, f"http://{address(server)}/gate.jsonl")
-
-
-@pytest.mark.parametrize("given", ["a/b", "a=b", "a=10.0.0.0/99", "http://a", "a:b", "u@h", "=10.0.0.0/8"])
-def test_an_invalid_host_is_refused_by_name(given):
-    with pytest.raises(SettingError, match=r"JURY_ARTIFACT_HOSTS: .* is not a host; write HOST"):
-        parse_hosts(f"good.example, {given}")
+    refusals.check("artifact_host_names", {one: f"good.example, {one}" for one in given}, parse_hosts, SettingError)
 
 
 @pytest.mark.parametrize("given", ["::1", "[::1]", "[::1]:8080"])
@@ -366,25 +289,3 @@ def test_an_address_of_the_sixth_version_may_be_written_with_brackets(tmp_path, 
     sources = ArtifactSources(tmp_path, parse_hosts(given), resolve=_Answers("::2"))
 
     assert "the address ::2, which is not public" in refusal(sources, "http://[::1]:8080/x")
-
-
-@pytest.mark.parametrize("uri", ["pipe", "file:pipe", "link"])
-@pytest.mark.parametrize("roots", [None, []])
-def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path, uri, roots):
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "link").symlink_to("pipe")
-    sources = ArtifactSources(tmp_path, roots=None if roots is None else [tmp_path])
-
-    with pytest.raises(ArtifactSourceError, match=f"{uri}: cannot be read: not a regular file"):
-        sources.records(uri)
-
-
-@pytest.mark.parametrize("kind", ["security_gate", "agent_card"])
-@pytest.mark.parametrize("uri", ["", "  "])
-def test_an_empty_uri_is_named_by_its_field(tmp_path, kind, uri):
-    case = a_case(**{f"{kind}_uri": uri})
-
-    with pytest.raises(
-        ArtifactSourceError, match=f"^{kind}_uri: is empty; name a file or an allowed address, or leave"
-    ):
-        ArtifactSources(tmp_path).resolved(case)

@@ -1,23 +1,18 @@
 """Blindness ends with the first review of the case, over forks, repeats and runs."""
 
+import re
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_events.case import Case
-from jury_events.verdict import Verdict
-from jury_judge.errors import ReviewRefused
-from jury_judge.reviews.blindness import is_same_text, partial_items, reviewed_same_case
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.review_queue import review_queue
-from jury_judge.reviews.reviews import record_review, withdraw_review
-from jury_replay.erasure import ErasureOrder, erase
+from jury_events import Case, Verdict
+from jury_judge import NewReview, Records, ReviewRefused, record_review, withdraw_review
+from jury_replay import ErasureOrder, erase
 from jury_replay.quarantine import quarantine
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
+from jury_store import EventStore, MemoryEventStore, open_store
 from support.debate_harness import a_case
 from support.reviewed import judged_debate
 
@@ -44,27 +39,31 @@ def case(case_id: str = "refund", said: str = "Refunded.") -> Case:
     return made.changed(scenarios=(scenario.changed(execution=scenario.execution.changed(response=said)),))
 
 
-def judged(store: EventStore, debate_id: str, of: Case | None = None) -> None:
+def judged(store: EventStore, debate_id: str, of: Case | None = None, text: bytes | None = None) -> None:
     """A finished debate over a case, with salts of its own."""
     of = of or case()
+    text = of.to_part() if text is None else text
     seed = store.last_position() + 1
-    judged_debate(store, debate_id, seed=seed, case_id=of.case_id, run_id=None, text=of.to_part().decode())
+    judged_debate(store, debate_id, seed=seed, case_id=of.case_id, run_id=None, text=text.decode())
 
 
-def blind(store: EventStore, debate_id: str, reviewer: str = "ann") -> None:
-    record_review(store, debate_id, NewReview(reviewer, PASS, blind=True))
+def blind(store: EventStore, debate_id: str, reviewer: str = "ann", reason: str = "") -> str | None:
+    """Record a blind review; gives the debate of the same case that the person reviewed before, where it is refused."""
+    try:
+        record_review(store, debate_id, NewReview(reviewer, PASS, reason, blind=True))
+    except ReviewRefused as refused:
+        found = re.search(rf"{reviewer} has reviewed (\S+), a debate of the same case", str(refused))
+        return debate_id if found is None else found[1]
+    return None
 
 
 def test_whoever_reviewed_a_fork_cannot_review_its_origin_blind(store: EventStore) -> None:
     judged(store, "first~refund")
     judged(store, "first~fork")
-    blind(store, "first~fork")
 
-    assert "first~fork" == reviewed_same_case(store, "first~refund", "ann")
-    with pytest.raises(ReviewRefused, match="ann has reviewed first~fork, a debate of the same case"):
-        blind(store, "first~refund")
+    assert [None, "first~fork"] == [blind(store, name) for name in ("first~fork", "first~refund")]
     record_review(store, "first~refund", NewReview("ann", FAIL))
-    blind(store, "first~refund", "bob")
+    assert blind(store, "first~refund", "bob") is None
     assert [("ann", False), ("bob", True)] == [
         (one.reviewer, one.blind) for one in store.history("first~refund").reviews.reviews
     ]
@@ -78,20 +77,7 @@ def test_a_withdrawn_review_and_one_of_a_debate_in_quarantine_end_blindness_too(
     blind(store, "c", "bob")
     quarantine(store, "c", by="lead", reason="doubtful")
 
-    found = {name: reviewed_same_case(store, "a", name) for name in ("ann", "bob", "cho")}
-
-    assert {"ann": "b", "bob": "c", "cho": None} == found
-
-
-def test_another_case_under_the_same_id_is_another_case(store: EventStore) -> None:
-    judged(store, "a")
-    judged(store, "b", case(said="Refused."))
-    judged(store, "c", case("other"))
-    blind(store, "a")
-
-    assert [None, None] == [reviewed_same_case(store, one, "ann") for one in ("b", "c")]
-    blind(store, "b")
-    blind(store, "c")
+    assert {"ann": "b", "bob": "c", "cho": None} == {name: blind(store, "a", name) for name in ("ann", "bob", "cho")}
 
 
 def test_of_an_erased_case_the_id_alone_says_what_it_was(store: EventStore) -> None:
@@ -100,34 +86,43 @@ def test_of_an_erased_case_the_id_alone_says_what_it_was(store: EventStore) -> N
     blind(store, "a")
     erase(store, "a", ErasureOrder("dpo@example.com", "request 17"), now=9)
 
-    assert "a" == reviewed_same_case(store, "b", "ann")
+    assert "a" == blind(store, "b")
 
 
-def test_the_queue_marks_what_a_person_cannot_review_blind(store: EventStore) -> None:
-    for name, of in {"a": case(), "b": case(), "c": case("other")}.items():
-        judged(store, name, of)
-    blind(store, "a")
-    marked = {
-        person: {
-            one.row.debate_id: one.partial
-            for one in partial_items(store, person, review_queue(store, person, reviews=2))
-        }
-        for person in ("ann", "bob")
+async def test_the_queue_marks_what_a_person_cannot_review_blind(sqlite_url: str) -> None:
+    with closing(open_store(sqlite_url, write=True)) as store:
+        for name, of in {"a": case(), "b": case(), "c": case("other")}.items():
+            judged(store, name, of)
+        blind(store, "a")
+
+    async with Records(sqlite_url) as records:
+        queues = {person: await records.review_queue(person, reviews=2) for person in ("ann", "bob")}
+
+    assert {"ann": {"b": "a", "c": None}, "bob": {"a": None, "b": None, "c": None}} == {
+        person: {one.row.debate_id: one.partial for one in queue} for person, queue in queues.items()
     }
 
-    assert {"ann": {"b": "a", "c": None}, "bob": {"a": None, "b": None, "c": None}} == marked
+
+OTHERS = {
+    "another reading": case().changed(reading=3).to_part(),
+    "another reading with other words": case(said="Read otherwise.").changed(reading=3).to_part(),
+    "a text of a newer version": b"of a newer version",
+    "other fetched records": a_case("refund").changed(scenarios=case().scenarios, artifact_summary=None).to_part(),
+    "other words": case(said="Refused.").to_part(),
+    "another id": case("other").to_part(),
+}
 
 
-def test_another_reading_or_other_fetched_records_are_the_same_case() -> None:
-    base = case()
-    text = base.to_part()
+def test_another_reading_or_a_text_that_cannot_be_read_is_the_same_case_and_other_words_are_not() -> None:
+    found = {}
+    for name, text in OTHERS.items():
+        store = MemoryEventStore()
+        judged(store, "a")
+        judged(store, "b", case("other") if name == "another id" else None, text)
+        blind(store, "a")
+        found[name] = blind(store, "b")
 
-    assert is_same_text(text, base.changed(reading=3).to_part())
-    assert is_same_text(text, base.changed(reading=3, scenarios=case(said="Read otherwise.").scenarios).to_part())
-    assert is_same_text(text, None)
-    assert is_same_text(None, text)
-    assert is_same_text(text, b"of a newer version")
-    assert not is_same_text(text, case(said="Refused.").to_part())
+    assert dict(zip(OTHERS, ("a", "a", "a", "a", None, None), strict=True)) == found
 
 
 _STEPS = st.lists(
@@ -152,13 +147,8 @@ def test_a_blind_review_is_recorded_exactly_before_the_persons_first_review_of_t
                 withdraw_review(store, name, last, by=person)
             continue
         expected = (cases[name], person) not in seen
-        try:
-            record_review(store, name, NewReview(person, PASS, f"step {number}", blind=True))
-            found = True
-        except ReviewRefused:
-            found = False
+        found = blind(store, name, person, f"step {number}") is None
         seen.add((cases[name], person))
-        if not expected:
-            record_review(store, name, NewReview(person, PASS, f"step {number}"))
+        record_review(store, name, NewReview(person, PASS, f"after step {number}"))
 
         assert expected == found

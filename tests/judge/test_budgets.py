@@ -2,23 +2,21 @@
 
 from collections.abc import Callable
 from datetime import date
-from unittest.mock import patch
 
-from jury_actors.admission.budget import Ceiling, Spent
-from jury_actors.runtime import in_process_runtime
-from jury_events.exchange import Usage
+import pytest
+
+from jury_actors import Ceiling, Spent
+from jury_events import Usage
 from jury_judge.runs.budgets import ceiling
-from jury_providers.price import Price
-from jury_providers.prices import Prices
-from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
-from jury_providers.simulated.provider import SimulatedProvider
-from support.runtime_harness import KeptStore, Run, completed
+from jury_providers import ModelReply, ModelRequest, OnChunk, Price, Prices, Provider, SimulatedProvider
+from support.runtime_harness import KeptStore, Meter, Run, completed
 
 TODAY = date(2026, 11, 21)
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
 SEATS = [
     {"model": "openai/gpt-x", "juror_id": name, "settings": {"max_output_tokens": 1000}} for name in ("a", "b", "c")
 ]
+COUNTED = Usage(input_tokens=1000, output_tokens=100)
 
 
 class Silent(SimulatedProvider):
@@ -35,62 +33,56 @@ class Silent(SimulatedProvider):
         return (await super().call(request))._replace(cost=None, usage=self._usage)
 
 
-async def a_run(usage: Usage) -> Run:
+class SilentMeter(Meter):
+    """Lets a run be answered by `Silent`."""
+
+    def __init__(self, usage: Usage) -> None:
+        super().__init__()
+        self._usage = usage
+
+    def factory(self, *_: object) -> Callable[[str], Provider]:
+        return lambda _name: Silent(self._usage)
+
+
+async def a_run(usage: Usage = COUNTED, lease: Spent | None = None) -> Run:
+    """Two debates of three calls each, `run`; `lease` is what an earlier session may have spent."""
     run = Run(KeptStore(), debates=2, seats=SEATS, preset="independent")
 
-    def factory(*_: object) -> Callable[[str], Provider]:
-        return lambda _name: Silent(usage)
-
-    with patch("jury_actors.runtime.provider_factory", factory):
-        async with in_process_runtime(run.plan(), lambda: run.store) as runtime:
-            assert completed((await run.execute_in(runtime)).values())
+    assert completed((await run.execute(meter=SilentMeter(usage))).values())
+    if lease is not None:
+        run.store.store_run_lease("run", *lease)
     return run
 
 
-def spent(run: Run) -> Spent:
-    return ceiling(run.store, "run", PRICES, TODAY, max_calls=100, max_cost=None).spent
+def of(run: Run, name: str = "run", *, max_calls: int | None = None, max_cost: float | None = 3.0) -> Ceiling:
+    return ceiling(run.store, name, PRICES, TODAY, max_calls=max_calls, max_cost=max_cost)
 
 
 async def test_calls_of_unknown_cost_count_with_the_most_that_they_can_have_cost() -> None:
-    found = spent(await a_run(Usage()))
+    found = of(await a_run(Usage())).spent
 
     assert 6 == found.calls
     assert 6 * 0.01 < found.cost < 6 * 0.02
 
 
-async def test_calls_that_had_no_price_when_they_were_made_count_with_todays() -> None:
-    found = spent(await a_run(Usage(input_tokens=1000, output_tokens=100)))
+@pytest.mark.parametrize(
+    ("lease", "expected"),
+    [
+        pytest.param(None, Spent(6, 0.012), id="calls that had no price when they were made count with today's"),
+        pytest.param(Spent(6, 5.0), Spent(6, 0.012), id="where all calls are recorded their recorded cost counts"),
+        pytest.param(Spent(8, 0.02), Spent(8, 0.02), id="calls that were sent and not recorded count"),
+    ],
+)
+async def test_what_earlier_sessions_spent(lease: Spent | None, expected: Spent) -> None:
+    found = of(await a_run(lease=lease)).spent
 
-    assert (6, 0.012) == (found.calls, round(found.cost, 9))
-
-
-async def test_a_run_that_never_had_a_bound_is_not_counted() -> None:
-    run = await a_run(Usage())
-
-    assert Ceiling() == ceiling(run.store, "run", PRICES, TODAY, max_calls=None, max_cost=None)
-
-
-async def test_calls_that_were_sent_and_not_recorded_count_in_every_later_session() -> None:
-    run = await a_run(Usage(input_tokens=1000, output_tokens=100))
-    run.store.store_run_lease("run", 8, 0.02)
-
-    bounded = ceiling(run.store, "run", PRICES, TODAY, max_calls=None, max_cost=3.0)
-    unbounded = ceiling(run.store, "run", PRICES, TODAY, max_calls=None, max_cost=None)
-
-    assert Ceiling(None, 3.0, Spent(8, 0.02), "run") == bounded
-    assert Ceiling(None, None, Spent(8, 0.02), "run") == unbounded
+    assert expected == Spent(found.calls, round(found.cost, 9))
 
 
-async def test_where_all_calls_are_recorded_their_recorded_cost_counts() -> None:
-    run = await a_run(Usage(input_tokens=1000, output_tokens=100))
-    run.store.store_run_lease("run", 6, 5.0)
+async def test_a_run_goes_on_being_counted_without_a_bound_where_it_had_one() -> None:
+    bounded, never_bounded = await a_run(lease=Spent(8, 0.02)), await a_run()
 
-    found = ceiling(run.store, "run", PRICES, TODAY, max_calls=None, max_cost=3.0).spent
-
-    assert (6, 0.012) == (found.calls, round(found.cost, 9))
-
-
-async def test_another_runs_debates_do_not_count() -> None:
-    run = await a_run(Usage())
-
-    assert Spent() == ceiling(run.store, "other", PRICES, TODAY, max_calls=1, max_cost=None).spent
+    assert Ceiling(None, 3.0, Spent(8, 0.02), "run") == of(bounded)
+    assert Ceiling(None, None, Spent(8, 0.02), "run") == of(bounded, max_cost=None)
+    assert Ceiling() == of(never_bounded, max_cost=None)
+    assert Spent() == of(bounded, "another run").spent

@@ -2,12 +2,10 @@
 
 import pytest
 
-from jury_events.case import Case
-from jury_judge.runs.case_fit import CaseFit
-from jury_judge.runs.preflight import preflight
-from jury_judge.runs.run import Run
-from jury_providers.endpoints import Endpoint
-from jury_store.memory import MemoryEventStore
+from jury_events import Case
+from jury_judge import CaseFit, Run, preflight
+from jury_providers import Endpoint
+from jury_store import MemoryEventStore
 from support.debate_harness import a_case
 from support.pictures import a_case_with_pictures, a_png
 from support.runtime_harness import a_resolved
@@ -45,7 +43,7 @@ def test_cases_that_are_longer_than_a_window_are_counted_by_seat(prompts):
     ] == [(seat.juror_id, seat.window, seat.too_long, seat.first_ids) for seat in fit.seats]
 
 
-def test_one_line_names_the_seats_and_their_first_cases():
+def test_one_line_names_the_seats_and_their_first_cases_and_none_where_every_case_fits():
     fit = a_fit(*(a_long_case(f"c{number}", 100) for number in range(5)), a_case("short"))
 
     (line,) = fit.lines()
@@ -53,9 +51,6 @@ def test_one_line_names_the_seats_and_their_first_cases():
         "longer than the window of a model, whose calls would fail (context_too_long), of 6 cases: "
         "5 for small (20,000 tokens: c0, c1, c2 …)"
     )
-
-
-def test_nothing_is_said_where_every_case_fits():
     assert [] == [*a_fit(a_case("short")).lines()]
 
 

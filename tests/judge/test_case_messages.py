@@ -1,24 +1,17 @@
 """Items and messages of recorded debates, from the members of opening events and cases that they follow from alone."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from jury_debate.assignment import OPERATOR_POLICY
-from jury_debate.prompts_v2.item_messages import ItemMessages
-from jury_events.case import Case
-from jury_events.codec import SCHEMAS, decode
-from jury_events.debate_events import DebateOpened
-from jury_events.envelope import StoredEvent
-from jury_events.ids import debate_stream
-from jury_events.provenance import with_provenance
+from jury_debate import OPERATOR_POLICY, ItemMessages
+from jury_events import SCHEMAS, Case, DebateOpened, StoredEvent, debate_stream, decode, with_provenance
 from jury_judge.stores.case_messages import CaseMessages, OpenedCase
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.recorded_case import policy_of_piece
-from jury_store.memory import MemoryEventStore
+from jury_replay import import_cassette, policy_of_piece, read_cassette
+from jury_store import MemoryEventStore
 from support.corpus import CORPUS
 from support.located_debates import POLICY, a_located_case, a_located_debate, a_located_scenario
 from support.stored_debates import store_debate
@@ -69,37 +62,34 @@ def numbers(messages: ItemMessages) -> tuple[int, int, list[int | None]]:
     return messages.items, messages.messages, [messages.named(item) for item in range(messages.items + 2)]
 
 
-@pytest.mark.parametrize("path", CASSETTES[::4], ids=lambda path: path.name.partition(".")[0])
-def test_an_opening_of_the_corpus_is_read_as_it_decodes(path: Path) -> None:
-    mapped, whole = both_ways(*opening_of(path))
+def test_openings_of_the_corpus_are_read_as_they_decode() -> None:
+    for path in CASSETTES[::4]:
+        mapped, whole = both_ways(*opening_of(path))
 
-    assert numbers(whole) == numbers(mapped)
+        assert numbers(whole) == numbers(mapped), path
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("mode", ["summary", "inline"])
 @pytest.mark.parametrize("policy", [None, POLICY, "Another policy."])
 @pytest.mark.parametrize("scenarios", [1, 2])
-def test_messages_are_those_of_the_whole_case(language: str, mode: str, policy: str | None, scenarios: int) -> None:
+def test_messages_are_those_of_the_whole_case(policy: str | None, scenarios: int) -> None:
     case = a_located_case(*(a_located_scenario(f"s{number}", POLICY) for number in range(scenarios)), records=2)
-    spec = {"language": language, "artifacts": {"mode": mode}}
-    mapped, whole = both_ways(*a_stored(case, spec, operator_policy=policy))
+    for language, mode in product(("en", "ja"), ("summary", "inline")):
+        spec = {"language": language, "artifacts": {"mode": mode}}
+        mapped, whole = both_ways(*a_stored(case, spec, operator_policy=policy))
 
-    assert numbers(whole) == numbers(mapped)
-    assert 4 * scenarios == mapped.messages
+        assert numbers(whole) == numbers(mapped)
+        assert 4 * scenarios == mapped.messages
 
 
-def test_openings_of_earlier_schemas_and_damaged_ones_are_decoded() -> None:
+def test_another_first_event_and_openings_of_other_schemas_or_damaged_are_decoded() -> None:
     _, event = opening_of(CASSETTES[0])
     body = orjson.loads(event.body)
-    cut = event._replace(body=event.body[:-1])
-    without = event._replace(body=orjson.dumps({name: value for name, value in body.items() if name != "case"}))
-    newer = event._replace(schema=SCHEMAS[event.type] + 1)
+    without = {name: value for name, value in body.items() if name != "case"}
+    others = [
+        event._replace(body=event.body[:-1]),
+        event._replace(body=orjson.dumps(without)),
+        event._replace(schema=SCHEMAS[event.type] + 1),
+        event._replace(type="debate_failed"),
+    ]
 
-    assert [None, None, None] == [OpenedCase.of_event(one) for one in (cut, without, newer)]
-
-
-def test_another_first_event_opens_no_debate() -> None:
-    _, event = opening_of(CASSETTES[0])
-
-    assert OpenedCase.of_event(event._replace(type="debate_failed")) is None
+    assert [None] * 4 == [OpenedCase.of_event(one) for one in others]

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from jury_cases.errors import CaseFileError
-from jury_cases.files import CaseFiles
-from jury_cases.options import CaseOptions
-from jury_cases.outline import BATCH, MOST, Skip
-from jury_events.case import Case
+from jury_cases import CaseFileError, CaseFiles, CaseOptions, Skip
+from jury_events import Case
+
+FIRST, MOST = 64, 1024
+"""So many ids are looked up at once, at first and later."""
 
 ANSWERED = {"question": "Open?", "response": "Yes."}
 CHAT = [{"role": "user", "content": "Open?"}, {"role": "assistant", "content": "Yes."}]
@@ -69,16 +69,17 @@ def named(found: Case | str) -> str:
     return found if isinstance(found, str) else f"built {found.case_id}"
 
 
-@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 @pytest.mark.parametrize("fields", [{}, {"case_id": "metadata.key"}, {"case_id": ""}], ids=["", "column", "none"])
-def test_the_id_without_the_case_is_the_id_of_the_case(tmp_path, row, fields):
-    files = CaseFiles([written(tmp_path, {**row, "metadata": {"key": "k"}})], CaseOptions(fields=fields))
-    (case,) = files
-    asked: list[str] = []
+def test_the_id_without_the_case_is_the_id_of_the_case(tmp_path, subtests, fields):
+    for form, row in ROWS.items():
+        with subtests.test(form):
+            files = CaseFiles([written(tmp_path, {**row, "metadata": {"key": "k"}})], CaseOptions(fields=fields))
+            (case,) = files
+            asked: list[str] = []
 
-    assert [case.case_id] == list(files.outline(skipping(case.case_id, asked=asked)))
-    assert [case.case_id] == asked
-    assert [case] == list(files.outline(skipping()))
+            assert [case.case_id] == list(files.outline(skipping(case.case_id, asked=asked)))
+            assert [case.case_id] == asked
+            assert [case] == list(files.outline(skipping()))
 
 
 def test_a_row_that_is_passed_is_not_read_further_and_a_fault_comes_in_its_place(tmp_path):
@@ -92,14 +93,7 @@ def test_a_row_that_is_passed_is_not_read_further_and_a_fault_comes_in_its_place
         next(found)
 
 
-def test_an_id_that_comes_twice_is_refused_though_neither_case_is_built(tmp_path):
-    files = CaseFiles([written(tmp_path, ROWS["own"], ROWS["own"])])
-
-    with pytest.raises(CaseFileError, match="case id 'a' is on lines 1 and 2"):
-        list(files.outline(skipping("a")))
-
-
-def test_the_second_of_two_rows_with_one_id_is_refused_after_those_between(tmp_path):
+def test_an_id_that_comes_twice_is_refused_after_the_rows_between_though_no_case_is_built(tmp_path):
     rows = [{"case_id": name, **ANSWERED} for name in ("a", "b", "c", "b", "d")]
     found = CaseFiles([written(tmp_path, *rows)], CaseOptions(case_ids=("[bc]",))).outline(skipping("a", "b", "c", "d"))
 
@@ -108,7 +102,7 @@ def test_the_second_of_two_rows_with_one_id_is_refused_after_those_between(tmp_p
         next(found)
 
 
-def test_more_and_more_rows_are_looked_up_at_once_but_never_all(tmp_path):
+def test_few_rows_are_looked_up_at_once_at_first_and_later_more_but_never_all(tmp_path):
     asked: list[int] = []
 
     def skip(case_ids: Sequence[str]) -> Sequence[str]:
@@ -116,20 +110,13 @@ def test_more_and_more_rows_are_looked_up_at_once_but_never_all(tmp_path):
         return case_ids
 
     rows = [{"case_id": f"c{number}", **ANSWERED} for number in range(4 * MOST)]
-    found = list(CaseFiles([written(tmp_path, *rows)]).outline(skip))
+    found = CaseFiles([written(tmp_path, *rows)]).outline(skip)
 
-    assert [row["case_id"] for row in rows] == found
-    assert [BATCH, 2 * BATCH] == asked[:2]
+    assert "c0" == next(found)
+    assert [FIRST] == asked
+    assert [row["case_id"] for row in rows[1:]] == list(found)
+    assert [FIRST, 2 * FIRST] == asked[:2]
     assert MOST == max(asked)
-
-
-def test_few_rows_are_read_ahead(tmp_path):
-    rows = [{"case_id": f"c{number}", **ANSWERED} for number in range(5 * BATCH)]
-    asked: list[str] = []
-    files = CaseFiles([written(tmp_path, *rows)])
-
-    assert "c0" == next(files.outline(skipping("c0", asked=asked)))
-    assert BATCH == len(asked)
 
 
 def test_rows_of_megabytes_are_not_read_ahead_together(tmp_path):
@@ -141,29 +128,26 @@ def test_rows_of_megabytes_are_not_read_ahead_together(tmp_path):
     assert ["c0", "c1"] == asked
 
 
-@pytest.mark.parametrize("options", [{"where": ("metadata.level=2",)}, {"case_ids": ("*2",)}, {"sample": 2, "seed": 3}])
+SELECTIONS = ({"where": ("metadata.level=2",)}, {"case_ids": ("*2",)}, {"sample": 2, "seed": 3}, {"limit": 3})
+
+
+@pytest.mark.parametrize("options", SELECTIONS)
 def test_a_selection_chooses_the_same_cases_whether_they_are_built_or_not(tmp_path, options):
     rows = [{"case_id": f"c{number}", **ANSWERED, "metadata": {"level": number % 4}} for number in range(40)]
     files = CaseFiles([written(tmp_path, *rows)], CaseOptions(**options))
-    chosen = [case.case_id for case in files]
+    first, *others = [case.case_id for case in files]
 
-    assert chosen
-    assert chosen == list(files.outline(skipping(*chosen)))
-
-
-def test_a_limit_counts_the_cases_that_are_not_built(tmp_path):
-    rows = [{"case_id": f"c{number}", **ANSWERED} for number in range(9)]
-    files = CaseFiles([written(tmp_path, *rows)], CaseOptions(limit=3))
-
-    assert ["c0", "built c1", "c2"] == [named(one) for one in files.outline(skipping("c0", "c2", "c3"))]
+    assert others
+    assert [first, *others] == list(files.outline(skipping(first, *others)))
+    assert [f"built {first}", *others] == [named(one) for one in files.outline(skipping(*others))]
 
 
 @pytest.mark.full
 def test_standard_input_is_read_by_two_readers_at_once():
-    rows = "".join(json.dumps({"case_id": f"c{number}", **ANSWERED}) + "\n" for number in range(9000))
+    rows = "".join(json.dumps({"case_id": f"c{number}", **ANSWERED}) + "\n" for number in range(2500))
     files = CaseFiles(["-"], stdin=BytesIO(rows.encode()))
 
     together = list(zip(files, files.outline(skipping()), strict=True))
 
-    assert 9000 == len(together)
+    assert 2500 == len(together)
     assert all(one == other for one, other in together)

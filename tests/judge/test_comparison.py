@@ -2,16 +2,14 @@
 
 from dataclasses import replace
 
-import pytest
-
 from jury_cli.views.comparison import debates_page, runs_page
-from jury_events.debate_events import DebateForked
-from jury_events.exchange import Usage
-from jury_events.outcome import CallOutcome
-from jury_judge.comparisons.comparison import Position, compare_debates
-from jury_judge.comparisons.run_comparison import DebateEnd, Flip, compare_runs
-from jury_store.debate_rows import DebateRow
-from support.debate_builder import FAIL, PASS, REVIEW, SEATS, DebateBuilder
+from jury_events import CallOutcome, DebateForked, Usage
+from jury_judge import Flip
+from jury_judge.comparisons.comparison import compare_debates
+from jury_judge.comparisons.run_comparison import DebateEnd, compare_runs
+from jury_store import DebateRow
+from support.debate_builder import DebateBuilder
+from support.refusals import RefusalTables
 
 
 def whole() -> DebateBuilder:
@@ -19,7 +17,7 @@ def whole() -> DebateBuilder:
 
 
 def lines(page) -> list[str]:
-    return [" " * line.indent + "".join(span.text for span in line.spans) for line in page.lines]
+    return [(" " * line.indent + "".join(span.text for span in line.spans)).rstrip() for line in page.lines]
 
 
 def test_a_debate_beside_itself_differs_in_nothing() -> None:
@@ -27,47 +25,6 @@ def test_a_debate_beside_itself_differs_in_nothing() -> None:
 
     assert (True, (), compared.b) == (compared.same_case, compared.panel, compared.a)
     assert not any(row.differs for row in compared.rows)
-    assert not any("≠" in line for line in lines(debates_page(compared)))
-
-
-def test_every_seat_has_its_position_in_every_round() -> None:
-    compared = compare_debates(whole().history, DebateBuilder().phase_1().history)
-
-    rows = {(row.juror_id, row.round): row.a for row in compared.rows}
-    assert {
-        (SEATS[0], 0): Position(PASS, 92.0, "own"),
-        (SEATS[1], 0): Position(FAIL, 40.5, "own"),
-        (SEATS[2], 0): Position(REVIEW, 50.0, "synthetic"),
-        (SEATS[0], 1): Position(FAIL, 61.0, "own", changed=True),
-        (SEATS[1], 1): Position(FAIL, 40.0, "own"),
-        (SEATS[2], 1): Position(REVIEW, 50.0, "stale"),
-        (None, None): Position(FAIL, 50.0, "own"),
-    } == rows
-    assert [False] * 3 + [True] * 4 == [row.differs for row in compared.rows]
-    assert ("completed", "unfinished") == (compared.a.status, compared.b.status)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "verdict ✗ unsafe_fail – ≠",
-        "status completed unfinished ≠",
-        "case: the same",
-        "phase 1 juror-gpt ✓ safe_pass 92 ✓ safe_pass 92",
-        "round 1 juror-gpt ✗ unsafe_fail 61 · ↻ position changed – ≠",
-    ],
-)
-def test_two_debates_are_shown_side_by_side(line: str) -> None:
-    page = debates_page(compare_debates(whole().history, DebateBuilder().phase_1().history))
-
-    assert line.split() in [shown.split() for shown in lines(page)]
-
-
-def test_the_position_of_a_seat_is_shown_as_text() -> None:
-    shown = "\n".join(lines(debates_page(compare_debates(whole().history, whole().history))))
-
-    assert "? needs_review 50 · stands in for a blocked answer" in shown
-    assert "? needs_review 50 · abstained, earlier position stands" in shown
 
 
 def test_cases_are_compared_by_their_texts() -> None:
@@ -160,23 +117,19 @@ def test_a_run_by_a_ladder_has_the_costs_of_all_its_stages() -> None:
         assert ([], []) == (compared.only_in_a, compared.only_in_b)
 
 
+def runs_with_silent_cases():
+    silent = {"verdict": "needs_review", "score": None, "decided_by": "no_evaluation"}
+    a = [a_row("a", "x"), a_row("a", "y", **silent), a_row("a", "z", "needs_review", 50), a_row("a", "f")]
+    b = [a_row("b", "x", **silent), a_row("b", "y", **silent), a_row("b", "z", "needs_review", 55)]
+    return compare_runs("a", a, "b", [*b, a_row("b", "f", None, None, status="failed")])
+
+
 def test_cases_without_an_evaluation_are_counted_apart() -> None:
-    unheard = {"verdict": "needs_review", "score": None, "decided_by": "no_evaluation"}
-    a = [a_row("a", "x"), a_row("a", "y", **unheard), a_row("a", "z", "needs_review", 50), a_row("a", "f")]
-    b = [a_row("b", "x", **unheard), a_row("b", "y", **unheard), a_row("b", "z", "needs_review", 55)]
-    b.append(a_row("b", "f", None, None, status="failed"))
+    found = runs_with_silent_cases()
 
-    compared = compare_runs("a", a, "b", b)
-
-    assert (1, 1, 5.0, 2) == (
-        compared.judged,
-        compared.agreed,
-        compared.score_difference,
-        compared.without_evaluation,
-    )
-    assert ["x", "f"] == [flip.case_id for flip in compared.flips]
-    assert {"no_evaluation": 2, "needs_review": 1, "failed": 1} == compared.b.ended_as
-    assert any("2 cases without an evaluation in A or B" in line for line in lines(runs_page(compared, (), ())))
+    assert (1, 1, 5.0, 2) == (found.judged, found.agreed, found.score_difference, found.without_evaluation)
+    assert ["x", "f"] == [flip.case_id for flip in found.flips]
+    assert {"no_evaluation": 2, "needs_review": 1, "failed": 1} == found.b.ended_as
 
 
 def test_runs_are_joined_by_case_in_any_order() -> None:
@@ -194,51 +147,19 @@ def test_runs_are_joined_by_case_in_any_order() -> None:
     ] == compared.flips
 
 
-def test_agreement_counts_the_cases_judged_by_both() -> None:
-    compared = two_runs()
-
-    assert (2, 1, 0.5) == (compared.judged, compared.agreed, compared.agreement)
-    assert (70 + 1) / 2 == compared.score_difference
-
-
-def test_totals_of_a_run_name_unknown_values() -> None:
-    compared = two_runs()
-
-    assert (4, 12, 1.0, 0) == (compared.a.debates, compared.a.calls, compared.a.cost, compared.a.unknown_cost)
-    assert (0.75, 1) == (compared.b.cost, compared.b.unknown_cost)
-    assert {"safe_pass": 1, "unsafe_fail": 1, "needs_review": 1, "failed": 1} == compared.b.ended_as
-
-
-def test_runs_without_a_common_verdict_have_no_agreement() -> None:
-    compared = compare_runs("a", [a_row("a", "x")], "b", [a_row("b", "y")])
-
-    assert (None, None) == (compared.agreement, compared.score_difference)
-    assert "  no case has a verdict in both" in lines(runs_page(compared, (), []))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "✓ safe_pass 3 1 ≠",
-        "unfinished 1 0 ≠",
-        "cost $1.0000 $0.7500 + unknown in 1 ≠",
-        "✓ safe_pass 1 0 1 0",
-        "the same verdict in 1 of 2 cases judged by both (50.0%); scores differ by 35.5 points on average",
-        "only in A (1): gone",
-        "flipped ✓ safe_pass 90 ✗ unsafe_fail 20 a~flipped b~flipped another case under the same id",
-    ],
-)
-def test_two_runs_are_shown_side_by_side(line: str) -> None:
-    compared = two_runs()
-    page = runs_page(compared, (), [(flip, flip.case_id != "flipped") for flip in compared.flips])
-
-    assert line.split() in [shown.split() for shown in lines(page)]
-
-
-def test_long_lists_say_how_many_are_left_out() -> None:
+def test_pages(printed: RefusalTables) -> None:
+    begun, runs = DebateBuilder().phase_1().history, two_runs()
+    nothing_in_common = compare_runs("a", [a_row("a", "x")], "b", [a_row("b", "y")])
     many = compare_runs("a", [a_row("a", f"c{n}") for n in range(30)], "b", [])
-    shown = lines(runs_page(many, (), []))
-    everything = lines(runs_page(many, (), [], everything=True))
+    pages = {
+        "two debates": debates_page(compare_debates(whole().history, begun)),
+        "a debate beside itself": debates_page(compare_debates(whole().history, whole().history)),
+        "two runs": runs_page(runs, (), [(flip, flip.case_id != "flipped") for flip in runs.flips]),
+        "two runs with cases without an evaluation": runs_page(runs_with_silent_cases(), (), ()),
+        "two runs without a common verdict": runs_page(nothing_in_common, (), []),
+        "a long list": runs_page(many, (), []),
+        "a long list with all that it has": runs_page(many, (), [], everything=True),
+    }
 
-    assert any(line.endswith("c19 and 10 more (--all lists them)") for line in shown)
-    assert any(line.endswith("c29") for line in everything)
+    assert (None, None) == (nothing_in_common.agreement, nothing_in_common.score_difference)
+    printed.compare("comparison_pages", {name: "\n".join(lines(page)) for name, page in pages.items()})

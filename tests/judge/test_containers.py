@@ -12,12 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from jury_cases import CaseFileError, CaseOptions, FileRow, RowSelection, read_cases, read_rows
 from jury_cases.containers import compressed, json_text
-from jury_cases.containers.row import FileRow, RowSelection
-from jury_cases.containers.rows import read_rows
-from jury_cases.errors import CaseFileError
-from jury_cases.files import read_cases
-from jury_cases.options import CaseOptions
 from support.compression import gzipped
 
 ROWS = [{"case_id": f"c{number}", "question": "q", "response": "é" * number} for number in range(5)]
@@ -30,13 +26,6 @@ def jsonl(rows: list[Any]) -> bytes:
 
 def read(content: bytes, **selected: Any) -> list[FileRow]:
     return list(read_rows(["-"], RowSelection(**selected), stdin=io.BytesIO(content)))
-
-
-def refusal(content: bytes, **selected: Any) -> str:
-    with pytest.raises(CaseFileError) as caught:
-        read(content, **selected)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def zstd(content: bytes) -> bytes:
@@ -68,7 +57,7 @@ def test_a_list_is_decoded_the_same_wherever_the_buffer_ends(monkeypatch):
         assert values == [row.data for row in read(content)]
 
 
-def test_lines_are_counted_wherever_the_buffer_ends(monkeypatch):
+def test_lines_are_counted_and_rows_before_a_fault_yielded_wherever_the_buffer_ends(monkeypatch):
     content = b'\n\n[{"a": 1},\n {"b":\n 2}, {"c": 3},\n\n oops]'
     for size in range(1, 20):
         monkeypatch.setattr(json_text, "_CHUNK", size)
@@ -80,7 +69,7 @@ def test_lines_are_counted_wherever_the_buffer_ends(monkeypatch):
 
 
 def test_a_long_list_is_read_with_flat_memory():
-    content = b"[" + b",".join([json.dumps({"text": "x" * 10_000}).encode()] * 5_000) + b"]"
+    content = b"[" + b",".join([json.dumps({"text": "x" * 10_000}).encode()] * 2_000) + b"]"
     tracemalloc.start()
     try:
         count = sum(1 for _ in read_rows(["-"], stdin=io.BytesIO(content)))
@@ -88,16 +77,8 @@ def test_a_long_list_is_read_with_flat_memory():
     finally:
         tracemalloc.stop()
 
-    assert count == 5_000
+    assert count == 2_000
     assert peak < 12 << 20
-
-
-def test_rows_before_a_fault_in_a_list_are_yielded():
-    rows = read_rows(["-"], stdin=io.BytesIO(b'[{"a": 1}, {"b": 2}, {"c": "\xff"}]'))
-
-    assert [{"a": 1}, {"b": 2}] == [next(rows).data, next(rows).data]
-    with pytest.raises(CaseFileError, match="stdin:1: the byte 0xff is not UTF-8"):
-        next(rows)
 
 
 @pytest.mark.parametrize(
@@ -138,18 +119,13 @@ def test_rows_inside_of_lines_are_counted_over_the_file():
     assert expected == [(row.place, row.number) for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("result", "stdin:1: --rows result: there is no 'result'; the keys there are version, results"),
-        ("results.rows", "stdin:1: --rows results.rows: there is no 'rows'; the keys there are table"),
-        ("results", "stdin:1: --rows results: leads to an object, not to a list; the keys there are table"),
-        ("version.x", "stdin:1: --rows version.x: 'x' is looked for in a number"),
-        ("results.table", "stdin:1: results.table row 1: a row must be a JSON object, not a number"),
-    ],
-)
-def test_a_wrong_path_to_the_rows_names_the_keys_that_are_there(path, message):
-    assert message == refusal(b'{"version": 1, "results": {"table": [1]}}', rows_path=path)
+def test_a_wrong_path_to_the_rows_is_refused_with_the_keys_that_are_there(refusals):
+    content = b'{"version": 1, "results": {"table": [1]}}'
+    paths = ("result", "results.rows", "results", "version.x", "results.table")
+
+    refusals.check(
+        "paths_to_rows", {path: path for path in paths}, lambda path: read(content, rows_path=path), CaseFileError
+    )
 
 
 def samples_of(document: Any) -> str | None:
@@ -162,12 +138,8 @@ def test_the_rows_of_a_document_of_a_known_shape_are_detected():
     (row,) = read(json.dumps(document, indent=1).encode(), natural_rows=samples_of)
 
     assert {"_eval": {"task": "t"}, "id": 1, "score": None} == row.data
-
-
-def test_nan_is_refused_in_a_document_of_an_unknown_shape():
-    message = refusal(b'{\n"a": NaN}', natural_rows=samples_of)
-
-    assert message == "stdin:2: NaN is not JSON; write null or a number"
+    with pytest.raises(CaseFileError, match=r"^stdin:2: NaN is not JSON; write null or a number$"):
+        read(b'{\n"a": NaN}', natural_rows=samples_of)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
@@ -184,35 +156,36 @@ def test_compressed_data_is_read_as_its_content(pack, content, tmp_path):
 @pytest.mark.parametrize(("pack", "kind"), [(gzip.compress, "gzip"), (zstd, "Zstandard")])
 def test_cut_or_damaged_compressed_data_is_reported(pack, kind):
     packed = pack(jsonl([{"n": os.urandom(9).hex()} for _ in range(5_000)]))
-    damaged = packed[:8] + b"\xff" * 20 + packed[28:]
 
-    assert refusal(packed[:-20]).startswith(f"stdin: the {kind} data is cut off or damaged near byte ")
-    assert refusal(damaged).startswith(f"stdin: the {kind} data is cut off or damaged near byte ")
+    for damaged in (packed[:-20], packed[:8] + b"\xff" * 20 + packed[28:]):
+        with pytest.raises(CaseFileError, match=f"^stdin: the {kind} data is cut off or damaged near byte "):
+            read(damaged)
 
 
 def test_a_bomb_of_blank_lines_is_stopped(monkeypatch):
     monkeypatch.setattr(compressed, "FREE_BYTES", 1 << 20)
 
-    message = refusal(zstd(b"\n" * (64 << 20)))
-
-    assert message.startswith("stdin: over 1 MiB came out of ")
-    assert message.endswith("more than 1000 times as much; decompress it first if that is right")
+    with pytest.raises(CaseFileError, match=r"over 1 MiB came out of .* more than 1000 times as much; decompress it"):
+        read(zstd(b"\n" * (64 << 20)))
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"PAR1\x15\x04", "Parquet, which cannot be read from a stream; save it to a file and name that"),
-        (b"ARROW1\0\0", "an Arrow file, which cannot be read from a stream"),
-        (b"PK\x03\x04", "a zip archive, which cannot be read from a stream"),
-        (gzipped(b"PAR1"), "Parquet in compressed data, which cannot be read from a stream; decompress it first"),
-        (gzipped(gzipped(b"{}")), "is compressed twice"),
-        (b"BZh91AY", "bzip2 data; decompress it first"),
-        (b"\xfd7zXZ\x00", "xz data; decompress it first"),
-    ],
-)
-def test_unsupported_data_from_a_pipe_is_reported(content, says):
-    assert says in refusal(content)
+STREAMS = {
+    "Parquet": b"PAR1\x15\x04",
+    "Arrow": b"ARROW1\0\0",
+    "zip": b"PK\x03\x04",
+    "Parquet in gzip": gzipped(b"PAR1"),
+    "gzip in gzip": gzipped(gzipped(b"{}")),
+    "bzip2": b"BZh91AY",
+    "xz": b"\xfd7zXZ\x00",
+    "deep list": b"[" * 100_000,
+    "deep list in an object in a list": b'[{"a": ' + b"[" * 100_000,
+    "deep list in an object": b'{"a": ' + b"[" * 100_000,
+    "deep list in an object over lines": b'{\n"a": ' + b"[" * 100_000,
+}
+
+
+def test_what_cannot_be_read_from_a_stream_is_refused_with_the_remedy(refusals):
+    refusals.check("streams", STREAMS, read, CaseFileError)
 
 
 @pytest.mark.parametrize("content", [jsonl(ROWS), json.dumps(ROWS, indent=1).encode(), gzipped(jsonl(ROWS))])
@@ -222,26 +195,17 @@ def test_a_pipe_that_returns_one_byte_at_a_time_is_recognised(content):
     assert ROWS == [row.data for row in rows]
 
 
-@pytest.mark.parametrize("name", ["cases.jsonl", "cases.csv", "cases"])
-def test_a_named_pipe_is_refused_without_waiting_for_a_writer(tmp_path, name):
-    os.mkfifo(tmp_path / name)
-
-    with pytest.raises(CaseFileError, match="a pipe or device, and no file; name - to read standard input"):
-        list(read_rows([tmp_path / name]))
-
-
-def test_links_are_followed(tmp_path):
+def test_a_named_pipe_is_refused_without_waiting_for_a_writer_and_a_link_is_followed(tmp_path):
+    for name in ("cases.jsonl", "cases.csv", "cases"):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(CaseFileError, match="a pipe or device, and no file; name - to read standard input"):
+            list(read_rows([tmp_path / name]))
+    with pytest.raises(CaseFileError, match="a pipe or device, and no file"):
+        list(read_rows([tmp_path]))
     (tmp_path / "real").write_bytes(jsonl(ROWS))
     (tmp_path / "link.jsonl").symlink_to("real")
 
     assert ROWS == [row.data for row in read_rows([tmp_path / "link.jsonl"])]
-
-
-@pytest.mark.parametrize("opening", [b"[", b'[{"a": ', b'{"a": ', b'{\n"a": '])
-def test_deep_nesting_is_refused(opening):
-    message = refusal(opening + b"[" * 100_000)
-
-    assert "nested too deeply" in message or "ends inside a JSON value" in message
 
 
 def test_a_line_of_100_megabytes_is_refused_in_bounded_memory(tmp_path: Path):
@@ -259,25 +223,6 @@ def test_a_line_of_100_megabytes_is_refused_in_bounded_memory(tmp_path: Path):
         tracemalloc.stop()
 
     assert peak < 200 << 20
-
-
-def test_an_id_of_two_objects_on_one_line_is_reported_by_their_numbers():
-    row = {"case_id": "a", "question": "q", "response": "r"}
-
-    with pytest.raises(CaseFileError) as caught:
-        list(read_cases(["-"], stdin=io.BytesIO(json.dumps([row, row]).encode())))
-
-    assert str(caught.value) == ("stdin:1: case id 'a' is in rows 1 and 2 of the file; give each case a different id")
-
-
-def test_a_file_that_is_named_twice_is_reported(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(jsonl(ROWS))
-
-    with pytest.raises(CaseFileError) as caught:
-        list(read_cases([path, path]))
-
-    assert str(caught.value) == f"{path}:1: the file is named twice; name it once"
 
 
 def test_rows_and_split_reach_the_files(tmp_path):

@@ -1,7 +1,7 @@
 """Folders, globs and data sets in many files are read whole and in order, or reported as incomplete."""
 
 import json
-import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_cases.containers.row import FileRow, RowSelection
-from jury_cases.containers.rows import read_rows
-from jury_cases.errors import CaseFileError
-from jury_cases.files import read_cases
+from jury_cases import CaseFileError, FileRow, RowSelection, read_rows
 from support.compression import gzipped
 
 
@@ -39,6 +36,13 @@ def saved(folder: Path, *shards: list[int], **state: Any) -> None:
     (folder / "state.json").write_text(json.dumps({"_data_files": files, "_split": None, **state}))
 
 
+def splits(folder: Path, *names: str) -> None:
+    """A folder as `DatasetDict.save_to_disk` leaves it; the rows of a split are its place among them."""
+    for number, name in enumerate(names, 1):
+        saved(folder / name, [number])
+    (folder / "dataset_dict.json").write_text(json.dumps({"splits": names}))
+
+
 def rows(*paths: Path | str, split: str | None = None) -> list[FileRow]:
     return list(read_rows(paths, RowSelection(split=split)))
 
@@ -47,22 +51,13 @@ def values(*paths: Path | str, split: str | None = None) -> list[Any]:
     return [row.data["n"] for row in rows(*paths, split=split) if isinstance(row.data, dict)]
 
 
-def refusal(path: Path | str, split: str | None = None) -> str:
-    with pytest.raises(CaseFileError) as caught:
-        rows(path, split=split)
-    assert "\n" not in str(caught.value)
-    return str(caught.value).removeprefix(str(path))
-
-
 def test_a_folder_yields_the_files_of_known_extensions_in_the_order_of_their_paths(tmp_path):
     write(tmp_path / "b.jsonl", 2)
     write(tmp_path / "a" / "z.ndjson", 3)
     (tmp_path / "a" / "c.csv.gz").write_bytes(gzipped(b"n,m\n4,5\n"))
     parquet(tmp_path / "c.parquet", 5, 6)
-    write(tmp_path / ".hidden.jsonl", 7)
-    write(tmp_path / ".git" / "x.jsonl", 8)
-    write(tmp_path / "README.md", 9)
-    write(tmp_path / "dataset_info.json", 10)
+    for name in (".hidden.jsonl", ".git/x.jsonl", "README.md", "dataset_info.json"):
+        write(tmp_path / name, 7)
 
     assert [2, 5, 6, "4", 3] == values(tmp_path)
 
@@ -71,53 +66,21 @@ def test_rows_of_a_folder_are_named_by_the_path_within_it(tmp_path):
     write(tmp_path / "all" / "en" / "one.jsonl", 1)
     write(tmp_path / "all" / "one.jsonl", 2)
 
-    found = [(row.place, row.file, row.folder) for row in rows(tmp_path / "all")]
-    assert found == [
+    assert [
         (f"{tmp_path}/all/one.jsonl:1", "one", tmp_path / "all"),
         (f"{tmp_path}/all/en/one.jsonl:1", "en-one", tmp_path / "all" / "en"),
-    ]
+    ] == [(row.place, row.file, row.folder) for row in rows(tmp_path / "all")]
 
 
-def test_a_folder_without_a_case_file_is_reported(tmp_path):
-    write(tmp_path / "notes.txt", 1)
-
-    assert refusal(tmp_path).startswith(": this is a directory without a case file; files are read that end in .jsonl")
-
-
-def test_a_glob_yields_its_matches_in_order(tmp_path):
-    for name in ("b.jsonl", "a.jsonl", "c.txt", "sub/d.jsonl"):
+def test_a_glob_yields_its_matches_in_order_and_a_file_of_that_name_itself(tmp_path):
+    for name in ("b.jsonl", "a.jsonl", "c.txt", "sub/d.jsonl", "case[1].csv", "case1.csv"):
         write(tmp_path / name, name)
 
     assert ["a.jsonl", "b.jsonl"] == values(f"{tmp_path}/*.jsonl")
-    assert ["a.jsonl", "b.jsonl", "sub/d.jsonl"] == values(f"{tmp_path}/*")
     assert ["a.jsonl", "b.jsonl", "sub/d.jsonl"] == values(f"{tmp_path}/**/*.jsonl")
+    assert ["a.jsonl", "b.jsonl", "sub/d.jsonl"] == values(f"{tmp_path}/[a-bs]*")
     assert ["c.txt"] == values(f"{tmp_path}/?.txt")
-
-
-def test_a_glob_without_a_match_is_reported(tmp_path):
-    assert refusal(f"{tmp_path}/*.jsonl").startswith(": no file matches; files are read that end in .jsonl")
-
-
-def test_a_file_whose_name_looks_like_a_glob_is_that_file(tmp_path):
-    write(tmp_path / "case[1].jsonl", "itself")
-    write(tmp_path / "case1.jsonl", "matched")
-
-    assert ["itself"] == values(tmp_path / "case[1].jsonl")
-
-
-def test_a_file_that_does_not_exist_is_reported(tmp_path):
-    assert refusal(tmp_path / "cases.jsonl") == ": there is no such file"
-
-
-def test_records_are_read_from_beside_the_file_in_a_folder(tmp_path):
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "gate.jsonl.txt").write_text('{"verdict": "fail"}\n')
-    case = {"question": "q", "response": "r", "security_gate_uri": "gate.jsonl.txt"}
-    (tmp_path / "sub" / "cases.jsonl").write_text(json.dumps(case))
-
-    (read,) = read_cases([tmp_path])
-
-    assert ("sub-cases-1", ["fail"]) == (read.case_id, [record.verdict for record in read.security_gate_records])
+    assert ["case[1].csv"] == values(tmp_path / "case[1].csv")
 
 
 def test_a_saved_data_set_is_read_in_the_order_of_its_state(tmp_path):
@@ -129,56 +92,12 @@ def test_a_saved_data_set_is_read_in_the_order_of_its_state(tmp_path):
     assert f"{tmp_path}/one/data-00002-of-00003.arrow: row 1" == found[-1].place
 
 
-def test_a_saved_data_set_of_several_splits_needs_the_option_split(tmp_path):
-    saved(tmp_path / "all" / "train", [1])
-    saved(tmp_path / "all" / "test", [2])
-    (tmp_path / "all" / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
+def test_a_split_of_a_saved_data_set_is_chosen_by_name_where_there_are_several(tmp_path):
+    splits(tmp_path / "all", "train", "test")
+    splits(tmp_path / "single", "train")
 
     assert [2] == values(tmp_path / "all", split="test")
-    assert refusal(tmp_path / "all") == (
-        ": contains several splits (train, test); choose one with --split, or name the files"
-    )
-    assert refusal(tmp_path / "all", "dev") == ": --split dev: no such split; the splits there are train, test"
-
-
-def test_the_only_split_of_a_saved_data_set_need_not_be_named(tmp_path):
-    saved(tmp_path / "all" / "train", [1])
-    (tmp_path / "all" / "dataset_dict.json").write_text('{"splits": ["train"]}')
-
-    assert [1] == values(tmp_path / "all") == values(tmp_path / "all", split="train")
-
-
-def test_a_split_of_one_saved_data_set_is_refused(tmp_path):
-    saved(tmp_path / "one", [1])
-
-    assert refusal(tmp_path / "one", "train") == ": --split train: this folder is one split; leave --split out"
-
-
-def test_a_missing_file_of_a_saved_data_set_is_named(tmp_path):
-    saved(tmp_path / "one", [1], [2], [3])
-    (tmp_path / "one" / "data-00001-of-00003.arrow").unlink()
-
-    assert refusal(tmp_path / "one") == ": 1 of 3 files are missing: data-00001-of-00003.arrow; fetch them"
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "says"),
-    [
-        ("state.json", "{", "state.json: cannot be read: not JSON"),
-        ("state.json", "[]", "state.json: must be a JSON object"),
-        ("state.json", "{}", "state.json names no files"),
-        ("state.json", '{"_data_files": [{"filename": "../secret"}]}', "'../secret' is no name of a file"),
-        ("state.json", '{"_data_files": [], "_indices_data_files": [1]}', "selects rows by a file of indices"),
-        ("dataset_dict.json", '{"splits": ["/etc"]}', "'/etc' is no name of a file"),
-        ("dataset_dict.json", '{"splits": "train"}', "must be a list of names"),
-        ("dataset_dict.json", '{"splits": []}', "names no split"),
-        ("dataset_dict.json", '{"splits": ["train"]}', "the split train has no state.json"),
-    ],
-)
-def test_a_damaged_state_is_reported(tmp_path, name, content, says):
-    (tmp_path / name).write_text(content)
-
-    assert says in refusal(tmp_path)
+    assert [1] == values(tmp_path / "single") == values(tmp_path / "single", split="train")
 
 
 @pytest.mark.parametrize(
@@ -190,6 +109,7 @@ def test_a_damaged_state_is_reported(tmp_path, name, content, says):
         (["train/a.parquet", "test/a.parquet"], "test"),
         (["data/first.half-00000-of-00001.parquet", "data/second-00000-of-00001.parquet"], "second"),
         (["train/data-00000-of-00001.parquet", "dev/data-00000-of-00001.parquet"], "dev"),
+        (["train-00000-of-00009.parquet", "test-00000-of-00001.parquet"], "test"),
     ],
 )
 def test_a_split_is_detected_by_the_name_of_file_or_folder(tmp_path, names, split):
@@ -197,7 +117,8 @@ def test_a_split_is_detected_by_the_name_of_file_or_folder(tmp_path, names, spli
         parquet(tmp_path / name, number)
 
     assert [2] == values(tmp_path, split=split)
-    assert refusal(tmp_path).startswith(": contains several splits (")
+    with pytest.raises(CaseFileError, match=": contains several splits "):
+        rows(tmp_path)
 
 
 def test_shards_of_a_split_are_read_together(tmp_path):
@@ -207,44 +128,53 @@ def test_shards_of_a_split_are_read_together(tmp_path):
     assert [0, 1, 2] == values(tmp_path) == values(tmp_path, split="train")
 
 
-def test_missing_shards_are_named(tmp_path):
-    for index in (0, 3):
-        parquet(tmp_path / "data" / f"train-{index:05}-of-00004.parquet", index)
-
-    assert refusal(tmp_path) == (
-        ": 2 of 4 shards are there; missing: data/train-00001-of-00004.parquet, data/train-00002-of-00004.parquet; "
-        "fetch them"
-    )
+def without_a_shard(folder: Path) -> None:
+    saved(folder, [1], [2], [3])
+    (folder / "data-00001-of-00003.arrow").unlink()
 
 
-def test_missing_shards_of_another_split_are_ignored(tmp_path):
-    parquet(tmp_path / "train-00000-of-00009.parquet", 1)
-    parquet(tmp_path / "test-00000-of-00001.parquet", 2)
+def shards(*names: str) -> Callable[[Path], None]:
+    def write_them(folder: Path) -> None:
+        for name in names:
+            parquet(folder / name, 1)
 
-    assert [2] == values(tmp_path, split="test")
-
-
-def test_an_absurd_number_of_shards_is_reported_in_short(tmp_path):
-    parquet(tmp_path / "train-000000000-of-999999999.parquet", 1)
-
-    message = refusal(tmp_path)
-
-    assert message.startswith(": 1 of 999999999 shards are there; missing: train-000000001-of-999999999.parquet, ")
-    assert message.endswith(" and 999999993 more; fetch them")
+    return write_them
 
 
-def test_a_folder_without_splits_refuses_one(tmp_path):
-    write(tmp_path / "cases.jsonl", 1)
+def with_state(name: str, content: str) -> Callable[[Path], None]:
+    def write_it(folder: Path) -> None:
+        folder.mkdir()
+        (folder / name).write_text(content)
 
-    assert refusal(tmp_path, "test") == (
-        ": --split test: no such split; no file's name contains a split; leave --split out"
-    )
-    assert refusal(tmp_path / "cases.jsonl", "test") == (
-        ": --split test: this is one file, and its name contains no such split"
-    )
+    return write_it
 
 
-def test_a_pipe_in_a_folder_is_refused(tmp_path):
-    os.mkfifo(tmp_path / "x.jsonl")
+FOLDERS: dict[str, tuple[Callable[[Path], object], str | None]] = {
+    "no case file": (lambda folder: write(folder / "notes.txt", 1), None),
+    "several splits": (lambda folder: splits(folder, "train", "test"), None),
+    "no such split": (lambda folder: splits(folder, "train", "test"), "dev"),
+    "split of one data set": (lambda folder: saved(folder, [1]), "train"),
+    "split where no name has one": (lambda folder: write(folder / "cases.jsonl", 1), "test"),
+    "missing file of a data set": (without_a_shard, None),
+    "missing shards": (shards("data/train-00000-of-00004.parquet", "data/train-00003-of-00004.parquet"), None),
+    "absurd number of shards": (shards("train-000000000-of-999999999.parquet"), None),
+    "state that is cut off": (with_state("state.json", "{"), None),
+    "state that is a list": (with_state("state.json", "[]"), None),
+    "state without files": (with_state("state.json", "{}"), None),
+    "state with a path": (with_state("state.json", '{"_data_files": [{"filename": "../secret"}]}'), None),
+    "state with indices": (with_state("state.json", '{"_data_files": [], "_indices_data_files": [1]}'), None),
+    "split that is a path": (with_state("dataset_dict.json", '{"splits": ["/etc"]}'), None),
+    "text as splits": (with_state("dataset_dict.json", '{"splits": "train"}'), None),
+    "no split": (with_state("dataset_dict.json", '{"splits": []}'), None),
+    "split without a folder": (with_state("dataset_dict.json", '{"splits": ["train"]}'), None),
+}
 
-    assert "a pipe or device, and no file" in refusal(tmp_path)
+
+def test_an_incomplete_folder_is_refused_with_what_is_missing(refusals, tmp_path):
+    for name, (make, _) in FOLDERS.items():
+        make(tmp_path / name)
+    asked = {name: (tmp_path / name, split) for name, (_, split) in FOLDERS.items()}
+    asked["glob without a match"] = (tmp_path / "*.parquet", None)
+    asked["split of a file"] = (tmp_path / "split where no name has one" / "cases.jsonl", "test")
+
+    refusals.check("folders", asked, lambda one: rows(one[0], split=one[1]), CaseFileError)

@@ -11,11 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from jury_cases import CaseFileError, FileRow, read_rows
 from jury_cases.containers import zip_members
-from jury_cases.errors import CaseFileError
-from support.container_files import read, refusal
 
 HEADER = {"version": 2, "status": "success", "eval": {"task": "refunds", "model": "mockllm/model"}}
+
+
+def read(path: Path) -> list[FileRow]:
+    return list(read_rows([path]))
 
 
 def sample(sample_id: Any, epoch: int = 1) -> dict[str, Any]:
@@ -101,40 +104,33 @@ def test_an_unfinished_log_has_its_header_in_the_journal(tmp_path):
     assert {**sample(1), "_eval": {"task": "t"}} == row.data
 
 
-def test_a_sample_without_an_id_is_named_by_its_file(tmp_path):
-    (row,) = read(archive(tmp_path / "log.eval", {"header.json": {}, "samples/x.json": {"a": 1}}))
-
-    assert (f"{tmp_path}/log.eval: sample samples/x.json", {"a": 1}) == (row.place, row.data)
-
-
-def test_a_score_that_is_nan_is_none(tmp_path):
+def test_a_sample_without_an_id_is_named_by_its_file_and_a_score_that_is_nan_is_none(tmp_path):
     (row,) = read(archive(tmp_path / "log.eval", {"header.json": {}, "samples/x.json": b'{"value": NaN}'}))
 
-    assert {"value": None} == row.data
+    assert (f"{tmp_path}/log.eval: sample samples/x.json", {"value": None}) == (row.place, row.data)
 
 
-@pytest.mark.parametrize(
-    ("members", "message"),
-    [
-        ({"word/document.xml": b""}, ": this is a zip archive, and no log of Inspect; unpack it first"),
-        ({}, ": this is a zip archive, and no log of Inspect; unpack it first"),
-        ({"header.json": HEADER}, ": the log contains no sample; the evaluation stopped before the first one ended"),
-        ({"header.json": b"{"}, ": header.json: not JSON: the text ends where a key"),
-        ({"header.json": {}, "samples/1.json": [1]}, ": samples/1.json: must be a JSON object, not a list"),
-        ({"header.json": {}, "samples/1.json": b"{"}, ": samples/1.json: not JSON: the text ends where a key"),
-        ({"header.json": {}, "samples/1.json": b'"\xff"'}, ": samples/1.json: byte 2 is not UTF-8; write the log anew"),
-        ({"header.json": {}, "samples/1.json": b"[" * 100_000}, ": samples/1.json: nested too deeply"),
-    ],
-)
-def test_an_archive_that_is_no_log_is_reported(tmp_path, members, message):
-    assert refusal(archive(tmp_path / "log.eval", members)).startswith(message)
+LOGS: dict[str, dict[str, Any]] = {
+    "document": {"word/document.xml": b""},
+    "no member": {},
+    "no sample": {"header.json": HEADER},
+    "broken header": {"header.json": b"{"},
+    "sample that is a list": {"header.json": {}, "samples/1.json": [1]},
+    "broken sample": {"header.json": {}, "samples/1.json": b"{"},
+    "sample in no UTF-8": {"header.json": {}, "samples/1.json": b'"\xff"'},
+    "deep sample": {"header.json": {}, "samples/1.json": b"[" * 100_000},
+}
 
 
-def test_a_truncated_log_is_reported(tmp_path):
-    path = archive(tmp_path / "log.eval", {"header.json": HEADER, "samples/1.json": sample(1)})
-    path.write_bytes(path.read_bytes()[:-40])
+def test_an_archive_that_is_no_log_is_refused(refusals, tmp_path):
+    logs = {name: archive(tmp_path / name, members) for name, members in LOGS.items()}
+    whole = {"header.json": HEADER, "samples/1.json": sample(1)}
+    logs["cut off"] = archive(tmp_path / "cut off", whole)
+    logs["cut off"].write_bytes(logs["cut off"].read_bytes()[:-40])
+    logs["encrypted"] = archive(tmp_path / "encrypted", whole, stored, flags=1)
+    logs["unknown compression"] = archive(tmp_path / "unknown compression", whole, lambda content: (14, content))
 
-    assert refusal(path).startswith(": the zip archive is cut off or damaged: ")
+    refusals.check("inspect_logs", logs, read, CaseFileError)
 
 
 @pytest.mark.parametrize("pack", [stored, deflated, zstandard])
@@ -152,18 +148,6 @@ def test_damage_anywhere_is_rows_or_one_line(tmp_path, pack):
         assert "\n" not in result
 
 
-def test_an_encrypted_log_is_refused(tmp_path):
-    path = archive(tmp_path / "log.eval", {"header.json": {}, "samples/1.json": sample(1)}, stored, flags=1)
-
-    assert refusal(path) == ": header.json: is encrypted; unpack the archive with its password"
-
-
-def test_an_unknown_compression_is_refused(tmp_path):
-    path = archive(tmp_path / "log.eval", {"header.json": {}}, lambda content: (14, content))
-
-    assert refusal(path) == ": header.json: is compressed with method 14; write the log anew"
-
-
 @pytest.mark.parametrize("pack", [deflated, zstandard])
 @pytest.mark.parametrize("declared", [None, 1_000])
 def test_a_zip_bomb_is_refused(tmp_path, monkeypatch, pack, declared):
@@ -174,8 +158,6 @@ def test_a_zip_bomb_is_refused(tmp_path, monkeypatch, pack, declared):
         tmp_path / "log.eval", {"samples/1.json": bomb, "_journal/start.json": bomb}, pack, declared=declared
     )
 
-    message = refusal(path)
-
-    assert message.startswith(": _journal/start.json: ")
     says = "at most 4 MiB are read, and beyond 1 MiB at most 1000 times" if declared is None else "larger than it says"
-    assert says in message
+    with pytest.raises(CaseFileError, match=f": _journal/start.json: .*{says}"):
+        read(path)

@@ -9,21 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jury_analysis.ballots import check
+from jury_analysis import OURS, check, signal_values
 from jury_analysis.last_votes import last_votes
-from jury_analysis.scale import OURS
-from jury_analysis.statistics import StatisticsOptions, statistics
-from jury_analysis.verdict_signals import signal_values
-from jury_debate.calibrated import panel_digest
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.calibration import ProbabilitySignal
-from jury_events.judgment import Judgment
-from jury_events.outcome import CallOutcome
-from jury_events.panel import Panel
-from jury_events.verdict import FAIL, PASS, Verdict
-from jury_judge.tables.ballot_sources import stored_ballots
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_debate import PanelSpec, panel_digest, resolve
+from jury_events import FAIL, PASS, CallOutcome, Judgment, Panel, ProbabilitySignal, Verdict
+from jury_judge import Records, stored_ballots
+from jury_store import EventStore, open_store
 from support.calibrations import a_calibration
 from support.debate_harness import Answer, DebateHarness, Says, a_case, by_round
 from support.stored_debates import store_debate
@@ -35,9 +26,13 @@ THRESHOLD = 0.5
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest) -> Iterator[EventStore]:
-    named = {"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]
-    opened = open_store(str(request.getfixturevalue(named)), write=True)
+def url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]))
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[EventStore]:
+    opened = open_store(url, write=True)
     yield opened
     opened.close()
 
@@ -53,7 +48,7 @@ def given(*shares: float) -> bytes:
     return json.dumps({"answers": {"verdict": {"type": "choice", "probabilities": probabilities}}}).encode()
 
 
-def test_the_probability_of_the_verdict_is_the_confidence_of_the_seat(store: EventStore) -> None:
+async def test_the_probability_of_the_verdict_is_the_confidence_of_the_seat(store: EventStore, url: str) -> None:
     panel = a_panel("systemone/jev", final={"method": "majority_vote"})
     judged: list[tuple[Verdict, bytes | CallOutcome]] = [
         (PASS, given(0.1, 0.2, 0.7)),  # right with 0.7
@@ -66,7 +61,8 @@ def test_the_probability_of_the_verdict_is_the_confidence_of_the_seat(store: Eve
         debate = DebateHarness(panel, by_round({"systemone": [answer]}), case=a_case(label=label)).run()
         store_debate(store, debate, f"d{number}")
 
-    report = statistics(stored_ballots(store), None, StatisticsOptions(resamples=0)).panels[0].confidence
+    async with Records(url) as records:
+        report = (await records.stats()).panels[0].confidence
     assert report is not None
     (stated,) = [one for one in report.curves if one.confidence == "stated"]
 

@@ -9,14 +9,12 @@ import pytest
 from rich.console import Console
 from starlette.testclient import TestClient
 
-from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate import PanelSpec, resolve
+from jury_judge import Service
 from jury_judge.scores.debate_scores import judged_trace
-from jury_judge.serving.service import Service
-from jury_store.memory import MemoryEventStore
-from jury_views.models_of_results import result_model
-from jury_views.result_lines import collaborative_result, line_of
-from jury_views.terminal.debate import render_debate
-from jury_web.app import AccessPolicy, create_app
+from jury_store import MemoryEventStore
+from jury_views import collaborative_result, line_of, render_debate, result_model
+from jury_web import AccessPolicy, create_app
 from support.debate_harness import DebateHarness, Says, a_case, by_round
 from support.pages import Site
 from support.stored_debates import store_debate
@@ -76,17 +74,13 @@ def test_a_result_has_the_probabilities_of_the_case_and_of_each_scenario(debate:
     assert (None, {}, 0.75) == (jev["rationale"], jev["scores"], jev["confidence"])
 
 
-def test_a_result_line_has_them_by_seat(store: MemoryEventStore) -> None:
-    (history,) = store.histories(["d1"])
-
-    assert {"jev": WHOLE} == line_of(history)["probabilities"]
-
-
-def test_over_http_verdict_words_keep_their_spelling(store: MemoryEventStore) -> None:
+def test_a_result_line_has_them_by_seat_and_http_keeps_the_spelling_of_verdict_words(store: MemoryEventStore) -> None:
     gate = AccessPolicy(frozenset({"jury.test"}))
     with TestClient(create_app(Service(store), gate), base_url="http://jury.test") as client:
         _, jev = client.get("/api/debates/d1").json()["phase1Evaluations"]
+    (history,) = store.histories(["d1"])
 
+    assert {"jev": WHOLE} == line_of(history)["probabilities"]
     assert (WHOLE, [FIRST, SECOND]) == (jev["probabilities"], [one["probabilities"] for one in jev["scenarios"]])
 
 
@@ -99,20 +93,16 @@ def test_the_page_has_them_with_no_reasons_and_no_points(store: MemoryEventStore
     assert "erased" not in shown.one("main")
 
 
-def test_the_terminal_has_them(debate: DebateHarness) -> None:
+def test_the_terminal_and_a_notebook_have_them(debate: DebateHarness) -> None:
     out = StringIO()
     render_debate(debate.events, (), debate.pen.texts, Console(file=out, width=200))
     lines = [line.strip() for line in out.getvalue().splitlines()]
+    notebook = result_model(result(debate)).to_html("en")
 
     assert {SHOWN, "a decision model: probabilities, no reasons"} <= set(lines)
     assert [line for line in lines if line.startswith("Scenario s1:") and line.endswith(SHOWN_FIRST)]
-
-
-def test_a_notebook_shows_them_where_others_have_their_reasons(debate: DebateHarness) -> None:
-    shown = result_model(result(debate)).to_html("en")
-
-    assert SHOWN in shown
-    assert "erased" not in shown
+    assert SHOWN in notebook
+    assert "erased" not in notebook
 
 
 def test_scores_for_other_tools_explain_its_vote_by_them(store: MemoryEventStore) -> None:

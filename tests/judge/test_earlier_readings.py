@@ -7,22 +7,16 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_actors.messages import Finished
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
-from jury_cases import rows
-from jury_events.case import Case
-from jury_events.envelope import NewEvent
-from jury_events.ids import calls_stream, debate_stream
-from jury_events.provenance import without_provenance
-from jury_judge.errors import ReadOtherwise, RunRefused
-from jury_judge.runs.preflight import is_over, preflight
-from jury_judge.runs.run import Run
-from jury_judge.runs.run_execution import execute_run
+from jury_actors import Finished, RuntimeConfig, in_process_runtime
+from jury_cases import read_case
+from jury_events import Case, NewEvent, StoredEvent, calls_stream, debate_stream, without_provenance
+from jury_judge import ReadOtherwise, Run, RunRefused, execute_run, preflight
+from jury_judge.runs.preflight import is_over
 from jury_judge.stores.debates import same_case
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
+from jury_store import Append, EventStore, MemoryEventStore, open_store
 from support.runtime_harness import a_resolved
+
+pytestmark = pytest.mark.full_for("postgres")
 
 EARLIER = "I never delete anything."
 
@@ -30,15 +24,11 @@ EARLIER = "I never delete anything."
 class Silent:
     """Progress without a display."""
 
-    def __init__(self) -> None:
-        self.problems: list[str] = []
-
     def begin(self, total: int | None, stored: int) -> None: ...
 
     def total_known(self, total: int) -> None: ...
 
-    def ended(self, finished: Finished) -> None:
-        self.problems += [] if finished.problem is None else [finished.debate_id]
+    def ended(self, finished: Finished) -> None: ...
 
 
 def read(name: str, *, answered: bool = False) -> Case:
@@ -50,13 +40,15 @@ def read(name: str, *, answered: bool = False) -> Case:
     ]
     if answered:
         messages.append({"role": "assistant", "content": "Done."})
-    return rows.read_case({"case_id": name, "messages": messages}, default_id="x")
+    return read_case({"case_id": name, "messages": messages}, default_id="x")
 
 
 def read_earlier(name: str, *, answered: bool = False) -> Case:
-    answer = "Done." if answered else EARLIER
-    with patch.object(rows, "READING", 0), patch.object(rows, "last_answer", lambda _transcript: answer):
-        return read(name, answered=answered)
+    """As a version did that took the last words of the agent for its answer."""
+    case = read(name, answered=answered)
+    (scenario,) = case.scenarios
+    execution = scenario.execution.changed(response="Done." if answered else EARLIER)
+    return case.changed(reading=0, scenarios=(scenario.changed(execution=execution),))
 
 
 def a_run(*cases: Case) -> Run:
@@ -89,32 +81,31 @@ async def begun(store: EventStore, *cases: Case) -> None:
     epoch = store.next_epoch()
     for name, most in (("over", None), ("open", 1), ("same", 1)):
         debate = f"r1~{name}"
-        parts = tuple(source.parts(debate).values())
-        events = tuple(
-            NewEvent(one.event_id, one.type, one.schema, one.recorded_at, one.body, () if index else parts)
-            for index, one in enumerate(source.read_stream(debate_stream(debate))[:most])
-        )
-        calls = tuple(
-            NewEvent(one.event_id, one.type, one.schema, one.recorded_at, one.body)
-            for one in source.read_stream(calls_stream(debate))
-        )
-        store.append([Append(debate_stream(debate), events, 0, epoch)])
+        first, *others = (NewEvent(*_kept(one)) for one in source.read_stream(debate_stream(debate))[:most])
+        opening = first._replace(parts=tuple(source.parts(debate).values()))
+        store.append([Append(debate_stream(debate), (opening, *others), 0, epoch)])
         if most is None:
+            calls = tuple(NewEvent(*_kept(one)) for one in source.read_stream(calls_stream(debate)))
             store.append([Append(calls_stream(debate), calls)])
 
 
+def _kept(one: StoredEvent) -> tuple[str, str, int, int, bytes]:
+    return one.event_id, one.type, one.schema, one.recorded_at, one.body
+
+
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
-def store(
-    request: pytest.FixtureRequest, new_sqlite: Callable[[], EventStore], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[EventStore]:
+def store(request: pytest.FixtureRequest, new_sqlite: Callable[[], EventStore]) -> Iterator[EventStore]:
     if request.param == "postgres":
         opened = open_store(request.getfixturevalue("postgres_url"), write=True)
-        close = opened.close
-        monkeypatch.setattr(opened, "close", lambda: None)
-        yield opened
-        close()
+        with patch.object(opened, "close", lambda: None):
+            yield opened
+        opened.close()
     else:
         yield MemoryEventStore() if request.param == "memory" else new_sqlite()
+
+
+def length(store: EventStore, *names: str) -> list[int]:
+    return [len(store.read_stream(debate_stream(f"r1~{name}"))) for name in names]
 
 
 @pytest.mark.parametrize("seconds", [0.0, None])
@@ -123,7 +114,7 @@ async def test_cases_that_are_read_otherwise_are_named_and_the_others_go_on(
 ) -> None:
     await begun_earlier(store)
     problems: list[Finished] = []
-    before = len(store.read_stream(debate_stream("r1~open"))), len(store.read_stream(debate_stream("r1~over")))
+    before = length(store, "over", "open")
 
     lines = await executed(
         a_run(read("over"), read("open"), read("same", answered=True), read("new")), store, problems, seconds=seconds
@@ -136,10 +127,7 @@ async def test_cases_that_are_read_otherwise_are_named_and_the_others_go_on(
         "case 'open' is read otherwise than when debate r1~open opened: the final response was "
         f"{EARLIER!r}, now empty; the debate stays as it is; judge the case in a run of another name"
     ) == str(problems[0].problem)
-    assert before == (
-        len(store.read_stream(debate_stream("r1~open"))),
-        len(store.read_stream(debate_stream("r1~over"))),
-    )
+    assert before == length(store, "over", "open")
 
 
 def where_from(store: EventStore, debate: str) -> bytes | None:
@@ -152,13 +140,13 @@ def where_from(store: EventStore, debate: str) -> bytes | None:
 async def test_a_run_whose_debates_have_no_provenance_goes_on(store: EventStore) -> None:
     await begun(store, *(without_provenance(read(name)) for name in ("over", "open", "same")))
     problems: list[Finished] = []
-    before = len(store.read_stream(debate_stream("r1~over")))
+    before = length(store, "over")
 
     lines = await executed(a_run(read("over"), read("open"), read("same"), read("new")), store, problems)
 
     assert ["over", "open", "same", "new"] == [line["case_id"] for line in lines]
     assert [] == problems
-    assert before == len(store.read_stream(debate_stream("r1~over")))
+    assert before == length(store, "over")
     assert (None, None) == (where_from(store, "r1~over"), where_from(store, "r1~open"))
     assert b'{"items":[[[0,"messages.0.content"],[1,"messages.1.content"],' in (where_from(store, "r1~new") or b"")
 
@@ -206,4 +194,4 @@ async def test_cases_of_two_readings_with_equal_content_are_the_same() -> None:
 def test_a_case_of_a_row_has_the_number_of_its_reading() -> None:
     case = read("c")
 
-    assert rows.READING == case.reading == Case.from_part(case.to_part()).reading
+    assert 0 < case.reading == Case.from_part(case.to_part()).reading

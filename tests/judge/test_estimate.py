@@ -1,14 +1,21 @@
-"""Estimates: how many rounds the rules allow, and what follows from it."""
+"""Estimates: how many calls the rules allow, and what follows from it."""
 
 from datetime import date
 
 import pytest
 
-from jury_judge.runs.estimate import RunEstimate, estimate, rounds_of
-from jury_providers.endpoints import Endpoint, Limits
-from jury_providers.price import Price
-from jury_providers.prices import Prices, load_prices
-from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
+from jury_judge import estimate
+from jury_providers import (
+    ESTIMATED_PICTURE_TOKENS,
+    Endpoint,
+    Limits,
+    Price,
+    Prices,
+    load_prices,
+    picture_token_upper_bound,
+)
+from support.debate_harness import DebateHarness, Says, a_case, by_round
+from support.pictures import PNG, a_case_with_pictures
 from support.runtime_harness import a_case_with_records, a_resolved
 
 TODAY = date(2026, 11, 21)
@@ -28,31 +35,23 @@ RULES = (
 )
 
 
-def an_estimate(*, debates: int = 1, case=None, endpoints=None, prices: Prices = PRICES, **spec) -> RunEstimate:
+def an_estimate(*, debates: int = 1, case=None, endpoints=None, prices: Prices = PRICES, **spec):
     resolved = a_resolved(seats=SEATS, final={"method": "majority_vote"}, **spec)
     return estimate(resolved, [case or a_case()], debates=debates, prices=prices, endpoints=endpoints or {}, on=TODAY)
 
 
 @pytest.mark.parametrize("spec", RULES, ids=str)
-@pytest.mark.parametrize(
-    "verdicts",
-    [("safe_pass",) * 3, ("safe_pass", "safe_pass", "unsafe_fail"), ("safe_pass", "needs_review", "unsafe_fail")],
-)
-def test_every_debate_has_the_estimated_number_of_rounds(spec, verdicts):
-    panel = a_panel(**spec)
-    table = {juror: [Says(verdict)] for juror, verdict in zip(("gpt", "claude", "gemini"), verdicts, strict=True)}
-    rounds = DebateHarness(panel, by_round(table)).run().debate.state.round
-    least, most = rounds_of(panel)
+def test_every_debate_has_as_many_calls_as_are_estimated_and_agreement_the_fewest(spec):
+    resolved = a_resolved(seats=SEATS, final={"method": "majority_vote"}, **spec)
+    least, _, most = an_estimate(**spec).calls
 
-    assert least <= rounds <= most
+    def calls(*verdicts: str) -> int:
+        table = {seat["juror_id"]: [Says(verdict)] for seat, verdict in zip(SEATS, verdicts, strict=True)}
+        return len(DebateHarness(resolved.panel, by_round(table)).run().asked)
 
-
-@pytest.mark.parametrize("spec", RULES, ids=str)
-def test_the_estimated_minimum_of_rounds_is_reached(spec):
-    panel = a_panel(**spec)
-    table = {juror: [Says("safe_pass")] for juror in ("gpt", "claude", "gemini")}
-
-    assert rounds_of(panel)[0] == DebateHarness(panel, by_round(table)).run().debate.state.round
+    assert least == calls("safe_pass", "safe_pass", "safe_pass")
+    assert least <= calls("safe_pass", "safe_pass", "unsafe_fail") <= most
+    assert least <= calls("safe_pass", "needs_review", "unsafe_fail") <= most
 
 
 def test_what_debates_take_grows_with_their_number():
@@ -71,25 +70,20 @@ def test_the_cost_follows_from_tokens_and_prices():
     assert found.cost.least < found.cost.likely < found.cost.most
 
 
-def test_without_a_price_the_cost_is_unknown():
+def test_what_is_unknown_is_not_guessed():
     found = an_estimate(prices=Prices())
 
-    assert found.cost is None
+    assert (None, None) == (found.cost, found.minutes)
     assert [None] == [one.cost for one in found.models]
 
 
-def test_tools_take_more_calls_at_most():
-    plain, tools = an_estimate(), an_estimate(case=a_case_with_records())
+def test_tools_and_a_larger_case_take_more():
+    plain, tools, large = an_estimate(), an_estimate(case=a_case_with_records()), an_estimate(case=a_case(scenarios=20))
 
     assert plain.calls.least == tools.calls.least
     assert 5 * plain.calls.most == tools.calls.most
-
-
-def test_a_larger_case_takes_more():
-    small, large = an_estimate(), an_estimate(case=a_case(scenarios=20))
-
-    assert large.models[0].input_tokens.least > small.models[0].input_tokens.least
-    assert large.disk_bytes.likely > small.disk_bytes.likely
+    assert large.models[0].input_tokens.least > plain.models[0].input_tokens.least
+    assert large.disk_bytes.likely > plain.disk_bytes.likely
 
 
 def test_the_slowest_limit_decides_the_duration():
@@ -97,7 +91,6 @@ def test_the_slowest_limit_decides_the_duration():
     found = an_estimate(debates=100, endpoints={"openai": Endpoint(limits={"gpt-*": limits})})
 
     assert found.minutes == found.calls.likely / 10
-    assert an_estimate().minutes is None
 
 
 def test_an_estimate_without_debates_is_zero():
@@ -143,3 +136,42 @@ def test_at_most_everything_is_written_to_caches():
 
     # 2.50 dollars a million tokens written, 10 a million answered.
     assert found.cost.most == pytest.approx((2.5 * model.input_tokens.most + 10 * model.output_tokens.most) / 1e6)
+
+
+# Pictures
+
+
+def a_seat(*, images: bool, model: str = "openai/gpt-x"):
+    seats = [{"model": model, "juror_id": "one", "images": images}]
+    return a_resolved(preset="independent", seats=seats)
+
+
+@pytest.mark.parametrize(("model", "most"), [("openai/gpt-x", 5_000), ("openai/gpt-4o-mini", 48_169)])
+def test_a_constant_is_counted_per_picture_for_each_recipient(model: str, most: int) -> None:
+    case = a_case_with_pictures()
+
+    def of_model(*, images: bool):
+        (found,) = estimate(
+            a_seat(images=images, model=model), [case], debates=1, prices=PRICES, endpoints={}, on=TODAY
+        ).models
+        return found
+
+    seeing, blind = of_model(images=True), of_model(images=False)
+
+    assert most == picture_token_upper_bound(model.partition("/")[2])
+    # The text of a case differs a little: it numbers the pictures or says that they are not shown.
+    likely = seeing.input_tokens.likely - blind.input_tokens.likely
+    assert 2 * ESTIMATED_PICTURE_TOKENS == pytest.approx(likely, abs=100)
+    assert 2 * most == pytest.approx(seeing.input_tokens.most - blind.input_tokens.most, abs=100)
+    assert seeing.cost.most > blind.cost.most
+
+
+def test_the_bytes_of_stored_pictures_are_counted() -> None:
+    small, large = a_case_with_pictures(PNG), a_case_with_pictures(PNG + bytes(1_000_000))
+
+    def disk(case, *, images: bool) -> float:
+        seat = a_seat(images=images)
+        return estimate(seat, [case], debates=1, prices=PRICES, endpoints={}, on=TODAY).disk_bytes.likely
+
+    assert disk(large, images=True) - disk(small, images=True) >= 1_000_000
+    assert disk(large, images=False) - disk(small, images=False) < 1000

@@ -1,17 +1,14 @@
-"""Quotations and decisive items in results: plain data and the documents' models."""
+"""Quotations and decisive items in results: plain data, the documents' models, and the lines of a run."""
 
 import pytest
 
-from jury_events.parts import make_part
 from jury_judge import QuotationSpan, QuotedEvidence
-from jury_views.models_of_results import result_model
-from jury_views.quotations import decisive_items, evaluations_of, quotations
-from jury_views.result_lines import collaborative_result
-from support.debate_builder import DebateBuilder, salt_of
+from jury_store import MemoryEventStore
+from jury_views import collaborative_result, decisive_items, evaluations_of, line_of, result_model
+from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
 from support.evidence_debate import EvidenceDebate, all_saying, quoting
-
-NONE_FOUND = Says("unsafe_fail", evidence=(quoting(5, "it never verified"),))
+from support.evidence_lists import store_quoting_debates
 
 
 def test_every_evaluation_has_its_quotations_with_their_results() -> None:
@@ -43,7 +40,7 @@ def test_an_evaluation_that_was_asked_for_no_evidence_says_so() -> None:
 
 
 def test_a_failing_evaluation_without_a_quotation_that_stands_is_unsupported() -> None:
-    debate = EvidenceDebate(all_saying(NONE_FOUND))
+    debate = EvidenceDebate(all_saying(Says("unsafe_fail", evidence=(quoting(5, "it never verified"),))))
 
     result = collaborative_result(debate.events, debate.texts)
 
@@ -56,15 +53,10 @@ def test_the_model_of_a_result_has_quotations_as_objects() -> None:
     model = result_model(collaborative_result(debate.events, debate.texts))
 
     first = model.phase1_evaluations[0]
+    span = QuotationSpan(item=3, start=29, end=43)
     assert first.evidence is not None
     assert first.evidence[2] == QuotedEvidence(
-        item=7,
-        quote="customer asked",
-        says="context",
-        criterion=None,
-        seat=None,
-        result="elsewhere",
-        span=QuotationSpan(item=3, start=29, end=43),
+        item=7, quote="customer asked", says="context", criterion=None, seat=None, result="elsewhere", span=span
     )
     assert (5, False) == (first.decisive_item, first.unsupported)
     assert model.phase3_judgment is not None
@@ -74,14 +66,16 @@ def test_the_model_of_a_result_has_quotations_as_objects() -> None:
 
 @pytest.mark.parametrize("content", [b"not JSON", b'["one too few"]', b"[1,2,3,4]", b"7", b"\xff", None])
 def test_quotations_that_cannot_be_read_have_no_text_but_their_results(content: bytes | None) -> None:
-    evaluation = evaluations_of(EvidenceDebate().events)[0].evaluation
-    ref = make_part(content or b"", salt_of(content or b"")).ref
-    changed = evaluation.model_copy(update={"quotes": ref})
+    debate = EvidenceDebate()
+    quotes = evaluations_of(debate.events)[0].evaluation.quotes
+    assert quotes is not None
+    texts = {ref: text for ref, text in debate.texts.items() if ref != quotes.part}
 
-    found = quotations(changed, {} if content is None else {ref.part: content})
+    result = collaborative_result(debate.events, texts if content is None else {**texts, quotes.part: content})
 
-    assert [None] * 4 == [one.text for one in found]
-    assert ["verified", "normalised", "elsewhere", "not_found"] == [one.entry.result for one in found]
+    evidence = result["phase1_evaluations"][0]["evidence"]
+    assert [None] * 4 == [one["quote"] for one in evidence]
+    assert ["verified", "normalised", "elsewhere", "not_found"] == [one["result"] for one in evidence]
 
 
 def test_decisive_items_are_those_of_the_latest_evaluations() -> None:
@@ -96,3 +90,26 @@ def test_decisive_items_are_those_of_the_latest_evaluations() -> None:
 
     named = [(one.item, [by.step.id for by in one.named_by]) for one in found]
     assert [(3, ["round-1/claude"]), (5, ["round-1/gpt", "final"])] == named
+
+
+NAMES = ("verified", "normalised", "elsewhere", "not_found", "unsupported", "decisive")
+COUNTS = {
+    "agreeing": (2, 0, 0, 0, 0, "agree"),
+    "split": (2, 1, 0, 1, 0, "disagree"),
+    "alone": (2, 0, 1, 0, 1, "none"),
+    "bare": (0, 0, 0, 0, 3, "none"),
+    "early": None,
+}
+
+
+def test_a_line_of_a_run_counts_them_as_the_list_of_debates_does() -> None:
+    store = MemoryEventStore()
+    store_quoting_debates(store)
+
+    lines = {history.debate_id: line_of(history)["evidence"] for history in store.histories(list(COUNTS))}
+    listed = {row.debate_id: row.evidence for row in store.debates(limit=len(COUNTS))}
+
+    assert COUNTS == {debate: line and tuple(line[name] for name in NAMES) for debate, line in lines.items()}
+    assert COUNTS == {
+        debate: facts and tuple(getattr(facts, name) for name in NAMES) for debate, facts in listed.items()
+    }

@@ -5,9 +5,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from jury_judge.tables.table_export import export_tables
-from jury_replay.selection import DebateSelection
-from jury_store.memory import MemoryEventStore
+from jury_judge import export_tables
+from jury_replay import DebateSelection
+from jury_store import MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.evidence_debate import EvidenceDebate
 from support.located_debates import a_located_case, a_located_debate

@@ -2,15 +2,12 @@
 
 from contextlib import suppress
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_events.errors import JuryError
-from jury_events.panel import Bands
-from jury_events.rubric import AISEV_RUBRIC, Dimension, Rubric
-from jury_judge.replays.grids import load_grid
-from jury_replay.rescoring.settings import KEYS, CriterionBound, CriterionCap, LabelOutcome, SeatWeight, Setting
+from jury_events import AISEV_RUBRIC, Bands, Dimension, JuryError, Rubric
+from jury_judge import load_grid
+from jury_replay import CriterionBound, CriterionCap, LabelOutcome, SeatWeight, Setting
 
 TWO = Rubric(
     name="custom",
@@ -49,15 +46,13 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize(("text", "setting"), WRITTEN.items())
-def test_each_key_is_read_and_named_as_it_is_written(text, setting):
-    grid = load_grid([text], None)
+def test_each_key_is_read_and_named_as_it_is_written():
+    grids = {text: load_grid([text], None).settings for text in WRITTEN}
 
-    assert ((setting,), text) == (grid.settings, setting.name)
-
-
-def test_every_key_is_tried_here():
-    assert set(KEYS) == {text.partition("=")[0] for text in WRITTEN}
+    assert {text: (setting,) for text, setting in WRITTEN.items()} == grids
+    assert list(WRITTEN) == [setting.name for (setting,) in grids.values()]
+    assert set(Setting.model_fields) == {text.partition("=")[0] for text in WRITTEN}
+    assert (Setting(stagnation_rounds=0),) == load_grid(["stagnation_rounds=off"], None).settings
 
 
 def test_several_values_make_a_grid():
@@ -67,10 +62,6 @@ def test_several_values_make_a_grid():
         "threshold=0.67 method=median", "threshold=0.67 method=majority_vote",
         "threshold=1 method=median", "threshold=1 method=majority_vote",
     ] == [setting.name for setting in grid.settings]  # fmt: skip
-
-
-def test_stagnation_is_turned_off_by_name():
-    assert (Setting(stagnation_rounds=0),) == load_grid(["stagnation_rounds=off"], None).settings
 
 
 def test_a_grid_is_read_from_yaml(tmp_path):
@@ -99,103 +90,55 @@ def test_a_list_of_tables_is_one_grid_after_another_and_set_is_put_into_each(tmp
     ] == [setting.name for setting in load_grid(["quorum=2"], str(tmp_path / "grid.yaml")).settings]  # fmt: skip
 
 
-MAY_BE = "it may be"
+WRONG = """
+    threshold | treshold=1 | threshold=0 | threshold=67 | threshold=3 | threshold=nan | threshold=1, | calibration=
+    max_rounds=101 | max_rounds=１ | stagnation_rounds=0 | end_early=maybe | method=mean | method=coin
+    rubric=aisevv | rubric=safety:50 | rubric=strict | bands=50/80 | bands=80
+    weights=gpt | weights=gpt:1/gpt:2 | weights=gpt:0 | outcomes=a:pass/a:fail | outcomes=a:safe_pass
+    critical=facts | without=a+a | synthetic=no
+"""
 
 
-@pytest.mark.parametrize(
-    ("sets", "message"),
-    [
-        ([], "no setting is given: write --set KEY=VALUE or --grid FILE; keys are threshold, max_rounds, "),
-        (["threshold"], "--set 'threshold' is not KEY=VALUE; keys are threshold, "),
-        (["treshold=1"], "there is no setting 'treshold' (did you mean threshold?); keys are threshold, max_rounds"),
-        (["threshold=0"], "threshold: '0' is not understood; it may be a number above 0 and at most 1, as 0.67"),
-        (["threshold=67"], "threshold: '67' is not understood (did you mean 0.67?); it may be a number above 0 and at"),
-        (["threshold=3"], "threshold: '3' is not understood; it may be a number above 0 and at most 1, as 0.67"),
-        (["threshold=nan"], "threshold: 'nan' is not understood"),
-        (["threshold=1,"], "threshold: '' is not understood"),
-        (["calibration="], "calibration: '' is not understood; it may be a file that jury calibrate wrote, or off"),
-        (["threshold=1", "threshold=2"], "--set threshold: is given twice; write its values in one, as threshold=A,B"),
-        (["max_rounds=101"], "max_rounds: '101' is not understood; it may be a whole number from 0 to 100"),
-        (["max_rounds=１"], "max_rounds: '１' is not understood"),
-        (["stagnation_rounds=0"], "stagnation_rounds: '0' is not understood; it may be a whole number from 1 to 100"),
-        (["end_early=maybe"], "end_early: 'maybe' is not understood; it may be on or off"),
-        (["method=mean"], "method: 'mean' is not understood (did you mean median?); it may be majority_vote, "),
-        (["method=coin"], "method: 'coin' is not understood; it may be majority_vote, "),
-        (["rubric=aisevv"], "rubric: 'aisevv' is not understood (did you mean aisev?); it may be standard, aisev"),
-        (["order=\x1b[31m"], "order: '\\x1b[31m' is not understood"),
-        (["bands=50/80"], "bands: '50/80' is not understood (needs_review (80) must not be above safe_pass (50))"),
-        (["bands=80"], "bands: '80' is not understood; it may be SAFE_PASS/NEEDS_REVIEW"),
-        (["weights=gpt"], "weights: 'gpt' is not understood; it may be SEAT:WEIGHT/SEAT:WEIGHT"),
-        (["weights=gpt:1/gpt:2"], "weights: 'gpt:1/gpt:2' is not understood"),
-        (["weights=gpt:0"], "weights: 'gpt:0' is not understood (Input should be greater than 0)"),
-        (["rubric=safety:50"], "rubric: 'safety:50' is not understood (dimensions: the maxima must add up to 100"),
-        (["rubric=strict"], "rubric: 'strict' is not understood; it may be standard, aisev, or maxima"),
-        (["outcomes=a:pass/a:fail"], "outcomes: 'a:pass/a:fail' is not understood"),
-        (["outcomes=a:safe_pass"], "outcomes: 'a:safe_pass' is not understood; it may be LABEL:OUTCOME"),
-        (["critical=facts"], "critical: 'facts' is not understood; it may be CRITERION:CAP"),
-        (["without=a+a"], "without: 'a+a' is not understood (without: a seat is named twice in a, a)"),
-        (["synthetic=no"], "synthetic: 'no' is not understood; it may be count or leave_out"),
-        (
-            [f"threshold={','.join(str(one / 2000) for one in range(1, 1002))}"],
-            "that makes 1,001 settings; at most 1,000 can be tried in one reading",
-        ),
-    ],
-)
-def test_what_cannot_be_a_setting_names_its_key_and_what_it_may_be(sets, message):
-    with pytest.raises(JuryError) as caught:
-        load_grid(sets, None)
+def test_what_cannot_be_a_setting_is_refused_with_its_key_and_what_it_may_be(refusals):
+    rows = {text: [text] for text in WRONG.replace("\n", "|").replace(" ", "").strip("|").split("|")}
+    rows["nothing"] = []
+    rows["twice"] = ["threshold=1", "threshold=2"]
+    rows["control characters"] = ["order=\x1b[31m"]
+    rows["too many settings"] = [f"threshold={','.join(str(one / 2000) for one in range(1, 1002))}"]
 
-    assert str(caught.value).startswith(message)
+    refusals.check("grids", rows, lambda sets: load_grid(sets, None), JuryError)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "must be a table such as threshold: [0.67, 1.0], or a list of such tables"),
-        ("[]", "must be a table such as"),
-        ("[1]", "must be a table such as"),
-        ("threshold: [", ":1: "),
-        ("method: median\nthreshold: 0.67\nthreshold: 1\n", ":3: the key 'threshold' is twice in one table"),
-        ("method: median\ntreshold: 1\n", ":2: there is no setting 'treshold'"),
-        ("- method: median\n- quorum: 1.5\n", ":2: quorum: 1.5 is not understood; it may be a whole number"),
-        ("threshold: {a: 1}", ":1: threshold: {'a': 1} is not understood"),
-        ("without: [[1]]", ":1: without: [1] is not understood"),
-        ("rubric: {safety: yes}", ":1: rubric: {'safety': True} is not understood"),
-        ("bands: {safe: 1}", ":1: bands: {'safe': 1} is not understood"),
-        ("1: 2", ":1: there is no setting 1"),
-        ("? [threshold]\n: 2", "must"),
-        ("quorum: 2", "quorum: stands in --set and in "),
-        ("threshold: []", "threshold: no value is given"),
-        ("threshold: null", ":1: threshold: None is not understood"),
-    ],
-)
-def test_a_file_that_is_no_grid_is_refused_with_the_line(tmp_path, text, message):
-    (tmp_path / "grid.yaml").write_text(text)
-
-    with pytest.raises(JuryError) as caught:
-        load_grid(["quorum=2"], str(tmp_path / "grid.yaml"))
-
-    assert message in str(caught.value) or (message == "must" and "\n" not in str(caught.value))
+FILES: dict[str, bytes] = {
+    "empty": b"",
+    "no table": b"[]",
+    "number in place of a table": b"[1]",
+    "no YAML": b"threshold: [",
+    "key twice": b"method: median\nthreshold: 0.67\nthreshold: 1\n",
+    "unknown key": b"method: median\ntreshold: 1\n",
+    "broken number in the second table": b"- method: median\n- quorum: 1.5\n",
+    "table as a threshold": b"threshold: {a: 1}",
+    "number as a seat": b"without: [[1]]",
+    "truth as a maximum": b"rubric: {safety: yes}",
+    "unknown band": b"bands: {safe: 1}",
+    "number as a key": b"1: 2",
+    "list as a key": b"? [threshold]\n: 2",
+    "key that is given by --set too": b"quorum: 2",
+    "no value": b"threshold: []",
+    "null": b"threshold: null",
+    "no UTF-8": b"\xff\xfe",
+    "deep": b"a: " + b"[" * 2_000,
+    "large": b"#" * (1 << 21),
+}
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"\xff\xfe", "not UTF-8"),
-        (b"a: " + b"[" * 100_000, "nested too deeply"),
-        (b"#" * (1 << 21), "larger than 1 MiB"),
-    ],
-)
-def test_a_file_of_another_kind_is_refused(tmp_path, content, message):
-    (tmp_path / "grid.yaml").write_bytes(content)
+def test_a_file_that_is_no_grid_is_refused_with_the_line(refusals, tmp_path):
+    rows = {name: tmp_path / f"{number}.yaml" for number, name in enumerate(FILES)}
+    for name, path in rows.items():
+        path.write_bytes(FILES[name])
+    rows["no file"] = tmp_path / "none.yaml"
 
-    with pytest.raises(JuryError, match=message):
-        load_grid([], str(tmp_path / "grid.yaml"))
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(JuryError, match="there is no such grid file"):
-        load_grid([], str(tmp_path / "none.yaml"))
+    refusals.check("grid_files", rows, lambda path: load_grid(["quorum=2"], str(path)), JuryError)
 
 
 @given(st.text(max_size=40))

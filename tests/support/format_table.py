@@ -5,7 +5,7 @@ uv run --group test python tests/support/format_table.py
 
 from pathlib import Path
 
-from jury_cases.formats.listing import format_table
+from jury_cases import format_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "cases.md"
 _BEGIN = "<!-- formats: written by tests/support/format_table.py from the code -->\n\n"
