@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_cases.errors import ArtifactSourceError, CaseFileError
-from jury_events.errors import SettingError
+from jury_cases import ArtifactSourceError, CaseFileError
+from jury_events import SettingError
 from jury_judge import (
     ArtifactContext,
     ArtifactToolsWithContext,

@@ -10,19 +10,18 @@ from typing import Any
 
 import pytest
 
-from jury_cases.errors import CaseFileError
-from jury_events.case import Case, Scenario
-from jury_events.errors import SettingError
+from jury_cases import CaseFileError
+from jury_events import Case, Scenario, SettingError
 from jury_judge import (
     ADKCollaborativeJuryJudge,
     ArtifactContext,
     CollaborativeJuryJudge,
     CompatibilityWarning,
     ExecutionResult,
+    PanelFileError,
     QuestionSpec,
+    Records,
 )
-from jury_judge.errors import PanelFileError
-from jury_judge.records.records import Records
 from jury_replay.verify import verify
 
 SIMULATED: dict[str, Any] = {

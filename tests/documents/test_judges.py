@@ -8,14 +8,17 @@ from typing import Any
 
 import pytest
 
-from jury_events.case import Case
-from jury_events.errors import SettingError
-from jury_events.exchange import ExchangeRecorded
-from jury_judge import ADKCollaborativeJuryJudge, ArtifactContext, CollaborativeJuryJudge, RetiredModelWarning, Scenario
-from jury_judge.errors import PanelFileError
-from jury_judge.records.records import Records
-from jury_store.errors import StoreError
-from jury_store.sqlite_lock import SqliteLock
+from jury_events import Case, ExchangeRecorded, SettingError
+from jury_judge import (
+    ADKCollaborativeJuryJudge,
+    ArtifactContext,
+    CollaborativeJuryJudge,
+    PanelFileError,
+    Records,
+    RetiredModelWarning,
+    Scenario,
+)
+from jury_store import SqliteLock, StoreError
 
 SIMULATED: dict[str, Any] = {
     "jurors": ["simulated/a", "simulated/b", "simulated/c"],

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jury_events.errors import SettingError
+from jury_events import SettingError
 from jury_judge import (
     JUROR_CONFIGS,
     ArtifactContext,
@@ -17,14 +17,14 @@ from jury_judge import (
     ConsensusStatus,
     DiscussionLoopWorkflow,
     DiscussionState,
+    Records,
     RetiredModelWarning,
+    RuntimeSettings,
     SequentialDiscussionRound,
     create_juror_agents,
 )
 from jury_judge.errors import NoEvaluation
-from jury_judge.records.records import Records
-from jury_judge.settings.runtime import RuntimeSettings
-from jury_providers.simulated.script import Script
+from jury_providers import Script
 from jury_replay.verify import verify
 
 QUESTION, ANSWER = "注文 17 を返金してください。", "末尾 4242 のカードに返金しました。"

@@ -10,18 +10,14 @@ from typing import Any
 
 import pytest
 
-from jury_events.envelope import StoredEvent
-from jury_judge.errors import JuryClosed, TooManyReaders
-from jury_judge.live.event_buffer import Cursor
-from jury_judge.live.feed import Feed, Opening
-from jury_migrations.upgrading import upgrade
-from jury_providers.simulated.script import Script
-from jury_store.errors import StoreClosed, StoreFailed
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
-from jury_views.live.encodings import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
-from jury_views.live.points import parse_point
+from jury_events import StoredEvent
+from jury_judge import Cursor, Feed, JuryClosed
+from jury_judge.errors import TooManyReaders
+from jury_judge.live.feed import Opening
+from jury_migrations import upgrade
+from jury_providers import Script
+from jury_store import EventStore, MemoryEventStore, StoreClosed, StoreFailed, open_store
+from jury_views import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent, parse_point
 from support.cassettes import erase_text
 from support.runtime_harness import Run
 from support.waiting import until

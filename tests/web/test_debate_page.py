@@ -7,15 +7,20 @@ from functools import cache
 
 import pytest
 
-from jury_debate.prompts_v2.line_marks import SIGN_PATTERN
-from jury_events.calibration import Acceptance
-from jury_events.consensus import ConsensusStatus
-from jury_events.debate_events import DebateCancelled, DebateFailed, JudgmentRendered, RoundStarted
-from jury_events.evaluation import ScenarioVerdict
-from jury_events.exchange import Usage
-from jury_events.outcome import CallOutcome
-from jury_events.verdict import Verdict
-from jury_store.seals.seal import Seal
+from jury_debate import SIGN_PATTERN
+from jury_events import (
+    Acceptance,
+    CallOutcome,
+    ConsensusStatus,
+    DebateCancelled,
+    DebateFailed,
+    JudgmentRendered,
+    RoundStarted,
+    ScenarioVerdict,
+    Usage,
+    Verdict,
+)
+from jury_store import Seal
 from support.debate_builder import DebateBuilder
 from support.pages import Page, Site, keep, stored
 from support.runtime_harness import KeptStore, Run, a_case_with_records

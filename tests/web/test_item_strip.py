@@ -2,12 +2,8 @@
 
 import pytest
 
-from jury_events.debate_events import JurorEvaluated, StatementMade
-from jury_events.evaluation import Evaluation
-from jury_events.reading import ItemSpan, RecordRead
-from jury_events.transcript import Message
-from jury_events.verdict import Verdict
-from jury_views.quotations import evaluations_of
+from jury_events import Evaluation, ItemSpan, JurorEvaluated, Message, RecordRead, StatementMade, Verdict
+from jury_views import evaluations_of
 from jury_web.pages.citations import Citations
 from jury_web.pages.item_strip import ItemStrip, StripSeat, item_strip
 from jury_web.pages.text_previews import TextPreviews

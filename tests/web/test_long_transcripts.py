@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.transcript import Item, Message, ToolCall, ToolResult, Transcript
+from jury_events import Case, ExecutionResult, Item, Message, QuestionSpec, Scenario, ToolCall, ToolResult, Transcript
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
 from support.evidence_debate import EvidenceDebate, a_cited_case, all_saying, quoting

@@ -14,12 +14,10 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from jury_web import body_limits
-from jury_web.app import AccessPolicy, with_middleware
+from jury_web import AccessPolicy, TokenAttempts, body_limits, with_middleware
 from jury_web.credentials import cookie_of
 from jury_web.login import login_route
 from jury_web.middleware import COOKIE
-from jury_web.token_attempts import TokenAttempts
 
 NAME = "127.0.0.1:8765"
 TOKEN = "a token that is not guessed"

@@ -7,15 +7,12 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from jury_events.case import Omission
-from jury_events.ids import debate_stream
-from jury_judge.serving.service import Service
-from jury_replay.intact import intact_history
-from jury_store.event_store import Append
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
-from jury_views.result_lines import collaborative_result
-from jury_web.app import create_app
+from jury_events import Omission, debate_stream
+from jury_judge import Service
+from jury_replay import intact_history
+from jury_store import Append, MemoryEventStore, open_store
+from jury_views import collaborative_result
+from jury_web import create_app
 from support.cassettes import erase_text
 from support.debates import DebateScript
 
@@ -44,32 +41,8 @@ def many(*runs: str | None) -> MemoryEventStore:
     return store
 
 
-def test_debates_are_listed_newest_first_in_pages() -> None:
-    client = client_of(many(None, "r", "r", None, "r"))
-    seen, path = [], "/api/debates?limit=2"
-    while path:
-        page = client.get(path).json()
-        seen += [row["debateId"] for row in page["rows"]]
-        path = page["next"]
-
-    assert ["d4", "d3", "d2", "d1", "d0"] == seen
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("run=r", ["d4", "d2", "d1"]),
-        ("status=evaluating", ["d3", "d1"]),
-        ("verdict=safe_pass&run=r", ["d4", "d2"]),
-        ("simulated=false", []),
-        ("search=CASE-D3", ["d3"]),
-        ("search=%25", []),
-    ],
-)
-def test_debates_are_searched_and_filtered(query: str, expected: list[str]) -> None:
-    client = client_of(many(None, "r", "r", None, "r"))
-
-    assert expected == [row["debateId"] for row in rows(client, f"/api/debates?{query}")]
 
 
 def test_debates_are_filtered_by_conditions_and_have_the_fields_of_their_cases() -> None:
@@ -94,13 +67,6 @@ def test_debates_are_filtered_by_conditions_and_have_the_fields_of_their_cases()
     assert [{"what": "image/png", "count": 2, "size": 96_000}] == whole["omissions"]
 
 
-def test_an_invalid_condition_gets_an_error_response() -> None:
-    answer = client_of(MemoryEventStore()).get("/api/debates?where=tag=x")
-
-    assert 422 == answer.status_code
-    assert "there is no field 'tag' (did you mean tags?)" == answer.json()["error"]
-    fields = "tags, cluster, label, case_id, metadata.NAME, final_label, evidence, decisive, unsupported"
-    assert f"fields are {fields}" == answer.json()["remedy"]
 
 
 def test_debates_are_found_by_jurors_texts_and_added_up() -> None:
@@ -115,26 +81,8 @@ def test_debates_are_found_by_jurors_texts_and_added_up() -> None:
     assert ({None}, None, None) == ({row["excerpt"] for row in plain["rows"]}, plain["totals"], plain["unsearched"])
 
 
-@pytest.mark.parametrize("sort", ["score", "case", "quorum"])
-@pytest.mark.parametrize("order", ["asc", "desc"])
-def test_debates_are_sorted_in_pages(sort: str, order: str) -> None:
-    client = client_of(many("r", "r", "r", None, "r"))
-    seen, path = [], f"/api/debates?limit=2&sort={sort}&order={order}&model=simulated/reader&max_cost=1"
-    while path:
-        page = client.get(path).json()
-        seen += [row["debateId"] for row in page["rows"]]
-        path = page["next"]
-
-    assert ["d0", "d1", "d2", "d3", "d4"] == sorted(seen)
 
 
-@pytest.mark.parametrize(
-    "query", ["sort=size", "order=up", "after=x", "sort=score&after=1:[]", "quorum=half", "min_cost=nan", "max_cost=-1"]
-)
-def test_invalid_parameters_of_the_list_are_refused(query: str) -> None:
-    answer = client_of(many("r")).get(f"/api/debates?{query}")
-
-    assert (422, {"error", "remedy"}) == (answer.status_code, answer.json().keys())
 
 
 def test_a_run_has_its_number_of_cases() -> None:
@@ -146,13 +94,6 @@ def test_a_run_has_its_number_of_cases() -> None:
     assert (123, 2, 1) == (run["cases"], run["debates"], run["completed"])
 
 
-def test_the_next_page_has_the_same_filters() -> None:
-    client = client_of(many("r", "r", "r", None))
-
-    page = client.get("/api/debates?run=r&search=d&simulated=true&limit=1").json()
-
-    assert "d2" == page["rows"][0]["debateId"]
-    assert "d1" == rows(client, page["next"])[0]["debateId"]
 
 
 def test_a_debate_is_read_as_the_result_model_in_camel_case(api_client: TestClient, recorded: str) -> None:

@@ -7,11 +7,10 @@ from urllib.parse import unquote
 
 import pytest
 
-from jury_events.installation import install_line
-from jury_events.verdict import Verdict
+from jury_events import Verdict, install_line
 from jury_judge import extras
 from jury_judge.statistics import run_reports
-from jury_store.memory import MemoryEventStore
+from jury_store import MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.pages import Page, Site, stored
 

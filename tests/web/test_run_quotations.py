@@ -3,9 +3,9 @@
 import pytest
 from starlette.testclient import TestClient
 
-from jury_judge.serving.service import Service
-from jury_store.memory import MemoryEventStore
-from jury_web.app import AccessPolicy, create_app
+from jury_judge import Service
+from jury_store import MemoryEventStore
+from jury_web import AccessPolicy, create_app
 from support.debate_builder import DebateBuilder
 from support.evidence_lists import SAID, a_debate, store_quoting_debates
 from support.pages import Site, stored

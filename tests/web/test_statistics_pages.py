@@ -11,16 +11,12 @@ import jsonschema
 import pytest
 from starlette.testclient import TestClient
 
-from jury_analysis.report_schemas import report_schema_text
-from jury_events.installation import install_line
-from jury_events.verdict import Verdict
-from jury_judge import extras
-from jury_judge.errors import RunTooLarge, TooManyReports
-from jury_judge.serving.service import Service
+from jury_analysis import report_schema_text
+from jury_events import Verdict, install_line
+from jury_judge import RunReports, RunTooLarge, Service, TooManyReports, extras
 from jury_judge.statistics import run_reports
-from jury_judge.statistics.run_reports import RunReports
-from jury_store.memory import MemoryEventStore
-from jury_web.app import AccessPolicy, create_app
+from jury_store import MemoryEventStore
+from jury_web import AccessPolicy, create_app
 from support.debate_builder import DebateBuilder
 from support.located_debates import a_located_case, a_located_debate
 from support.pages import Site, keep, stored
