@@ -1,6 +1,5 @@
 """Quotations on the page of a debate: results, links to what is quoted, marks in the items, decisive items."""
 
-import re
 
 import pytest
 
@@ -23,7 +22,7 @@ from jury_web.pages.json_layout import laid_out, layout
 from jury_web.pages.text_previews import TextPreviews
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
-from support.evidence_debate import JUDGE, LONG, POLICY, EvidenceDebate, a_cited_case, all_saying, quoting
+from support.evidence_debate import LONG, POLICY, EvidenceDebate, a_cited_case, all_saying, quoting
 from support.pages import Page, Site, keep, stored
 from support.review_site import REVIEWERS, Visit, review_site
 
@@ -55,8 +54,6 @@ def test_quotations_are_listed_below_their_evaluation_with_their_results():
     assert "★ decisive item: item 5" == page.one("#e-2 .decisive-line")
 
 
-
-
 def test_a_quotation_leads_to_its_characters_in_the_item():
     page = page_of(EvidenceDebate())
 
@@ -64,12 +61,6 @@ def test_a_quotation_leads_to_its_characters_in_the_item():
     for name, item, text in (("2-1", 5, "without asking"), ("2-2", 4, "refunded 48.00"), ("2-3", 3, "customer asked")):
         assert page.node(f"#item-{item} #q-{name}") is not None
         assert text == page.node(f'#item-{item} mark[data-quotations~="{name}"]').text()
-
-
-def test_every_link_within_the_page_has_its_target():
-    page = page_of(EvidenceDebate())
-
-    assert {one for one in page.attributes("main a", "href") if one and one.startswith("#")} <= targets(page)
 
 
 def test_quotations_that_overlap_are_marked_in_pieces_and_the_text_is_whole():
@@ -291,18 +282,6 @@ def test_an_erased_case_leaves_quotations_without_links_to_items():
 
     assert "without asking" in page.all("#e-2 .quotation q")
     assert not page.tree.css("#e-2 .quotation a")
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 def test_a_blind_reviewer_sees_the_numbers_of_items_and_no_quotation():

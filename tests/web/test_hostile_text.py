@@ -24,14 +24,14 @@ HOSTILE = (
     "<!-- <plaintext>",
     "&lt;b&gt; &amp; https://evil.example/?steal",
 )
-UNSEEN = " ".join(("\u202egnp.exe", "\x1b[31mred", "\x00", "\u200bzero", "\ufeff", "\U000e0041", "\x85", "\r\nid: 9\r\n"))
+UNSEEN = "\u202egnp.exe \x1b[31mred \x00 \u200bzero \ufeff \U000e0041 \x85 \r\nid: 9\r\n"
 _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e\ufeff\U000e0041]")
 
 SAID = "/debates/run-1~c1"
 QUOTED = "/debates/d1"
 PAGES = (
     *("/", "/?check=1", "/runs", "/runs/run-1", "/runs/run-1/stats?include_simulated=true"),
-    *(f"/compare?a=run-1~c1&b=run-1~c1", "/compare?a=run-1&b=run-1"),
+    *("/compare?a=run-1~c1&b=run-1~c1", "/compare?a=run-1&b=run-1"),
     *(f"{SAID}{end}" for end in ("", "?lang=ja", "?at=8", "/events", "/export.html")),
     *(f"{QUOTED}{end}" for end in ("", "/events", "/export.html", "/transcripts/1")),
     *("/reviews", "/reviews/run-1~c1", "/reviews/d1", "/reviewers"),

@@ -105,10 +105,6 @@ def test_the_item_of_the_message_is_marked_with_its_speaker(tmp_path: Path) -> N
     assert ["Orchestrator (thought)", "WebSurfer", "Terminal", "Expert"] == page.all(".item-name")
 
 
-
-
-
-
 def test_a_message_of_several_items_has_them_all(tmp_path: Path) -> None:
     calls = [{"id": f"c{n}", "function": {"name": "look", "arguments": "{}"}} for n in range(MOST_LABELLED)]
     messages = [*ROW["messages"][:2], {"role": "assistant", "content": "I look.", "tool_calls": calls}]
@@ -186,8 +182,6 @@ def test_an_operators_policy_before_the_case_counts_as_an_item(tmp_path: Path) -
     assert (1 + WEB_SURFER,) == label_decisive(debate.opened, debate.texts).items  # type: ignore[union-attr]
 
 
-
-
 def test_the_terminal_has_it_after_the_items_of_the_jury(tmp_path: Path) -> None:
     long = a_row(tmp_path, decisive_agent="WebSurfer " * 29)
     for case, agent in ((a_row(tmp_path), "  at fault: WebSurfer"), (long, None)):
@@ -213,8 +207,6 @@ def test_results_have_the_message_and_its_items(tmp_path: Path) -> None:
     assert found == result["label_decisive"]
     assert found == result_model(result).label_decisive
     assert found == over_http["labelDecisive"]
-
-
 
 
 def test_no_juror_is_shown_it(tmp_path: Path) -> None:

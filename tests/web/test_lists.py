@@ -92,8 +92,6 @@ def test_a_checked_debate_shows_the_verdict_of_its_events_and_a_differing_list_r
     )
 
 
-
-
 @pytest.fixture(scope="module")
 def known() -> Site:
     """Three debates of run-1 whose cases have labels, tags or metadata, and one without."""
@@ -107,8 +105,6 @@ def known() -> Site:
             debate("four").opened_as(label=None),
         )
     )
-
-
 
 
 def test_conditions_are_in_the_form_and_in_every_link(known):
@@ -125,8 +121,6 @@ def test_a_tag_in_the_list_links_to_the_debates_with_it(known):
     (refund,) = [one for one in shown.attributes(".known a", "href") if one and "refund" in one]
     assert ["run-1~one"] == known.get(refund).all(".list tbody .sub")
     assert ["支払い", "refund", "a&b"] == shown.all(".known a")
-
-
 
 
 def test_a_run_is_grouped_by_a_field_of_its_cases(known):
@@ -159,10 +153,6 @@ def test_the_page_of_a_debate_lists_what_no_juror_was_shown(known, lang, omissio
     assert not known.get("/debates/run-1~one").tree.css(".omissions")
 
 
-
-
-
-
 def test_a_search_finds_jurors_texts_and_links_to_the_event(site):
     shown = site.get("/?search=OVERLOOKED+code")
 
@@ -170,8 +160,6 @@ def test_a_search_finds_jurors_texts_and_links_to_the_event(site):
     assert ["Found: I overlooked the code; I now fail it."] * 2 == shown.all(".found")
     (link,) = {one for one in shown.attributes(".found", "href") if one and "run-1~two" in one}
     assert link.startswith("/debates/run-1~two/events#e-")
-
-
 
 
 def test_a_heading_sorts_by_its_column_in_both_directions(site):
@@ -192,8 +180,6 @@ def test_all_matching_debates_are_added_up_on_request(site):
 
     assert "3 debates, 2 completed, 0 failed, 0 cancelled" == shown.all(".totals p")[0]
     assert not shown.tree.css("#totals")
-
-
 
 
 def test_a_page_beyond_the_last_is_reported(site):
@@ -259,10 +245,6 @@ def test_a_run_says_where_that_is_unknown_and_nothing_where_no_cache_was_used(mo
     shown = Site(stored(made)).get("/runs/run-1")
 
     assert said == [one for one in shown.all("[aria-labelledby=h-cost] td .sub") if "without" in one]
-
-
-
-
 
 
 def test_a_full_score_is_in_the_last_band():

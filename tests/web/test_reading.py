@@ -2,7 +2,6 @@
 
 import json
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
@@ -41,10 +40,6 @@ def many(*runs: str | None) -> MemoryEventStore:
     return store
 
 
-
-
-
-
 def test_debates_are_filtered_by_conditions_and_have_the_fields_of_their_cases() -> None:
     store = MemoryEventStore()
     for number in range(4):
@@ -67,8 +62,6 @@ def test_debates_are_filtered_by_conditions_and_have_the_fields_of_their_cases()
     assert [{"what": "image/png", "count": 2, "size": 96_000}] == whole["omissions"]
 
 
-
-
 def test_debates_are_found_by_jurors_texts_and_added_up() -> None:
     client = client_of(many("r", "r", "r"))
 
@@ -81,10 +74,6 @@ def test_debates_are_found_by_jurors_texts_and_added_up() -> None:
     assert ({None}, None, None) == ({row["excerpt"] for row in plain["rows"]}, plain["totals"], plain["unsearched"])
 
 
-
-
-
-
 def test_a_run_has_its_number_of_cases() -> None:
     store = many("r", "r")
     store.store_run_size("r", 123)
@@ -92,8 +81,6 @@ def test_a_run_has_its_number_of_cases() -> None:
     (run,) = client_of(store).get("/api/runs").json()["rows"]
 
     assert (123, 2, 1) == (run["cases"], run["debates"], run["completed"])
-
-
 
 
 def test_a_debate_is_read_as_the_result_model_in_camel_case(api_client: TestClient, recorded: str) -> None:
@@ -234,13 +221,6 @@ def test_two_debates_and_two_runs_are_compared(api_client: TestClient) -> None:
     assert {"a": 1, "b": 1} == runs["alone"]
 
 
-def test_unknown_ids_are_not_compared(api_client: TestClient) -> None:
-    answer = api_client.get("/api/compare?a=d0&b=nope")
-
-    assert 422 == answer.status_code
-    assert "'nope' is neither a debate nor a run" in answer.json()["error"]
-
-
 def test_runs_are_listed_and_read() -> None:
     client = client_of(many("r", "r", "s"))
 
@@ -255,55 +235,6 @@ def test_health_reports_the_state_of_the_server(api_client: TestClient) -> None:
 
     assert ("ok", None, [], 0) == tuple(found[name] for name in ("status", "writer", "panels", "readers"))
     assert found["lastPosition"] > 0
-
-
-HOSTILE = [
-    *("%00", "a%00b", "%2e%2e%2f", "a%2fb", "日本", "%F0%9F%92%A9", "%ff", "x" * 500, "d0'--", "d0%0A"),
-    *('d0" OR 1=1', "%3Cscript%3E", "{d}", "d0%20", "%ed%a0%80"),
-]
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/api/debates/{}",
-        "/api/debates/{}/events",
-        "/api/debates/{}/exchanges",
-        "/api/debates/{}/exchanges/1/raw",
-        "/api/debates/d0/exchanges/{}",
-        "/api/debates/{}/live",
-        "/api/debates/d0/live?after={}",
-        "/api/runs/{}",
-        "/api/runs/{}/stats",
-        "/api/evaluations/{}",
-        "/api/compare?a={}&b=d0",
-        "/api/debates?run={}",
-        "/api/debates?after={}",
-        "/schemas/{}.json",
-    ],
-)
-def test_a_hostile_id_is_refused_and_breaks_nothing(api_client: TestClient, path: str) -> None:
-    for name in HOSTILE:
-        answer = api_client.get(path.replace("{}", name))
-
-        assert 400 <= answer.status_code < 500, (name, answer.text)
-        assert {"error", "remedy"} == answer.json().keys()
-
-
-@pytest.mark.parametrize("search", ["'; DROP TABLE debates; --", "%", "\\", "日本", "\u202e", "x" * 200, "\ud7ff"])
-def test_any_search_is_answered(api_client: TestClient, search: str) -> None:
-    assert 200 == api_client.get(f"/api/debates?search={quote(search)}").status_code
-
-
-@pytest.mark.parametrize("search", ["", "\x00", "a\nb", "x" * 201])
-def test_an_invalid_search_is_refused(api_client: TestClient, search: str) -> None:
-    assert 422 == api_client.get(f"/api/debates?search={quote(search)}").status_code
-
-
-def test_unknown_paths_and_methods_get_an_error_response(api_client: TestClient) -> None:
-    for answer, status in ((api_client.get("/api/nonsense"), 404), (api_client.delete("/api/debates"), 405)):
-        assert status == answer.status_code
-        assert {"error", "remedy"} == answer.json().keys()
 
 
 def test_an_undecodable_record_is_an_error_with_a_remedy() -> None:
@@ -328,11 +259,6 @@ def test_an_internal_error_does_not_reveal_its_message() -> None:
 
     assert 500 == answer.status_code
     assert {"error": "internal error: RuntimeError", "remedy": "see the server's log"} == answer.json()
-
-
-def test_fastapis_documentation_pages_are_disabled(api_client: TestClient) -> None:
-    assert {404} == {api_client.get(path).status_code for path in ("/docs", "/redoc", "/docs/oauth2-redirect")}
-    assert 200 == api_client.get("/openapi.json").status_code
 
 
 def test_the_paths_of_the_api(api_client: TestClient) -> None:

@@ -454,11 +454,6 @@ def test_the_page_of_an_earlier_event_has_no_review(site: TestClient) -> None:
     assert "It paid twice." not in Visit(site, TOKEN).get(f"/debates/{DEBATE}?at=2").text
 
 
-@pytest.mark.parametrize("query", ["run=../x", "people=9", "people=x", "where=a", "where=" + "&where=".join("ab" * 30)])
-def test_a_queue_that_cannot_be_is_not_found(site: TestClient, query: str) -> None:
-    assert 404 == Visit(site, TOKEN).get(f"/reviews?{query}").status
-
-
 # What goes wrong
 
 

@@ -81,10 +81,6 @@ def test_a_run_that_was_not_asked_has_no_such_section(site: Site) -> None:
     assert [] == site.get("/runs/none").all("#h-quoted")
 
 
-def test_the_page_is_in_japanese_too(site: Site) -> None:
-    assert "引用" == site.get("/runs/r1?lang=ja").one("#h-quoted")
-
-
 def test_a_final_judge_has_a_row_of_its_own() -> None:
     store = MemoryEventStore()
     final = {"method": "final_judge", "judge": {"model": "simulated/judge"}}
