@@ -1,6 +1,5 @@
 """Quotations on the page of a debate: results, links to what is quoted, marks in the items, decisive items."""
 
-
 import pytest
 
 from jury_events import (

@@ -16,6 +16,8 @@ from jury_providers import NO_FAULTS, Script
 from jury_store import open_store
 from support.debate_harness import a_case
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 CASES = (a_case("one"), a_case("two"))
 NEVER = Script(latency=3600.0)
 

@@ -30,6 +30,7 @@ from support.waiting import comes
 
 from .test_kept_submissions import CASES, NEVER, ended, service, url
 
+pytestmark = pytest.mark.full_for("postgresql")
 __all__ = ["url"]  # a fixture
 
 
