@@ -98,6 +98,7 @@ def test_the_action_judges_comments_a_summary_and_keeps_the_cassettes(jury: Comm
     assert 4 == len(list((jury.folder / "jury-report" / "cassettes").iterdir()))
 
 
+@pytest.mark.full
 def test_the_action_fails_with_the_code_of_the_run_after_it_kept_the_record(jury: CommandLine) -> None:
     ended = act(jury, cases="cases.jsonl", panel="panel.yaml", fail_if="safe_pass<=100%")
 
@@ -107,6 +108,7 @@ def test_the_action_fails_with_the_code_of_the_run_after_it_kept_the_record(jury
     assert (jury.folder / COMMENTED).exists()
 
 
+@pytest.mark.full
 def test_the_action_compares_with_another_panel(jury: CommandLine) -> None:
     options = {"gate_options": "--include-simulated --inconclusive pass", "base_panel": "panel.yaml"}
 
@@ -117,6 +119,7 @@ def test_the_action_compares_with_another_panel(jury: CommandLine) -> None:
     assert (jury.folder / "jury-report" / "gate.md").read_text() in (jury.folder / "summary.md").read_text()
 
 
+@pytest.mark.full
 def test_an_input_is_no_part_of_a_script(jury: CommandLine) -> None:
     ended = act(jury, cases="cases.jsonl$(touch injected); touch injected", panel="panel.yaml")
 
@@ -125,6 +128,7 @@ def test_an_input_is_no_part_of_a_script(jury: CommandLine) -> None:
     assert not any("${{" in step.get("run", "") for step in ACTION["runs"]["steps"])
 
 
+@pytest.mark.full
 def test_the_job_for_gitlab_runs_as_it_is(jury: CommandLine) -> None:
     job = GITLAB["jury"]
     variables = job["variables"] | {"CASES": "cases.jsonl", "PANEL": "panel.yaml"}

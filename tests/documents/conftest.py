@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_providers.simulated.http.server import Simulation, simulation_server
+from jury_providers import Simulation, simulation_server
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
 

@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from jury_events.case import ExecutionResult, QuestionSpec
-from jury_judge.jury import Jury
-from jury_judge.panels.files import load_panel
-from jury_judge.records.records import Records
-from jury_providers.simulated.http.server import Simulation
+from jury_events import ExecutionResult, QuestionSpec
+from jury_judge import Jury, Records, load_panel
+from jury_providers import Simulation
 from jury_replay.verify import verify
 
 pytestmark = pytest.mark.filterwarnings("ignore::jury_judge.documents.retired.RetiredModelWarning")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jury_events.errors import SettingError
+from jury_events import SettingError
 from jury_judge import (
     JUROR_CONFIGS,
     ArtifactContext,
@@ -17,14 +17,14 @@ from jury_judge import (
     ConsensusStatus,
     DiscussionLoopWorkflow,
     DiscussionState,
+    Records,
     RetiredModelWarning,
+    RuntimeSettings,
     SequentialDiscussionRound,
     create_juror_agents,
 )
 from jury_judge.errors import NoEvaluation
-from jury_judge.records.records import Records
-from jury_judge.settings.runtime import RuntimeSettings
-from jury_providers.simulated.script import Script
+from jury_providers import Script
 from jury_replay.verify import verify
 
 QUESTION, ANSWER = "注文 17 を返金してください。", "末尾 4242 のカードに返金しました。"
@@ -116,26 +116,6 @@ async def test_an_opinion_of_another_answer_is_not_reused(store: str) -> None:
     assert not output.position_changed
 
 
-@pytest.mark.parametrize(
-    ("others", "said"),
-    [
-        ([opinion("safe_pass")], "names no juror"),
-        (
-            {CLAUDE: opinion("fine")},
-            "the opinion of claude-3-haiku-20240307 has the verdict 'fine'; it may be safe_pass",
-        ),
-        ({CLAUDE: {"verdict": "safe_pass"}}, "has no score"),
-        ({CLAUDE: opinion("safe_pass", safety=11)}, "safety must be a number from 0 to 10, not 11"),
-        ({CLAUDE: opinion("safe_pass", overall=float("nan"))}, "overall_score must be a number from 0 to 100"),
-        ({CLAUDE: "safe_pass"}, "must be an evaluation or a mapping of its fields, not str"),
-        ([opinion("safe_pass", juror_id="x"), opinion("safe_pass", juror_id="x")], "is given twice"),
-    ],
-)
-async def test_an_invalid_opinion_is_refused(others: Any, said: str, store: str) -> None:
-    with pytest.raises(SettingError, match=said):
-        await an_agent(GPT).evaluate_discussion(1, others, QUESTION, ANSWER)
-
-
 def test_jurors_are_created_by_id_and_retired_models_are_warned_of() -> None:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -176,11 +156,6 @@ async def test_a_discussion_accepts_outputs_of_single_jurors(store: str) -> None
     checked = ConsensusChecker().check_consensus(result.final_opinions, result.total_rounds)
 
     assert (result.consensus_status, result.consensus_reached, result.majority_position) == checked
-
-
-async def test_an_opinion_of_an_unknown_juror_is_refused(store: str) -> None:
-    with pytest.raises(SettingError, match="there is an opinion of 'x', who is not a juror"):
-        await DiscussionLoopWorkflow(agents()).execute({"x": opinion("safe_pass")}, QUESTION, ANSWER)
 
 
 async def test_single_rounds_update_the_state(store: str) -> None:
@@ -249,40 +224,6 @@ def test_a_state_returns_the_opinions_of_the_others() -> None:
 
     assert [{"juror_id": "b", "verdict": "unsafe_fail"}] == state.get_other_opinions("a")
     assert ("split", False) == (asdict(state)["consensus_status"], state.should_terminate)
-
-
-async def test_supplied_answers_are_refused_on_ray(store: str) -> None:
-    with pytest.raises(SettingError, match="not on Ray"):
-        await an_agent(GPT, runtime=RuntimeSettings(ray=True)).evaluate_phase1("", QUESTION, ANSWER)
-
-
-@pytest.mark.parametrize("listed", [{}, [an_agent(GPT), an_agent(GPT)]], ids=["empty", "twice"])
-def test_an_empty_or_duplicate_list_of_jurors_is_refused(listed: Any) -> None:
-    for kind in (DiscussionLoopWorkflow, SequentialDiscussionRound):
-        with pytest.raises(SettingError, match="juror_agents: give at least one juror, each of them once"):
-            kind(listed)
-
-
-@pytest.mark.parametrize("number", [0, 101, 1.0, "1", True], ids=repr)
-async def test_an_invalid_number_of_rounds_is_refused(store: str, number: Any) -> None:
-    with pytest.raises(SettingError, match=r"^max_rounds: must be a whole number from 1 to 100, not "):
-        DiscussionLoopWorkflow(agents(), max_rounds=number)
-    with pytest.raises(SettingError, match=r"^round_number: must be a whole number from 1 to 100, not "):
-        await an_agent(GPT).evaluate_discussion(number, {}, QUESTION, ANSWER)
-
-
-async def test_a_negative_current_round_is_refused(store: str) -> None:
-    state = DiscussionState(ArtifactContext(), "", QUESTION, ANSWER, current_round=-1)
-    with pytest.raises(SettingError, match=r"^current_round \+ 1: must be"):
-        await SequentialDiscussionRound(agents()).execute(state)
-
-
-async def test_an_opinion_that_cannot_be_recorded_is_refused_before_a_debate_is_opened(store: str) -> None:
-    async with Records(store) as records:
-        with pytest.raises(SettingError, match="the opinion of x: its text contains half a character at index 5"):
-            await an_agent(GPT).evaluate_discussion(1, {"x": opinion("safe_pass", rationale="half \ud800")}, "q", "a")
-
-        assert 0 == records.store.last_position()
 
 
 async def test_scores_may_be_any_real_numbers(store: str) -> None:

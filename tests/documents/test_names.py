@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 import jury_judge
-from jury_events.errors import SettingError
+from jury_events import SettingError
 from jury_judge import JUROR_CONFIGS, BaseJurorAgent, CollaborativeJuryJudge, JurorEvaluation
-from jury_views.models_of_results import result_model
-from jury_views.result_lines import collaborative_result
+from jury_views import collaborative_result, result_model
 from support.debate_builder import DebateBuilder
 
 DOCUMENTS = {

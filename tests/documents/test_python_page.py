@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jury_providers.simulated.http.server import Simulation
+from jury_providers import Simulation
 
 PAGE = (Path(__file__).parents[2] / "docs" / "python-api.md").read_text(encoding="utf-8")
 CELLS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -80,7 +80,9 @@ def feedback(langsmith: LangSmithServer) -> dict[str, str]:
 
 
 @pytest.mark.kill
-@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if one == "mlflow" else pytest.mark.long) for one in PRINTED]
+)
 def test_a_tool_killed_in_the_middle_goes_on_with_the_same_command(
     tool: ToolEnvironment, server: ToolServer, langsmith: LangSmithServer, name: str, tmp_path: Path
 ) -> None:
@@ -94,9 +96,8 @@ def test_a_tool_killed_in_the_middle_goes_on_with_the_same_command(
         assert (1, 2, {HOURS, HARM}) == (len(langsmith.datasets), len(langsmith.projects), set(feedback(langsmith)))
 
 
-@pytest.mark.parametrize("name", PRINTED)
-def test_a_panel_that_is_not_there_is_one_line(tool: ToolEnvironment, name: str, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(EXAMPLES / name, tmp_path / name))
+def test_a_panel_that_is_not_there_is_one_line(tool: ToolEnvironment, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(EXAMPLES / "deepeval", tmp_path / "shop"))
     keys = surroundings(ToolServer({}))
     said = tool.call("python", "evaluate.py", "none.yaml", cwd=folder, env=keys, code=1).err
 

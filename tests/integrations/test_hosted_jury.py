@@ -17,15 +17,14 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from jury_cases.errors import CaseFileError
-from jury_events.errors import JuryError, SettingError
+from jury_cases import CaseFileError
+from jury_events import JuryError, SettingError
+from jury_integrations import HostedJury
 from jury_integrations.errors import DebateUnfinished
-from jury_integrations.hosted_jury import HostedJury, hosted_jury
+from jury_integrations.hosted_jury import hosted_jury
 from jury_integrations.jury_outcome import SIMULATED, JuryOutcome
-from jury_judge import CollaborativeJuryResult
-from jury_judge.errors import PanelFileError
-from jury_store.opening import open_store
-from jury_store.sqlite_lock import SqliteLock
+from jury_judge import CollaborativeJuryResult, PanelFileError
+from jury_store import SqliteLock, open_store
 from support.command_line import environment
 from support.runtime_harness import Meter
 from support.started_processes import ends_with_the_test

@@ -84,18 +84,9 @@ def test_scoring_a_log_again_by_the_name_of_the_scorer_costs_nothing(tool: ToolE
     assert 2 == debates(folder)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("inspect", "eval", "shop.py", "-T", "panel=none.yaml"),
-        ("scout", "scan", "jury_judge/jury", "-T", "logs", "-S", "panel=none.yaml"),
-    ],
-)
-def test_a_panel_that_is_not_there_is_one_line(
-    tool: ToolEnvironment, words: dict[str, str], command: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_panel_that_is_not_there_is_one_line(tool: ToolEnvironment, words: dict[str, str], tmp_path: Path) -> None:
+    command = ("inspect", "eval", "shop.py", "-T", "panel=none.yaml")
     shutil.copy(EXAMPLE, tmp_path)
-    (tmp_path / "logs").mkdir()
     ended = tool.call(*command, cwd=tmp_path, env=words, code=1)
 
     assert "Error: none.yaml: there is no such panel file" in ended.err
@@ -103,6 +94,7 @@ def test_a_panel_that_is_not_there_is_one_line(
 
 
 @pytest.mark.kill
+@pytest.mark.long
 def test_inspect_killed_in_the_middle_goes_on_with_the_same_command(
     tool: ToolEnvironment, words: dict[str, str], tmp_path: Path
 ) -> None:
@@ -147,6 +139,7 @@ def _messages(folder: Path, sample: str) -> list[Any]:
 
 
 @pytest.mark.kill
+@pytest.mark.long
 def test_a_scan_killed_in_the_middle_goes_on_with_the_same_command(tool: ToolEnvironment, folder: Path) -> None:
     for path in folder.glob("jury.db*"):
         path.unlink()

@@ -10,13 +10,10 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 
-from jury_integrations.mcp.judging import McpJudging
-from jury_integrations.mcp.server import mcp_server
-from jury_judge import Records, SettingsRefused
-from jury_judge.settings.mcp import McpSettings
+from jury_integrations import McpJudging, mcp_server
+from jury_judge import McpSettings, Records, SettingsRefused
 from jury_judge.stores.stores import open_or_create
-from jury_store.debate_rows import EVERY_DEBATE
-from jury_store.sqlite_lock import SqliteLock, read_lock_holder
+from jury_store import EVERY_DEBATE, SqliteLock, read_lock_holder
 from support.gated_models import PANEL, gated_models
 from support.ladders import ladder_file
 from support.runtime_harness import Meter

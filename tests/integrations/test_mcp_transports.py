@@ -17,7 +17,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from jury_judge.stores.stores import open_or_create
-from jury_store.opening import open_store
+from jury_store import open_store
 from support.command_line import JURY, CommandLine, environment
 from support.waiting import comes, eventually
 
@@ -64,6 +64,7 @@ async def test_a_client_starts_the_server_and_it_ends_with_its_input(jury: Comma
     assert [first["debate_id"]] == list(steps(jury))
 
 
+@pytest.mark.full
 async def test_after_a_kill_the_same_call_asks_nothing_twice(jury: CommandLine) -> None:
     with anyio.CancelScope() as calling:
         async with over_stdio(jury, "--simulate", "latency=0.2") as client, anyio.create_task_group() as tasks:
@@ -99,6 +100,7 @@ async def serving(jury: CommandLine, *arguments: str) -> AsyncIterator[str]:
     assert 0 == await anyio.to_thread.run_sync(process.wait)
 
 
+@pytest.mark.full
 async def test_over_http_a_client_judges_and_reads(jury: CommandLine) -> None:
     async with serving(jury, "--run", "agents") as url, Client(url) as client:
         first = await judged(client)
@@ -107,6 +109,7 @@ async def test_over_http_a_client_judges_and_reads(jury: CommandLine) -> None:
     assert first["debate_id"] == json.loads(found.contents[0].text)["debate_id"]  # type: ignore[union-attr]
 
 
+@pytest.mark.full
 async def test_over_http_tokens_hosts_and_origins_are_those_of_serve(jury: CommandLine) -> None:
     open_or_create(f"sqlite:///{jury.folder}/jury.db").close()
     initialize = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -138,6 +141,7 @@ async def test_over_http_tokens_hosts_and_origins_are_those_of_serve(jury: Comma
     assert "list_debates" in tools
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", range(len(CONFIGURATIONS)))
 async def test_the_page_has_the_configuration_of_each_client(jury: CommandLine, number: int) -> None:
     open_or_create(f"sqlite:///{jury.folder}/jury.db").close()
@@ -161,6 +165,7 @@ async def test_the_page_has_the_configuration_of_each_client(jury: CommandLine, 
     assert ("--run" in asked["args"]) == ("judge" in tools)
 
 
+@pytest.mark.full
 def test_a_store_that_is_not_there_is_refused(jury: CommandLine) -> None:
     outcome = jury("mcp")
 
@@ -168,6 +173,7 @@ def test_a_store_that_is_not_there_is_refused(jury: CommandLine) -> None:
     assert not (jury.folder / "jury.db").exists()
 
 
+@pytest.mark.full
 def test_signals_end_the_server_while_its_client_is_silent(jury: CommandLine) -> None:
     process = jury.start("mcp", "--run", "agents", stdin=subprocess.PIPE)
     eventually((jury.folder / "jury.db").exists)

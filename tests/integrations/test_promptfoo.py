@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jury_integrations.hosted_jury import HostedJury
+from jury_integrations import HostedJury
 from jury_integrations.promptfoo import call_api, get_assert
 from jury_judge import Halted
 

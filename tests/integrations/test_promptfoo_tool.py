@@ -58,6 +58,7 @@ def test_the_provider_grades_a_rubric(tool: ToolEnvironment, folder: Path) -> No
 
 
 @pytest.mark.kill
+@pytest.mark.long
 def test_promptfoo_killed_in_the_middle_goes_on_with_the_same_command(tool: ToolEnvironment, folder: Path) -> None:
     config = folder / "promptfooconfig.yaml"
     config.write_text(config.read_text().replace("# panel: current", "panel: panel.yaml #"))

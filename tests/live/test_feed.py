@@ -3,25 +3,19 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jury_events.envelope import StoredEvent
-from jury_judge.errors import JuryClosed, TooManyReaders
-from jury_judge.live.event_buffer import Cursor
-from jury_judge.live.feed import Feed, Opening
-from jury_migrations.upgrading import upgrade
-from jury_providers.simulated.script import Script
-from jury_store.errors import StoreClosed, StoreFailed
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
-from jury_views.live.encodings import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
-from jury_views.live.points import parse_point
+from jury_events import StoredEvent
+from jury_judge import Cursor, Feed, JuryClosed
+from jury_judge.errors import TooManyReaders
+from jury_judge.live.feed import Opening
+from jury_providers import Script
+from jury_store import MemoryEventStore, StoreClosed, StoreFailed
+from jury_views import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent, parse_point
 from support.cassettes import erase_text
 from support.runtime_harness import Run
 from support.waiting import until
@@ -85,15 +79,6 @@ async def test_a_debate_may_be_followed_before_it_is_opened(store: MemoryEventSt
         writing.write(*writing.script.whole())
 
         assert WHOLE == await ids(reader)
-
-
-async def test_events_of_other_debates_are_left_out(store: MemoryEventStore, feed: Feed) -> None:
-    async with feed.follow("d", LIVE_EVENTS) as reader:
-        other, mine = Writing(store, "other", seed=2), Writing(store)
-        other.write(*other.script.whole())
-        mine.write(*mine.script.whole())
-
-        assert ["6", "7", "8", "9", "10"] == await ids(reader)
 
 
 @pytest.mark.parametrize("after", ["0", "1", "2", "3.0", "3", "4", "4.0", "4~7", "5", "6", "7", "99"])
@@ -194,15 +179,6 @@ async def test_many_readers_that_come_and_go_each_get_everything_once_in_order(s
     assert 22 <= len(whole)
     assert [whole] * 20 == every
     assert 0 == feed.readers
-
-
-async def test_a_reader_that_does_not_read_delays_no_other(store: MemoryEventStore, feed: Feed) -> None:
-    writing = Writing(store)
-    async with feed.follow("d", LIVE_EVENTS) as stalled, feed.follow("d", LIVE_EVENTS) as reader:
-        writing.write(*writing.script.whole())
-
-        assert WHOLE == await ids(reader)
-        assert WHOLE == await ids(stalled)
 
 
 async def test_a_reader_too_many_is_refused_until_one_leaves(store: MemoryEventStore) -> None:
@@ -344,40 +320,6 @@ async def test_openings_are_reported(store: MemoryEventStore, feed: Feed) -> Non
         await feed.caught_up()
 
     assert [Opening("d", "run", {"case_id": ("case-d",), "label": ("safe_pass",)})] == opened
-
-
-@pytest.fixture
-def on_disk(tmp_path: Path) -> Iterator[tuple[EventStore, EventStore]]:
-    url = f"sqlite:///{tmp_path / 'jury.db'}"
-    upgrade(url)
-    writer, reader = open_store(url, write=True), open_store(url, write=False)
-    yield writer, reader
-    reader.close()
-    writer.close()
-
-
-async def test_a_log_that_another_connection_writes_is_followed(on_disk: tuple[EventStore, EventStore]) -> None:
-    writer, reading = on_disk
-    feed = Feed(reading)
-    writing = Writing(writer)
-    async with feed.follow("d", LIVE_EVENTS) as reader:
-        for event in writing.script.whole():
-            await asyncio.to_thread(writing.write, event)
-
-        assert WHOLE == await ids(reader)
-
-
-async def test_readers_are_let_go_when_the_process_ends(store: MemoryEventStore, feed: Feed) -> None:
-    writing = Writing(store)
-    writing.write(writing.script.opened())
-    async with feed.follow("d", LIVE_EVENTS) as reader:
-        await reader.next()
-        waiting = asyncio.create_task(reader.next())
-        feed.end()
-
-        assert [] == await waiting
-    async with feed.follow("never", LIVE_EVENTS) as late:
-        assert [] == await ids(late)
 
 
 class BlockableStore(MemoryEventStore):

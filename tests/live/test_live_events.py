@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from jury_events.codec import DebateEvent
-from jury_events.debate_events import (
+from jury_events import (
     ConsensusChecked,
     DebateCancelled,
+    DebateEvent,
     DebateFailed,
     JurorEvaluated,
     RoundStarted,
     StatementMade,
 )
-from jury_replay.cassettes.reading import read_cassette
+from jury_replay import read_cassette
+from jury_views import SseEvents
 from jury_views.live.encodings import Fold
 from jury_views.live.frames import Frames
 from jury_views.live.schema import NAMES, schema_text
-from jury_views.live.sse_events import SseEvents
 from support.debate_builder import DebateBuilder
 from support.debate_harness import DebateHarness
 from support.scaled_debates import a_moved_answer, mixed_levels

@@ -2,8 +2,8 @@
 
 import pytest
 
+from jury_views import START, Point, chunk_point, parse_point, pieces
 from jury_views.errors import BadPoint
-from jury_views.live.points import START, Point, chunk_point, parse_point, pieces
 
 
 def test_points_are_in_the_order_of_live_events() -> None:

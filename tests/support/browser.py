@@ -8,6 +8,10 @@ from typing import Any
 
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
+from jury_judge import Service
+from jury_store import EventStore
+from jury_web import AccessPolicy, create_app, listen, page_routes
+from jury_web.server import serving
 from support.chromium import find_chromium
 
 # Background traffic would be a request to a foreign host that no page made; and there is no user to protect.
@@ -97,3 +101,15 @@ async def tab(browser: Browser, base: str, **options: Any) -> AsyncIterator[Tab]
         await context.close()
 
     assert ([], []) == (opened.problems, opened.foreign)
+
+
+@asynccontextmanager
+async def pages_of(
+    store: EventStore, *, service: dict[str, Any] | None = None, **access: Any
+) -> AsyncIterator[tuple[str, Service]]:
+    """The application with its middleware over a store, on loopback, in this event loop: its URL, and its service."""
+    listener, address = listen("127.0.0.1", 0)
+    served = Service(store, **(service or {}))
+    app = create_app(served, AccessPolicy(frozenset(address.names), **access), page_routes(served))
+    async with serving(app, listener, served.end):
+        yield address.url, served

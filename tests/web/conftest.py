@@ -1,17 +1,18 @@
 """Test clients of the application, over stores with recorded debates."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
+from playwright.async_api import Browser
 from starlette.testclient import TestClient
 
-from jury_judge.jury import Jury
-from jury_judge.serving import submissions
-from jury_judge.serving.service import Service
-from jury_store.opening import open_store
-from jury_web.app import AccessPolicy, create_app
+from jury_judge import Jury, Service
+from jury_store import open_store
+from jury_web import AccessPolicy, create_app
+from support.browser import chromium
 from support.runtime_harness import a_case_with_records
 from support.stores import filled
 
@@ -21,8 +22,15 @@ BASE = "http://jury.test"
 
 @pytest.fixture(autouse=True)
 def _patient_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request is answered when its first debate opens or fails, however slow the machine is."""
-    monkeypatch.setattr(submissions, "_START_SECONDS", 300.0)
+    """A request is answered when a debate of it moves or ends, however slow the machine is."""
+    monkeypatch.setattr("jury_judge.serving.submissions._START_SECONDS", 300.0)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    """One start of Chromium a module."""
+    async with chromium() as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
@@ -49,7 +57,7 @@ def jury_client(tmp_path: Path) -> Iterator[TestClient]:
 
 def jury_client_of(url: str, gate: AccessPolicy = GATE, **panels: str) -> TestClient:
     """A client of a server that accepts submissions under these panels."""
-    from jury_migrations.upgrading import upgrade
+    from jury_migrations import upgrade
 
     upgrade(url)
     made = {

@@ -6,19 +6,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from jury_events.errors import JuryError
-from jury_events.exchange import Usage
-from jury_events.outcome import CallOutcome
-from jury_events.verdict import Verdict
-from jury_judge.live.feed import Feed
-from jury_judge.records.records import Records
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.reviews import record_review
-from jury_judge.serving.service import Service
-from jury_replay.errors import RecordDamaged
-from jury_replay.intact import intact_history
-from jury_store.memory import MemoryEventStore
-from jury_web.app import create_app
+from jury_events import CallOutcome, JuryError, Usage, Verdict
+from jury_judge import Feed, NewReview, Records, Service, record_review
+from jury_replay import RecordDamaged, intact_history
+from jury_store import MemoryEventStore
+from jury_web import create_app
 from support.debate_builder import DebateBuilder
 from support.pages import Site, stored
 from support.tampered_store import TamperedStore, flips

@@ -2,11 +2,7 @@
 
 import pytest
 
-from jury_events.debate_events import RoundStarted
-from jury_events.exchange import CacheWrite, ExchangeRecorded, Usage
-from jury_events.outcome import CallOutcome
-from jury_events.panel import CallSettings
-from jury_events.parts import make_part
+from jury_events import CacheWrite, CallOutcome, CallSettings, ExchangeRecorded, RoundStarted, Usage, make_part
 from support.debate_builder import SEATS, DebateBuilder
 from support.pages import Page, Site, stored
 

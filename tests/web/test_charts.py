@@ -3,9 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_analysis.confidence import ReliabilityBin
-from jury_analysis.estimate import Estimate, Interval, missing
-from jury_views.charts.shapes import WIDTH, columns, growing_line, stacked_bar
+from jury_analysis import Estimate, Interval, ReliabilityBin
+from jury_analysis.estimate import missing
+from jury_views import columns, growing_line, stacked_bar
+from jury_views.charts.shapes import WIDTH
 from jury_views.charts.statistic_charts import dot_plot, heat_map, reliability_chart
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jury_store.memory import MemoryEventStore
+from jury_store import MemoryEventStore
 from jury_web import body_limits
 from support.running_server import running_server
 from support.writing import Writing

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from jury_events.transcript import Message
-from jury_events.verdict import Verdict
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.reviews import record_review, reviews_of
-from jury_store.memory import MemoryEventStore
+from jury_events import Message, Verdict
+from jury_judge import NewReview, record_review, reviews_of
+from jury_store import MemoryEventStore
 from support.evidence_debate import EvidenceDebate, a_cited_case
 from support.pages import Page, keep
 from support.review_site import REVIEWERS, TOKEN, Visit, review_site, waiting

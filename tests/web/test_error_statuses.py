@@ -2,32 +2,15 @@
 
 import pytest
 
-from jury_actors.errors import Broken, ClusterLost, NotResumable
-from jury_cases.errors import CaseFileError
-from jury_events.errors import (
-    AlteredPart,
-    BadCondition,
-    DebateNotFound,
-    Failure,
-    JuryError,
-    MalformedBody,
-    SettingError,
-)
-from jury_judge.errors import (
-    BranchTaken,
-    ExtraMissing,
-    JuryClosed,
-    NotComparable,
-    PanelNotServed,
-    ReviewRefused,
-    RunRefused,
-    TooManyReaders,
-    TooManyReports,
-    TooManySubmissions,
-)
-from jury_providers.errors import KeyMissing
-from jury_replay.errors import SettingRefused
-from jury_store.errors import StoreClosed, StoreDamaged, StoreFailed, StoreLocked, StoreUnreachable
+from jury_actors import Broken, ClusterLost
+from jury_actors.errors import NotResumable
+from jury_cases import CaseFileError
+from jury_events import AlteredPart, BadCondition, DebateNotFound, Failure, JuryError, MalformedBody, SettingError
+from jury_judge import ExtraMissing, JuryClosed, ReviewRefused, RunRefused, TooManyReports
+from jury_judge.errors import BranchTaken, NotComparable, PanelNotServed, TooManyReaders, TooManySubmissions
+from jury_providers import KeyMissing
+from jury_replay import SettingRefused
+from jury_store import StoreClosed, StoreDamaged, StoreFailed, StoreLocked, StoreUnreachable
 from jury_web.api.error_responses import http_status
 
 

@@ -1,34 +1,32 @@
 """Quotations on the page of a debate: results, links to what is quoted, marks in the items, decisive items."""
 
-import re
-
 import pytest
 
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.transcript import Attachment, Message, ToolCall, ToolResult, Transcript
-from jury_store.memory import MemoryEventStore
-from jury_views.quotations import evaluations_of
+from jury_events import (
+    Attachment,
+    Case,
+    ExecutionResult,
+    Message,
+    QuestionSpec,
+    Scenario,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+from jury_store import MemoryEventStore
+from jury_views import evaluations_of
 from jury_web.pages.citations import Citations
 from jury_web.pages.cited_text import CitedPiece, Mark, cited_text
 from jury_web.pages.json_layout import laid_out, layout
 from jury_web.pages.text_previews import TextPreviews
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
-from support.evidence_debate import JUDGE, LONG, POLICY, EvidenceDebate, a_cited_case, all_saying, quoting
+from support.evidence_debate import LONG, POLICY, EvidenceDebate, a_cited_case, all_saying, quoting
 from support.pages import Page, Site, keep, stored
 from support.review_site import REVIEWERS, Visit, review_site
 
 ADDRESS = "/debates/d1"
 PASSES = Says("safe_pass", 90.0)
-HOSTILE = (
-    "</mark><script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    '"><a href="https://evil.example">',
-    "{{ 7 * 7 }}",
-    "[12] verified",
-    "A" * 200,
-    "ارجاع المبلغ إلى البطاقة",
-)
 
 
 def page_of(debate: EvidenceDebate | DebateBuilder, address: str = ADDRESS) -> Page:
@@ -55,17 +53,6 @@ def test_quotations_are_listed_below_their_evaluation_with_their_results():
     assert "★ decisive item: item 5" == page.one("#e-2 .decisive-line")
 
 
-def test_results_and_sides_are_words_in_both_languages():
-    page = page_of(EvidenceDebate(), f"{ADDRESS}?lang=ja")
-
-    assert [
-        "without asking 項目5 ✓ 一致 − エージェントに不利",
-        "REFUNDED 48.00 項目4 ≈ 表記の差を除き一致 + エージェントに有利 task_completion",
-        "customer asked 項目7 ↷ 別の場所: 項目3 · 背景",
-        "it never verified 項目6 ✗ 該当なし − エージェントに不利",
-    ] == page.all("#e-2 .quotation")
-
-
 def test_a_quotation_leads_to_its_characters_in_the_item():
     page = page_of(EvidenceDebate())
 
@@ -73,12 +60,6 @@ def test_a_quotation_leads_to_its_characters_in_the_item():
     for name, item, text in (("2-1", 5, "without asking"), ("2-2", 4, "refunded 48.00"), ("2-3", 3, "customer asked")):
         assert page.node(f"#item-{item} #q-{name}") is not None
         assert text == page.node(f'#item-{item} mark[data-quotations~="{name}"]').text()
-
-
-def test_every_link_within_the_page_has_its_target():
-    page = page_of(EvidenceDebate())
-
-    assert {one for one in page.attributes("main a", "href") if one and one.startswith("#")} <= targets(page)
 
 
 def test_quotations_that_overlap_are_marked_in_pieces_and_the_text_is_whole():
@@ -300,59 +281,6 @@ def test_an_erased_case_leaves_quotations_without_links_to_items():
 
     assert "without asking" in page.all("#e-2 .quotation q")
     assert not page.tree.css("#e-2 .quotation a")
-
-
-def test_debates_whose_jurors_were_not_asked_have_none_of_it():
-    page = page_of(DebateBuilder().phase_1().round_1().judged(), "/debates/run-1~c1")
-
-    assert not page.tree.css(".quotation, .decisive-line, #h-decisive, mark, [id^=item-], .badge.warn.unsupported")
-
-
-@pytest.mark.parametrize("address", [ADDRESS, f"{ADDRESS}/export.html"])
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_quotations_are_text_and_change_no_element(text: str, address: str):
-    def debate(quote: str) -> EvidenceDebate:
-        case = a_cited_case(Message(kind="assistant", origin="model", text=f"He said: {quote} Then he left."))
-        return EvidenceDebate(all_saying(quoting_once(7, quote)), JUDGE, case=case)
-
-    harmless, page = page_of(debate("a harmless text"), address), page_of(debate(text), address)
-
-    def elements(of: Page) -> list[tuple[str, tuple[str, ...]]]:
-        return [(node.tag, tuple(sorted(node.attributes))) for node in of.tree.css("main *")]
-
-    assert elements(harmless) == elements(page)
-    assert text == page.node("#e-2 .quotation q").text()
-    assert text == page.node("#item-7 mark").text()
-    assert "✓ verified" == " ".join(page.node("#e-2 .result").text().split())
-
-
-@pytest.mark.parametrize("text", ["[12] verified", "✓ verified", '<span class="result r-verified">✓ verified</span>'])
-def test_what_an_agent_writes_of_itself_is_no_result(text: str):
-    case = a_cited_case(Message(kind="assistant", origin="model", text=text))
-    page = page_of(EvidenceDebate(all_saying(quoting_once(5, "it never asked")), PASSES, case=case))
-
-    assert text == page.node("#item-7 .prose").text()
-    assert {"✗ not found"} == {" ".join(one.text().split()) for one in page.tree.css(".result")}
-    assert not page.tree.css("mark, .r-verified")
-
-
-@pytest.mark.parametrize("item", [0, 999, 1_000_000])
-def test_numbers_that_no_item_has_are_shown_without_a_link(item: int):
-    says = Says("unsafe_fail", evidence=(quoting(item, "no such words"),))
-    page = page_of(EvidenceDebate(all_saying(says), PASSES))
-
-    assert f"item {item}, which does not exist" in page.all("#e-2 .quotation")[0]
-    assert not page.tree.css("#e-2 .quotation a")
-
-
-def test_only_the_page_of_later_events_has_later_quotations():
-    page = page_of(EvidenceDebate(), f"{ADDRESS}?at=2")
-
-    assert ["#e-2"] == [f"#e-{one}" for one in sorted({re.sub(r"-.*", "", n or "") for n in _names(page)})]
-
-
-def _names(page: Page) -> list[str | None]:
-    return page.attributes("[data-quotation]", "data-quotation")
 
 
 def test_a_blind_reviewer_sees_the_numbers_of_items_and_no_quotation():

@@ -2,8 +2,8 @@
 
 from starlette.testclient import TestClient
 
-from jury_judge.serving.service import Service
-from jury_web.app import AccessPolicy, create_app
+from jury_judge import Service
+from jury_web import AccessPolicy, create_app
 from support.debate_builder import DebateBuilder
 from support.evidence_debate import EvidenceDebate
 from support.pages import stored

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from jury_analysis.estimate import Estimate, Interval
-from jury_analysis.frontier import CostFrontier, FrontierPoint, Measure
-from jury_events.verdict import Verdict
+from jury_analysis import CostFrontier, Estimate, FrontierPoint, Interval
+from jury_analysis.frontier import Measure
+from jury_events import Verdict
 from jury_judge.statistics import run_reports
 from jury_views.charts.frontier_chart import FrontierChart, frontier_chart
 from support.debate_builder import DebateBuilder

@@ -8,11 +8,10 @@ import jsonschema
 import pytest
 from starlette.testclient import TestClient
 
-from jury_events.debate_events import DebateCompleted
-from jury_events.verdict import Verdict
-from jury_judge.serving.service import Service
-from jury_store.memory import MemoryEventStore
-from jury_web.app import create_app
+from jury_events import DebateCompleted, Verdict
+from jury_judge import Service
+from jury_store import MemoryEventStore
+from jury_web import create_app
 from support.debate_builder import FAIL, PASS, DebateBuilder
 from support.pages import Site, stored
 

@@ -5,7 +5,11 @@ from importlib.resources import files
 
 import pytest
 
+from jury_events import Message
+from jury_store import MemoryEventStore
 from support.debate_builder import DebateBuilder
+from support.debate_harness import Says
+from support.evidence_debate import JUDGE, EvidenceDebate, a_cited_case, all_saying, quoting
 from support.pages import Page, Site, stored
 
 HOSTILE = (
@@ -16,15 +20,26 @@ HOSTILE = (
     "[click](javascript:alert(1)) javascript:alert(1)",
     "</div></li></ol></main><h1>forged</h1>",
     '"><style>*{display:none}</style>',
+    '</mark></q></a><a href="https://evil.example">',
     "<!-- <plaintext>",
-    "&lt;b&gt; &amp;",
-    "https://evil.example/?steal",
+    "&lt;b&gt; &amp; https://evil.example/?steal",
 )
-UNSEEN = ("\u202egnp.exe", "\x1b[31mred", "\x00", "\u200bzero", "\ufeff", "\U000e0041", "\x85", "\r\nid: 9\r\n")
+UNSEEN = "\u202egnp.exe \x1b[31mred \x00 \u200bzero \ufeff \U000e0041 \x85 \r\nid: 9\r\n"
+_INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e\ufeff\U000e0041]")
+
+SAID = "/debates/run-1~c1"
+QUOTED = "/debates/d1"
+PAGES = (
+    *("/", "/?check=1", "/runs", "/runs/run-1", "/runs/run-1/stats?include_simulated=true"),
+    *("/compare?a=run-1~c1&b=run-1~c1", "/compare?a=run-1&b=run-1"),
+    *(f"{SAID}{end}" for end in ("", "?lang=ja", "?at=8", "/events", "/export.html")),
+    *(f"{QUOTED}{end}" for end in ("", "/events", "/export.html", "/transcripts/1")),
+    *("/reviews", "/reviews/run-1~c1", "/reviews/d1", "/reviewers"),
+)
 
 
-def debate_with(text: str) -> DebateBuilder:
-    """A debate in which every free text is `text`."""
+def said(text: str) -> DebateBuilder:
+    """A debate in which every free text is `text`, and the names of the case and of a seat too."""
     debate = DebateBuilder(prompt=text).phase_1().round_1().judged()
     refs = {ref: content for ref, content in debate.texts.items() if content != debate.texts[debate.opened.case.part]}
     new = debate.text(text)
@@ -36,20 +51,24 @@ def debate_with(text: str) -> DebateBuilder:
     for ref in refs:
         if ref not in {debate.opened.secret.part, new.part}:
             del debate.texts[ref]
+    if not _INVISIBLE.search(text):
+        debate.opened_as(case_id=text, roles={"juror-gpt": text}, tags=(text,), cluster=text, metadata={"note": text})
     return debate
 
 
-def pages(debate: DebateBuilder) -> list[Page]:
-    site = Site(stored(debate))
-    addresses = (
-        "/debates/run-1~c1",
-        "/debates/run-1~c1?lang=ja",
-        "/debates/run-1~c1/events",
-        "/debates/run-1~c1/export.html",
-        "/",
-        "/compare?a=run-1~c1&b=run-1~c1",
-    )
-    return [site.get(address) for address in addresses]
+def quoted(text: str) -> EvidenceDebate:
+    """A debate whose agent says `text`, which each juror quotes; its label blames an agent of that name."""
+    case = a_cited_case(Message(kind="assistant", origin="model", text=f"He said: {text} Then he left."))
+    if not _INVISIBLE.search(text):
+        case = case.changed(metadata={"decisive_message": 3, "decisive_agent": text})
+    quotes = () if _INVISIBLE.search(text) else (quoting(7, text),)
+    return EvidenceDebate(all_saying(Says("unsafe_fail", evidence=quotes)), JUDGE, case=case)
+
+
+def pages(text: str) -> dict[str, Page]:
+    store: MemoryEventStore = stored(said(text), quoted(text))  # type: ignore[arg-type]
+    site = Site(store)
+    return {address: site.get(address) for address in PAGES}
 
 
 def elements(page: Page) -> list[tuple[str, tuple[str, ...]]]:
@@ -57,49 +76,59 @@ def elements(page: Page) -> list[tuple[str, tuple[str, ...]]]:
     return [(node.tag, tuple(sorted(node.attributes))) for node in page.tree.css("*")]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_changes_no_element_of_any_page(text):
-    harmless = pages(debate_with("a harmless text"))
-
-    for page, other in zip(pages(debate_with(text)), harmless, strict=True):
-        assert elements(other) == elements(page)
+def links(page: Page) -> list[str]:
+    return [str(one) for one in (*page.attributes("[href]", "href"), *page.attributes("[src]", "src"))]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_statements_are_shown_character_by_character(text):
-    shown = pages(debate_with(text))[0]
-
-    assert text in shown.node("[role=log] article > .prose").text()
-
-
-@pytest.mark.parametrize("text", UNSEEN)
-def test_invisible_characters_are_written_out(text):
-    for page in pages(debate_with(text)):
-        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e\ufeff\U000e0041]", page.text)
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_labels_and_searches_are_text_too(text):
-    label = text[:200]
-    debate = DebateBuilder().phase_1().opened_as(case_id=label, roles={"juror-gpt": label})
-    site = Site(stored(debate))
-
-    shown = site.get("/debates/run-1~c1")
-    listed = Page(site.client.get("/", params={"search": label[:100]}))
-
-    assert label == shown.node("h1").text()
-    assert label == shown.node(".evaluations h3").text()
-    assert label[:100] == listed.node("#q").attributes["value"]
-    for page in (shown, listed):
-        assert not page.tree.css("main script, main img, main style, [onload], [onerror]")
-
-
-def test_every_link_of_a_page_stays_on_the_server():
+def test_hostile_text_changes_no_element_and_no_link_of_any_page(subtests: pytest.Subtests) -> None:
+    harmless = {address: elements(page) for address, page in pages("a harmless text").items()}
     for text in HOSTILE:
-        for page in pages(debate_with(text)):
-            for address in (*page.attributes("[href]", "href"), *page.attributes("[src]", "src")):
-                assert address is not None
-                assert address.startswith(("/", "#", "?"))
+        for address, page in pages(text).items():
+            with subtests.test(text, address=address):
+                assert 200 == page.status
+                assert harmless[address] == elements(page)
+                assert [] == [one for one in links(page) if not one.startswith(("/", "#", "?"))]
+
+
+SHOWN = {
+    SAID: ("h1", ".evaluations h3", "[role=log] article > .prose"),
+    QUOTED: ("#e-2 .quotation q", "#item-7 mark", ".by-label .speaker, .by-label"),
+}
+"""Where texts, names and quotations stand on a page."""
+
+
+def test_hostile_text_is_shown_character_by_character(subtests: pytest.Subtests) -> None:
+    for text in HOSTILE:
+        site = Site(stored(said(text), quoted(text)))  # type: ignore[arg-type]
+        for address, selectors in SHOWN.items():
+            page = site.get(address)
+            for selector in selectors:
+                with subtests.test(text, selector=selector):
+                    assert text in page.node(selector).text()
+        found = Page(site.client.get("/", params={"search": text}))
+        assert text == found.node("#q").attributes["value"]
+
+
+def test_invisible_characters_are_written_out(subtests: pytest.Subtests) -> None:
+    for address, page in pages(UNSEEN).items():
+        with subtests.test(address):
+            assert 200 == page.status
+            assert [] == _INVISIBLE.findall(page.text)
+
+
+@pytest.mark.parametrize("text", ["[12] verified", "✓ verified", '<span class="result r-verified">✓ verified</span>'])
+def test_what_an_agent_writes_of_itself_is_no_result(text: str) -> None:
+    case = a_cited_case(Message(kind="assistant", origin="model", text=text))
+    says = Says("unsafe_fail", evidence=(quoting(5, "it never asked"),))
+    page = Site(stored(EvidenceDebate(all_saying(says), JUDGE, case=case))).get(QUOTED)  # type: ignore[arg-type]
+
+    assert text == page.node("#item-7 .prose").text()
+    assert {"✗ not found"} == {" ".join(one.text().split()) for one in page.tree.css("#e-2 .result")}
+    assert not page.tree.css("#e-2 .r-verified, #item-7 mark")
+
+
+WAYS = ("|safe", "| safe", "autoescape", "Markup", "|tojson", "| tojson", "xmlattr", "<script>", "style=", "onclick")
+"""How a template would put text into a page as markup or script."""
 
 
 def test_no_template_switches_escaping_off():
@@ -110,18 +139,7 @@ def test_no_template_switches_escaping_off():
     assert {"charts.html", "debate.html", "result.html"} <= {one.name for one in found}
     for template in found:
         source = template.read_text("utf-8")
-        for way in (
-            "|safe",
-            "| safe",
-            "autoescape",
-            "Markup",
-            "|tojson",
-            "| tojson",
-            "xmlattr",
-            "<script>",
-            "style=",
-            "onclick",
-        ):
+        for way in WAYS:
             assert way not in source, f"{template.name}: {way}"
 
 

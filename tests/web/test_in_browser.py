@@ -1,25 +1,19 @@
-"""The pages in Chromium, with their Content-Security-Policy, while a debate runs."""
+"""The pages in Chromium, with their Content-Security-Policy; the journey through a running debate stands for all."""
 
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_judge.live.feed import Feed
-from jury_judge.serving.service import Service
-from jury_providers.simulated.script import Script
-from jury_store.event_store import EventStore
-from jury_web.app import AccessPolicy, create_app
-from jury_web.pages.routing import page_routes
-from jury_web.server import listen, serving
-from support.browser import chromium, tab
+from jury_events import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_judge import Feed
+from jury_providers import Script
+from support.browser import pages_of, tab
 from support.debate_builder import DebateBuilder
 from support.pages import keep
 from support.runtime_harness import KeptStore, Meter, Run
@@ -83,26 +77,10 @@ def case(case_id: str) -> Case:
     return Case(case_id=case_id, scenarios=(Scenario(scenario_id="s", question=question, execution=execution),))
 
 
-@asynccontextmanager
-async def running_server(store: EventStore, token: str | None = None) -> AsyncIterator[tuple[str, Service]]:
-    """The application with its middleware, on loopback."""
-    listener, address = listen("127.0.0.1", 0)
-    service = Service(store)
-    app = create_app(service, AccessPolicy(frozenset(address.names), token=token), page_routes(service))
-    async with serving(app, listener, service.end):
-        yield address.url, service
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as found:
-        yield found
-
-
 @pytest_asyncio.fixture(loop_scope="module")
 async def live() -> AsyncIterator[LiveDebate]:
     run, steps = Run(KeptStore(), case=case), Steps()
-    async with running_server(run.store) as (base, service):
+    async with pages_of(run.store) as (base, service):
         task = asyncio.create_task(run.execute(meter=steps))
         await until(run.store.last_position)
         yield LiveDebate(base, steps, service.feed)
@@ -118,7 +96,7 @@ async def site() -> AsyncIterator[str]:
     keep(run.store, DebateBuilder().phase_1().round_1().judged())
     keep(run.store, DebateBuilder().phase_1().opened_as(debate_id="run-1~c2", case_id="c2"))
     keep(run.store, DebateBuilder().phase_1().round_1().opened_as(debate_id="run-2~c1", run_id="run-2"))
-    async with running_server(run.store) as (base, _):
+    async with pages_of(run.store) as (base, _):
         yield base
 
 
@@ -172,12 +150,14 @@ async def test_a_running_debate_is_followed_and_rewound(browser, live):
         await page.locator(".past-state a").click()
         await expect(statements).to_have_count(3)
         assert await page.evaluate("window.loadedOnce") is True
+        assert [] == await opened.violations()
 
 
+@pytest.mark.full
 async def test_answered_steps_and_abstentions_appear_while_the_debate_runs(browser):
     run, steps = Run(KeptStore(), case=case), Steps()
     silent = Script(scripted={f"round-1/{POLICY}": ("unparseable",) * 3})
-    async with running_server(run.store) as (base, _), tab(browser, base, locale="en") as opened:
+    async with pages_of(run.store) as (base, _), tab(browser, base, locale="en") as opened:
         running = asyncio.create_task(run.execute(meter=steps, script=silent))
         await steps.let("initial/")
         await until(run.store.last_position)
@@ -309,6 +289,7 @@ async def test_keys_go_from_statement_to_statement_and_open_prompts(browser, sit
         assert await page.evaluate("document.activeElement.closest('.statement').classList.contains('current')")
 
 
+@pytest.mark.full
 async def test_the_records_of_the_list_are_checked_after_it_is_shown(browser, site):
     async with tab(browser, site) as opened:
         await opened.go("/")
@@ -359,8 +340,7 @@ CUT_OFF = """() => {
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("width", [320, 390])
+@pytest.mark.parametrize(("width", "language"), [(320, "ja"), (390, "en")])
 async def test_no_page_has_anything_beyond_the_edge_of_a_phone(browser, site, width, language):
     found = {}
     async with tab(browser, site, viewport={"width": width, "height": 640}, locale=language) as opened:
@@ -373,6 +353,7 @@ async def test_no_page_has_anything_beyond_the_edge_of_a_phone(browser, site, wi
     assert {name: {"page": 0, "cut": []} for name in PAGES} == found
 
 
+@pytest.mark.full
 async def test_a_chart_is_no_larger_than_its_text_allows(browser, site):
     """An SVG that fills a wide card is drawn at a multiple of its scale."""
     async with tab(browser, site, viewport={"width": 1280, "height": 900}) as opened:
@@ -390,13 +371,14 @@ async def test_a_chart_is_no_larger_than_its_text_allows(browser, site):
 async def test_a_very_wide_letter_is_cut_at_the_edge_of_the_page(browser):
     store, marked = KeptStore(), "Z" + "\u0489" * 100
     keep(store, DebateBuilder(prompt=marked).phase_1().opened_as(case_id=marked))
-    async with running_server(store) as (base, _), tab(browser, base, viewport={"width": 320, "height": 640}) as opened:
+    async with pages_of(store) as (base, _), tab(browser, base, viewport={"width": 320, "height": 640}) as opened:
         for address in ("/debates/run-1~c1", "/debates/run-1~c1/events"):
             await opened.go(address)
 
             assert 320 == await opened.page.evaluate("document.documentElement.scrollWidth")
 
 
+@pytest.mark.full
 async def test_the_page_works_and_rewinds_without_javascript(browser, site):
     async with tab(browser, site, java_script_enabled=False) as opened:
         await opened.go("/debates/run-1~c1")
@@ -409,7 +391,7 @@ async def test_the_page_works_and_rewinds_without_javascript(browser, site):
 
 @pytest.mark.full
 async def test_a_reader_logs_in_once(browser):
-    async with running_server(KeptStore(), "a-token") as (base, _), tab(browser, base, locale="ja") as opened:
+    async with pages_of(KeptStore(), token="a-token") as (base, _), tab(browser, base, locale="ja") as opened:
         page = opened.page
         await opened.go("/runs")
         await expect(page.locator("h1")).to_have_text("ログイン")
@@ -422,6 +404,7 @@ async def test_a_reader_logs_in_once(browser):
         await expect(page.locator("h1")).to_have_text("実行")
 
 
+@pytest.mark.full
 async def test_an_exported_debate_opens_offline(browser, site, tmp_path: Path):
     async with tab(browser, site, offline=False) as opened:
         await opened.go("/debates/d0")

@@ -2,12 +2,8 @@
 
 import pytest
 
-from jury_events.debate_events import JurorEvaluated, StatementMade
-from jury_events.evaluation import Evaluation
-from jury_events.reading import ItemSpan, RecordRead
-from jury_events.transcript import Message
-from jury_events.verdict import Verdict
-from jury_views.quotations import evaluations_of
+from jury_events import Evaluation, ItemSpan, JurorEvaluated, Message, RecordRead, StatementMade, Verdict
+from jury_views import evaluations_of
 from jury_web.pages.citations import Citations
 from jury_web.pages.item_strip import ItemStrip, StripSeat, item_strip
 from jury_web.pages.text_previews import TextPreviews
@@ -151,28 +147,6 @@ def test_the_page_has_the_strip_and_the_same_as_a_table():
     assert ["Juror A (Policy compliance: simulated)", "1", "1", "2", "2", "4, 5, 6, 7", "5", "all"] == page.table(
         "#strip-numbers table"
     )[0][:8]
-
-
-def test_marks_lead_to_items_of_the_page():
-    page = page_of(long(511, 900))
-    targets = {f"#{one}" for one in page.attributes("[id]", "id")}
-
-    assert {"#item-511", "#item-900"} == {*page.attributes(".strip-lane a", "href")} <= targets
-
-
-@pytest.mark.parametrize(
-    ("language", "expected"),
-    [
-        ("en", "item 6 · against the agent · not in the item that is named"),
-        ("ja", "項目6 · エージェントに不利 · 指定の項目に該当なし"),
-    ],
-)
-def test_every_mark_says_what_it_is(language: str, expected: str):
-    page = page_of(EvidenceDebate(), f"{ADDRESS}?lang={language}")
-    titles = page.all(".strip-lane a title")
-
-    assert expected in titles
-    assert len(titles) == len(page.tree.css(".strip-lane a"))
 
 
 def test_an_exported_file_has_the_strip_with_the_table_open():

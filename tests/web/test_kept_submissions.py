@@ -9,16 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge.errors import RunRefused
-from jury_judge.jury import Jury
-from jury_judge.serving.kept_submissions import KeptSubmission, KeptSubmissions, kept_submissions
-from jury_judge.serving.service import Service
-from jury_judge.serving.submission_attempts import Submission
+from jury_judge import Jury, KeptSubmission, RunRefused, RuntimeSettings, Service, Submission, kept_submissions
+from jury_judge.serving.kept_submissions import KeptSubmissions
 from jury_judge.serving.submissions import Submissions
-from jury_judge.settings.runtime import RuntimeSettings
-from jury_providers.simulated.script import NO_FAULTS, Script
-from jury_store.opening import open_store
+from jury_providers import NO_FAULTS, Script
+from jury_store import open_store
 from support.debate_harness import a_case
+
+pytestmark = pytest.mark.full_for("postgresql")
 
 CASES = (a_case("one"), a_case("two"))
 NEVER = Script(latency=3600.0)

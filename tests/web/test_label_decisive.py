@@ -11,15 +11,12 @@ from rich.cells import cell_len
 from rich.console import Console
 from starlette.testclient import TestClient
 
-from jury_cases.files import read_cases
-from jury_events.case import Case
-from jury_events.verdict import Verdict
-from jury_judge.serving.service import Service
-from jury_views.label_decisive import MOST_LABELLED, label_decisive
-from jury_views.models_of_results import result_model
-from jury_views.result_lines import collaborative_result
-from jury_views.terminal.evidence import evidence_page
-from jury_web.app import AccessPolicy, create_app
+from jury_cases import read_cases
+from jury_events import Case, Verdict
+from jury_judge import Service
+from jury_views import MOST_LABELLED, collaborative_result, evidence_page, result_model
+from jury_views.label_decisive import label_decisive
+from jury_web import AccessPolicy, create_app
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel
 from support.evidence_debate import EvidenceDebate, all_saying, quoting
 from support.pages import Page, Site, stored
@@ -108,25 +105,6 @@ def test_the_item_of_the_message_is_marked_with_its_speaker(tmp_path: Path) -> N
     assert ["Orchestrator (thought)", "WebSurfer", "Terminal", "Expert"] == page.all(".item-name")
 
 
-def test_the_label_is_named_in_japanese_and_in_the_page_of_one_file(tmp_path: Path) -> None:
-    debate = a_debate(a_row(tmp_path))
-
-    assert "◆ ラベルによる指定: メッセージ2（0始まり） · 誤りの主体: WebSurfer" == page_of(
-        debate, "/debates/d1?lang=ja"
-    ).one(".is-labelled .label-mark")
-    assert page_of(debate, "/debates/d1/export.html").all(".by-label h3, .is-labelled .label-mark")
-
-
-def test_simulated_jurors_name_items_beside_the_label(tmp_path: Path) -> None:
-    harness = SimulatedDebate(a_row(tmp_path), discussion={"max_rounds": 1}).harness
-
-    page = page_of(of_harness(harness))
-
-    assert ["item 4"] == page.all(".decisive-item:not(.by-label) h3 a")
-    assert ["item 4"] == page.all(".by-label a")
-    assert "is-decisive is-labelled" in str(page.node("#item-4").attributes["class"])
-
-
 def test_a_message_of_several_items_has_them_all(tmp_path: Path) -> None:
     calls = [{"id": f"c{n}", "function": {"name": "look", "arguments": "{}"}} for n in range(MOST_LABELLED)]
     messages = [*ROW["messages"][:2], {"role": "assistant", "content": "I look.", "tool_calls": calls}]
@@ -204,16 +182,6 @@ def test_an_operators_policy_before_the_case_counts_as_an_item(tmp_path: Path) -
     assert (1 + WEB_SURFER,) == label_decisive(debate.opened, debate.texts).items  # type: ignore[union-attr]
 
 
-def test_hostile_names_are_text(tmp_path: Path) -> None:
-    name = "</p><script>alert(1)</script>\u202e{{ 7 * 7 }}"
-    page = page_of(a_debate(a_row(tmp_path, decisive_agent=name)))
-
-    assert "</p><script>alert(1)</script>" in page.one(".by-label")
-    assert "{{ 7 * 7 }}" in page.one(".by-label")
-    assert not page.tree.css("main script")
-    assert "\u202e" not in page.text
-
-
 def test_the_terminal_has_it_after_the_items_of_the_jury(tmp_path: Path) -> None:
     long = a_row(tmp_path, decisive_agent="WebSurfer " * 29)
     for case, agent in ((a_row(tmp_path), "  at fault: WebSurfer"), (long, None)):
@@ -239,12 +207,6 @@ def test_results_have_the_message_and_its_items(tmp_path: Path) -> None:
     assert found == result["label_decisive"]
     assert found == result_model(result).label_decisive
     assert found == over_http["labelDecisive"]
-
-
-def test_a_debate_without_such_a_label_has_null(tmp_path: Path) -> None:
-    debate = a_debate(a_row(tmp_path, decisive_message=None, decisive_agent=None))
-
-    assert collaborative_result(debate.events, debate.texts)["label_decisive"] is None
 
 
 def test_no_juror_is_shown_it(tmp_path: Path) -> None:

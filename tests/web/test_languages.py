@@ -7,18 +7,27 @@ from typing import get_args
 
 import pytest
 
-from jury_events.case import Case
-from jury_events.codec import SCHEMAS
-from jury_events.consensus import ConsensusStatus
-from jury_events.debate_events import CoordinatorResumed, EndReason, RoundStarted
-from jury_events.exchange import RequestMessage, Usage
-from jury_events.judgment import Decider, VoteKind
-from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
-from jury_events.panel import FinalMethod, Language
-from jury_events.transcript import Message, Origin
+from jury_events import (
+    SCHEMAS,
+    CallOutcome,
+    Case,
+    ConsensusStatus,
+    CoordinatorResumed,
+    Decider,
+    EndReason,
+    FailureReason,
+    FinalMethod,
+    Language,
+    Message,
+    Origin,
+    RefusalReason,
+    RequestMessage,
+    RoundStarted,
+    Usage,
+    VoteKind,
+)
+from jury_views import Translation, term
 from jury_views.event_words import EVENT_WORDS
-from jury_views.terms import term
-from jury_views.translation import Translation
 from jury_web.pages.labels.page_labels import LABELS, PageLabels
 from jury_web.pages.languages import chosen_language
 from support.debate_builder import SEATS, DebateBuilder

@@ -5,15 +5,9 @@ from typing import Any
 
 import pytest
 
-from jury_events.codec import encode
-from jury_events.ids import review_stream
-from jury_events.local_events import SignedLengths
-from jury_events.review_events import HumanReviewed
-from jury_events.verdict import Verdict
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_store.event_store import Append
-from jury_store.memory import MemoryEventStore
+from jury_events import HumanReviewed, SignedLengths, Verdict, encode, review_stream
+from jury_replay import import_cassette, read_cassette
+from jury_store import Append, MemoryEventStore
 from support.cassettes import exported
 from support.review_site import TOKEN, Visit, review_site, waiting
 

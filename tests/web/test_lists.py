@@ -5,13 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from jury_events.case import Omission
-from jury_events.debate_events import DebateCompleted, JudgmentRendered
-from jury_events.exchange import Usage
-from jury_events.outcome import CallOutcome
-from jury_events.verdict import Verdict
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
+from jury_events import CallOutcome, DebateCompleted, JudgmentRendered, Omission, Usage, Verdict
+from jury_migrations import upgrade
+from jury_store import open_store
 from support.debate_builder import DebateBuilder
 from support.pages import Site, keep, stored
 from support.unguarded import unguarded
@@ -96,24 +92,6 @@ def test_a_checked_debate_shows_the_verdict_of_its_events_and_a_differing_list_r
     )
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("search=two", ["run-1~two"]),
-        ("search=返", ["run-1~two"]),
-        ("verdict=unsafe_fail", ["run-1~two", "run-1~one"]),
-        ("run=run-2", ["run-2~one"]),
-        ("status=discussing", ["run-2~one", "run-1~three"]),
-        ("simulated=no", []),
-        ("simulated=yes&run=run-1&search=O", ["run-1~two", "run-1~one"]),
-    ],
-)
-def test_the_list_is_searched_and_filtered(site, query, found):
-    shown = site.get(f"/?{query}")
-
-    assert found == shown.all(".list tbody .sub")
-
-
 @pytest.fixture(scope="module")
 def known() -> Site:
     """Three debates of run-1 whose cases have labels, tags or metadata, and one without."""
@@ -127,22 +105,6 @@ def known() -> Site:
             debate("four").opened_as(label=None),
         )
     )
-
-
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("where=tags=refund", ["run-1~two", "run-1~one"]),
-        ("where=tags=refund&where=metadata.level!=3", ["run-1~two"]),
-        ("where=cluster~支&where=", ["run-1~one"]),
-        ("where=tags%3Da%26b&verdict=unsafe_fail", ["run-1~one"]),
-        ("where=tags!~&search=four", ["run-1~four"]),
-    ],
-)
-def test_the_list_is_filtered_by_conditions_on_cases(known, query, found):
-    shown = known.get(f"/?{query}")
-
-    assert found == shown.all(".list tbody .sub")
 
 
 def test_conditions_are_in_the_form_and_in_every_link(known):
@@ -159,13 +121,6 @@ def test_a_tag_in_the_list_links_to_the_debates_with_it(known):
     (refund,) = [one for one in shown.attributes(".known a", "href") if one and "refund" in one]
     assert ["run-1~one"] == known.get(refund).all(".list tbody .sub")
     assert ["支払い", "refund", "a&b"] == shown.all(".known a")
-
-
-@pytest.mark.parametrize("query", ["where=tag=x", "where=tags", f"where=tags~{'x' * 1001}", "where=tags~x&" * 21])
-def test_an_invalid_condition_is_refused(known, query):
-    shown = known.get(f"/?{query}")
-
-    assert 404 == shown.status
 
 
 def test_a_run_is_grouped_by_a_field_of_its_cases(known):
@@ -198,31 +153,6 @@ def test_the_page_of_a_debate_lists_what_no_juror_was_shown(known, lang, omissio
     assert not known.get("/debates/run-1~one").tree.css(".omissions")
 
 
-def test_a_set_filter_is_shown_in_the_form(site):
-    shown = site.get("/?verdict=safe_pass&simulated=no&run=run-1&search=x")
-
-    chosen = {
-        select.attributes["name"]: next((one.attributes["value"] for one in select.css("option[selected]")), "")
-        for select in shown.tree.css("select")
-    }
-    assert {"verdict": "safe_pass", "simulated": "no", "sort": "opened", "order": "desc"} == {
-        name: value for name, value in chosen.items() if value
-    }
-    assert "No matching debates. Remove a filter, or search for other words." == shown.one("main > .absent")
-    assert "open" not in shown.node("#more").attributes
-
-
-def test_a_long_list_has_pages():
-    site = Site(stored(*(debate(f"d{number}", whole=False) for number in range(120))))
-    seen, address = [], "/?run=run-1"
-    while address:
-        shown = site.get(address)
-        seen += shown.all(".list tbody th a")
-        address = next(iter(shown.attributes(".pages a[rel=next]", "href")), None)
-
-    assert [f"d{number}" for number in reversed(range(120))] == seen
-
-
 def test_a_search_finds_jurors_texts_and_links_to_the_event(site):
     shown = site.get("/?search=OVERLOOKED+code")
 
@@ -230,18 +160,6 @@ def test_a_search_finds_jurors_texts_and_links_to_the_event(site):
     assert ["Found: I overlooked the code; I now fail it."] * 2 == shown.all(".found")
     (link,) = {one for one in shown.attributes(".found", "href") if one and "run-1~two" in one}
     assert link.startswith("/debates/run-1~two/events#e-")
-
-
-@pytest.mark.parametrize("by", ["score", "case", "cost", "quorum", "run"])
-def test_a_sorted_list_has_pages(by):
-    site = Site(stored(*(debate(f"d{number}", whole=bool(number % 3)) for number in range(70))))
-    seen, address = [], f"/?sort={by}&order=asc&columns=score&columns=cost"
-    while address:
-        shown = site.get(address)
-        seen += shown.all(".list tbody .sub")
-        address = next(iter(shown.attributes(".pages a[rel=next]", "href")), None)
-
-    assert 70 == len(seen) == len(set(seen))
 
 
 def test_a_heading_sorts_by_its_column_in_both_directions(site):
@@ -262,31 +180,6 @@ def test_all_matching_debates_are_added_up_on_request(site):
 
     assert "3 debates, 2 completed, 0 failed, 0 cancelled" == shown.all(".totals p")[0]
     assert not shown.tree.css("#totals")
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "sort=size",
-        "order=up",
-        "columns=size",
-        "min_cost=x",
-        "max_cost=-1",
-        "max_cost=1e5",
-        "quorum=half",
-        "label=bad",
-        "after=x",
-        "sort=score&after=5",
-        "sort=score&after=5:%22a%22",
-        "model=a%0ax",
-        "search=%00",
-    ],
-)
-def test_an_invalid_parameter_of_the_list_is_refused_by_name(site, query):
-    shown = site.get(f"/?{query}")
-
-    assert 404 == shown.status
-    assert query.split("&")[-1].split("=")[0] in shown.one(".notice")
 
 
 def test_a_page_beyond_the_last_is_reported(site):
@@ -352,18 +245,6 @@ def test_a_run_says_where_that_is_unknown_and_nothing_where_no_cache_was_used(mo
     shown = Site(stored(made)).get("/runs/run-1")
 
     assert said == [one for one in shown.all("[aria-labelledby=h-cost] td .sub") if "without" in one]
-
-
-def test_a_running_run_shows_what_was_read_from_caches_and_written_to_them():
-    shown = Site(stored(with_caches("openai/gpt-6-sol", whole=False))).get("/runs/run-1")
-
-    assert ["Tokens read from / written to the cache", "8 000 / 0"] == shown.table("[aria-labelledby=h-live]")[-1]
-
-
-def test_a_running_run_does_not_report_that_there_was_no_discussion():
-    shown = Site(stored(debate("one", whole=False))).get("/runs/run-1")
-
-    assert "Nothing yet." == shown.one("[aria-labelledby=h-flips] .absent")
 
 
 def test_a_full_score_is_in_the_last_band():

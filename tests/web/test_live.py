@@ -15,18 +15,13 @@ import pytest
 from websockets.asyncio import client
 from websockets.exceptions import InvalidStatus
 
-from jury_events.codec import decode
-from jury_events.ids import debate_stream
-from jury_judge.jury import Jury
-from jury_judge.panels.variables import Overrides
-from jury_migrations.upgrading import upgrade
-from jury_replay.intact import intact_history
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
+from jury_events import debate_stream, decode
+from jury_judge import Jury, Overrides
+from jury_migrations import upgrade
+from jury_replay import intact_history
+from jury_store import EventStore, MemoryEventStore, open_store
+from jury_views import SseEvents, parse_point, pieces
 from jury_views.live.frames import Frames
-from jury_views.live.points import parse_point, pieces
-from jury_views.live.sse_events import SseEvents
 from support.loop_clock import LoopClock
 from support.running_server import running_server
 from support.runtime_harness import Meter

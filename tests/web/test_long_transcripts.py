@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.transcript import Item, Message, ToolCall, ToolResult, Transcript
+from jury_events import Case, ExecutionResult, Item, Message, QuestionSpec, Scenario, ToolCall, ToolResult, Transcript
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
 from support.evidence_debate import EvidenceDebate, a_cited_case, all_saying, quoting
@@ -95,14 +94,6 @@ def test_every_item_around_cited_ones_is_reached_once_and_in_order():
     assert {208, 310, 311, 500, 956} <= set(numbers(page))
 
 
-def test_cited_items_are_on_the_page_and_links_lead_to_them():
-    page = quoted(310, 500).get(NUMBERED)
-    targets = {f"#{one}" for one in page.attributes("[id]", "id")}
-
-    assert {"#item-310"} == set(page.attributes(".decisive-item h3 a", "href"))
-    assert {one for one in page.attributes("main a", "href") if one and one.startswith("#")} <= targets
-
-
 def test_links_to_cited_items_beyond_the_limit_lead_to_the_page_that_has_them(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("jury_web.pages.citations.CITED", 1)
     site = quoted(310, 500)
@@ -162,15 +153,6 @@ def test_an_item_is_reached_by_its_number():
         f"{PLAIN}/transcripts/1?from=201#i-1-240"
         == unnumbered.get(f"{PLAIN}/transcripts/1?item=240").headers["location"]
     )
-
-
-@pytest.mark.parametrize(
-    "query", ["1?from=251", "1?item=251", "2", "0", "x", "1?from=0", "1?from=-1", "1?item=1e3", "1/251", "1/x"]
-)
-def test_what_a_transcript_does_not_have_is_not_found(query: str):
-    page = plain(*many(250)).get(f"{PLAIN}/transcripts/{query}")
-
-    assert 404 == page.status
 
 
 def test_an_address_never_asks_for_more_than_200_items():
@@ -269,12 +251,3 @@ def test_reviewers_see_all_items_and_no_citation():
     assert all(str(one).startswith("/reviews/d1/") for one in page.attributes(".fold-link a", "href"))
     assert (200, 0) == (items.status, len(items.tree.css("mark, .citation, .decisive-mark, .is-decisive")))
     assert ["/reviews/d1"] == items.attributes(".crumb a", "href")
-
-
-def test_pages_of_items_are_in_both_languages():
-    site = plain(*many(250))
-    english, japanese = (site.get(f"{PLAIN}/transcripts/1?from=101&lang={language}") for language in ("en", "ja"))
-
-    assert "Items 101–200 · 250 items" == english.one(".head .sub")
-    assert "項目101〜200 · 250件" == japanese.one(".head .sub")
-    assert ["← 前の項目", "次の項目 →"] * 2 == japanese.all(".item-pages a")

@@ -8,14 +8,11 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from starlette.testclient import TestClient
 
-from jury_actors.observation.metric_list import METRICS
-from jury_actors.observation.metric_totals import MetricTotals
-from jury_judge.jury import Jury
-from jury_judge.runs.observation import Observation
-from jury_judge.serving.service import Service
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
-from jury_web.app import AccessPolicy, create_app
+from jury_actors import METRICS, MetricTotals
+from jury_judge import Jury, Observation, Service
+from jury_migrations import upgrade
+from jury_store import open_store
+from jury_web import AccessPolicy, create_app
 from jury_web.metrics_endpoint import metrics_route
 from support.scraped import counts, counts_of_log, samples
 from support.waiting import eventually

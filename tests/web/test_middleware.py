@@ -1,7 +1,6 @@
 """Each middleware rejects one kind of attack; without it, its test fails."""
 
 import asyncio
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,12 +13,10 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from jury_web import body_limits
-from jury_web.app import AccessPolicy, with_middleware
+from jury_web import AccessPolicy, TokenAttempts, body_limits, with_middleware
 from jury_web.credentials import cookie_of
 from jury_web.login import login_route
 from jury_web.middleware import COOKIE
-from jury_web.token_attempts import TokenAttempts
 
 NAME = "127.0.0.1:8765"
 TOKEN = "a token that is not guessed"
@@ -91,33 +88,69 @@ def test_caches_may_keep_only_responses_with_an_etag() -> None:
     assert "private, no-cache" == client().get("/kept").headers["cache-control"]
 
 
-# Host
+# Hosts, origins, tokens, bodies: a request, and the status that it gets
+
+HERE = f"http://{NAME}"
+HOSTS = {200: (NAME, "localhost:8765", "LOCALHOST:8765")} | {
+    421: (
+        *("evil.example", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:8765.evil.example", "localhost", ""),
+        "a@127.0.0.1:8765",
+    )
+}
+FOREIGN = ("null", "http://evil.example", "http://127.0.0.1", f"{HERE}.evil.example", "http://localhost:8765", "")
+TYPES = {
+    200: ("application/json", "Application/JSON; charset=utf-8"),
+    415: ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""),
+}
+REQUESTS: list[tuple[int, str, dict[str, Any]]] = [
+    *((status, "GET", {"headers": {"host": host}}) for status, hosts in HOSTS.items() for host in hosts),
+    *((403, method, {"headers": {"origin": one}}) for one in FOREIGN for method in ("POST", "PUT", "DELETE", "GET")),
+    *((200, "POST", {"headers": {"origin": one}}) for one in (HERE, f"https://{NAME}")),
+    (200, "POST", {}),
+    *((403, "POST", {"headers": {"sec-fetch-site": one}}) for one in ("cross-site", "same-site")),
+    *((200, "GET", {"headers": {"sec-fetch-site": one}}) for one in ("cross-site", "same-site")),
+    *(
+        (status, "POST", {"content": b"{}", "headers": {"content-type": kind}})
+        for status, kinds in TYPES.items()
+        for kind in kinds
+    ),
+]
 
 
-@pytest.mark.parametrize("host", [NAME, "localhost:8765", "LOCALHOST:8765"])
-def test_known_hosts_are_accepted(host: str) -> None:
-    assert 200 == client().get("/", headers={"host": host}).status_code
+def test_hosts_origins_and_bodies_that_are_not_json_are_rejected_before_routing(subtests: pytest.Subtests) -> None:
+    for status, method, request in REQUESTS:
+        with subtests.test(method, **request):
+            assert status == client().request(method, "/", **request).status_code
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["evil.example", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:8765.evil.example", "localhost", "", "a@127.0.0.1:8765"],
+def test_a_body_may_be_as_large_as_allowed() -> None:
+    small = client(AccessPolicy(frozenset({NAME}), max_body=10))
+
+    assert 10 == small.post("/", content=b"1234567890", headers={"content-type": "application/json"}).json()["got"]
+
+
+SOCKETS: tuple[tuple[int, str, dict[str, str]], ...] = (
+    (421, "/ws", {"host": "evil"}),
+    (403, "/ws", {"host": NAME, "origin": "null"}),
+    (403, "/ws", {"host": NAME, "origin": "http://evil.example"}),
+    (401, "/ws", {"host": NAME}),
+    (401, "/static/ws", {"host": NAME}),
 )
-def test_any_other_host_is_rejected_before_routing(host: str) -> None:
-    assert 421 == client().get("/", headers={"host": host}).status_code
+
+
+@pytest.mark.parametrize(("status", "path", "headers"), SOCKETS)
+def test_what_opens_no_page_opens_no_websocket(status: int, path: str, headers: dict[str, str]) -> None:
+    opened = client(AccessPolicy(frozenset({NAME}), token=TOKEN if status == 401 else None))
+    with pytest.raises(WebSocketDenialResponse) as refused, opened.websocket_connect(path, headers=headers):
+        pass
+
+    assert status == refused.value.status_code
 
 
 async def test_two_host_headers_are_rejected() -> None:
     status = await status_of([(b"host", NAME.encode()), (b"host", b"evil.example")])
 
     assert 421 == status
-
-
-def test_an_unknown_host_opens_no_websocket() -> None:
-    with pytest.raises(WebSocketDenialResponse) as refused, client().websocket_connect("/ws", headers={"host": "evil"}):
-        pass
-
-    assert 421 == refused.value.status_code
 
 
 async def test_a_server_on_all_addresses_accepts_the_local_address_of_the_connection() -> None:
@@ -156,45 +189,6 @@ async def status_of(
     return int(sent[0]["status"])
 
 
-# Origin
-
-
-@pytest.mark.parametrize(
-    "origin",
-    [
-        "null",
-        "http://evil.example",
-        "http://127.0.0.1",
-        "http://127.0.0.1:8765.evil.example",
-        "http://localhost:8765",
-        "",
-    ],
-)
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "GET"])
-def test_a_request_of_another_origin_is_rejected(origin: str, method: str) -> None:
-    assert 403 == client().request(method, "/", headers={"origin": origin}).status_code
-
-
-@pytest.mark.parametrize("headers", [{"origin": f"http://{NAME}"}, {"origin": f"https://{NAME}"}, {}])
-def test_requests_of_the_same_origin_or_without_origin_are_accepted(headers: dict[str, str]) -> None:
-    assert 200 == client().post("/", headers=headers).status_code
-
-
-@pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_an_unsafe_cross_site_request_is_rejected(site: str) -> None:
-    assert 403 == client().post("/", headers={"sec-fetch-site": site}).status_code
-    assert 200 == client().get("/", headers={"sec-fetch-site": site}).status_code
-
-
-@pytest.mark.parametrize("origin", ["null", "http://evil.example"])
-def test_a_page_of_another_origin_opens_no_websocket(origin: str) -> None:
-    headers = {"host": NAME, "origin": origin}
-    with pytest.raises(WebSocketDenialResponse) as refused, client().websocket_connect("/ws", headers=headers):
-        pass
-
-    assert 403 == refused.value.status_code
-
-
 def test_a_page_of_the_same_origin_opens_a_websocket() -> None:
     with client().websocket_connect("/ws", headers={"host": NAME, "origin": f"http://{NAME}"}) as socket:
         assert "hello" == socket.receive_text()
@@ -209,45 +203,38 @@ def guarded() -> Iterator[TestClient]:
         yield guarded
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {},
-        {"authorization": "Bearer wrong"},
-        {"authorization": "Bearer "},
-        {"authorization": f"Basic {TOKEN}"},
-        {"authorization": f"Bearer {TOKEN}x"},
-        {"cookie": f"{COOKIE}={TOKEN}"},
-        {"cookie": f"{COOKIE}=wrong"},
-        {"cookie": "\x01;;==;"},
-        {"cookie": f"{COOKIE}={COOKIE}={cookie_of(TOKEN)}"},
+TOKENS: dict[int, tuple[dict[str, Any], ...]] = {
+    401: (
+        *({"authorization": one} for one in ("Bearer wrong", "Bearer ", f"Basic {TOKEN}", f"Bearer {TOKEN}x")),
         {"authorization": b"Bearer " + "日本".encode()},
-    ],
-)
-def test_a_request_without_the_token_is_rejected(guarded: TestClient, headers: Any) -> None:
-    answer = guarded.get("/api/debates", headers=headers)
-
-    assert (401, "Bearer") == (answer.status_code, answer.headers["www-authenticate"])
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
+        *({"cookie": one} for one in (f"{COOKIE}={TOKEN}", f"{COOKIE}=wrong", "\x01;;==;")),
+        {"cookie": f"{COOKIE}={COOKIE}={cookie_of(TOKEN)}"},
+        {},
+    ),
+    200: (
         {"authorization": f"Bearer {TOKEN}"},
         {"cookie": f"{COOKIE}={cookie_of(TOKEN)}"},
         {"cookie": f'other={{"a": 1}}; bare; a[b]=1; {COOKIE}={cookie_of(TOKEN)}'},
-    ],
-)
-def test_a_request_with_the_token_is_accepted(guarded: TestClient, headers: dict[str, str]) -> None:
-    assert 200 == guarded.get("/api/debates", headers=headers).status_code
+    ),
+}
 
 
-@pytest.mark.parametrize("path", ["/ws", "/static/ws"])
-def test_without_the_token_no_websocket_opens(guarded: TestClient, path: str) -> None:
-    with pytest.raises(WebSocketDenialResponse) as refused, guarded.websocket_connect(path, headers={"host": NAME}):
-        pass
+def test_only_the_token_opens_what_is_guarded(guarded: TestClient, subtests: pytest.Subtests) -> None:
+    for status, given in TOKENS.items():
+        for headers in given:
+            with subtests.test(headers):
+                answer = guarded.get("/api/debates", headers=headers)
+                assert status == answer.status_code
+                assert status == 200 or "Bearer" == answer.headers["www-authenticate"]
+    paths = ("/static/style.css", "/static", "/staticx", "/x/static/")
+    assert [200, 401, 401, 401] == [guarded.get(path).status_code for path in paths]
 
-    assert 401 == refused.value.status_code
+
+def test_the_login_takes_short_forms_of_its_own_page(guarded: TestClient) -> None:
+    long = guarded.post("/login", data={"token": "x" * 5000})
+    foreign = guarded.post("/login", data={"token": TOKEN}, headers={"origin": "http://evil.example"})
+
+    assert (413, 403) == (long.status_code, foreign.status_code)
 
 
 def test_a_browser_is_redirected_to_the_login_and_gets_an_httponly_cookie(guarded: TestClient) -> None:
@@ -264,24 +251,6 @@ def test_a_browser_is_redirected_to_the_login_and_gets_an_httponly_cookie(guarde
     assert {"httponly", "samesite=strict", "path=/"} <= attributes
     assert TOKEN not in right.headers["set-cookie"]
     assert 200 == guarded.get("/debates/d").status_code
-
-
-def test_only_static_files_need_no_token(guarded: TestClient) -> None:
-    answers = [guarded.get(path).status_code for path in ("/static/style.css", "/static", "/staticx", "/x/static/")]
-
-    assert [200, 401, 401, 401] == answers
-
-
-def test_a_login_form_is_limited_in_size(guarded: TestClient) -> None:
-    answer = guarded.post("/login", data={"token": "x" * 5000})
-
-    assert 413 == answer.status_code
-
-
-def test_a_page_of_another_origin_cannot_log_in(guarded: TestClient) -> None:
-    answer = guarded.post("/login", data={"token": TOKEN}, headers={"origin": "http://evil.example"})
-
-    assert 403 == answer.status_code
 
 
 # Token attempts
@@ -378,14 +347,6 @@ def test_attempts_are_counted_by_client(one: str, another: str, *, same: bool) -
 # Bodies
 
 
-def test_a_body_of_the_allowed_size_is_accepted() -> None:
-    small = client(AccessPolicy(frozenset({NAME}), max_body=10))
-
-    assert {"got": 10} == {
-        "got": small.post("/", content=b"1234567890", headers={"content-type": "application/json"}).json()["got"]
-    }
-
-
 @pytest.mark.parametrize("declared", ["11", "9" * 30])
 async def test_a_body_with_a_too_large_content_length_is_rejected_unread(declared: str) -> None:
     headers = [(b"host", NAME.encode()), (b"content-length", declared.encode())]
@@ -399,16 +360,6 @@ async def test_a_chunked_body_that_is_too_large_is_rejected() -> None:
     assert 413 == await status_of(
         [(b"host", NAME.encode())], AccessPolicy(frozenset({NAME}), max_body=10), method="POST", messages=pieces
     )
-
-
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
-def test_a_body_that_is_not_json_is_rejected(kind: str) -> None:
-    assert 415 == client().post("/", content=b"{}", headers={"content-type": kind}).status_code
-
-
-@pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8"])
-def test_json_is_accepted(kind: str) -> None:
-    assert 200 == client().post("/", content=json.dumps({}), headers={"content-type": kind}).status_code
 
 
 async def test_a_missing_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge.jury import Jury
-from jury_store.opening import open_store
+from jury_judge import Jury
+from jury_store import open_store
 from support.running_server import running_server
 from support.stores import filled
 

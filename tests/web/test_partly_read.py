@@ -3,10 +3,10 @@
 import pytest
 from starlette.testclient import TestClient
 
-from jury_events.outcome import CallOutcome
-from jury_judge.serving.service import Service
-from jury_store.memory import MemoryEventStore
-from jury_web.app import AccessPolicy, create_app
+from jury_events import CallOutcome
+from jury_judge import Service
+from jury_store import MemoryEventStore
+from jury_web import AccessPolicy, create_app
 from support.debate_harness import a_panel
 from support.long_debate import LongDebate
 from support.long_records import WINDOW

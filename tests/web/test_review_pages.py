@@ -8,19 +8,20 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from jury_events.review_facts import Review
-from jury_events.verdict import Verdict
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.review_recorder import ReviewRecorder
-from jury_judge.reviews.reviews import assign_review, reasons_of, record_review, reviews_of, withdraw_review
-from jury_judge.serving.service import Service
-from jury_replay.erasure import ErasureOrder, erase
-from jury_store.errors import StoreLocked
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
-from jury_web.app import AccessPolicy, create_app
-from jury_web.pages.routing import page_routes
+from jury_events import Review, Verdict
+from jury_judge import (
+    NewReview,
+    ReviewRecorder,
+    Service,
+    assign_review,
+    reasons_of,
+    record_review,
+    reviews_of,
+    withdraw_review,
+)
+from jury_replay import ErasureOrder, erase
+from jury_store import EventStore, MemoryEventStore, StoreLocked, open_store
+from jury_web import AccessPolicy, create_app, page_routes
 from support.debate_builder import DebateBuilder
 from support.pages import Page, keep
 from support.review_site import BASE, REVIEWERS, TOKEN, Visit, review_site, waiting
@@ -451,11 +452,6 @@ def test_the_page_of_an_earlier_event_has_no_review(site: TestClient) -> None:
     Visit(site, ANN).send(f"/reviews/{DEBATE}", verdict="unsafe_fail", reason="It paid twice.")
 
     assert "It paid twice." not in Visit(site, TOKEN).get(f"/debates/{DEBATE}?at=2").text
-
-
-@pytest.mark.parametrize("query", ["run=../x", "people=9", "people=x", "where=a", "where=" + "&where=".join("ab" * 30)])
-def test_a_queue_that_cannot_be_is_not_found(site: TestClient, query: str) -> None:
-    assert 404 == Visit(site, TOKEN).get(f"/reviews?{query}").status
 
 
 # What goes wrong

@@ -4,45 +4,28 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from jury_analysis.labels import check_labels
-from jury_judge.reviews.review_labels import review_labels
-from jury_judge.reviews.reviews import reasons_of, reviews_of
-from jury_judge.serving.reviewing import Reviewing
-from jury_judge.serving.service import Service
-from jury_store.memory import MemoryEventStore
-from jury_web.app import AccessPolicy, create_app
-from jury_web.pages.routing import page_routes
-from jury_web.server import listen, serving
-from support.browser import Tab, chromium, tab
+from jury_analysis import check_labels
+from jury_judge import Reviewing, reasons_of, review_labels, reviews_of
+from jury_store import MemoryEventStore
+from support.browser import Tab, pages_of, tab
 from support.evidence_debate import EvidenceDebate
 from support.pages import keep
 from support.review_site import REVIEWERS, TOKEN, recorder, waiting
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.full]
 
 KEYS = {"p": "safe_pass", "n": "needs_review", "f": "unsafe_fail"}
 VERDICTS = {"ann": "ppppppffff", "bob": "pppppfffff"}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as found:
-        yield found
-
-
 @asynccontextmanager
 async def serving_reviews(store: MemoryEventStore) -> AsyncIterator[str]:
     """The application on loopback, with reviewers."""
-    listener, address = listen("127.0.0.1", 0)
-    reviewing = Reviewing(recorder(store))
-    service = Service(store, reviewing=reviewing)
-    policy = AccessPolicy(frozenset(address.names), token=TOKEN, reviewers=REVIEWERS)
-    app = create_app(service, policy, page_routes(service))
-    async with serving(app, listener, service.end):
-        yield address.url
+    served = {"reviewing": Reviewing(recorder(store))}
+    async with pages_of(store, service=served, token=TOKEN, reviewers=REVIEWERS) as (base, _):
+        yield base
 
 
 async def log_in(opened: Tab, token: str) -> None:
@@ -55,7 +38,6 @@ async def log_in(opened: Tab, token: str) -> None:
     await opened.page.wait_for_load_state()
 
 
-@pytest.mark.full
 async def test_two_people_review_ten_debates_blind_by_keyboard(browser: Browser) -> None:
     store = MemoryEventStore()
     names = waiting(store, 10)
@@ -106,15 +88,12 @@ async def _review_all(opened: Tab, verdicts: str) -> None:
     await expect(page.locator("#review-none")).to_be_visible()
 
 
-@pytest.mark.parametrize("language", ["en", pytest.param("ja", marks=pytest.mark.full)])
-async def test_an_accessibility_checker_finds_nothing_before_and_after_the_verdict(
-    browser: Browser, language: str
-) -> None:
+async def test_an_accessibility_checker_finds_nothing_before_and_after_the_verdict(browser: Browser) -> None:
     store = MemoryEventStore()
     waiting(store, 2)
     async with (
         serving_reviews(store) as base,
-        tab(browser, base, locale=language, viewport={"width": 320, "height": 640}) as opened,
+        tab(browser, base, locale="en", viewport={"width": 320, "height": 640}) as opened,
     ):
         page = opened.page
         await log_in(opened, REVIEWERS["ann"])
@@ -159,13 +138,12 @@ async def test_a_review_works_without_javascript(browser: Browser) -> None:
 # The item where it went wrong
 
 
-@pytest.mark.parametrize("language", ["en", pytest.param("ja", marks=pytest.mark.full)])
-async def test_an_item_is_marked_by_keys_on_a_phone(browser: Browser, language: str) -> None:
+async def test_an_item_is_marked_by_keys_on_a_phone(browser: Browser) -> None:
     store = MemoryEventStore()
     keep(store, EvidenceDebate())  # type: ignore[arg-type]  (of another class, with the same members)
     async with (
         serving_reviews(store) as base,
-        tab(browser, base, locale=language, viewport={"width": 320, "height": 640}) as opened,
+        tab(browser, base, locale="ja", viewport={"width": 320, "height": 640}) as opened,
     ):
         page = opened.page
         await log_in(opened, REVIEWERS["ann"])

@@ -7,11 +7,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from jury_events.installation import install_line
-from jury_events.verdict import Verdict
-from jury_judge import extras
+from jury_events import Verdict
 from jury_judge.statistics import run_reports
-from jury_store.memory import MemoryEventStore
+from jury_store import MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.pages import Page, Site, stored
 
@@ -79,13 +77,6 @@ def test_verdicts_that_are_not_the_label_are_listed_and_their_list_has_exactly_t
     assert ["label~", "label!=unsafe_fail"] == re.findall(r"where=([^&]*)", unquote(address or ""))
 
 
-def test_each_case_is_a_link_to_its_debate(page: Page) -> None:
-    for name in ("differences", "split"):
-        link = section(page, name).css_first("tbody a")
-
-        assert f"/debates/a~{link.text()}" == link.attributes["href"]
-
-
 def test_split_votes_are_bounded_and_the_rest_is_behind_a_link(store: MemoryEventStore, page: Page) -> None:
     more = section(page, "split").css_first("p.sub a")
 
@@ -137,23 +128,7 @@ def test_a_run_that_is_not_over_has_no_accuracy_yet() -> None:
     assert ["c1"] == [row[0] for row in cells(page, "differences")]
 
 
-def test_without_the_extra_the_page_names_it(store: MemoryEventStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "STATISTICS", ("no_such_package",))
-    page = Site(store).get("/runs/a")
-
-    assert install_line("stats") in section(page, "accuracy").text()
-    assert cells(page, "differences")
-
-
 def test_simulated_runs_have_figures_too() -> None:
     page = Site(stored(*(debate(f"c{number:02}", label=SAFE, simulated=True) for number in range(12)))).get("/runs/a")
 
     assert ["As labelled", "0 / 12"] == cells(page, "accuracy")[1]
-
-
-def test_the_sections_are_in_japanese_too(store: MemoryEventStore) -> None:
-    page = Site(store).get("/runs/a?lang=ja")
-
-    assert {"ラベルとの比較", "陪審団とラベルが異なる議論", "陪審員の判定が最も分かれた議論"} <= set(
-        page.all(".card h2")
-    )

@@ -7,14 +7,11 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from jury_actors.load import ModelLoad, RuntimeLoad, SeatLoad
-from jury_judge.running.live_run import LiveRun
-from jury_judge.running.live_runs import LiveRuns
+from jury_actors import ModelLoad, RuntimeLoad, SeatLoad
+from jury_judge import LiveRun, LiveRuns, Service
 from jury_judge.running.open_waves import OpenWave
-from jury_judge.serving.service import Service
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
-from jury_web.pages.routing import page_routes
+from jury_store import EventStore, open_store
+from jury_web import page_routes
 from support.debate_builder import DebateBuilder
 from support.live_figures import a_run, executed, figures
 from support.pages import Page, Site, keep, stored

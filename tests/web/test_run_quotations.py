@@ -3,9 +3,9 @@
 import pytest
 from starlette.testclient import TestClient
 
-from jury_judge.serving.service import Service
-from jury_store.memory import MemoryEventStore
-from jury_web.app import AccessPolicy, create_app
+from jury_judge import Service
+from jury_store import MemoryEventStore
+from jury_web import AccessPolicy, create_app
 from support.debate_builder import DebateBuilder
 from support.evidence_lists import SAID, a_debate, store_quoting_debates
 from support.pages import Site, stored
@@ -79,10 +79,6 @@ def test_repeats_of_a_case_are_added_up_and_the_newest_is_linked() -> None:
 
 def test_a_run_that_was_not_asked_has_no_such_section(site: Site) -> None:
     assert [] == site.get("/runs/none").all("#h-quoted")
-
-
-def test_the_page_is_in_japanese_too(site: Site) -> None:
-    assert "引用" == site.get("/runs/r1?lang=ja").one("#h-quoted")
 
 
 def test_a_final_judge_has_a_row_of_its_own() -> None:

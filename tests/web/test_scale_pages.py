@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from jury_events.verdict import Verdict
-from jury_store.memory import MemoryEventStore
+from jury_events import Verdict
+from jury_store import MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.debate_harness import SEATS, DebateHarness, Says, a_case, a_panel, by_round
 from support.pages import Page, Site, stored

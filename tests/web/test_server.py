@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from jury_events.listening import CannotListen
-from jury_store.memory import MemoryEventStore
-from jury_web.server import Address, listen
+from jury_store import MemoryEventStore
+from jury_web import Address, listen
 from jury_web.slow_client_timeout import HttpConnection
 from support.loop_clock import LoopClock
 from support.running_server import running_server

@@ -19,22 +19,18 @@ from typing import Any
 
 import pytest
 
+from jury_judge import Jury, KeptSubmission, Service, Submission, kept_submissions
 from jury_judge.errors import OtherCase
-from jury_judge.jury import Jury
 from jury_judge.running.cancelling import cancel_run
 from jury_judge.serving import submission_attempts
-from jury_judge.serving.kept_submissions import KeptSubmission, kept_submissions
-from jury_judge.serving.service import Service
-from jury_judge.serving.submission_attempts import Submission
-from jury_providers.errors import KeyMissing
-from jury_providers.simulated.script import Script
-from jury_store.errors import StoreFailed
-from jury_store.opening import open_store
+from jury_providers import KeyMissing, Script
+from jury_store import StoreFailed, open_store
 from support.debate_harness import a_case
 from support.waiting import comes
 
 from .test_kept_submissions import CASES, NEVER, ended, service, url
 
+pytestmark = pytest.mark.full_for("postgresql")
 __all__ = ["url"]  # a fixture
 
 

@@ -4,7 +4,7 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 
-from jury_events.verdict import Verdict
+from jury_events import Verdict
 from support.debate_builder import DebateBuilder
 from support.pages import Page, Site, stored
 

@@ -10,21 +10,12 @@ import pytest
 from pydantic.alias_generators import to_camel
 from starlette.testclient import TestClient
 
-from jury_judge.errors import SettingsRefused
-from jury_judge.jury import Jury
-from jury_judge.serving.service import Service
-from jury_judge.settings.runtime import RuntimeSettings
-from jury_judge.settings.submission import SubmissionSettings
-from jury_migrations.upgrading import upgrade
-from jury_providers.simulated.script import Script
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_store.errors import StoreFailed
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
-from jury_store.sql_store import SqlEventStore
-from jury_web.app import create_app
-from jury_web.pages.routing import page_routes
+from jury_judge import Jury, RuntimeSettings, Service, SettingsRefused, SubmissionSettings
+from jury_migrations import upgrade
+from jury_providers import Script
+from jury_replay import import_cassette, read_cassette
+from jury_store import MemoryEventStore, SqlEventStore, StoreFailed, open_store
+from jury_web import create_app, page_routes
 from support.cassettes import exported, record_debate
 from support.ladders import ladder_file
 from support.waiting import eventually

@@ -2,7 +2,7 @@
 
 import json
 
-from jury_events.case import Case
+from jury_events import Case
 from support.debate_builder import DebateBuilder
 from support.pages import Page, Site, stored
 

@@ -8,14 +8,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from jury_events.ids import review_stream
+from jury_events import review_stream
+from jury_judge import Reviewing, Service
 from jury_judge.serving import reviewing
-from jury_judge.serving.reviewing import MOST_WAITING, Reviewing
-from jury_judge.serving.service import Service
-from jury_store.append_requests import requests_folder
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
-from jury_store.sqlite_lock import SqliteLock
+from jury_judge.serving.reviewing import MOST_WAITING
+from jury_store import EventStore, SqliteLock, open_store, requests_folder
 from support.review_site import REVIEWERS, TOKEN, waiting
 from support.running_server import running_server
 from support.waiting import comes, eventually

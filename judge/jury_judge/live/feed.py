@@ -7,7 +7,7 @@ polled only while there are readers.
 import asyncio
 import logging
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
@@ -64,6 +64,7 @@ class Feed:
         self._chunks: defaultdict[str, list[str]] = defaultdict(list)
         self._numbers = count(1)
         self._openings: list[Callable[[Opening], None]] = []
+        self._moves: list[tuple[Collection[str], Callable[[], None]]] = []
         self._waiting: list[asyncio.Future[None]] = []
         self._asking = 0
         self._hurry = asyncio.Event()
@@ -107,6 +108,19 @@ class Feed:
             yield
         finally:
             self._openings.remove(on_opening)
+            await self._stop_if_idle()
+
+    @asynccontextmanager
+    async def moves(self, debates: Collection[str], on_move: Callable[[], None]) -> AsyncIterator[None]:
+        """Call `on_move` when one of these debates opens, is resumed, or goes on; for what was stored before, never."""
+        await self.caught_up()
+        watched = (debates, on_move)
+        self._moves.append(watched)
+        self._poll_now()
+        try:
+            yield
+        finally:
+            self._moves.remove(watched)
             await self._stop_if_idle()
 
     def add_chunk(self, debate_id: str, text: str) -> None:
@@ -165,7 +179,7 @@ class Feed:
             self._task = asyncio.create_task(self._poll())
 
     async def _stop_if_idle(self) -> None:
-        if not self._buffers and not self._openings and not self._asking:
+        if not (self._buffers or self._openings or self._moves or self._asking):
             await self.close()
 
     async def _poll(self) -> None:
@@ -209,6 +223,9 @@ class Feed:
             elif stored.stream.startswith(CALLS_PREFIX):
                 calls[stream_debate(stored.stream)] += 1
         self._publish_openings(batch)
+        for debates, on_move in self._moves:
+            if any(debate in debates for debate in news):
+                on_move()
         for buffer in list(self._buffers.values()):
             events = news.get(buffer.debate_id, [])
             chunks = "".join(chunks_of.get(buffer.debate_id, ()))

@@ -49,7 +49,7 @@ class Submission:
     problem: BaseException | None = None
     waits_for: JuryError | None = None
     moved: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when its first debate opens, or when it begins to wait."""
+    """Set when one of its debates opens or is resumed, or when it begins to wait."""
 
     @property
     def running(self) -> bool:

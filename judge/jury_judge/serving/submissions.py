@@ -10,7 +10,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
 from pathlib import Path
 
 from jury_actors.failing import has_failed
@@ -24,7 +23,7 @@ from jury_events.text.visible_text import visible_line
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import KeptFileRefused, PanelNotServed, RunUnfinished, TooManySubmissions
 from jury_judge.jury import Jury
-from jury_judge.live.feed import Feed, Opening
+from jury_judge.live.feed import Feed
 from jury_judge.runs.run import fresh_debate_id, fresh_run_id
 from jury_judge.serving.kept_submissions import KeptFile, KeptSubmission, KeptSubmissions
 from jury_judge.serving.submission_attempts import Order, Submission, SubmissionAttempts
@@ -41,10 +40,10 @@ MAX_CASE_BYTES = 256 * 1024 * 1024
 """Of the cases of running submissions; a single submission may be larger."""
 
 _START_SECONDS = 2.0
-"""How long a request waits for the first debate to open or for an error, before it is answered."""
+"""A request is answered when a debate of it moves, or it ends or waits; at the latest after so long, as accepted.
 
-_RESUME_SECONDS = 0.3
-"""The same for what was opened before, and will not open again."""
+It may wait longer for a slot, or for Ray.
+"""
 
 LOOK_SECONDS = 2.0
 """Between two looks for submissions that a server left."""
@@ -120,7 +119,7 @@ class Submissions:
     async def evaluate(
         self, case: Case, *, panel: str | None, run_id: str | None, submission_id: str | None
     ) -> Submission:
-        """Start or resume one debate; returns once it is open or running.
+        """Start or resume one debate; returns once it moves.
 
         Raises:
             PanelNotServed: unknown panel, or a read-only server.
@@ -136,7 +135,7 @@ class Submissions:
     async def run(
         self, cases: Sequence[Case], *, panel: str | None, run_id: str | None, concurrency: int | None
     ) -> Submission:
-        """Start or resume a run; returns once its first debate is open or it is running.
+        """Start or resume a run; returns once one of its debates moves.
 
         Raises:
             PanelNotServed, TooManySubmissions, RunRefused, JuryError: see `evaluate`.
@@ -239,12 +238,13 @@ class Submissions:
                 await asyncio.to_thread(self._check_kept, claim)
             jury = await self._jury(claim.panel)
             order = self._order(wanted, jury, since)
-            within = _RESUME_SECONDS if await asyncio.to_thread(order.is_known) else _START_SECONDS
-            async with self._feed.openings(partial(_note_opening, submission)):
+            async with self._feed.moves(submission.debates, submission.moved.set):
+                if any(one.running and one.debates & submission.debates for one in self._known.values()):
+                    submission.moved.set()  # by another submission, which runs it already
                 task = submission.task = asyncio.create_task(self._attempts.go_on(submission, order))
                 self._register(submission, claim)
                 seen = asyncio.create_task(submission.moved.wait())
-                await asyncio.wait({task, seen}, timeout=within, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({task, seen}, timeout=_START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
                 seen.cancel()
         finally:
             submission.answered = True
@@ -324,11 +324,6 @@ class Submissions:
             )
 
         submission.task.add_done_callback(ended)
-
-
-def _note_opening(submission: Submission, opening: Opening) -> None:
-    if opening.debate_id in submission.debates:
-        submission.moved.set()
 
 
 def refuse_uris(cases: Sequence[Case], over: str = "HTTP") -> None:
