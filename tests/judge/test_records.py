@@ -6,22 +6,13 @@ from typing import Any
 
 import pytest
 
-from jury_analysis.calibration import CalibrationOptions
-from jury_analysis.errors import TooFewLabels
-from jury_analysis.statistics import StatisticsOptions
-from jury_events.conditions import parse_condition
-from jury_events.errors import BadCondition, DebateNotFound, SettingError
-from jury_events.verdict import Verdict
-from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
+from jury_analysis import CalibrationOptions, StatisticsOptions, TooFewLabels
+from jury_events import BadCondition, DebateNotFound, SettingError, Verdict, parse_condition
+from jury_judge import ComparedDebates, ComparedRuns, NewReview, Records
 from jury_judge.errors import NotComparable
-from jury_judge.records.records import Records
-from jury_judge.reviews.review_changes import NewReview
-from jury_migrations.upgrading import upgrade
-from jury_replay.rescoring.rows import RescoreRow
-from jury_store.debate_rows import DebateFilter
-from jury_store.event_store import Append
-from jury_store.list_order import SortOrder
-from jury_store.opening import open_store
+from jury_migrations import upgrade
+from jury_replay import RescoreRow
+from jury_store import Append, DebateFilter, SortOrder, open_store
 from support.debates import DebateScript
 
 CASES: dict[str, dict[str, Any]] = {
