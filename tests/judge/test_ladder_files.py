@@ -12,9 +12,8 @@ import pytest
 
 from jury_analysis import LadderOptions, Promises, calibrate_ladder
 from jury_debate import panel_digest, read_spec, resolve
-from jury_events import canonical_json
+from jury_events import JuryError, canonical_json
 from jury_judge import PanelFileError, make_key, sign_calibration
-from jury_judge.errors import CalibrationUntrusted
 from jury_judge.panels.ladder_files import ReadLadder, is_ladder, ladder_bytes, read_ladder
 from jury_store import PublicKey
 from support.ladder_votes import OPEN, SCALE, three_stages, write_ladder
@@ -184,14 +183,14 @@ def test_a_signed_ladder_is_known_by_its_key_and_another_is_refused(tmp_path: Pa
     path, key = tmp_path / "ladder.json", tmp_path / "seal.key"
     path.write_bytes(ladder_bytes(a_content()))
     line = make_key(key, "example.com/jury").public_line
-    with pytest.raises(CalibrationUntrusted, match="is not signed"):
+    with pytest.raises(JuryError, match="is not signed"):
         read_ladder(path, trust=[PublicKey.parse(line)])
     sign_calibration(path, key, lambda _remark: None)
 
     assert read_ladder(path, trust=[PublicKey.parse(line)]).signed_by is not None
     note = json.loads(path.read_bytes())["note"]
     path.write_bytes(canonical_json({**json.loads(ladder_bytes(a_content(promises=Promises(0.3, 0.3)))), "note": note}))
-    with pytest.raises(CalibrationUntrusted, match="is over the content"):
+    with pytest.raises(JuryError, match="is over the content"):
         read_ladder(path)
 
 

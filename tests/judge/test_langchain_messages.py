@@ -60,8 +60,8 @@ MESSAGES: dict[str, dict[str, Any]] = {
 }
 
 
-def test_messages_are_shown_whatever_a_program_did_to_them(shown: RefusalTables, tmp_path: Path) -> None:
-    shown.compare(
+def test_messages_are_shown_whatever_a_program_did_to_them(printed: RefusalTables, tmp_path: Path) -> None:
+    printed.compare(
         "langchain",
         {name: outcome(tmp_path, {"id": "c", "messages": [human("Go on."), one]}) for name, one in MESSAGES.items()},
     )
@@ -107,5 +107,5 @@ THREADS: dict[str, list[Any]] = {
 }
 
 
-def test_threads_are_cases(shown: RefusalTables, tmp_path: Path) -> None:
-    shown.compare("langgraph", {name: outcome(tmp_path, *rows) for name, rows in THREADS.items()})
+def test_threads_are_cases(printed: RefusalTables, tmp_path: Path) -> None:
+    printed.compare("langgraph", {name: outcome(tmp_path, *rows) for name, rows in THREADS.items()})

@@ -36,7 +36,7 @@ def written(live: LiveRun) -> str:
 
 
 def test_the_figures_are_those_of_the_log_and_of_the_process_that_executes_the_run(
-    shown: RefusalTables, sqlite_url: str
+    printed: RefusalTables, sqlite_url: str
 ) -> None:
     """Worked out by hand: the calls were recorded at 0 s, the debate ended at 10 s."""
     seats = (
@@ -58,7 +58,7 @@ def test_the_figures_are_those_of_the_log_and_of_the_process_that_executes_the_r
         for seconds in (20, 62, 600):
             found[f"after {seconds} s"] = written(figures(store, seconds, sqlite_url))
 
-    shown.compare("live_run", found)
+    printed.compare("live_run", found)
 
 
 def test_a_reader_that_looks_again_takes_only_what_is_new(store: MemoryEventStore) -> None:

@@ -116,8 +116,8 @@ CELLS: dict[str, Any] = {
 }
 
 
-def test_cells_show_figures_beside_charts_in_the_language_that_is_asked_for(shown: RefusalTables) -> None:
-    shown.compare(
+def test_cells_show_figures_beside_charts_in_the_language_that_is_asked_for(printed: RefusalTables) -> None:
+    printed.compare(
         "notebook_cells",
         {f"{name} in {lang}": lines(value.to_html(lang)) for name, value in CELLS.items() for lang in ("en", "ja")},
     )

@@ -249,9 +249,9 @@ REUSED_IDS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def test_each_thing_that_happened_is_an_item_once_and_in_its_order(shown: RefusalTables, tmp_path: Path) -> None:
+def test_each_thing_that_happened_is_an_item_once_and_in_its_order(printed: RefusalTables, tmp_path: Path) -> None:
     for table, traces in (("otel_messages", MESSAGES), ("otel_tools", TOOLS), ("otel_reused_ids", REUSED_IDS)):
-        shown.compare(table, {name: outcome(tmp_path, export(*spans)) for name, spans in traces.items()})
+        printed.compare(table, {name: outcome(tmp_path, export(*spans)) for name, spans in traces.items()})
 
 
 def test_deeply_nested_spans_are_read_in_their_order(tmp_path: Path) -> None:
@@ -317,8 +317,8 @@ FILES: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def test_traces_of_a_file_are_cases_or_named_by_their_lines(shown: RefusalTables, tmp_path: Path) -> None:
-    shown.compare("otel_files", {name: outcome(tmp_path, *lines) for name, lines in FILES.items()})
+def test_traces_of_a_file_are_cases_or_named_by_their_lines(printed: RefusalTables, tmp_path: Path) -> None:
+    printed.compare("otel_files", {name: outcome(tmp_path, *lines) for name, lines in FILES.items()})
 
 
 ODD_SPANS: list[dict[str, Any]] = [

@@ -66,8 +66,10 @@ ROWS: dict[str, dict[str, Any]] = {
 }
 
 
-def test_items_have_the_number_of_their_message_and_their_path_in_the_row(shown: RefusalTables, tmp_path: Path) -> None:
-    shown.compare("places_of_items", {name: outcome(tmp_path, {"id": "c", **row}) for name, row in ROWS.items()})
+def test_items_have_the_number_of_their_message_and_their_path_in_the_row(
+    printed: RefusalTables, tmp_path: Path
+) -> None:
+    printed.compare("places_of_items", {name: outcome(tmp_path, {"id": "c", **row}) for name, row in ROWS.items()})
 
 
 def test_messages_and_items_find_each_other() -> None:
@@ -116,10 +118,10 @@ def test_the_decisive_message_of_a_row_is_label_data(columns: dict[str, Any]) ->
 
 
 def test_an_empty_cell_is_no_decisive_message_and_what_is_no_number_is_refused(
-    shown: RefusalTables, tmp_path: Path
+    printed: RefusalTables, tmp_path: Path
 ) -> None:
     written = (None, "", " ", -1, "the third", 1.5, True, [2], 10**9)
-    shown.compare(
+    printed.compare(
         "decisive_messages",
         {repr(one): outcome(tmp_path, {**WHO_AND_WHEN, "decisive_message": one}) for one in written},
     )

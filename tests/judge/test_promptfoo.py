@@ -86,13 +86,13 @@ def a_row(**response: Any) -> dict[str, Any]:
     return {"testIdx": 1, "vars": {}, "prompt": {"raw": "Pay."}, "response": said}
 
 
-def test_what_a_provider_returns_beside_the_output_is_shown_or_named(shown: RefusalTables, tmp_path: Path) -> None:
+def test_what_a_provider_returns_beside_the_output_is_shown_or_named(printed: RefusalTables, tmp_path: Path) -> None:
     rows = {name: a_row(**response) for name, response in RESPONSES.items()}
     for name, output in OUTPUTS.items():
         rows[f"{name} of Anthropic"] = {**a_row(output=output), "provider": {"id": "anthropic:messages:claude"}}
         rows[f"{name} of another provider"] = a_row(output=output)
 
-    shown.compare("promptfoo", {name: outcome(tmp_path, row, format="promptfoo") for name, row in rows.items()})
+    printed.compare("promptfoo", {name: outcome(tmp_path, row, format="promptfoo") for name, row in rows.items()})
 
 
 GROUP = "Status,Score,Named Scores,Grader Reason,Comment"
@@ -119,19 +119,19 @@ TABLES = {
 }
 
 
-def test_each_output_of_a_table_is_a_case(shown: RefusalTables, tmp_path: Path) -> None:
+def test_each_output_of_a_table_is_a_case(printed: RefusalTables, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
 
     def cases_of(text: str) -> str:
         path.write_text(text, encoding="utf-8")
         return outcome_of(path)
 
-    shown.compare("promptfoo_tables", {name: cases_of(text) for name, text in TABLES.items()})
+    printed.compare("promptfoo_tables", {name: cases_of(text) for name, text in TABLES.items()})
 
 
-def test_a_row_of_another_form_is_refused(shown: RefusalTables, tmp_path: Path) -> None:
+def test_a_row_of_another_form_is_refused(printed: RefusalTables, tmp_path: Path) -> None:
     rows: list[Any] = [[1], {"Named Scores": 1}, [[]], {"traceId": []}]
-    shown.compare(
+    printed.compare(
         "other_forms",
         {
             f"{json.dumps(row)} as {form}": outcome(tmp_path, row, format=form)

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from jury_analysis import CalibrationOptions, StatisticsOptions, TooFewLabels
-from jury_events import BadCondition, DebateNotFound, SettingError, Verdict, parse_condition
+from jury_events import BadCondition, DebateNotFound, JuryError, SettingError, Verdict, parse_condition
 from jury_judge import ComparedDebates, ComparedRuns, NewReview, Records
-from jury_judge.errors import NotComparable
 from jury_migrations import upgrade
 from jury_replay import RescoreRow
 from jury_store import Append, DebateFilter, SortOrder, open_store
@@ -135,7 +134,7 @@ async def test_two_debates_and_two_runs_are_compared(url: str) -> None:
     async with Records(url) as records:
         debates = await records.compare("d0", "d1")
         runs = await records.compare("run", "other")
-        with pytest.raises(NotComparable, match="d0 is a debate and run is a run"):
+        with pytest.raises(JuryError, match="d0 is a debate and run is a run"):
             await records.compare("d0", "run")
 
     assert isinstance(debates, ComparedDebates)

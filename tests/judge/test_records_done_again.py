@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jury_debate import UnknownRules
-from jury_events import DebateHistory, DebateNotFound
+from jury_events import DebateHistory, DebateNotFound, JuryError
 from jury_judge import (
     Corpus,
     Database,
@@ -20,7 +20,6 @@ from jury_judge import (
     grid_of,
     make_key,
 )
-from jury_judge.errors import NoSeal
 from jury_migrations import upgrade
 from jury_replay import CassetteError, RescoreProblem
 from jury_store import open_store
@@ -110,7 +109,7 @@ async def test_a_log_is_sealed_and_proved(records: Records, tmp_path: Path) -> N
     said: list[str] = []
     make_key(tmp_path / "key", "example.com/log")
     async with records:
-        with pytest.raises(NoSeal, match="the log has no seal yet"):
+        with pytest.raises(JuryError, match="the log has no seal yet"):
             await records.seal_note()
         sealed = await records.seal(tmp_path / "key", say=said.append)
         again = await records.seal(tmp_path / "key", say=said.append)
@@ -124,7 +123,7 @@ async def test_a_log_is_sealed_and_proved(records: Records, tmp_path: Path) -> N
         assert sealed.note == await records.seal_note() == proof.checkpoint
         assert {"calls/d1", "debate/d1"} == set(proof.streams)
         assert sealed.events == consistency.new.tree_size == consistency.old.tree_size
-        with pytest.raises(NoSeal, match="no event of debate nope is under the latest seal"):
+        with pytest.raises(JuryError, match="no event of debate nope is under the latest seal"):
             await records.prove_included("nope")
 
 

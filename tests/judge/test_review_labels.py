@@ -11,13 +11,13 @@ from jury_judge import (
     NewReview,
     ReviewRefused,
     assign_review,
+    draw_sample,
     export_tables,
     record_review,
     review_agreement,
     review_labels,
 )
 from jury_judge.reviews import review_changes
-from jury_judge.reviews.review_queue import draw_sample
 from jury_replay import DebateSelection
 from jury_store import MemoryEventStore
 from support.reviewed import judged_debate

@@ -12,13 +12,14 @@ from jury_judge import (
     NewReview,
     ReviewRefused,
     assign_review,
+    disputed,
+    draw_sample,
     reasons_of,
     record_review,
     review_queue,
     reviews_of,
     withdraw_review,
 )
-from jury_judge.reviews.review_queue import disagreement, disputed, draw_sample
 from jury_replay import ReplayStatus, replay_history
 from jury_replay.quarantine import quarantine
 from jury_replay.verify import verify
@@ -257,16 +258,6 @@ def test_drawn_debates_do_not_follow_the_disagreement_of_the_jury(store: EventSt
     for debate in drawn.debates:
         assign_review(store, debate, "ann", by="ann", sample=drawn.drawn)
     assert sorted("abcdef", key=lambda name: sha256(f"case-{name}".encode()).digest()) == queue()
-
-
-def test_disagreement_is_the_share_outside_the_most_frequent_last_verdict() -> None:
-    votes = '{"seats":["a","b","c"],"seat":[0,1,2,0,3],"verdict":["x","y",null,"y","x"]}'
-
-    found = disagreement(votes)
-
-    assert found is not None
-    assert (pytest.approx(1 / 3), False) == found
-    assert disagreement(None) is None
 
 
 def test_a_sample_has_one_debate_a_case_and_is_the_same_in_another_run(store: EventStore) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from jury_actors import Ceiling, Delivery, Finished, Job, Outbox, Runtime, RuntimeConfig, in_process_runtime
 from jury_cases import CaseFileError, case_source
-from jury_cli.results import Results
+from jury_cli import Results
 from jury_events import Attachment, Case, StoredEvent, Transcript
 from jury_judge import PreflightReport, Run, RunRefused, estimate, execute_run, preflight
 from jury_judge.runs.allowance import Allowance

@@ -98,8 +98,8 @@ def as_row(given: Any) -> dict[str, Any]:
     return {"case_id": "c", **(given if isinstance(given, dict) else {"question": "q", "messages": given})}
 
 
-def test_roles_are_what_the_record_or_a_rule_says(shown: RefusalTables, tmp_path: Path) -> None:
-    shown.compare(
+def test_roles_are_what_the_record_or_a_rule_says(printed: RefusalTables, tmp_path: Path) -> None:
+    printed.compare(
         "roles", {name: outcome(tmp_path, as_row(given), roles=roles) for name, (given, roles) in ROLES.items()}
     )
 
@@ -173,9 +173,9 @@ CALLS: dict[str, Any] = {
 
 
 def test_results_belong_to_their_calls_or_the_record_does_not_say_to_which(
-    shown: RefusalTables, tmp_path: Path
+    printed: RefusalTables, tmp_path: Path
 ) -> None:
-    shown.compare("calls", {name: outcome(tmp_path, as_row(given)) for name, given in CALLS.items()})
+    printed.compare("calls", {name: outcome(tmp_path, as_row(given)) for name, given in CALLS.items()})
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ TRACES: dict[str, list[Any]] = {
 }
 
 
-def test_spans_are_gathered_by_their_traces(shown: RefusalTables, tmp_path: Path) -> None:
-    shown.compare("traces_of_lines", {name: outcome(tmp_path, *lines) for name, lines in TRACES.items()})
+def test_spans_are_gathered_by_their_traces(printed: RefusalTables, tmp_path: Path) -> None:
+    printed.compare("traces_of_lines", {name: outcome(tmp_path, *lines) for name, lines in TRACES.items()})
 
 
 def test_deep_child_runs_are_refused_in_one_line(tmp_path: Path) -> None:
@@ -152,5 +152,5 @@ OBSERVATIONS: dict[str, list[Any]] = {
 }
 
 
-def test_observations_are_gathered_by_their_traces(shown: RefusalTables, tmp_path: Path) -> None:
-    shown.compare("langfuse_rows", {name: outcome(tmp_path, *rows) for name, rows in OBSERVATIONS.items()})
+def test_observations_are_gathered_by_their_traces(printed: RefusalTables, tmp_path: Path) -> None:
+    printed.compare("langfuse_rows", {name: outcome(tmp_path, *rows) for name, rows in OBSERVATIONS.items()})

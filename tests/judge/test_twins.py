@@ -91,8 +91,8 @@ def changes(case: Case, probe: str) -> str:
     return "\n".join([*lines, *(f"without {name}" for name in before if name not in after)])
 
 
-def test_a_twin_differs_from_its_case_by_what_its_probe_changes_alone(shown: RefusalTables) -> None:
-    shown.compare(
+def test_a_twin_differs_from_its_case_by_what_its_probe_changes_alone(printed: RefusalTables) -> None:
+    printed.compare(
         "twins", {f"{name}: {probe}": changes(case, probe) for name, case in CASES.items() for probe in PROBES}
     )
 

@@ -10,11 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis import SCHEMA, check, decoded
-from jury_analysis.label_schema import LABEL_FACTS, LABELS
-from jury_cases import CaseFileError, LabelFile, VerdictWords, VoteOptions, parse_words, read_labels_of
-from jury_cases.votes.label_files import read_labels
-from jury_cases.votes.vote_files import RecordedVotes, read_votes
+from jury_analysis import LABEL_FACTS, LABELS, SCHEMA, check, decoded
+from jury_cases import (
+    CaseFileError,
+    LabelFile,
+    RecordedVotes,
+    VerdictWords,
+    VoteOptions,
+    parse_words,
+    read_labels,
+    read_labels_of,
+    read_votes,
+)
 from support.refusals import RefusalTables
 from support.vote_rows import flat_rows, long_rows, wide_rows, write_csv, write_json, write_jsonl, write_parquet
 

@@ -6,6 +6,8 @@ start of a line, and below it the message, indented. The whole table is compared
     def test_bad_files_are_refused(refusals):
         refusals.check("files", {"empty": b"", "a list": b"[]"}, read, FileError)
 
+What is printed, as a page of the terminal, is compared in the same way with `printed/<table>.txt`: `printed.compare`.
+
 `pytest --update` writes the files of the tests that run; what it wrote is read as a diff before it is committed.
 """
 
@@ -43,7 +45,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 class RefusalTables:
     """The tables beside a test, and whether they are compared or written."""
 
-    def __init__(self, request: pytest.FixtureRequest, folder: str = "refusals") -> None:
+    def __init__(self, request: pytest.FixtureRequest, folder: str) -> None:
         self._node = request.node
         self._place = request.path.parent / folder
         self._update: bool = request.config.getoption("update")
@@ -96,11 +98,11 @@ def written(messages: Mapping[str, str]) -> str:
 
 @pytest.fixture
 def refusals(request: pytest.FixtureRequest) -> RefusalTables:
-    """Compares messages with the tables beside the test."""
-    return RefusalTables(request)
+    """Compares messages with the tables in `refusals` beside the test."""
+    return RefusalTables(request, "refusals")
 
 
 @pytest.fixture
-def shown(request: pytest.FixtureRequest) -> RefusalTables:
-    """Compares what readers are shown with the tables in `shown/` beside the test."""
-    return RefusalTables(request, "shown")
+def printed(request: pytest.FixtureRequest) -> RefusalTables:
+    """Compares what is printed with the tables in `printed` beside the test."""
+    return RefusalTables(request, "printed")
