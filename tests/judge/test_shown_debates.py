@@ -1,6 +1,6 @@
 """What people are shown of a debate: in the terminal, while it lasts, as a list of events, as a line and as a result.
 
-Tables in `shown/` have all of it; beside them stand the laws that hold for any text and any debate.
+Tables in `printed/` have all of it; beside them stand the laws that hold for any text and any debate.
 """
 
 import json
@@ -217,7 +217,7 @@ def written(value: Any) -> str:
     return "\n".join(lines)
 
 
-def test_a_debate_is_shown_whole_in_the_language_of_its_panel(shown: RefusalTables) -> None:
+def test_a_debate_is_shown_whole_in_the_language_of_its_panel(printed: RefusalTables) -> None:
     """Of those after the first, what is not in the page of an earlier one."""
     seen: set[str] = set()
     found = {}
@@ -226,12 +226,21 @@ def test_a_debate_is_shown_whole_in_the_language_of_its_panel(shown: RefusalTabl
         found[name] = "\n".join(line for line in lines if line not in seen) or "(nothing else)"
         seen |= {*lines}
 
-    shown.compare("debates_in_the_terminal", found)
+    printed.compare("debates_in_the_terminal", found)
 
 
-@pytest.mark.parametrize("form", [live, listed, line, result, sent])
-def test_every_other_form_has_the_same_facts(shown: RefusalTables, form: Any) -> None:
-    shown.compare(f"debates_{form.__name__}", {name: form(WHOLE[name]) for name in IN_FULL})
+FORMS = {
+    "debates_live": live,
+    "debates_listed": listed,
+    "debates_line": line,
+    "debates_result": result,
+    "debates_sent": sent,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_other_form_has_the_same_facts(printed: RefusalTables, form: str) -> None:
+    printed.compare(form, {name: FORMS[form](WHOLE[name]) for name in IN_FULL})
 
 
 def test_a_debate_that_no_seat_evaluated_has_no_score_anywhere() -> None:
