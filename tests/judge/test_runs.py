@@ -101,9 +101,13 @@ class Execution:
     """A run over a store: its runtimes are in this process, or the actors that are given."""
 
     def __init__(
-        self, cases: Callable[..., Iterable[Case]], store: MemoryEventStore, actors: FailingActors | None = None
+        self,
+        cases: Callable[..., Iterable[Case]],
+        store: MemoryEventStore,
+        actors: FailingActors | None = None,
+        concurrency: int = 4,
     ) -> None:
-        self.run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=1 if actors else 4)
+        self.run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=concurrency)
         self.store, self.actors = store, actors
         self.runtimes = 0
         self.problems: list[Finished] = []
@@ -159,7 +163,7 @@ def names(count: int, first: int = 0) -> list[str]:
 async def test_what_befalls_one_debate_stops_no_other_and_a_store_that_fails_or_another_writer_stops_the_run(
     problem: Exception, submitted: int
 ) -> None:
-    run = Execution(Source(), MemoryEventStore(), actors := FailingActors(problem))
+    run = Execution(Source(), MemoryEventStore(), actors := FailingActors(problem), concurrency=1)
 
     assert [] == await run.to_the_end()
     assert [f"r1~{name}" for name in names(submitted)] == actors.submitted
@@ -180,8 +184,9 @@ async def test_a_log_that_cannot_be_read_ends_the_driving_of_debates_before_the_
         finally:
             closed.append(job.debate_id)
 
+    run = Execution(Source(), Unreadable(), FailingActors(RuntimeError("never asked")), concurrency=1)
     with pytest.raises(StoreFailed, match="away"):
-        await Execution(Source(), Unreadable(), FailingActors(RuntimeError("never asked"))).to_the_end(driving=one_ends)
+        await run.to_the_end(driving=one_ends)
 
     assert ["r1~c0"] == closed
 
@@ -204,7 +209,7 @@ async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() ->
 
 async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_not_begin_after_a_stop() -> None:
     stopping = asyncio.Event()
-    run = Execution(Source(2), MemoryEventStore(), actors := FailingActors(RuntimeError("no"), stopping))
+    run = Execution(Source(2), MemoryEventStore(), actors := FailingActors(RuntimeError("no"), stopping), concurrency=2)
     run.stopping = stopping
     one = estimate(run.run.resolved, [a_case("c0")], debates=1, prices=Prices(), endpoints={}, on=TODAY)
     await run.to_the_end(max_calls=int(one.calls.most))
