@@ -30,9 +30,11 @@ def store() -> MemoryEventStore:
     return store
 
 
+HERE = f"{os.getpid()} on {platform.node()}"
+
+
 def written(live: LiveRun) -> str:
-    here = f"{os.getpid()} on {platform.node()}"
-    return "\n".join(f"{name}: {json.dumps(one)}" for name, one in live_object(live).items()).replace(here, "here")
+    return "\n".join(f"{name}: {json.dumps(one)}" for name, one in live_object(live).items()).replace(HERE, "here")
 
 
 def test_the_figures_are_those_of_the_log_and_of_the_process_that_executes_the_run(
@@ -54,7 +56,7 @@ def test_the_figures_are_those_of_the_log_and_of_the_process_that_executes_the_r
         with executed(sqlite_url, RuntimeLoad(2, seats, 5)):
             live = figures(store, 20, sqlite_url)
         found["with figures of the process"] = written(live)
-        found["in the terminal"] = "\n".join(live_lines(live))
+        found["in the terminal"] = "\n".join(live_lines(live)).replace(HERE, "here")
         for seconds in (20, 62, 600):
             found[f"after {seconds} s"] = written(figures(store, seconds, sqlite_url))
 
