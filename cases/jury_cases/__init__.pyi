@@ -27,7 +27,10 @@ from jury_cases.rows import read_case as read_case
 from jury_cases.transcripts.builder import TranscriptBuilder as TranscriptBuilder
 from jury_cases.transcripts.reading import read_messages as read_messages
 from jury_cases.votes.label_files import LabelFile as LabelFile
+from jury_cases.votes.label_files import read_labels as read_labels
 from jury_cases.votes.label_files import read_labels_of as read_labels_of
 from jury_cases.votes.options import VoteOptions as VoteOptions
+from jury_cases.votes.vote_files import RecordedVotes as RecordedVotes
+from jury_cases.votes.vote_files import read_votes as read_votes
 from jury_cases.votes.words import VerdictWords as VerdictWords
 from jury_cases.votes.words import parse_words as parse_words

@@ -89,6 +89,8 @@ from jury_judge.report_files import write_report as write_report
 from jury_judge.reviews.review_agreement import review_agreement as review_agreement
 from jury_judge.reviews.review_changes import NewReview as NewReview
 from jury_judge.reviews.review_labels import review_labels as review_labels
+from jury_judge.reviews.review_queue import disputed as disputed
+from jury_judge.reviews.review_queue import draw_sample as draw_sample
 from jury_judge.reviews.review_queue import review_queue as review_queue
 from jury_judge.reviews.review_recorder import ReviewRecorder as ReviewRecorder
 from jury_judge.reviews.reviews import assign_review as assign_review

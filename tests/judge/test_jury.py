@@ -6,7 +6,7 @@ import logging
 import multiprocessing
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,26 +14,26 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_actors.errors import Broken
-from jury_cases.errors import CaseFileError
-from jury_debate.panel_spec import PanelSpec, SeatSpec
-from jury_events.errors import DebateNotFound, SettingError
-from jury_judge.errors import JuryClosed, RunRefused, RunUnfinished
-from jury_judge.jury import Jury
-from jury_judge.panels.variables import Overrides
-from jury_judge.runs.writing import Writing
-from jury_judge.settings.budget import Budget
-from jury_judge.settings.model import SettingsModel
-from jury_judge.settings.runtime import RuntimeSettings
-from jury_judge.settings.sources import Sources
+from jury_actors import Broken
+from jury_cases import CaseFileError
+from jury_debate import PanelSpec, SeatSpec
+from jury_events import JuryError, SettingError
+from jury_judge import (
+    Budget,
+    Jury,
+    JuryClosed,
+    Overrides,
+    RuntimeSettings,
+    RunUnfinished,
+    Sources,
+    Writing,
+)
 from jury_judge.stores.writers import lend_writer
-from jury_migrations.upgrading import upgrade
-from jury_providers.errors import KeyMissing
+from jury_migrations import upgrade
 from jury_replay.verify import verify
-from jury_store.errors import StoreLocked
-from jury_store.opening import open_store
-from jury_store.sqlite_lock import SqliteLock
-from jury_views.result_models import CollaborativeJuryResult
+from jury_store import SqliteLock, StoreLocked, open_store
+from jury_views import CollaborativeJuryResult
+from support.refusals import RefusalTables
 from support.runtime_harness import Meter, broken_promises
 from support.waiting import comes
 
@@ -86,112 +86,91 @@ async def test_any_number_of_cases_is_judged_at_once_within_the_bound(url: str, 
     assert 4 * 3 == meter.most_running
 
 
-async def test_the_same_case_of_the_same_run_is_asked_once(url: str, meter: Meter) -> None:
-    async with a_jury(url, **INDEPENDENT) as jury:
-        first = await jury.evaluate(a_row(), run_id="r")
-        again = await jury.evaluate(a_row(), run_id="r")
-
-    assert first == again
-    assert {1} == set(meter.served.values())
-
-
-async def test_the_same_case_of_the_same_run_may_be_waited_for_by_several(url: str, meter: Meter) -> None:
+async def test_the_same_case_of_the_same_run_is_asked_once_also_for_several_who_wait(url: str, meter: Meter) -> None:
     async with a_jury(url, **INDEPENDENT) as jury:
         results = await asyncio.gather(*(jury.evaluate(a_row(), run_id="r") for _ in range(3)))
+        again = await jury.evaluate(a_row(), run_id="r")
 
-    assert results[0] == results[1] == results[2]
+    assert results == [again] * 3
     assert {1} == set(meter.served.values())
 
 
-async def test_another_case_under_the_same_id_is_refused(url: str) -> None:
+async def refused(asked: Awaitable[object]) -> str:
+    try:
+        await asked
+    except JuryError as error:
+        return f"{type(error).__name__}: {error}"
+    raise AssertionError("it was not refused")
+
+
+async def test_what_cannot_be_asked_of_a_jury_is_refused_before_a_call(
+    url: str, meter: Meter, refusals: RefusalTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    keyless = PanelSpec(preset="independent", seats=(SeatSpec(model="openai/gpt-5.4-mini"),))
+    median = {"method": "median"}
+    rows: dict[str, Callable[[Jury], Awaitable[object]]] = {
+        **{
+            f"{name} {value!r}": partial(lambda ids, jury: jury.evaluate(a_row(), **ids), {name: value})
+            for name, value in (
+                ("run_id", "a run"),
+                ("run_id", ".."),
+                ("debate_id", "../x"),
+                ("debate_id", "."),
+                ("submission_id", "two\nlines"),
+            )
+        },
+        "another case under the same id": lambda jury: jury.evaluate(a_row(response="Never."), run_id="r"),
+        "no concurrency": lambda jury: anext(jury.evaluate_many([a_row()], concurrency=-1)),
+        **{
+            f"cases that are {one!r}": partial(lambda cases, jury: anext(jury.evaluate_many(cases)), one)
+            for one in ({}, None, 5)
+        },
+        "a callback that is a number": lambda jury: jury.evaluate(a_row(), on_event=5),  # type: ignore[arg-type]
+        "a callback of many that is a number": lambda jury: anext(jury.evaluate_many([a_row()], on_event=5)),  # type: ignore[arg-type]
+        "reading a half of a character": lambda jury: jury.read("a\ud800"),
+        "a result of a NUL": lambda jury: jury.result("a\0"),
+        "replaying a half of a character": lambda jury: jury.replay("a\ud800"),
+        "rescoring a half of a character": lambda jury: jury.rescore(["a\ud800"], settings=median),
+        "following a half of a character": lambda jury: anext(jury.events("a\ud800")),
+        "rescoring a debate that there is not": lambda jury: jury.rescore(debate_ids="nowhere", settings=median),
+        "rescoring a run that there is not": lambda jury: jury.rescore(run_id="nowhere", settings=median),
+        "rescoring in another mode": lambda jury: jury.rescore(settings=median, mode="loose"),  # type: ignore[arg-type]
+        "rescoring with another setting": lambda jury: jury.rescore("r~c0", settings={"treshold": 1.0}),
+        "a result that there is not": lambda jury: jury.result("nowhere"),
+        "a row of another type": lambda jury: jury.evaluate({"question": "Refund.", "execution": object()}),
+        "a case that is a text": lambda jury: jury.evaluate("refund"),  # type: ignore[arg-type]
+        "a case twice": lambda jury: anext(jury.evaluate_many([a_row(), a_row()])),
+        "a case without a question": lambda jury: anext(jury.evaluate_many([{"response": "yes"}])),
+        "a jury that is open": lambda jury: jury.__aenter__(),
+    }
     async with a_jury(url, **INDEPENDENT) as jury:
         await jury.evaluate(a_row(), run_id="r")
+        asked, events = meter.served.total(), jury.store.last_position()
+        said = {name: await refused(row(jury)) for name, row in rows.items()}
+    said["a jury that was left"] = await refused(jury.result("d"))
+    said["a jury that was not entered"] = await refused(a_jury(url).evaluate(a_row()))
+    async with a_jury(url) as other, a_jury(url, panel=keyless) as without:
+        said["another panel over the same debate"] = await refused(other.evaluate(a_row(), run_id="r"))
+        said["a missing key"] = await refused(without.evaluate(a_row()))
+        said["a missing key for many"] = await refused(anext(without.evaluate_many([a_row()])))
+        assert (asked, events) == (meter.served.total(), other.store.last_position())
 
-        with pytest.raises(RunRefused, match="debate r~c0 judged another case under that id"):
-            await jury.evaluate(a_row(response="Never."), run_id="r")
-
-
-async def test_another_panel_over_the_same_debate_is_refused(url: str) -> None:
-    async with a_jury(url, **INDEPENDENT) as jury:
-        await jury.evaluate(a_row(), run_id="r")
-    async with a_jury(url) as jury:
-        with pytest.raises(RunRefused, match="debate r~c0 was opened with another panel: name was 'independent'"):
-            await jury.evaluate(a_row(), run_id="r")
-
-
-@pytest.mark.parametrize(
-    "ids",
-    [{"run_id": "a run"}, {"run_id": ".."}, {"debate_id": "../x"}, {"debate_id": "."}, {"submission_id": "two\nlines"}],
-    ids=lambda one: next(iter(one)),
-)
-async def test_an_id_that_no_event_could_contain_is_refused_at_once(url: str, ids: dict[str, str]) -> None:
-    async with a_jury(url) as jury:
-        with pytest.raises(SettingError, match=f"^{next(iter(ids))}: .* is invalid"):
-            await jury.evaluate(a_row(), **ids)
+    refusals.compare("jury", said)
 
 
-@pytest.mark.parametrize(
-    ("settings", "bad"),
-    [(RuntimeSettings, {"replicas": 0}), (Budget, {"max_calls": -1}), (Budget, {"max_cost": float("nan")})],
-)
-def test_a_number_out_of_its_range_is_refused_at_once(settings: type[SettingsModel], bad: dict[str, Any]) -> None:
-    with pytest.raises(SettingError, match=f"^{next(iter(bad))}: Input should be "):
-        settings(**bad)
+NUMBERS: dict[str, Callable[[], object]] = {
+    "no replicas": lambda: RuntimeSettings(replicas=0),
+    "fewer than no calls": lambda: Budget(max_calls=-1),
+    "a cost that is no number": lambda: Budget(max_cost=float("nan")),
+    "no concurrency": lambda: Jury(concurrency=0),
+    "a patience below zero": lambda: Jury(writing=Writing(patience=-1.0)),
+}
 
 
-@pytest.mark.parametrize("bad", [{"concurrency": 0}, {"writing": Writing(patience=-1.0)}])
-def test_a_jury_refuses_numbers_out_of_their_range(url: str, bad: dict[str, Any]) -> None:
-    with pytest.raises(SettingError, match=r"^(concurrency|patience): must be a number from"):
-        a_jury(url, **bad)
-
-
-async def test_many_cases_need_a_concurrency_of_at_least_one(url: str) -> None:
-    async with a_jury(url) as jury:
-        with pytest.raises(SettingError, match=r"^concurrency: must be a number from 1, not -1"):
-            await anext(jury.evaluate_many([a_row()], concurrency=-1))
-
-
-@pytest.mark.parametrize("one", [a_row(), None, 5])
-async def test_what_is_no_series_of_cases_is_named(url: str, one: Any) -> None:
-    async with a_jury(url) as jury:
-        with pytest.raises(CaseFileError, match=f"^cases: must be cases, .*, not a {type(one).__name__}"):
-            await anext(jury.evaluate_many(one))
-
-
-async def test_a_callback_that_cannot_be_called_is_refused_before_anything_is_asked(url: str, meter: Meter) -> None:
-    async with a_jury(url) as jury:
-        with pytest.raises(SettingError, match=r"^on_event: must be a function"):
-            await jury.evaluate(a_row(), on_event=5)  # type: ignore[arg-type]
-        with pytest.raises(SettingError, match=r"^on_event: must be a function"):
-            await anext(jury.evaluate_many([a_row()], on_event=5))  # type: ignore[arg-type]
-
-    assert 0 == meter.served.total()
-
-
-async def test_an_id_that_no_debate_can_have_is_refused_wherever_it_is_read(url: str) -> None:
-    async with a_jury(url) as jury:
-        for reading in (
-            jury.read("a\ud800"),
-            jury.result("a\0"),
-            jury.replay("a\ud800"),
-            jury.rescore(["a\ud800"], settings={"method": "median"}),
-            anext(jury.events("a\ud800")),
-        ):
-            with pytest.raises(SettingError, match=r"^debate_id: .* is invalid"):
-                await reading
-
-
-@pytest.mark.parametrize("selected", [{"debate_ids": "nowhere"}, {"run_id": "nowhere"}])
-async def test_rescoring_what_there_is_not_is_no_empty_table(url: str, selected: dict[str, Any]) -> None:
-    async with a_jury(url) as jury:
-        with pytest.raises(DebateNotFound, match="nowhere"):
-            await jury.rescore(**selected, settings={"method": "median"})
-
-
-async def test_a_mode_of_rescoring_that_is_none_is_refused(url: str) -> None:
-    async with a_jury(url) as jury:
-        with pytest.raises(SettingError, match=r"^mode: must be strict or recount, not 'loose'"):
-            await jury.rescore(settings={"method": "median"}, mode="loose")  # type: ignore[arg-type]
+def test_numbers_out_of_their_range_are_refused_at_once(refusals: RefusalTables) -> None:
+    refusals.check("jury_numbers", NUMBERS, lambda row: row(), SettingError)
 
 
 async def test_lists_of_a_row_may_be_tuples(url: str) -> None:
@@ -226,12 +205,6 @@ async def test_a_row_may_name_any_path_and_a_case_file_those_of_its_folder_unles
             [_ async for _ in jury.evaluate_many([row])]
 
 
-async def test_a_row_of_the_wrong_type_is_named_by_its_type(url: str) -> None:
-    async with a_jury(url) as jury:
-        with pytest.raises(CaseFileError, match=r"execution: must be text .*, not a Jury"):
-            await jury.evaluate({"question": "Refund.", "execution": jury})
-
-
 async def test_many_cases_give_their_results_in_their_order(url: str) -> None:
     async with a_jury(url, **INDEPENDENT) as jury:
         results = [one async for one in jury.evaluate_many((a_row(n) for n in range(20)), run_id="r", concurrency=5)]
@@ -255,25 +228,6 @@ async def test_a_run_that_was_left_resumes_where_it_stopped(url: str, meter: Met
     assert first == results[0]
     assert [f"c{number}" for number in range(6)] == [result.case_id for result in results]
     assert [[]] * 6 == broken
-
-
-async def test_a_case_file_is_judged_by_its_path(url: str, tmp_path: Path) -> None:
-    path = tmp_path / "cases.jsonl"
-    path.write_text("".join(json.dumps(a_row(number)) + "\n" for number in range(2)))
-    async with a_jury(url, **INDEPENDENT) as jury:
-        results = [one async for one in jury.evaluate_many(path)]
-
-    assert ["c0", "c1"] == [result.case_id for result in results]
-
-
-async def test_a_case_that_cannot_be_read_is_named_by_its_number(url: str) -> None:
-    async with a_jury(url) as jury:
-        with pytest.raises(CaseFileError, match=r"^case 2: its id 'c0' is also the id of case 1"):
-            await anext(jury.evaluate_many([a_row(), a_row()]))
-        with pytest.raises(CaseFileError, match=r"^case 1: question: missing"):
-            await anext(jury.evaluate_many([{"response": "yes"}]))
-        with pytest.raises(CaseFileError, match="a case is a Case or a table of its fields, not a str"):
-            await jury.evaluate("refund")  # type: ignore[arg-type]
 
 
 async def test_a_task_that_is_cancelled_stops_its_debate_and_no_other(url: str, meter: Meter) -> None:
@@ -343,13 +297,11 @@ async def test_a_store_that_is_left_while_it_is_read_is_not_called_closed(url: s
                 await reading
 
 
-async def test_a_jury_is_entered_again_after_it_was_left_and_not_while_it_is_open(url: str) -> None:
+async def test_a_jury_is_entered_again_after_it_was_left(url: str) -> None:
     jury = a_jury(url, **INDEPENDENT)
     for number in range(2):
         async with jury:
             result = await jury.evaluate(a_row(number))
-            with pytest.raises(JuryClosed, match="this Jury is open already"):
-                await jury.__aenter__()
 
         assert "completed" == result.status
 
@@ -374,17 +326,6 @@ def test_a_forked_process_does_not_write_through_what_its_parent_opened(url: str
     store.close()
 
     assert f"is being written by process {os.getpid()}" in said
-
-
-async def test_the_error_outside_of_async_with_explains_the_use(url: str) -> None:
-    jury = a_jury(url)
-
-    with pytest.raises(JuryClosed, match=r"async with Jury\(...\)"):
-        await jury.evaluate(a_row())
-    async with jury:
-        pass
-    with pytest.raises(JuryClosed):
-        await jury.result("d")
 
 
 async def test_a_store_that_another_process_writes_is_read_and_not_written(url: str, tmp_path: Path) -> None:
@@ -504,30 +445,12 @@ async def test_what_could_not_go_on_of_a_run_is_raised_after_the_other_results(u
     assert ["r~c1"] == list(caught.value.problems)
 
 
-async def test_a_missing_key_is_reported_before_anything_is_recorded(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    panel = PanelSpec(preset="independent", seats=(SeatSpec(model="openai/gpt-5.4-mini"),))
-    async with a_jury(url, panel=panel) as jury:
-        with pytest.raises(KeyMissing, match="set OPENAI_API_KEY"):
-            await jury.evaluate(a_row())
-        with pytest.raises(KeyMissing, match="set OPENAI_API_KEY"):
-            await anext(jury.evaluate_many([a_row()]))
-
-        assert 0 == jury.store.last_position()
-
-
 async def test_a_debate_is_replayed_and_rescored_without_a_model(url: str, meter: Meter) -> None:
     async with a_jury(url) as jury:
         result = await jury.evaluate(a_row())
         asked = meter.served.total()
         replayed = await jury.replay(result.debate_id)
         rows = await jury.rescore(result.debate_id, settings={"method": ["median", "majority_vote"]}, mode="recount")
-
-        with pytest.raises(SettingError, match="there is no setting 'treshold'"):
-            await jury.rescore(result.debate_id, settings={"treshold": 1.0})
-        with pytest.raises(DebateNotFound):
-            await jury.result("nowhere")
     assert ("equal", asked) == (replayed.status, meter.served.total())
     assert ["method=median", "method=majority_vote"] == [row.setting for row in rows]  # type: ignore[union-attr]
 

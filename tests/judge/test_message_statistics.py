@@ -7,14 +7,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis.ballots import STATISTICS_COLUMNS
-from jury_analysis.statistics import PanelStatistics
-from jury_judge import Records
-from jury_judge.tables.ballot_sources import stored_ballots
-from jury_migrations.upgrading import upgrade
-from jury_replay.erasure import ErasureOrder, erase
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_analysis import STATISTICS_COLUMNS, PanelStatistics
+from jury_judge import Records, stored_ballots
+from jury_migrations import upgrade
+from jury_replay import ErasureOrder, erase
+from jury_store import EventStore, open_store
 from support.located_debates import POLICY, a_located_case, a_located_debate, a_located_scenario
 from support.stored_debates import store_debate
 

@@ -1,26 +1,20 @@
 """Every text of a transcript is shown to jurors under its author, or counted among what they are not shown."""
 
-import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_cases.errors import CaseFileError
-from jury_cases.formats.gathering import gathered_data
-from jury_cases.formats.registry import FORMATS, format_of
-from jury_cases.rows import read_case
-from jury_debate.case_text import render_case
-from jury_debate.datamark import unmark
-from jury_debate.prompts_v1 import load_prompts
-from jury_events.case import Case
+from jury_cases import CaseFileError, format_of
+from jury_events import Case
+from support.described_cases import read, text_shown
 from support.foreign_rows import PNG_BASE64, PNG_URL, ROWS
+from support.odd_values import Place, with_odd_values, with_value
 
-EN = load_prompts("en")
-M = "⟦m⟧"
 NEW = "unheard_of"
 TOKEN = "TOKEN-4711"
 
@@ -40,17 +34,7 @@ OUTSIDE = frozenset(
 )
 
 
-def read(row: Any) -> list[Case]:
-    form = format_of(row, None)
-    rows = gathered_data(form.gather(), [row]) if form.gather else [row]
-    return [read_case(one, default_id="first") for one in rows]
-
-
-def shown(case: Case) -> str:
-    return unmark(render_case(case, EN, M, images=True), M)
-
-
-def objects(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+def objects(value: Any, path: Place = ()) -> Iterator[Place]:
     """The path of every object below a transcript."""
     if isinstance(value, dict):
         if path:
@@ -61,12 +45,6 @@ def objects(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from objects(inner, (*path, index))
-
-
-def at(value: Any, path: tuple[str | int, ...]) -> Any:
-    for key in path:
-        value = value[key]
-    return value
 
 
 def inspect_sample() -> dict[str, Any]:
@@ -144,20 +122,21 @@ WITHOUT_OBJECTS = {*TRACES, "promptfoo-table"}
 @pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name not in WITHOUT_OBJECTS)])
 def test_an_unknown_field_is_shown_or_counted(name: str) -> None:
     row = with_bodies(name)
-    places = [place for place in objects(row) if len(place) > 1]
+    before = omitted(read(row)[0])
     lost = []
-    for place in places:
-        changed = copy.deepcopy(row)
-        at(changed, place)[NEW] = TOKEN
-        (case,) = read(changed)
-        counted = any(NEW in omission.what for omission in case.omissions(images_seen=True))
-        sizes = sum(omission.size or 0 for omission in case.omissions(images_seen=True))
-        before = sum(omission.size or 0 for omission in read(row)[0].omissions(images_seen=True))
-        if TOKEN not in shown(case) and not counted and sizes <= before:
+    for place in (one for one in objects(row) if len(one) > 1):
+        (case,) = read(with_value(row, (*place, NEW), TOKEN))
+        counted = any(NEW in one.what for one in case.omissions(images_seen=True)) or omitted(case) > before
+        if TOKEN not in text_shown(case) and not counted:
             lost.append(place)
 
-    assert places
+    assert any(len(one) > 1 for one in objects(row))
     assert [] == lost
+
+
+def omitted(case: Case) -> int:
+    """Bytes that jurors are not shown."""
+    return sum(one.size or 0 for one in case.omissions(images_seen=True))
 
 
 class Said(NamedTuple):
@@ -165,6 +144,10 @@ class Said(NamedTuple):
 
     kind: str
     call: int = 0
+
+    def role(self, model: str, result: str = "user") -> str:
+        """Who writes it in the words of a form."""
+        return {"user": "user", "image": "user", "strange": "user", "result": result}.get(self.kind, model)
 
 
 HEADINGS = {
@@ -181,131 +164,101 @@ def text(number: int) -> str:
     return f"words {number} of it"
 
 
-def chat(course: list[Said]) -> dict[str, Any]:
-    messages: list[dict[str, Any]] = []
-    for number, one in enumerate(course):
-        said = text(number)
-        match one.kind:
-            case "user":
-                messages.append({"role": "user", "content": said})
-            case "assistant":
-                messages.append({"role": "assistant", "content": [{"type": "text", "text": said}]})
-            case "reasoning":
-                messages.append({"role": "assistant", "reasoning_content": said, "content": None})
-            case "refusal":
-                messages.append({"role": "assistant", "content": None, "refusal": said})
-            case "call":
-                function = {"name": "act", "arguments": json.dumps({"say": said})}
-                messages.append(
-                    {
-                        "role": "assistant",
-                        "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}],
-                    }
-                )
-            case "result":
-                messages.append({"role": "tool", "tool_call_id": f"c{one.call}", "content": said})
-            case "image":
-                url = {"url": PNG_URL}
-                messages.append({"role": "user", "content": [{"type": "image_url", "image_url": url}]})
-            case _:
-                messages.append({"role": "user", "content": [{"type": "hologram", "value": said}]})
-    return {"messages": messages, "choices": []}
+def chat(number: int, one: Said) -> dict[str, Any]:
+    said = text(number)
+    function = {"name": "act", "arguments": json.dumps({"say": said})}
+    calls = [{"id": f"c{number}", "type": "function", "function": function}]
+    return {
+        "user": {"role": "user", "content": said},
+        "assistant": {"role": "assistant", "content": [{"type": "text", "text": said}]},
+        "reasoning": {"role": "assistant", "reasoning_content": said, "content": None},
+        "refusal": {"role": "assistant", "content": None, "refusal": said},
+        "call": {"role": "assistant", "tool_calls": calls},
+        "result": {"role": "tool", "tool_call_id": f"c{one.call}", "content": said},
+        "image": {"role": "user", "content": [{"type": "image_url", "image_url": {"url": PNG_URL}}]},
+        "strange": {"role": "user", "content": [{"type": "hologram", "value": said}]},
+    }[one.kind]
 
 
-def anthropic(course: list[Said]) -> dict[str, Any]:
-    messages: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "tool_result", "content": []}]}]
-    for number, one in enumerate(course):
-        said = text(number)
-        role = "user" if one.kind in {"user", "result", "image", "strange"} else "assistant"
-        block = {
-            "user": {"type": "text", "text": said},
-            "assistant": {"type": "text", "text": said},
-            "refusal": {"type": "text", "text": said},
-            "reasoning": {"type": "thinking", "thinking": said, "signature": "s"},
-            "call": {"type": "tool_use", "id": f"c{number}", "name": "act", "input": {"say": said}},
-            "result": {"type": "tool_result", "tool_use_id": f"c{one.call}", "content": said},
-            "image": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG_BASE64}},
-            "strange": {"type": "hologram", "value": said},
-        }[one.kind]
-        messages.append({"role": role, "content": [block]})
-    return {"messages": messages}
+def anthropic(number: int, one: Said) -> dict[str, Any]:
+    said = text(number)
+    block = {
+        "user": {"type": "text", "text": said},
+        "assistant": {"type": "text", "text": said},
+        "refusal": {"type": "text", "text": said},
+        "reasoning": {"type": "thinking", "thinking": said, "signature": "s"},
+        "call": {"type": "tool_use", "id": f"c{number}", "name": "act", "input": {"say": said}},
+        "result": {"type": "tool_result", "tool_use_id": f"c{one.call}", "content": said},
+        "image": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG_BASE64}},
+        "strange": {"type": "hologram", "value": said},
+    }[one.kind]
+    return {"role": one.role(model="assistant"), "content": [block]}
 
 
-def responses(course: list[Said]) -> dict[str, Any]:
-    items: list[dict[str, Any]] = []
-    for number, one in enumerate(course):
-        said = text(number)
-        items.append(
-            {
-                "user": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said}]},
-                "assistant": {
-                    "type": "message",
-                    "role": "assistant",
-                    "content": [{"type": "output_text", "text": said}],
-                },
-                "refusal": {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": said}]},
-                "reasoning": {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": said}]},
-                "call": {
-                    "type": "function_call",
-                    "call_id": f"c{number}",
-                    "name": "act",
-                    "arguments": json.dumps(said),
-                },
-                "result": {"type": "function_call_output", "call_id": f"c{one.call}", "output": said},
-                "image": {"role": "user", "content": [{"type": "input_image", "image_url": PNG_URL}]},
-                "strange": {"type": "hologram", "value": said},
-            }[one.kind]
-        )
-    return {"object": "response", "output": items}
+def responses(number: int, one: Said) -> dict[str, Any]:
+    said = text(number)
+    answer = {"type": "message", "role": "assistant"}
+    call = {"type": "function_call", "call_id": f"c{number}", "name": "act", "arguments": json.dumps(said)}
+    return {
+        "user": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said}]},
+        "assistant": {**answer, "content": [{"type": "output_text", "text": said}]},
+        "refusal": {**answer, "content": [{"type": "refusal", "refusal": said}]},
+        "reasoning": {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": said}]},
+        "call": call,
+        "result": {"type": "function_call_output", "call_id": f"c{one.call}", "output": said},
+        "image": {"role": "user", "content": [{"type": "input_image", "image_url": PNG_URL}]},
+        "strange": {"type": "hologram", "value": said},
+    }[one.kind]
 
 
-def gemini(course: list[Said]) -> dict[str, Any]:
-    contents = []
-    for number, one in enumerate(course):
-        said = text(number)
-        role = "user" if one.kind in {"user", "result", "image", "strange"} else "model"
-        part = {
-            "user": {"text": said},
-            "assistant": {"text": said},
-            "refusal": {"text": said},
-            "reasoning": {"text": said, "thought": True},
-            "call": {"functionCall": {"id": f"c{number}", "name": "act", "args": {"say": said}}},
-            "result": {"functionResponse": {"id": f"c{one.call}", "name": "act", "response": {"output": said}}},
-            "image": {"inlineData": {"mimeType": "image/png", "data": PNG_BASE64}},
-            "strange": {"hologram": {"value": said}},
-        }[one.kind]
-        contents.append({"role": role, "parts": [part]})
-    return {"contents": contents}
+def gemini(number: int, one: Said) -> dict[str, Any]:
+    said = text(number)
+    part = {
+        "user": {"text": said},
+        "assistant": {"text": said},
+        "refusal": {"text": said},
+        "reasoning": {"text": said, "thought": True},
+        "call": {"functionCall": {"id": f"c{number}", "name": "act", "args": {"say": said}}},
+        "result": {"functionResponse": {"id": f"c{one.call}", "name": "act", "response": {"output": said}}},
+        "image": {"inlineData": {"mimeType": "image/png", "data": PNG_BASE64}},
+        "strange": {"hologram": {"value": said}},
+    }[one.kind]
+    return {"role": one.role(model="model"), "parts": [part]}
 
 
-def otel(course: list[Said]) -> dict[str, Any]:
-    messages = []
-    for number, one in enumerate(course):
-        said = text(number)
-        role = {"user": "user", "image": "user", "strange": "user", "result": "tool"}.get(one.kind, "assistant")
-        part = {
-            "user": {"type": "text", "content": said},
-            "assistant": {"type": "text", "content": said},
-            "refusal": {"type": "text", "content": said},
-            "reasoning": {"type": "reasoning", "content": said},
-            "call": {"type": "tool_call", "id": f"c{number}", "name": "act", "arguments": {"say": said}},
-            "result": {"type": "tool_call_response", "id": f"c{one.call}", "response": said},
-            "image": {"type": "blob", "mime_type": "image/png", "content": PNG_BASE64},
-            "strange": {"type": "hologram", "value": said},
-        }[one.kind]
-        messages.append({"role": role, "parts": [part]})
+def otel(number: int, one: Said) -> dict[str, Any]:
+    said = text(number)
+    part = {
+        "user": {"type": "text", "content": said},
+        "assistant": {"type": "text", "content": said},
+        "refusal": {"type": "text", "content": said},
+        "reasoning": {"type": "reasoning", "content": said},
+        "call": {"type": "tool_call", "id": f"c{number}", "name": "act", "arguments": {"say": said}},
+        "result": {"type": "tool_call_response", "id": f"c{one.call}", "response": said},
+        "image": {"type": "blob", "mime_type": "image/png", "content": PNG_BASE64},
+        "strange": {"type": "hologram", "value": said},
+    }[one.kind]
+    return {"role": one.role(model="assistant", result="tool"), "parts": [part]}
+
+
+def spans(messages: list[Any]) -> dict[str, Any]:
     value = {"stringValue": json.dumps(messages)}
     span = {"traceId": "t", "spanId": "s", "attributes": [{"key": "gen_ai.input.messages", "value": value}]}
     return {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
 
 
-ENCODERS = {
-    "openai-chat": chat,
-    "anthropic": anthropic,
-    "openai-responses": responses,
-    "gemini": gemini,
-    "otel": otel,
+OPENING = {"role": "user", "content": [{"type": "tool_result", "content": []}]}
+"""Only Anthropic has such a message, so that the row is its."""
+
+Encoder = tuple[Callable[[int, Said], dict[str, Any]], Callable[[list[Any]], dict[str, Any]]]
+ENCODERS: dict[str, Encoder] = {
+    "openai-chat": (chat, lambda messages: {"messages": messages, "choices": []}),
+    "anthropic": (anthropic, lambda messages: {"messages": [OPENING, *messages]}),
+    "openai-responses": (responses, lambda items: {"object": "response", "output": items}),
+    "gemini": (gemini, lambda contents: {"contents": contents}),
+    "otel": (otel, spans),
 }
+"""One event of a course, and the row of all."""
 
 
 @st.composite
@@ -314,16 +267,7 @@ def courses(draw: st.DrawFn) -> list[Said]:
     course = [Said("user")]
     waiting: list[int] = []
     for _ in range(draw(st.integers(1, 8))):
-        kinds = [
-            "user",
-            "assistant",
-            "reasoning",
-            "refusal",
-            "call",
-            "image",
-            "strange",
-            *(["result"] if waiting else []),
-        ]
+        kinds = [one for one in (*HEADINGS, "image", "strange") if waiting or one != "result"]
         kind = draw(st.sampled_from(kinds))
         call = draw(st.sampled_from(waiting)) if kind == "result" else 0
         if kind == "result":
@@ -336,16 +280,16 @@ def courses(draw: st.DrawFn) -> list[Said]:
 
 def blocks(case: Case) -> list[str]:
     """The items of the record as jurors are shown them."""
-    record = shown(case).partition("(items: ")[2].partition("\n\n")[2].partition("\n\n### ")[0]
+    record = text_shown(case).partition("(items: ")[2].partition("\n\n")[2].partition("\n\n### ")[0]
     return record.split("\n\n")
 
 
 @given(course=courses())
 @pytest.mark.parametrize("name", ENCODERS)
 def test_every_item_is_shown_under_its_author_and_results_with_their_calls(name: str, course: list[Said]) -> None:
-    row = ENCODERS[name](course)
+    encode, row = ENCODERS[name]
 
-    (case,) = read(row)
+    (case,) = read(row([encode(number, one) for number, one in enumerate(course)]))
 
     found = blocks(case)
     numbers = {
@@ -370,60 +314,30 @@ def test_every_item_is_shown_under_its_author_and_results_with_their_calls(name:
     assert pictures == sum(block.count("picture 1 of 1 of this message") for block in found)
 
 
-def test_every_format_is_tried_here() -> None:
-    known = {
-        *ENCODERS,
-        "messages",
-        "sharegpt",
-        "langfuse",
-        "promptfoo",
-        "agentdojo",
-        "tau-bench",
-        "pydantic-ai",
-        "deepeval",
-        "langgraph",
-        "rows",
-        "inspect",
-    }
-    known |= TRACES
-    known |= {
-        "claude-code",
-        "codex",
-        "atif",
-        "swe-agent",
-        "google-adk",
-        "google-adk-events",
-        "openai-agents-session",
-        "openai-agents-state",
-    }
-    known |= {"langfuse-observations", "promptfoo-table"}
-
-    assert set(FORMATS) == known
+PRODUCED = Path(__file__).parents[1] / "producers" / "langchain"
+DUMPS = ("message_to_dict", "dumpd", "responses_v1", "anthropic_v0_chunks", "chat_v0_chunks")
 
 
-ODD = (None, [], {}, "x", 5, True, [1], {"a": 1}, ["x"], "[", [None], [{}], {"type": ["x"]}, 0, "")
-
-
-def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The path of everything in a row."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in pairs:
-        yield (*path, key)
-        yield from places(inner, (*path, key))
+def is_read_or_refused(row: Any, form: str) -> bool:
+    try:
+        said = [case.case_id for case in read(row, form)]
+    except CaseFileError as error:
+        said = [str(error)]
+    return not any("\n" in line for line in said)
 
 
 @pytest.mark.parametrize("name", ["inspect", *ROWS])
 def test_odd_values_are_read_or_refused_in_one_line(name: str) -> None:
     row = inspect_sample() if name == "inspect" else ROWS[name]()
-    form = format_of(row, None)
+    form = format_of(row, None).name
 
-    for index, place in enumerate(places(row)):
-        changed = copy.deepcopy(row)
-        at(changed, place[:-1])[place[-1]] = copy.deepcopy(ODD[index % len(ODD)])
-        try:
-            rows = gathered_data(form.gather(), [changed]) if form.gather else [changed]
-            result = [read_case(one, default_id="first", form=form).case_id for one in rows]
-        except CaseFileError as error:
-            result = [str(error)]
+    assert all(is_read_or_refused(odd, form) for odd in with_odd_values(row))
 
-        assert not any("\n" in line for line in result)
+
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", DUMPS)
+def test_odd_values_of_langchain_are_read_or_refused_in_one_line(name: str, step: int) -> None:
+    messages = json.loads((PRODUCED / f"{name}.json").read_text(encoding="utf-8"))
+
+    for odd in with_odd_values(messages, step):
+        assert is_read_or_refused({"messages": odd}, format_of({"messages": odd}, None).name)

@@ -4,11 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.rules_v1.ballots import line_sign
+from jury_debate import line_sign
 from jury_debate.rules_v3.shown_items import shown_items
-from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.evidence import EvidenceSpan
-from jury_events.transcript import Message, NotShown, Transcript
+from jury_events import (
+    ArtifactRecord,
+    Case,
+    EvidenceSpan,
+    ExecutionResult,
+    Message,
+    NotShown,
+    QuestionSpec,
+    Scenario,
+    Transcript,
+)
 from jury_views.numbered_items import NumberedItems, numbered_items
 from support.debate_builder import DebateBuilder
 from support.debate_harness import SECRET, Says

@@ -6,14 +6,10 @@ from pathlib import Path
 import pytest
 import regex
 
-from jury_cases.errors import CaseFileError
-from jury_cases.files import CaseFiles
-from jury_cases.options import CaseOptions
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_judge.panels.files import LoadedPanel
+from jury_cases import CaseFileError, CaseFiles, CaseOptions
+from jury_debate import PanelSpec, resolve
+from jury_judge import LoadedPanel, PlannedRun, RunSettings
 from jury_judge.panels.redaction import PatternRedactor, Redaction, RedactionRule
-from jury_judge.sessions.planned_run import PlannedRun
-from jury_judge.settings.run import RunSettings
 
 POLICY = "Refund within 30 days.\nAsk ann@example.org.\n"
 

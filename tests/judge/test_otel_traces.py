@@ -1,332 +1,365 @@
-"""Traces of OpenTelemetry: repeated messages, order, and unexpected values."""
+"""Traces of OpenTelemetry: repeated messages, order, runs of tools, reused ids, agents, and unexpected values."""
 
 import copy
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
-
-from jury_cases.errors import CaseFileError
-from jury_cases.files import read_cases
-from jury_cases.formats.gathering import gathered_data
-from jury_cases.formats.otel_traces import OTEL
-from jury_cases.formats.otlp import Traces
-from jury_cases.rows import read_case
+from support.described_cases import outcome
 from support.foreign_rows import PNG_BASE64, otel
-from support.otel_spans import ERROR, as_any_value, call, chat, export, items_of, read, returned, said, span
+from support.odd_values import places, with_value
+from support.otel_spans import ERROR, as_any_value, call, chat, export, returned, said, span
+from support.refusals import RefusalTables
+
+Q, A, F = said("user", "Q"), said("assistant", "A"), said("assistant", "Final")
+C1, OK = said("assistant", call("c1")), said("tool", returned("c1", "ok"))
 
 
-def test_an_agent_span_that_repeats_its_chats_is_reported_once_with_its_answer_last() -> None:
-    agent = chat(1, [said("user", "Q")], [said("assistant", "Final")], 1, 9, operation__name="invoke_agent")
-    first = chat(2, [said("user", "Q")], [said("assistant", call("c1"))], 2, 3, of=1)
-    last = chat(
-        3,
-        [said("user", "Q"), said("assistant", call("c1")), said("tool", returned("c1", "ok"))],
-        [said("assistant", "Final")],
-        *(4, 8),
-        of=1,
-    )
-
-    case = read(agent, first, last)
-
-    assert ["user: Q", "tool_call: {}", "tool_result: ok", "assistant: Final"] == items_of(case)
-    assert "Final" == case.scenarios[0].execution.response
+def agent(number: int, *times: int, **fields: Any) -> dict[str, Any]:
+    return span(number, *times, operation__name="invoke_agent", **fields)
 
 
-def test_content_that_an_agent_adds_to_its_chats_is_placed_at_the_spans_start_and_end() -> None:
-    agent = chat(
-        *(1, [said("user", "Q", "Be quick.")], [said("assistant", "**Final**")], 1, 9), operation__name="invoke_agent"
-    )
-    inner = chat(2, [said("user", "Q")], [said("assistant", "Final")], 2, 8, of=1)
-
-    case = read(agent, inner)
-
-    assert ["user: Q\nBe quick.", "user: Q", "assistant: Final", "assistant: **Final**"] == items_of(case)
-    assert "**Final**" == case.scenarios[0].execution.response
+def tool(number: int, *times: int, name: str = "pay", **fields: Any) -> dict[str, Any]:
+    """The run of a tool; `arguments`, `result` and `id` are of the call."""
+    of_call = {f"tool__call__{key}": fields.pop(key) for key in ("id", "arguments", "result") if key in fields}
+    return span(number, *times, operation__name="execute_tool", tool__name=name, **of_call, **fields)
 
 
-def test_a_spans_outputs_are_placed_at_its_end() -> None:
-    agent = chat(1, [said("user", "Q")], [said("assistant", "Final")], 1, 9, operation__name="invoke_agent")
-    tool = span(2, 3, 4, of=1, operation__name="execute_tool", tool__name="read", tool__call__result="x")
+ANSWERS = {"input__messages": [Q], "output__messages": [F]}
+BEGUN = [Q, A]
+THOUGHT = {"type": "reasoning", "content": "Hm."}
+CALLED = said("assistant", call("c1", order="17"))
+LANGCHAIN = {"lc": 1, "kwargs": {"type": "tool", "content": "no money", "tool_call_id": "c1", "status": "error"}}
+TWO_CALLS = said("assistant", call("c1", a=1), call("c2", a=2))
+TWO_RESULTS = [said("tool", returned("c1", "one")), said("tool", returned("c2", "two"))]
+WAITED = said("assistant", "Wait.", call("c1"))
+ASKED_IN_EVENT = {"name": "gen_ai.user.message", "attributes": [{"key": "content", "value": {"stringValue": "Q"}}]}
+DETAILS = {
+    "name": "gen_ai.client.inference.operation.details",
+    "attributes": [
+        {"key": f"gen_ai.{side}.messages", "value": {"stringValue": json.dumps([one])}}
+        for side, one in (("input", Q), ("output", A))
+    ],
+}
+THROWN = {"name": "exception", "attributes": [{"key": "exception.message", "value": {"stringValue": "no key"}}]}
 
-    assert ["user: Q", "tool_call: read", "tool_result: x", "assistant: Final"] == items_of(read(agent, tool))
+
+def choice(index: int, text: str) -> dict[str, Any]:
+    message = json.dumps({"role": "assistant", "content": text})
+    values = {"finish_reason": {"stringValue": "length"}, "message": {"stringValue": message}}
+    listed = [{"key": key, "value": value} for key, value in {"index": {"intValue": index}, **values}.items()]
+    return {"name": "gen_ai.choice", "attributes": listed}
 
 
-@pytest.mark.parametrize("answers", [["Sure?", "Really?", "Fine."], []])
-def test_a_repeated_user_message_is_reported_again(answers: list[str]) -> None:
-    asked = ["Pay.", "yes", "yes"]
-    spans = [
-        chat(index, [said("user", text)], [said("assistant", answers[index])] if answers else [])
-        for index, text in enumerate(asked)
+def repeated(*again: dict[str, Any]) -> list[dict[str, Any]]:
+    """Requests that repeat some of what the agent did."""
+    done = said("assistant", "Done.")
+    return [
+        chat(1, [Q], [WAITED]),
+        chat(2, [Q, *again], [done]),
+        chat(3, [Q, *again, done, said("user", "Q2")], []),
     ]
 
-    users = [text for text in items_of(read(*spans)) if text.startswith("user")]
 
-    assert ["user: Pay.", "user: yes", "user: yes"] == users
-
-
-def test_two_agents_with_equal_prompts_are_both_reported() -> None:
-    spans = [
-        chat(
-            number, [said("system", "S"), said("user", "P")], [said("assistant", text)], operation__name="invoke_agent"
-        )
-        for number, text in ((1, "A"), (2, "B"))
-    ]
-
-    items = items_of(read(*spans))
-
-    assert ["user: P", "assistant: A", "system: S", "user: P", "assistant: B"] == items
-
-
-def test_a_retried_request_is_reported_once() -> None:
-    spans = [chat(1, [said("user", "Q")], [], status=ERROR), chat(2, [said("user", "Q")], [said("assistant", "A")])]
-
-    assert ["user: Q", "assistant: A"] == items_of(read(*spans))
-
-
-def test_two_requests_that_go_on_from_the_same_answer_repeat_it_once() -> None:
-    begun = [said("user", "Q"), said("assistant", "A")]
-    spans = [
-        chat(1, begun[:1], begun[1:]),
-        chat(2, [*begun, said("user", "x")], [said("assistant", "X")]),
-        chat(3, [*begun, said("user", "y")], [said("assistant", "Y")]),
-    ]
-
-    expected = ["user: Q", "assistant: A", "user: x", "assistant: X", "user: y", "assistant: Y"]
-
-    assert expected == items_of(read(*spans))
-
-
-def test_a_repeat_without_the_reasoning_is_a_repeat() -> None:
-    thought = {"type": "reasoning", "content": "Hm."}
-    spans = [
-        chat(1, [said("user", "Q")], [said("assistant", thought, "A1", finish_reason="stop")]),
-        chat(2, [said("user", "Q"), said("assistant", "A1"), said("user", "Q2")], [said("assistant", "A2")]),
-    ]
-
-    assert ["user: Q", "reasoning: Hm.", "assistant: A1", "user: Q2", "assistant: A2"] == items_of(read(*spans))
-
-
-def test_new_content_of_a_repeated_message_is_reported() -> None:
-    spans = [
-        chat(1, [said("user", "Q")], [said("assistant", "A1")]),
-        chat(2, [said("user", "Q"), said("assistant", "A1", call("c"))], [said("assistant", "A2")]),
-    ]
-
-    assert ["user: Q", "assistant: A1", "tool_call: {}", "assistant: A2"] == items_of(read(*spans))
-
-
-@pytest.mark.parametrize("ids", [("m1", None), (None, None), (None, "s1")])
-def test_a_tool_span_is_the_call_of_the_message_with_its_arguments(ids: tuple[str | None, str | None]) -> None:
-    in_message, in_span = ids
-    given = {"tool__call__id": in_span} if in_span else {}
-    tool = span(
-        *(2, 2, 3),
-        operation__name="execute_tool",
-        tool__name="pay",
-        tool__call__arguments='{"b":2, "a":1}',
-        tool__call__result={"ok": True},
-        **given,
-    )
-    asked = said("user", "Q")
+def with_ids(in_message: str | None, in_span: str | None) -> list[dict[str, Any]]:
+    """A call that a message and a span contain, with these ids."""
     called = said("assistant", call(in_message, a=1, b=2))
-    spans = [
-        chat(1, [asked], [called]),
-        tool,
-        chat(4, [asked, called, said("tool", returned(in_message, {"ok": True}))], [said("assistant", "Paid.")]),
+    given = {"id": in_span} if in_span else {}
+    return [
+        chat(1, [Q], [called]),
+        tool(2, 2, 3, arguments='{"b":2, "a":1}', result={"ok": True}, **given),
+        chat(4, [Q, called, said("tool", returned(in_message, {"ok": True}))], [said("assistant", "Paid.")]),
     ]
 
-    items = items_of(read(*spans))
 
-    assert ["user: Q", 'tool_call: {"a": 1, "b": 2}', 'tool_result: {"ok": true}', "assistant: Paid."] == items
-
-
-def test_a_tool_that_ran_twice_with_one_reported_call_is_reported_twice() -> None:
-    run = {"operation__name": "execute_tool", "tool__name": "pay", "tool__call__arguments": {"a": 1}}
-    spans = [
-        chat(1, [said("user", "Q")], [said("assistant", call(None, a=1))]),
-        *(span(number, **run, tool__call__result="ok") for number in (2, 3)),
-    ]
-
-    items = items_of(read(*spans))
-
-    assert 2 * ['tool_call: {"a": 1}', "tool_result: ok"] == items[1:]
-
-
-def test_a_tool_that_failed_gives_its_call_an_error() -> None:
-    chatted = chat(1, [said("user", "Q")], [said("assistant", call("c1"))])
-    tool = span(2, operation__name="execute_tool", tool__name="pay", tool__call__id="c1", status=ERROR)
-
-    case = read(chatted, tool)
-
-    assert ["user: Q", "tool_call: {}", "tool_result (error): boom"] == items_of(case)
-    assert (None, 1) == (
-        case.scenarios[0].execution.error,
-        case.scenarios[0].execution.transcript.answered_calls()[-1],
-    )
-
-
-def test_a_chat_that_failed_is_the_error_of_the_case() -> None:
-    case = read(chat(1, [said("user", "Q")], [], status=ERROR))
-
-    assert "boom" == case.scenarios[0].execution.error
-
-
-def test_names_of_messages_are_kept() -> None:
-    case = read(chat(1, [said("user", "Q", name="Ann")], [said("assistant", "A", name="planner")]))
-
-    assert ["Ann", "planner"] == [dict(item)["name"] for item in case.scenarios[0].execution.transcript.items]
-
-
-def test_the_first_of_several_choices_is_the_answer_with_its_finish_reason() -> None:
-    def choice(index: int, text: str) -> dict[str, Any]:
-        values = {"index": index, "finish_reason": "length", "message": {"role": "assistant", "content": text}}
-        attributes = [
-            {"key": key, "value": {"intValue": value} if key == "index" else {"stringValue": json.dumps(value)}}
-            for key, value in values.items()
+MESSAGES: dict[str, list[dict[str, Any]]] = {
+    "an agent that repeats its chats is reported once with its answer last": [
+        agent(1, 1, 9, **ANSWERS),
+        chat(2, [Q], [C1], 2, 3, of=1),
+        chat(3, [Q, C1, OK], [F], 4, 8, of=1),
+    ],
+    "content that an agent adds to its chats is placed at its start and end": [
+        agent(1, 1, 9, input__messages=[said("user", "Q", "Be quick.")], output__messages=[said("assistant", "**F**")]),
+        chat(2, [Q], [F], 2, 8, of=1),
+    ],
+    "outputs of a span are placed at its end": [
+        agent(1, 1, 9, **ANSWERS),
+        tool(2, 3, 4, of=1, name="read", result="x"),
+    ],
+    "a user message that is repeated after answers is reported again": [
+        chat(index, [said("user", asked)], [said("assistant", answer)])
+        for index, (asked, answer) in enumerate([("Pay.", "Sure?"), ("yes", "Really?"), ("yes", "Fine.")])
+    ],
+    "a user message that is repeated without an answer is reported again": [
+        chat(index, [said("user", asked)], []) for index, asked in enumerate(["Pay.", "yes", "yes"])
+    ],
+    "two agents with equal prompts are both reported": [
+        agent(
+            number, input__messages=[said("system", "S"), said("user", "P")], output__messages=[said("assistant", one)]
+        )
+        for number, one in ((1, "A"), (2, "B"))
+    ],
+    "a request that is retried is reported once": [chat(1, [Q], [], status=ERROR), chat(2, [Q], [A])],
+    "two requests that go on from the same answer repeat it once": [
+        chat(1, BEGUN[:1], BEGUN[1:]),
+        chat(2, [*BEGUN, said("user", "x")], [said("assistant", "X")]),
+        chat(3, [*BEGUN, said("user", "y")], [said("assistant", "Y")]),
+    ],
+    "a repeat without the reasoning is a repeat": [
+        chat(1, [Q], [said("assistant", THOUGHT, "A", finish_reason="stop")]),
+        chat(2, [*BEGUN, said("user", "Q2")], [said("assistant", "A2")]),
+    ],
+    "new content of a repeated message is reported": [
+        chat(1, [Q], [A]),
+        chat(2, [Q, said("assistant", "A", call("c"))], [said("assistant", "A2")]),
+    ],
+    "a repeat without the call": repeated(said("assistant", "Wait."), OK),
+    "a repeat without the text": repeated(C1, OK),
+    "a repeat without the call and the text": repeated(OK),
+    "a chat around another adds what the inner one lacks": [
+        chat(
+            *(1, [said("system", "S"), Q], [said("assistant", "A", {"type": "refusal", "content": "No."})], 1, 9),
+            operation__name="chat",
+        ),
+        chat(2, [said("system", "S"), Q], [A], 2, 8, of=1, operation__name="chat"),
+    ],
+    "names of messages are kept": [chat(1, [said("user", "Q", name="Ann")], [said("assistant", "A", name="planner")])],
+    "the first of several choices is the answer": [span(1, events=[ASKED_IN_EVENT, choice(0, "A"), choice(1, "B")])],
+    "messages in both attributes and events are reported once": [chat(1, [Q], [A], events=[DETAILS])],
+    **{
+        f"an unknown field of a {part['type']} is counted": [
+            chat(1, [said("user", "Q", {"modality": "image", "caption": "a bill", **part})], [])
         ]
-        attributes[1]["value"] = {"stringValue": "length"}
-        return {"name": "gen_ai.choice", "attributes": attributes}
-
-    asked = {"name": "gen_ai.user.message", "attributes": [{"key": "content", "value": {"stringValue": "Q"}}]}
-    case = read(span(1, events=[asked, choice(0, "A"), choice(1, "B")]))
-
-    assert ["user: Q", "assistant: A", "event: length", "not_shown: another choice"] == items_of(case)
-    assert "A" == case.scenarios[0].execution.response
-
-
-def test_messages_in_both_attributes_and_events_of_a_span_are_reported_once() -> None:
-    asked, answered = [said("user", "Q")], [said("assistant", "A")]
-    details = {
-        "name": "gen_ai.client.inference.operation.details",
-        "attributes": [
-            {"key": "gen_ai.input.messages", "value": {"stringValue": json.dumps(asked)}},
-            {"key": "gen_ai.output.messages", "value": {"stringValue": json.dumps(answered)}},
-        ],
-    }
-
-    assert ["user: Q", "assistant: A"] == items_of(read(chat(1, asked, answered, events=[details])))
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        {"type": "uri", "modality": "image", "uri": "https://x.example/y.png"},
-        {"type": "blob", "modality": "image", "mime_type": "image/png", "content": PNG_BASE64},
-        {"type": "file", "modality": "image", "file_id": "f"},
+        for part in (
+            {"type": "uri", "uri": "https://x.example/y.png"},
+            {"type": "blob", "mime_type": "image/png", "content": PNG_BASE64},
+            {"type": "file", "file_id": "f"},
+        )
+    },
+    "consecutive texts are one item": [chat(1, [said("user", "Q1", "Q2"), said("critic", "Bad.", "Worse.")], [])],
+    "a message whose content was not recorded is named as not shown": [
+        chat(1, [Q], [said("assistant", "A", finish_reason="stop")]),
+        chat(2, [*BEGUN, said("user")], [said("assistant", finish_reason="stop")]),
     ],
-)
-def test_unknown_fields_of_files_are_counted(part: dict[str, Any]) -> None:
-    case = read(chat(1, [said("user", "Q", {**part, "caption": "a bill"})], []))
+    "a chat that failed is the error of the case": [chat(1, [Q], [], status=ERROR)],
+    "the exception of a failed chat is the error of the case": [chat(1, [Q], [], status={"code": 2}, events=[THROWN])],
+    "several agents are named speakers and a child agent is no handover": [
+        agent(1, 1, 20, agent__name="planner"),
+        agent(3, 5, 9, of=1, agent__name="clerk"),
+        chat(2, [Q], [said("assistant", "I ask.")], 2, 3, of=1),
+        chat(4, [said("user", "Pay it")], [C1], 6, 7, of=3),
+    ],
+    "one agent is metadata and no speaker": [agent(1, 1, 9, agent__name="shop"), chat(2, [Q], [A], 2, 3, of=1)],
+    "ids are metadata": [chat(2, [Q], [], of=1, conversation__id="talk"), span(1)],
+}
 
-    assert ["not_shown: field caption"] == items_of(case)[2:]
+TOOLS: dict[str, list[dict[str, Any]]] = {
+    "a span with the arguments of a call is its run: an id in the message": with_ids("m1", None),
+    "a span with the arguments of a call is its run: no id": with_ids(None, None),
+    "a span with the arguments of a call is its run: an id in the span": with_ids(None, "s1"),
+    "a tool that ran twice with one reported call is reported twice": [
+        chat(1, [Q], [said("assistant", call(None, a=1))]),
+        *(tool(number, arguments={"a": 1}, result="ok") for number in (2, 3)),
+    ],
+    "a tool that failed gives its call an error": [chat(1, [Q], [C1]), tool(2, id="c1", status=ERROR)],
+    "a run without an id whose arguments are written otherwise is the call of the message": [
+        chat(1, [Q], [CALLED]),
+        tool(
+            *(2, 2, 3),
+            arguments={"input_str": "{'order': '17'}", "inputs": {"order": "17"}},
+            result={"output": LANGCHAIN},
+        ),
+        chat(4, [Q, CALLED, said("tool", returned("c1", "no money"))], [said("assistant", "Not paid.")]),
+    ],
+    "a run is the call of its tool that has the same result": [
+        chat(1, [Q], [TWO_CALLS]),
+        tool(2, 2, 3, arguments={"a": 2, "dry_run": False}, result="two"),
+        chat(4, [Q, TWO_CALLS, *TWO_RESULTS], []),
+    ],
+    "parallel runs that no message contains keep their results": [
+        chat(1, [Q], []),
+        tool(2, 2, 5, arguments={"a": 1}, result="one"),
+        tool(3, 3, 4, arguments={"a": 2}, result="two"),
+    ],
+    "a run below another of the same tool and arguments is none of its own": [
+        chat(1, [Q], []),
+        tool(2, 2, 5, arguments={"a": 1}, id="c1", result="ok"),
+        tool(3, 3, 4, of=2, arguments={"a": 1}, result="ok"),
+    ],
+    "a chat that names a tool is no run of it": [
+        chat(1, [Q], [C1], operation__name="chat", tool__name="pay", tool__call__id="c1")
+    ],
+}
 
 
-def test_consecutive_texts_are_one_item() -> None:
-    case = read(chat(1, [said("user", "Q1", "Q2"), said("critic", "Bad.", "Worse.")], []))
-
-    assert ["user: Q1\nQ2", "speaker: Bad.\nWorse."] == items_of(case)
-    assert "Q1\nQ2" == case.scenarios[0].question.prompt
+def run(at: int, arguments: Any, result: str, name: str = "pay", **fields: Any) -> dict[str, Any]:
+    """A run whose id is the one that all calls have."""
+    return tool(at, at, at + 1, name=name, id="t", arguments=arguments, result=result, **fields)
 
 
-def test_a_trace_may_be_spread_over_the_lines_of_a_file(tmp_path: Path) -> None:
-    lines = [
-        export({**span(0), "traceId": "http"}),
-        export(chat(1, [said("user", "Q")], [said("assistant", "A")])),
-        export({**chat(2, [said("user", "other")], []), "traceId": "u"}),
-        export(chat(3, [said("user", "Q"), said("assistant", "A"), said("user", "Q2")], [])),
+def named(name: str, **arguments: Any) -> dict[str, Any]:
+    return {**call("t", **arguments), "name": name}
+
+
+WAIT = said("assistant", "Wait.")
+FIRST, SECOND = said("assistant", call("t", a=1)), said("assistant", call("t", a=2))
+ONE, TWO = said("tool", returned("t", "one")), said("tool", returned("t", "two"))
+BOTH = said("assistant", named("read", a=1), named("send", a=2))
+BEGIN, RUN_1, RUN_2 = chat(1, [Q], [FIRST], 1, 2), run(3, {"a": 1}, "one"), run(7, {"a": 2}, "two")
+BEGIN_WAITING = chat(1, [Q], [WAIT], 1, 2)
+FAILED = run(7, {"a": 2}, "two", status={"code": 2, "message": "two"})
+
+REUSED_IDS: dict[str, list[dict[str, Any]]] = {
+    "the last result is that of a span alone": [BEGIN, RUN_1, chat(5, [Q, FIRST, ONE], [SECOND], 5, 6), RUN_2],
+    "the last call and result are those of a span alone": [BEGIN, RUN_1, chat(5, [Q, FIRST, ONE], [], 5, 6), RUN_2],
+    "the same arguments in another turn": [
+        *(BEGIN, RUN_1, chat(5, [Q, FIRST, ONE], [], 5, 6), run(7, {"a": 1}, "two")),
+    ],
+    "the last call is that of a span alone, and its result is in a message": [
+        *(BEGIN, RUN_1, chat(5, [Q, FIRST, ONE], [], 5, 6), RUN_2, chat(9, [Q, FIRST, ONE, TWO], [], 9, 10)),
+    ],
+    "the first call and result are those of a span alone": [
+        *(BEGIN_WAITING, RUN_1, chat(5, [Q, WAIT], [SECOND], 5, 6), RUN_2),
+    ],
+    "the first result is that of a span alone": [
+        *(BEGIN, RUN_1, chat(5, [Q, FIRST], [SECOND], 5, 6), RUN_2, chat(9, [Q, FIRST, SECOND, TWO], [], 9, 10)),
+    ],
+    "only the second call has a span": [BEGIN, chat(5, [Q, FIRST, ONE], [], 5, 6), RUN_2],
+    "no call is in a message": [BEGIN_WAITING, RUN_1, chat(5, [Q, WAIT], [A], 5, 6), RUN_2],
+    "two tools of a turn, by name": [
+        *(chat(1, [Q], [BOTH], 1, 2), run(3, {"a": 2}, "two", "send"), run(5, {"a": 1}, "one", "read")),
+    ],
+    "two tools of a turn, of which a message contains one": [
+        chat(1, [Q], [said("assistant", named("read", a=1))], 1, 2),
+        run(3, {"a": 2}, "two", "send"),
+        run(5, {"a": 1}, "one", "read"),
+    ],
+    "two calls of a tool in a turn, of which a message contains one": [BEGIN, RUN_1, run(5, {"a": 2}, "two")],
+    "one run, traced twice": [BEGIN, RUN_1, run(4, {"a": 1}, "one")],
+    "one run, traced twice, that no message contains": [chat(1, [Q], [], 1, 2), RUN_1, run(4, {"a": 1}, "one")],
+    "one run whose span has a late clock": [BEGIN, chat(5, [Q, FIRST, ONE], [], 5, 6), run(7, {"a": 1}, "one")],
+    "a failed run marks the result of its own turn": [
+        BEGIN,
+        RUN_1,
+        chat(5, [Q, FIRST, ONE], [SECOND], 5, 6),
+        FAILED,
+        chat(9, [Q, FIRST, ONE, SECOND, TWO], [], 9, 10),
+    ],
+}
+
+
+def test_each_thing_that_happened_is_an_item_once_and_in_its_order(printed: RefusalTables, tmp_path: Path) -> None:
+    for table, traces in (("otel_messages", MESSAGES), ("otel_tools", TOOLS), ("otel_reused_ids", REUSED_IDS)):
+        printed.compare(table, {name: outcome(tmp_path, export(*spans)) for name, spans in traces.items()})
+
+
+def test_deeply_nested_spans_are_read_in_their_order(tmp_path: Path) -> None:
+    nested = [chat(number, [said("user", f"Q{number}")], [], of=number - 1) for number in range(1, 3000)]
+    said_so = outcome(tmp_path, export(*nested))
+
+    assert [f'text="Q{number}"' for number in range(1, 3000)] == [
+        line.rpartition(" ")[2] for line in said_so.splitlines() if " user (" in line
     ]
-    path = tmp_path / "batches.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-
-    cases = {case.case_id: items_of(case) for case in read_cases([path])}
-
-    assert {"t": ["user: Q", "assistant: A", "user: Q2"], "u": ["user: other"]} == cases
 
 
-def test_a_batch_that_cannot_be_read_is_named_by_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "batches.jsonl"
-    path.write_text("\n".join(map(json.dumps, [otel(), {"resourceSpans": 5}])), encoding="utf-8")
-
-    with pytest.raises(CaseFileError, match=r"batches.jsonl:2: resourceSpans: must be a list"):
-        list(read_cases([path]))
+def of_trace(trace: str, *spans: dict[str, Any]) -> dict[str, Any]:
+    return export(*({**one, "traceId": trace} for one in spans))
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"status": "OK"},
-        {"status": {"code": [2]}},
-        {"events": ["x"]},
-        {"events": [{"name": "gen_ai.choice", "attributes": "x"}]},
-        {"attributes": [{"key": "gen_ai.x", "value": {"arrayValue": [1]}}]},
-        {"attributes": [{"key": "gen_ai.x", "value": {"kvlistValue": {"values": [1]}}}]},
-        {"attributes": [{"key": "gen_ai.x", "value": {"intValue": "--5"}}]},
-        {"startTimeUnixNano": "9" * 5000},
-        {"parentSpanId": "s1"},
+def record(of: str, name: str, **body: Any) -> dict[str, Any]:
+    fields = [{"key": key, "value": as_any_value(value)} for key, value in body.items()]
+    at = {"traceId": "t", "spanId": of, "timeUnixNano": "1"}
+    return {**at, "eventName": name, "body": {"kvlistValue": {"values": fields}}}
+
+
+GOOD = chat(1, [Q], [A])
+RECORDS = {
+    "resourceLogs": [
+        {
+            "scopeLogs": [
+                {
+                    "logRecords": [
+                        record("s1", "gen_ai.user.message", content="Q"),
+                        record(
+                            "s1", "gen_ai.choice", message={"role": "assistant", "content": "A"}, finish_reason="stop"
+                        ),
+                        record("s1", "http.request", content="x"),
+                    ]
+                }
+            ]
+        }
+    ]
+}
+
+
+def around(bad: dict[str, Any]) -> list[dict[str, Any]]:
+    return [of_trace("a", GOOD), of_trace("bad", bad), of_trace("c", GOOD)]
+
+
+FILES: dict[str, list[dict[str, Any]]] = {
+    "a trace may be spread over the lines of a file": [
+        of_trace("http", span(0)),
+        export(GOOD),
+        of_trace("u", chat(2, [said("user", "other")], [])),
+        export(chat(3, [Q, A, said("user", "Q2")], [])),
     ],
-)
-def test_odd_values_of_a_span_are_read_or_refused_in_one_line(changed: dict[str, Any]) -> None:
-    assert is_read_or_refused(export(chat(1, [said("user", "Q")], []), {**chat(2, [], [], of=1), **changed}))
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        said("assistant", "A", finish_reason=["stop"]),
-        said("assistant", {"type": ["x"]}),
-        {"role": ["user"], "parts": [{"content": ["x"]}]},
-        {"role": "user", "parts": "x"},
+    "log records are events of their spans": [RECORDS, export(span(1, 1, 9, operation__name="chat"))],
+    "log records without spans": [RECORDS],
+    "a trace that only makes an agent is no case": [
+        of_trace("made", span(1, operation__name="create_agent", agent__name="shop", system_instructions="Be brief.")),
+        of_trace("a", GOOD),
     ],
-)
-def test_odd_values_of_a_message_are_read_or_refused_in_one_line(message: dict[str, Any]) -> None:
-    assert is_read_or_refused(export(chat(1, [said("user", "Q")], [message])))
+    "a batch that cannot be read is named by its line": [otel(), {"resourceSpans": 5}],
+    "a trace without a question is named with its line": around(span(1, operation__name="chat", status=ERROR)),
+    "a trace without messages is named with its line": around(span(1, operation__name="chat")),
+    "a trace with another value is named with its line": around(span(1, input__messages="[5]")),
+}
 
 
-def test_an_odd_resource_is_read_or_refused_in_one_line() -> None:
-    assert is_read_or_refused({"resourceSpans": [{**otel()["resourceSpans"][0], "resource": "x"}]})
+def test_traces_of_a_file_are_cases_or_named_by_their_lines(printed: RefusalTables, tmp_path: Path) -> None:
+    printed.compare("otel_files", {name: outcome(tmp_path, *lines) for name, lines in FILES.items()})
 
 
-def test_any_value_may_be_anything() -> None:
+ODD_SPANS: list[dict[str, Any]] = [
+    {"status": "OK"},
+    {"status": {"code": [2]}},
+    {"events": ["x"]},
+    {"events": [{"name": "gen_ai.choice", "attributes": "x"}]},
+    {"attributes": [{"key": "gen_ai.x", "value": {"arrayValue": [1]}}]},
+    {"attributes": [{"key": "gen_ai.x", "value": {"kvlistValue": {"values": [1]}}}]},
+    {"attributes": [{"key": "gen_ai.x", "value": {"intValue": "--5"}}]},
+    {"startTimeUnixNano": "9" * 5000},
+    {"parentSpanId": "s1"},
+]
+ODD_MESSAGES: list[dict[str, Any]] = [
+    said("assistant", "A", finish_reason=["stop"]),
+    said("assistant", {"type": ["x"]}),
+    {"role": ["user"], "parts": [{"content": ["x"]}]},
+    {"role": "user", "parts": "x"},
+]
+
+
+def test_odd_values_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
+    for changed in ODD_SPANS:
+        assert outcome(tmp_path, export(chat(1, [Q], []), {**chat(2, [], [], of=1), **changed}))
+    for message in ODD_MESSAGES:
+        assert outcome(tmp_path, export(chat(1, [Q], [message])))
+    assert outcome(tmp_path, {"resourceSpans": [{**otel()["resourceSpans"][0], "resource": "x"}]})
+
+
+def test_any_value_may_be_anything(tmp_path: Path) -> None:
     random = Random(20261120)
-    document = otel()
+    document = copy.deepcopy(otel())
     for listed in document["resourceSpans"][0]["scopeSpans"][0]["spans"]:
         for attribute in listed["attributes"]:
             text = attribute["value"]["stringValue"]
             attribute["value"] = as_any_value(json.loads(text)) if text[:1] in {"[", "{"} else {"stringValue": text}
-    places = list(paths(document))
+    everywhere = list(places(document))
+    values = [None, [], ["x"], [["x"]], "x", "", "[1]", 2, -1, True, {}, {"x": ["y"]}]
 
-    refused = 0
-    for _ in range(400):
-        changed = copy.deepcopy(document)
-        *above, last = random.choice(places)
-        table = changed
-        for key in above:
-            table = table[key]
-        table[last] = random.choice([None, [], ["x"], [["x"]], "x", "", "[1]", 2, -1, True, {}, {"x": ["y"]}])
-        outcome = is_read_or_refused(changed)
-        assert outcome
-        refused += outcome == "refused"
+    found = [
+        outcome(tmp_path, with_value(document, random.choice(everywhere), random.choice(values))) for _ in range(200)
+    ]
 
-    assert 0 < refused < 400
-
-
-def is_read_or_refused(document: dict[str, Any]) -> str:
-    """What became of it; any other exception passes through."""
-    try:
-        for row in gathered_data(Traces(), [document]):
-            read_case(row, default_id="first", form=OTEL)
-    except CaseFileError as error:
-        return "refused" if "\n" not in str(error) else ""
-    return "read"
-
-
-def paths(value: Any) -> Iterator[tuple[Any, ...]]:
-    """The place of every value below this one."""
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-        yield (key,)
-        if isinstance(inner, dict | list):
-            yield from ((key, *path) for path in paths(inner))
+    assert 0 < sum(one.startswith("refused: ") for one in found) < 200

@@ -1,12 +1,21 @@
-"""A panel comes from a preset or a file; explicit wins over environment, environment over file."""
+"""A panel comes from a preset or a file: who sits, with which settings; explicit wins over environment, over file."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from jury_events.errors import SettingError
-from jury_judge.errors import PanelFileError
-from jury_judge.panels.files import load_panel
-from jury_judge.panels.variables import Overrides
-from jury_judge.settings.store import load_settings
+from jury_debate import PanelSpec, ResolvedPanel, SeatSpec, panel_differences, resolve
+from jury_events import JuryError, SettingError
+from jury_judge import BUNDLED_PANELS, LoadedPanel, Overrides, PanelFileError, any_panel, load_panel, load_settings
+from jury_judge.diagnosis.model_probes import probed
+from jury_judge.panels.changed import changed_panel
+from jury_providers import Endpoint, Limits, key_destinations, load_prices, self_judging_warning, simulation_server
+from jury_providers.recipients import recipients
+from jury_store.ballot_sheet import panel_fingerprint
+from support.refusals import RefusalTables
 
 FILE = """\
 name: mine
@@ -22,25 +31,27 @@ final:
   method: final_judge
   judge: {model: gemini-2.5-pro}
 """
+Load = Callable[..., LoadedPanel]
 
 
 @pytest.fixture
-def panel_file(tmp_path):
-    path = tmp_path / "panel.yaml"
-    path.write_text(FILE)
-    return str(path)
+def load(tmp_path: Path) -> Load:
+    """Loads a panel whose file has this content."""
+
+    def load(
+        content: str | bytes, environ: Mapping[str, str] | None = None, name: str = "panel.yaml", **overrides: Any
+    ) -> LoadedPanel:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return load_panel(str(path), environ or {}, Overrides(**overrides))
+
+    return load
 
 
-def refusal(path, environ=None, overrides=None) -> str:
-    with pytest.raises(PanelFileError) as caught:
-        load_panel(path, environ or {}, overrides or Overrides())
-    return str(caught.value)
-
-
-def test_without_a_name_the_default_preset_seats_simulated_jurors():
+def test_without_a_name_the_default_preset_seats_simulated_jurors() -> None:
     panel = load_panel(None, {}).panel
 
-    assert (panel.name, panel.discussion.threshold, panel.discussion.max_rounds) == ("parallel-rounds", 2.0, 3)
+    assert ("parallel-rounds", 2.0, 3) == (panel.name, panel.discussion.threshold, panel.discussion.max_rounds)
     assert all(model.startswith("simulated/") for model in panel.models)
 
 
@@ -48,234 +59,557 @@ def test_without_a_name_the_default_preset_seats_simulated_jurors():
     ("name", "order", "rounds"),
     [("parallel-rounds", "parallel", 3), ("adk-sequential", "sequential", 3), ("independent", "parallel", 0)],
 )
-def test_a_preset_is_found_by_name(name, order, rounds):
+def test_a_preset_is_found_by_name(name: str, order: str, rounds: int) -> None:
     discussion = load_panel(name, {}).panel.discussion
 
     assert (order, rounds) == (discussion.order, discussion.max_rounds)
 
 
-def test_a_file_is_read(panel_file):
-    panel = load_panel(panel_file, {}).panel
+def test_a_file_is_read_in_yaml_and_in_json_with_tabs(load: Load) -> None:
+    panel = load(FILE).panel
 
-    assert (panel.name, panel.language, panel.discussion.max_rounds) == ("mine", "ja", 5)
-    assert tuple(seat.model for seat in panel.seats) == ("openai/gpt-4o", "anthropic/claude-3-haiku-20240307")
-
-
-def test_a_json_file_with_tabs_is_read(tmp_path):
-    path = tmp_path / "panel.json"
-    path.write_text('{\n\t"preset": "independent",\n\t"language": "ja"\n}')
-
-    assert load_panel(str(path), {}).panel.language == "ja"
+    assert ("mine", "ja", 5) == (panel.name, panel.language, panel.discussion.max_rounds)
+    assert ("openai/gpt-4o", "anthropic/claude-3-haiku-20240307") == tuple(seat.model for seat in panel.seats)
+    assert "ja" == load('{\n\t"preset": "independent",\n\t"language": "ja"\n}', name="panel.json").panel.language
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("", ": the file is empty"),
-        ("- a\n", ": must be a table of fields"),
-        ("name: x\nseatz: []\n", ":2: seatz: there is no such field"),
-        ("seats:\n  - model: openai/x\n  - role: r\n", ":3: seats.1.model: Field required"),
-        ("final:\n  method: coin\n", ":2: final.method: Input should be 'majority_vote', "),
-        (
-            "discussion:\n  max_rounds: yes\n",
-            ":2: discussion.max_rounds: a number is needed, and YAML reads this word as true",
-        ),
-        ("discussion: {threshold: off}\n", ":1: discussion.threshold: a number is needed, and YAML reads"),
-        (
-            "seats:\n  - model: openai/x\n    window: on\n",
-            ":3: seats.0.window: a number is needed, and YAML reads this word as true",
-        ),
-        ("rubric: {a: yes, b: 5}\n", ":1: rubric: a number is needed, and YAML reads this word as true"),
-        ("name: x\nname: y\n", ":2: the key 'name' is twice"),
-        ("final:\n  quorum: 1\n  quorum: 2\n", ":3: the key 'quorum' is twice"),
-        ("name: [\n", ":2: "),
-        ("name: x\n--- \nname: y\n", ":2: "),
-        ("name: !!python/object:os.system x\n", ":1: could not determine a constructor"),
-        ("name: a\x01\n", ":1: the character U+0001 is not allowed"),
-        ("preset: nope\n", ": there is no preset 'nope'; presets are parallel-rounds"),
-        ("seats:\n  - model: llama\n", ": model 'llama' names no provider"),
-        (
-            "discussion: {threshold: .nan}\n",
-            ":1: discussion.threshold: nan is not a threshold; it may be above 0 and at most 1",
-        ),
-        (
-            "discussion: {threshold: -1}\n",
-            ":1: discussion.threshold: -1 is not a threshold; it may be above 0 and at most 1",
-        ),
-        (
-            "discussion: {threshold: 67}\n",
-            ":1: discussion.threshold: 67 is not a threshold (did you mean 0.67?); it may",
-        ),
-        ("discussion: {threshold: 1.5}\n", ":1: discussion.threshold: 1.5 is not a threshold; it may"),
-        ("rubric: {safety: 40}\n", ": dimensions: the maxima must add up to 100, not 40"),
-        ('{"name": "x", "name": "y"}', ":1: the key 'name' is twice"),
-        ('{"name": ', ":1: "),
-    ],
-)
-def test_a_bad_file_is_named_with_line_and_field(tmp_path, content, says):
-    path = tmp_path / "panel.yaml"
-    path.write_text(content)
-
-    message = refusal(str(path))
-
-    assert message.startswith(str(path))
-    assert says in message
-    assert "\n" not in message
+ENVIRON = {
+    "JURY_USE_COLLABORATIVE": "true",
+    "JURY_MAX_DISCUSSION_ROUNDS": "2",
+    "JURY_CONSENSUS_THRESHOLD": "1.0",
+    "JURY_FINAL_JUDGMENT_METHOD": "final_judge",
+    "JURY_FINAL_JUDGE_MODEL": "gpt-4o",
+}
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("", ": the file is empty"),
-        ('{"name":\n"x" "y"}', ":2: not JSON"),
-        ('{"name": "x", "name": "y"}', ":1: the key 'name' is twice"),
-        ('{"seats": [{"role": "r"}]}', ": seats.0.model: Field required"),
-    ],
-)
-def test_a_bad_json_file_is_named(tmp_path, content, says):
-    path = tmp_path / "panel.json"
-    path.write_text(content)
+def test_the_environment_overrides_the_file_and_an_argument_the_environment(load: Load) -> None:
+    of_environ = load(FILE, ENVIRON).panel
+    of_arguments = load(FILE, ENVIRON, language="en", max_rounds=4, threshold=0.67, method="median").panel
+    of_file = load(FILE, dict.fromkeys(ENVIRON, " ") | {"JURY_FINAL_JUDGMENT_METHOD": ""}).panel
 
-    assert refusal(str(path)).startswith(f"{path}{says}")
-
-
-def test_bytes_that_are_not_utf8_are_named_with_their_line(tmp_path):
-    path = tmp_path / "panel.yaml"
-    path.write_bytes(b"name: x\nlanguage: \xe9\n")
-
-    assert f"{path}:2: not UTF-8; save the file as UTF-8" == refusal(str(path))
-
-
-def test_a_name_that_is_neither_preset_nor_file_lists_the_presets():
-    assert refusal("paralel").startswith(
-        "paralel: neither a preset (parallel-rounds, adk-sequential, independent, documents"
+    assert (2, 1.0) == (of_environ.discussion.max_rounds, of_environ.discussion.threshold)
+    assert "openai/gpt-4o" == (of_environ.final.judge and of_environ.final.judge.model)
+    found = of_arguments.discussion
+    assert ("en", 4, 0.67, "median") == (
+        of_arguments.language,
+        found.max_rounds,
+        found.threshold,
+        of_arguments.final.method,
     )
+    assert 5 == of_file.discussion.max_rounds, "a variable that is empty is unset"
 
 
-def test_a_file_that_is_missing_is_named():
-    assert refusal("nowhere/panel.yaml") == (
-        "nowhere/panel.yaml: there is no such panel file; jury panel current prints one to start from"
-    )
-
-
-def test_the_environment_overrides_the_file(panel_file):
-    environ = {
-        "JURY_USE_COLLABORATIVE": "true",
-        "JURY_MAX_DISCUSSION_ROUNDS": "2",
-        "JURY_CONSENSUS_THRESHOLD": "1.0",
-        "JURY_FINAL_JUDGMENT_METHOD": "final_judge",
-        "JURY_FINAL_JUDGE_MODEL": "gpt-4o",
-    }
-
-    panel = load_panel(panel_file, environ).panel
-
-    assert (panel.discussion.max_rounds, panel.discussion.threshold) == (2, 1.0)
-    assert panel.final.judge is not None
-    assert panel.final.judge.model == "openai/gpt-4o"
-
-
-def test_an_argument_overrides_the_environment(panel_file):
-    environ = {"JURY_MAX_DISCUSSION_ROUNDS": "2", "JURY_CONSENSUS_THRESHOLD": "1.0"}
-    overrides = Overrides(language="en", max_rounds=4, threshold=0.67, method="median")
-
-    panel = load_panel(panel_file, environ, overrides).panel
-
-    assert (
-        panel.language,
-        panel.discussion.max_rounds,
-        panel.discussion.threshold,
-        panel.final.method,
-    ) == ("en", 4, 0.67, "median")
-
-
-def test_a_variable_that_is_empty_is_unset(panel_file):
-    names = ("USE_COLLABORATIVE", "MAX_DISCUSSION_ROUNDS", "CONSENSUS_THRESHOLD", "FINAL_JUDGE_MODEL")
-
-    panel = load_panel(panel_file, {f"JURY_{name}": " " for name in names}).panel
-
-    assert panel.discussion.max_rounds == 5
-
-
-def test_without_collaboration_the_seats_stay_and_do_not_discuss(panel_file):
-    environ = {"JURY_USE_COLLABORATIVE": "false", "JURY_MAX_DISCUSSION_ROUNDS": "3"}
-
-    panel = load_panel(panel_file, environ).panel
-
-    assert (len(panel.seats), panel.discussion.max_rounds, panel.final.method) == (2, 0, "majority_vote")
-
-
-def test_a_preset_that_is_named_is_not_changed_by_the_collaborative_variable():
-    values = [
+def test_without_collaboration_the_seats_stay_and_do_not_discuss_unless_a_preset_is_named(load: Load) -> None:
+    alone = load(FILE, {"JURY_USE_COLLABORATIVE": "false", "JURY_MAX_DISCUSSION_ROUNDS": "3"}).panel
+    named = [
         load_panel("independent", {"JURY_USE_COLLABORATIVE": "true"}).panel.discussion.max_rounds,
         load_panel("parallel-rounds", {"JURY_USE_COLLABORATIVE": "false"}).panel.discussion.max_rounds,
     ]
 
-    assert values == [0, 3]
+    assert (2, 0, "majority_vote") == (len(alone.seats), alone.discussion.max_rounds, alone.final.method)
+    assert [0, 3] == named
 
 
-def test_a_judge_model_of_the_environment_is_taken_literally_by_a_simulated_panel():
-    panel = load_panel(None, {"JURY_FINAL_JUDGE_MODEL": "gemini-2.5-pro"}).panel
+def test_a_judge_model_of_the_environment_is_taken_literally_by_a_simulated_panel() -> None:
+    judge = load_panel(None, {"JURY_FINAL_JUDGE_MODEL": "gemini-2.5-pro"}).panel.final.judge
 
-    assert panel.final.judge is not None
-    assert panel.final.judge.model == "google/gemini-2.5-pro"
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "may_be"),
-    [
-        ("JURY_USE_COLLABORATIVE", "maybe", "true or false"),
-        ("JURY_MAX_DISCUSSION_ROUNDS", "-1", "a whole number from 0 to 100"),
-        ("JURY_MAX_DISCUSSION_ROUNDS", "101", "a whole number from 0 to 100"),
-        ("JURY_MAX_DISCUSSION_ROUNDS", "²", "a whole number from 0 to 100"),
-        ("JURY_CONSENSUS_THRESHOLD", "two", "above 0 and at most 1"),
-        ("JURY_CONSENSUS_THRESHOLD", "inf", "above 0 and at most 1"),
-        ("JURY_CONSENSUS_THRESHOLD", "0", "above 0 and at most 1"),
-        ("JURY_FINAL_JUDGMENT_METHOD", "coin", "one of majority_vote, weighted_average, median, final_judge"),
-        ("JURY_FINAL_JUDGE_MODEL", "llama", "write provider/llama"),
-    ],
-)
-def test_a_bad_variable_is_named_with_its_valid_values(name, value, may_be):
-    message = refusal(None, {name: value})
-
-    assert message.startswith(f"{name}: ")
-    assert may_be in message
+    assert "google/gemini-2.5-pro" == (judge and judge.model)
 
 
-def test_an_argument_that_does_not_fit_is_named():
-    assert "max_rounds" in refusal(None, overrides=Overrides(max_rounds=101))
+@pytest.mark.parametrize("name", BUNDLED_PANELS)
+def test_a_bundled_panel_has_three_providers_and_uses_the_requested_preset(name: str) -> None:
+    panel = load_panel(name, {}).panel
+    other = load_panel(
+        name, {"JURY_USE_COLLABORATIVE": "false"}, Overrides(preset="adk-sequential", language="en")
+    ).panel
+
+    assert (name, {"openai", "anthropic", "google"}) == (
+        panel.name,
+        {seat.model.partition("/")[0] for seat in panel.seats},
+    )
+    discussion = other.discussion
+    assert ("sequential", 0.67, True) == (discussion.order, discussion.threshold, discussion.always_discuss)
+    assert other.final.judge is not None
+    assert "en" == other.language
 
 
-def test_a_judge_for_a_method_without_one_is_refused():
-    message = refusal(None, overrides=Overrides(method="median", judge_model="openai/gpt-4o"))
+def test_the_documents_panel_is_that_of_document_002() -> None:
+    panel = load_panel("documents", {}).panel
+    alone = load_panel("documents", {"JURY_USE_COLLABORATIVE": "false"}).panel
 
-    assert message.startswith("the judge model 'openai/gpt-4o' has no effect with the method median")
+    assert [
+        ("gpt-4o", "policy_compliance", "openai/gpt-4o", "陪審員A（ポリシー遵守性：gpt-4o）", "ポリシー遵守性"),
+        (
+            "claude-3-haiku-20240307",
+            "security_leak_risk",
+            "anthropic/claude-3-haiku-20240307",
+            "陪審員B（安全性・漏洩リスク：claude-3-haiku-20240307）",
+            "安全性・漏洩リスク検出",
+        ),
+        (
+            "gemini-2.5-flash",
+            "misuse_detection",
+            "google/gemini-2.5-flash",
+            "陪審員C（悪用検出：gemini-2.5-flash）",
+            "ユーザ意図との整合性",
+        ),
+    ] == [(seat.juror_id, seat.role, seat.model, seat.role_name, seat.role_focus) for seat in panel.seats]
+    assert ("google/gemini-2.5-pro", "parallel", 2.0) == (
+        panel.final.judge and panel.final.judge.model,
+        panel.discussion.order,
+        panel.discussion.threshold,
+    )
+    assert (0, "majority_vote") == (alone.discussion.max_rounds, alone.final.method)
 
 
-@pytest.mark.parametrize(
-    ("environ", "explicit", "expected"),
-    [
-        ({}, None, "sqlite:///jury.db"),
-        ({"JURY_STORE_URL": ""}, None, "sqlite:///jury.db"),
-        ({"JURY_STORE_URL": "postgresql://jury@db/jury"}, None, "postgresql://jury@db/jury"),
-        ({"JURY_STORE_URL": "nonsense"}, "sqlite:////var/jury.db", "sqlite:////var/jury.db"),
-    ],
-)
-def test_the_store_is_explicit_or_of_the_environment_or_beside_you(environ, explicit, expected):
-    assert expected == load_settings(environ, store_url=explicit).store_url
+def test_seats_beyond_three_take_the_roles_in_turn_and_those_of_one_model_get_distinct_ids(load: Load) -> None:
+    panel = load("seats: [{model: gpt-4o}, {model: gpt-4o}, {model: gpt-4o}, {model: gpt-4o}, {model: a/b}]").panel
+    most = load("seats:\n" + "- {model: a/b}\n" * 500).panel
+
+    roles = ["policy_compliance", "security_leak_risk", "misuse_detection"]
+    assert [*roles, *roles[:2]] == [seat.role for seat in panel.seats]
+    assert ("gpt-4o", "gpt-4o-2", "gpt-4o-3", "gpt-4o-4", "b") == panel.juror_ids
+    assert ("b", "b-2", "b-500") == (most.juror_ids[0], most.juror_ids[1], most.juror_ids[499])
 
 
-@pytest.mark.parametrize("url", ["jury.db", "mysql://u:pw@h/d", "sqlite://", "postgresql://u:pw@h", "http://[h/x"])
-def test_an_invalid_store_url_is_refused_without_its_password(url):
-    with pytest.raises(SettingError) as caught:
-        load_settings({"JURY_STORE_URL": url})
+def test_settings_of_the_panel_apply_to_every_seat_and_the_judge_unless_overridden(load: Load) -> None:
+    content = (
+        "settings: {temperature: 0.5, timeout_seconds: 30, tries: 2}\n"
+        "seats:\n"
+        "  - {model: a/b, settings: {temperature: 0.0, deadline_seconds: 90}}\n"
+        "  - {model: a/c}\n"
+        "final: {judge: {model: a/d, settings: {tries: 4, max_output_tokens: 500}}}\n"
+    )
+    found = [place.settings for place in load(content).panel.seats_and_judge]
+    other = load("seats: [{model: a/b, settings: {tries: 4}}]\nsettings: {tries: 2}", {"JURY_FINAL_JUDGE_MODEL": "a/z"})
 
-    assert (
-        str(caught.value)
-        == "JURY_STORE_URL: not a store's URL; write sqlite:///PATH or postgresql://USER@HOST/DATABASE"
+    assert [(0.0, 30, 2), (0.5, 30, 2), (0.5, 30, 4)] == [(s.temperature, s.timeout_seconds, s.tries) for s in found]
+    assert [(90, 8192), (600, 8192), (600, 500)] == [(s.deadline_seconds, s.max_output_tokens) for s in found]
+    assert [4, 2] == [place.settings.tries for place in other.panel.seats_and_judge]
+
+
+def test_no_seat_and_no_judge_falls_back_on_a_model_twice(load: Load) -> None:
+    panel = load(
+        "seats: [{model: gpt-4o, fallbacks: [gpt-4o, a/b, openai/gpt-4o, a/b, a/c]}]\n"
+        "final: {judge: {model: a/d, fallbacks: [a/d, a/b]}}\n"
+    ).panel
+
+    assert [("a/b", "a/c"), ("a/b",)] == [place.fallbacks for place in panel.seats_and_judge]
+
+
+def test_prompts_are_written_or_read_from_a_file_beside_the_panel(load: Load, tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "strict.md").write_text("\ufeffJudge by the letter.\nBe brief – always.\n")
+    (tmp_path / "judge.md").write_text("Weigh them.")
+
+    resolved = load(
+        "seats:\n"
+        "  - {model: a/b, juror_id: one, prompt_file: prompts/strict.md}\n"
+        "  - {model: a/b, juror_id: two, prompt: Be kind.}\n"
+        "final: {judge: {model: a/c, prompt_file: judge.md}}\n"
+    ).resolved
+
+    assert {"one": "Judge by the letter.\nBe brief – always.", "two": "Be kind."} == resolved.role_prompts
+    assert "Weigh them." == resolved.judge_prompt
+
+
+def test_a_preset_does_not_override_the_file(load: Load) -> None:
+    discussion = load("discussion: {max_rounds: 7}", preset="adk-sequential").panel.discussion
+
+    assert ("sequential", 7) == (discussion.order, discussion.max_rounds)
+
+
+@pytest.mark.parametrize("threshold", [0.01, 0.67, 1, 1.0, 2, 2.0])
+def test_shares_and_never_are_thresholds(threshold: float) -> None:
+    assert threshold == load_panel(None, {}, Overrides(threshold=threshold)).panel.discussion.threshold
+
+
+FILES: dict[str, str | bytes] = {
+    "nothing": "",
+    "a list": "- a\n",
+    "a field that there is not": "name: x\nseatz: []\n",
+    "a seat without a model": "seats:\n  - model: openai/x\n  - role: r\n",
+    "a method that there is not": "final:\n  method: coin\n",
+    "yes for a number": "discussion:\n  max_rounds: yes\n",
+    "off for a number": "discussion: {threshold: off}\n",
+    "on for a number": "seats:\n  - model: openai/x\n    window: on\n",
+    "yes in a rubric": "rubric: {a: yes, b: 5}\n",
+    "a key twice": "name: x\nname: y\n",
+    "a key twice below another": "final:\n  quorum: 1\n  quorum: 2\n",
+    "a list without an end": "name: [\n",
+    "two documents": "name: x\n--- \nname: y\n",
+    "an object of Python": "name: !!python/object:os.system x\n",
+    "a control character": "name: a\x01\n",
+    "other bytes": b"name: x\nlanguage: \xe9\n",
+    "a preset that there is not": "preset: nope\n",
+    "a model without a provider": "seats:\n  - model: llama\n",
+    **{f"a threshold of {one}": f"discussion: {{threshold: {one}}}\n" for one in (".nan", "-1", "67", "1.5")},
+    "maxima of another sum": "rubric: {safety: 40}\n",
+    "JSON with a key twice": '{"name": "x", "name": "y"}',
+    "JSON without an end": '{"name": ',
+    "seats that are no list": "seats: gpt-4o\n",
+    "a setting out of its range": "name: x\nsettings: {tries: 21}\n",
+    "a seat with the final judge's id": "seats: [{model: a/b}, {model: a/c, juror_id: final}]",
+    "too many seats": "name: x\nseats:\n" + "- {model: a/b, prompt_file: none.md}\n" * 501,
+    "far too many seats": "seats:\n" + "- {model: a/b}\n" * 30_000,
+    "far too many dimensions": "rubric: {" + ", ".join(f"a{n}: 1" for n in range(30_000)) + "}",
+    "far too many lists in lists": "seats: [" + ", ".join(["[" + "1, " * 1000 + "]"] * 300) + "]",
+    **{
+        f"near {word}": content
+        for word, content in {
+            "preset": "presett: independent\n",
+            "seats": "Seats: []\n",
+            "independent": "preset: independant\n",
+            "aisev": "rubric: aisevv\n",
+            "timeout_seconds": "settings:\n  timeout_second: 3\n",
+            "model": "seats:\n  - modle: x\n    model: simulated/juror\n",
+            "policy_compliance": "seats: [{model: simulated/juror, role: policy_complience}]\n",
+            "tries": "seats: [{model: simulated/juror, settings: {trys: 3}}]\n",
+            "median": "final: {method: medan}\n",
+            "model of the judge": "final: {judge: {modl: x}}\n",
+            "safe_pass": "final: {bands: {safe-pass: 80}}\n",
+            "parallel": "discussion: {order: paralel}\n",
+            "fixed": "discussion: {speakers: {kind: fixd}}\n",
+            "abstain": "answers: {safety_filter: abstains}\n",
+            "base_url": "providers: {openai: {base_ur: x}}\n",
+            "in_flight": "providers: {openai: {limits: {'gpt-*': {inflight: 2}}}}\n",
+            "pattern": "redact: [{patern: x}]\n",
+            "nothing": "quark: 1\n",
+        }.items()
+    },
+    **{
+        f"an endpoint with {what}": f"providers:\n  {provider}:\n    {written}\n"
+        for what, provider, written in (
+            ("another protocol", "local", "protocol: soap"),
+            ("another field", "local", "base_uri: x"),
+            ("another scheme", "openai", "base_url: ftp://x"),
+            ("a password", "openai", "base_url: https://u:pw@h/v1"),
+            ("a query", "openai", "base_url: https://h/v1?key=canary"),
+            ("a port out of range", "openai", "base_url: http://h:99999/v1"),
+            ("a line break", "openai", 'base_url: "http://h/\\r\\nX: y"'),
+            ("a key for a variable", "openai", "key_env: sk-canary"),
+            ("no call at once", "openai", "limits:\n      gpt-*:\n        in_flight: 0"),
+        )
+    },
+    "an endpoint without a protocol": "providers:\n  local: {}\n",
+    "an endpoint without a URL": "providers: {near: {protocol: openai}}\n",
+    "an endpoint in capitals": "providers:\n  Local: {protocol: openai}\n",
+    "an endpoint of simulated jurors": "providers:\n  simulated: {}\n",
+    "an endpoint that is a text": "providers: {openai: 'http://h/v1'}\n",
+    "endpoints in a list": "providers: [openai]\n",
+    **{
+        f"a key over plain http to {host}": (
+            f"providers:\n  a: {{protocol: openai, base_url: 'http://{host}/v1', key_env: A_KEY}}\n"
+        )
+        for host in ("h.example", "10.0.0.7:8000", "localhost.example", "127.0.0.1.example", "[fe80::1]")
+    },
+    **{
+        f"a key in {field}": f"providers:\n  openai:\n    protocol: openai\n    {field}: sk-canary\n"
+        for field in ("key", "api_key", "API-Key", "token", "auth_token", "password", "headers")
+    },
+    **{
+        f"a prompt of {what}": f"seats:\n  - model: a/b\n    {written}\n"
+        for what, written in {
+            "no file": "prompt_file: none.md",
+            "an empty file": "prompt_file: empty.md",
+            "other bytes": "prompt_file: latin.md",
+            "a large file": "prompt_file: large.md",
+            "a folder": "prompt_file: .",
+            "a pipe": "prompt_file: pipe.md",
+            "a device": "prompt_file: /dev/zero",
+            "a number": "prompt_file: 7",
+            "a file and a text": "prompt_file: x.md\n    prompt: y",
+        }.items()
+    },
+    "a rule of redaction without an end": "redact:\n  - {pattern: '(', replace: x}\n",
+    "a rule that matches nothing": "redact:\n  - {pattern: 'x*', replace: x}\n",
+    "a rule of groups that are too deep": f"redact:\n  - {{pattern: '{'(' * 450}a{')' * 450}', replace: x}}\n",
+    "a rule without a replacement": "redact:\n  - {pattern: x}\n",
+    "a rule of both kinds": "redact:\n  - {redactor: n, replace: x}\n",
+    "a redactor that there is not": "redact:\n  - {redactor: nobody}\n",
+    "a rule of a number": "redact:\n  - {pattern: 7, replace: x}\n",
+}
+JSON_FILES = {
+    "nothing in JSON": "",
+    "no JSON": '{"name":\n"x" "y"}',
+    "a key twice in JSON": '{"name": "x", "name": "y"}',
+    "a seat without a model in JSON": '{"seats": [{"role": "r"}]}',
+}
+
+
+def test_a_file_that_cannot_be_used_is_named_with_line_field_and_remedy(
+    refusals: RefusalTables, load: Load, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.md").write_text(" \n")
+    (tmp_path / "latin.md").write_bytes(b"a\n\xe9\n")
+    (tmp_path / "large.md").write_text("x" * (1 << 20) + "y")
+    os.mkfifo(tmp_path / "pipe.md")
+    said: dict[str, str] = {}
+    for table, name in ((FILES, "panel.yaml"), (JSON_FILES, "panel.json")):
+        for row, content in table.items():
+            with pytest.raises(PanelFileError) as refused:
+                load(content, name=name)
+            said[row] = str(refused.value)
+            assert "\n" not in said[row]
+            assert "canary" not in said[row]
+
+    refusals.compare("panel_files", said)
+
+
+@pytest.mark.full
+def test_a_rule_whose_groups_each_double_the_size_is_given_up(load: Load) -> None:
+    with pytest.raises(PanelFileError, match="compiling it takes more than 3 CPU seconds or 1 GiB"):
+        load(f"redact:\n  - {{pattern: '{'(?:' * 140}a{'){2}' * 140}', replace: x}}\n")
+
+
+SETTINGS: dict[str, tuple[str | None, dict[str, str], dict[str, Any]]] = {
+    "a name that is neither preset nor file": ("paralel", {}, {}),
+    "a file that is missing": ("nowhere/panel.yaml", {}, {}),
+    **{
+        f"JURY_{name} {value}": (None, {f"JURY_{name}": value}, {})
+        for name, values in {
+            "USE_COLLABORATIVE": ("maybe",),
+            "MAX_DISCUSSION_ROUNDS": ("-1", "101", "²"),
+            "CONSENSUS_THRESHOLD": ("two", "inf", "0", "3", "67", "100"),
+            "FINAL_JUDGMENT_METHOD": ("coin", "medain"),
+            "FINAL_JUDGE_MODEL": ("llama",),
+        }.items()
+        for value in values
+    },
+    "too many rounds": (None, {}, {"max_rounds": 101}),
+    "a judge for a method without one": (None, {}, {"method": "median", "judge_model": "openai/gpt-4o"}),
+    **{
+        f"a threshold of {one}": (None, {}, {"threshold": one}) for one in (67, 1.01, 0, -1, float("nan"), float("inf"))
+    },
+}
+
+
+def test_names_variables_and_arguments_that_cannot_be_used_are_named_with_what_they_may_be(
+    refusals: RefusalTables,
+) -> None:
+    refusals.check(
+        "panel_settings", SETTINGS, lambda row: load_panel(row[0], row[1], Overrides(**row[2])), PanelFileError
     )
 
 
-def test_artifact_hosts_are_separated_by_commas():
-    hosts = load_settings({"JURY_ARTIFACT_HOSTS": " A.example ,b.example:8443,"}).artifact_hosts
+def test_prices_of_a_file_name_the_nearest_field(tmp_path: Path) -> None:
+    (tmp_path / "prices.toml").write_text('[[price]]\nmodels = ["a/b"]\ninput = 1.0\noutput = 1.0\nutil = 2030-01-01\n')
 
-    assert {"a.example", "b.example:8443"} == hosts
+    with pytest.raises(JuryError, match=r"util: there is no such field \(did you mean until\?\)"):
+        load_prices(str(tmp_path / "prices.toml"))
+
+
+URLS = {"of a file": "jury.db", "of another database": "mysql://u:pw@h/d", "of nothing": "sqlite://"}
+URLS |= {"without a database": "postgresql://u:pw@h", "without an end": "http://[h/x"}
+
+
+def test_the_store_is_explicit_or_of_the_environment_or_beside_you(refusals: RefusalTables) -> None:
+    postgres, explicit = "postgresql://jury@db/jury", "sqlite:////var/jury.db"
+    found = [load_settings(environ).store_url for environ in ({}, {"JURY_STORE_URL": ""}, {"JURY_STORE_URL": postgres})]
+
+    assert ["sqlite:///jury.db", "sqlite:///jury.db", postgres] == found
+    assert explicit == load_settings({"JURY_STORE_URL": "nonsense"}, store_url=explicit).store_url
+    refusals.check("store_urls", URLS, lambda url: load_settings({"JURY_STORE_URL": url}), SettingError)
+    assert {"a.example", "b.example:8443"} == load_settings(
+        {"JURY_ARTIFACT_HOSTS": " A.example ,b.example:8443,"}
+    ).artifact_hosts
+
+
+SEATS = "seats:\n  - {model: local/m, juror_id: a}\n"
+
+
+def test_endpoints_are_read_by_name_in_yaml_and_json(load: Load) -> None:
+    loaded = load(
+        SEATS
+        + "providers:\n"
+        + "  local: {protocol: openai, base_url: 'http://127.0.0.1:8000/v1', key_env: LOCAL_KEY}\n"
+        + "  google: {api_version: v1beta, limits: {'gemini-*': {requests_per_minute: 60, in_flight: 8}}}\n"
+    )
+    in_json = '{"providers": {"local": {"protocol": "anthropic", "base_url": "http://h"}}}'
+
+    assert {
+        "local": Endpoint(protocol="openai", base_url="http://127.0.0.1:8000/v1", key_env="LOCAL_KEY"),
+        "google": Endpoint(api_version="v1beta", limits={"gemini-*": Limits(requests_per_minute=60, in_flight=8)}),
+    } == dict(loaded.endpoints)
+    assert ("local/m", "google/gemini-2.5-pro") == loaded.panel.models
+    assert "anthropic" == load(in_json, name="panel.json").endpoints["local"].protocol
+    assert {} == dict(load("preset: independent\n").endpoints)
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "base_url: 'http://127.0.0.1:8000/v1', key_env: A_KEY",
+        "base_url: 'http://[::1]/v1', key_env: A_KEY",
+        "base_url: 'http://models.localhost/v1', key_env: A_KEY",
+        "base_url: 'https://h.example/v1', key_env: A_KEY",
+        "base_url: 'http://h.example/v1'",
+        "base_url: 'http://h.example/v1', key_env: A_KEY, plain_http: true",
+    ],
+)
+def test_a_key_is_sent_over_tls_or_loopback_or_with_explicit_permission(load: Load, endpoint: str) -> None:
+    assert "a" in load(f"providers:\n  a: {{protocol: openai, {endpoint}}}\n").endpoints
+
+
+HEADERS = {"OPENAI_CUSTOM_HEADERS": "X-Gateway: secret", "OPENAI_ORG_ID": "org-1"}
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "environ", "line"),
+    [
+        ({"base_url": "https://H.example:1/v1", "key_env": "K"}, {}, "K is sent to https://h.example:1"),
+        ({"key_env": "AWS_SECRET"}, {}, "AWS_SECRET is sent to https://api.openai.com"),
+        ({"key_env": "K"}, {"OPENAI_BASE_URL": "https://u:pw@p.example/v1"}, "K is sent to https://p.example"),
+        ({"key_env": "K"}, {"OPENAI_BASE_URL": "http://127.0.0.1:1"}, None),
+        ({"key_env": "OPENAI_API_KEY"}, {}, None),
+        ({"base_url": "https://api.openai.com/v1", "key_env": "OPENAI_API_KEY"}, {}, None),
+        ({"base_url": "http://127.0.0.1/v1", "key_env": "K"}, {}, None),
+        ({"base_url": "https://h.example/v1"}, {}, None),
+        (
+            {"base_url": "https://h.example/v1"},
+            HEADERS,
+            "OPENAI_CUSTOM_HEADERS, OPENAI_ORG_ID is sent in headers to https://h.example",
+        ),
+        ({"base_url": "http://127.0.0.1/v1"}, HEADERS, None),
+        ({"base_url": "https://api.openai.com/v1"}, HEADERS, None),
+    ],
+)
+def test_the_destination_of_each_key_is_printed_before_a_call(
+    endpoint: dict[str, str], environ: dict[str, str], line: str | None
+) -> None:
+    panel = resolve(PanelSpec(preset="independent", seats=(SeatSpec(model="a/m"),)), ["a"]).panel
+    endpoints = {
+        "a": Endpoint.model_validate({"protocol": "openai", **endpoint}),
+        "unused": Endpoint(protocol="openai", key_env="X"),
+    }
+
+    assert (() if line is None else (f"the value of {line} (provider a)",)) == key_destinations(
+        panel, endpoints, environ
+    )
+
+
+RECEIVING = {
+    "preset": "independent",
+    "seats": [
+        {"model": "gpt-5.5", "fallbacks": ["gemini-3.8-flash", "local/spare"]},
+        {"model": "simulated/juror"},
+        {"model": "local/m"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("environ", "openai", "google"),
+    [
+        ({}, "https://api.openai.com (openai: gpt-5.5)", ""),
+        (
+            {"OPENAI_BASE_URL": "http://user:secret@10.0.0.5:8000/v1"},
+            "http://10.0.0.5:8000 (openai: gpt-5.5) by OPENAI_BASE_URL, which is not api.openai.com",
+            "",
+        ),
+        (
+            None,
+            "https://api.openai.com (openai: gpt-5.5), or where OPENAI_BASE_URL on the cluster's nodes leads",
+            ", or where GOOGLE_GEMINI_BASE_URL on the cluster's nodes leads",
+        ),
+    ],
+)
+def test_all_recipients_of_a_case_are_named_with_their_address(
+    environ: dict[str, str] | None, openai: str, google: str
+) -> None:
+    panel = resolve(PanelSpec.model_validate(RECEIVING), ["local"]).panel
+    endpoints = {"local": Endpoint(protocol="anthropic", base_url="https://models.example/x")}
+    to = "case data may be sent to"
+
+    assert (
+        f"{to} {openai}",
+        f"{to} https://generativelanguage.googleapis.com (google: gemini-3.8-flash as a fallback){google}",
+        f"{to} https://models.example (local: spare as a fallback, m), which is not api.anthropic.com",
+        "simulated (juror): no model is called, nothing is sent",
+    ) == recipients(panel, endpoints, environ)
+
+
+def test_a_final_judge_that_is_a_seats_model_is_named_and_a_gemini_model_has_no_implicit_fallback() -> None:
+    def panel(seat: str, judge: str) -> ResolvedPanel:
+        written = {"seats": [{"model": seat, "juror_id": "a"}], "final": {"judge": {"model": judge}}}
+        return resolve(PanelSpec.model_validate(written))
+
+    assert "openai/gpt-5.5 is also the model of a" in str(
+        self_judging_warning(panel("gpt-5.5", "openai/gpt-5.5").panel)
+    )
+    assert self_judging_warning(panel("gpt-5.5", "openai/gpt-5.4-mini").panel) is None
+    assert ("google/gemini-3.5-flash-lite", "google/gemini-3.8-flash") == panel(
+        "gemini-3.5-flash-lite", "gemini-3.8-flash"
+    ).panel.models
+
+
+WINDOWS = PanelSpec.model_validate(
+    {
+        "seats": [
+            {"model": "openai/gpt-5.4", "fallbacks": ["openai/gpt-4o"], "juror_id": "a"},
+            {"model": "openai/gpt-5.4", "juror_id": "b", "fallbacks": [], "window": 50_000},
+            {"model": "own/m", "juror_id": "c", "fallbacks": []},
+        ],
+        "final": {"method": "final_judge", "judge": {"model": "anthropic/claude-haiku-4-5", "fallbacks": []}},
+    }
+)
+
+
+def windows(panel: LoadedPanel | ResolvedPanel) -> list[int | None]:
+    return [place.window for place in any_panel(panel, {}, Overrides()).resolved.panel.seats_and_judge]
+
+
+def test_known_windows_are_written_out_under_prompts_2_and_are_no_part_of_what_a_panel_is() -> None:
+    bare = resolve(WINDOWS, prompts=2)
+    loaded = LoadedPanel(bare, {"own": Endpoint(window=9_000)})
+    older = LoadedPanel(resolve(WINDOWS, prompts=1), {"own": Endpoint(window=9_000)})
+    filled = any_panel(loaded, {}, Overrides()).resolved
+
+    assert [128_000, 50_000, 9_000, 200_000] == windows(loaded)
+    assert [128_000, 50_000, None, 200_000] == windows(bare)
+    assert older == any_panel(older, {}, Overrides())
+    assert bare.panel != filled.panel
+    assert () == panel_differences(bare, filled)
+    assert 1 == len({panel_fingerprint(one.panel.model_dump(mode="json")) for one in (bare, filled)})
+
+
+@pytest.mark.parametrize(
+    ("judge", "models", "found"),
+    [
+        (None, {"b": "openai/gpt-4o"}, [128_000, None, None, 200_000]),
+        (None, {"b": "openai/gpt-5.4"}, [128_000, 50_000, None, 200_000]),
+        ("openai/gpt-4.1", {}, [128_000, 50_000, None, None]),
+        ("anthropic/claude-haiku-4-5", {}, [128_000, 50_000, None, 200_000]),
+    ],
+)
+def test_another_model_does_not_take_over_the_window(
+    judge: str | None, models: dict[str, str], found: list[int | None]
+) -> None:
+    filled = any_panel(LoadedPanel(resolve(WINDOWS, prompts=2)), {}, Overrides()).resolved
+    changed = changed_panel(filled, Overrides(judge_model=judge), models)
+
+    assert found == [place.window for place in changed.panel.seats_and_judge]
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("", [("note", "; so that cases are compared with it, write window: 20000 at providers.own")]),
+        (
+            ", window: 32000",
+            [("warning", ", fewer than the 32,000 that are assumed; write window: 20000 at providers.own")],
+        ),
+        (", window: 20000", []),
+        (", window: 16000", []),
+    ],
+)
+async def test_a_window_that_a_server_names_is_said_where_nothing_or_more_was_assumed(
+    load: Load, written: str, found: list[tuple[str, str]]
+) -> None:
+    async with simulation_server(window=20_000) as server:
+        own = f"{{protocol: openai, base_url: '{server.url}/v1'{written}}}"
+        panel = load(f"providers: {{own: {own}}}\nseats: [{{model: own/m}}]\nfinal: {{method: median}}\n")
+        said = [(one.mark, one.line) async for one in probed(panel)]
+
+    news = "own/m: its server says that its window is 20,000 tokens"
+    assert [(mark, f"{news}{line}") for mark, line in found] == [one for one in said if "window" in one[1]]

@@ -8,21 +8,23 @@ from typing import Any
 
 import pytest
 
-from jury_analysis.ballots import SCHEMA
-from jury_analysis.panel_worth import PanelWorth, Recount, WorthOptions, panel_worth
-from jury_analysis.scale import OURS
+from jury_analysis import OURS, SCHEMA, PanelWorth, WorthOptions
+from jury_analysis.panel_worth import Recount, panel_worth
 from jury_analysis.vote_matrix import vote_matrix
-from jury_debate.panel_spec import read_spec
-from jury_judge import Jury
+from jury_debate import read_spec
+from jury_judge import Jury, stored_ballots
 from jury_judge.statistics.panel_recounts import PanelRecount
-from jury_judge.tables.ballot_sources import stored_ballots
-from jury_providers.simulated.prompt import Prompt
-from jury_store.opening import open_store
+from jury_providers import Prompt
+from jury_store import open_store
 from support.biased_jurors import Bias, jurors, rows
 from support.calibrations import calibrated
 
 SEATS = ("lenient", "middle", "strict", "other")
-METHODS = ("majority_vote", "weighted_average", "median")
+METHODS = [
+    "weighted_average",
+    *(pytest.param(method, marks=pytest.mark.full) for method in ("majority_vote", "median")),
+]
+EVERY_METHOD = ["majority_vote", "weighted_average", "median"]
 
 
 def panel(seats: tuple[str, ...], method: str, *, rounds: int) -> dict[str, Any]:
@@ -75,7 +77,7 @@ def example_rows(number: int) -> list[dict[str, Any]]:
 async def test_the_first_seats_of_simulated_jurors_judge_as_if_they_had_sat_alone(tmp_path: Path, method: str) -> None:
     """A simulated juror's mood depends on its letter and role, which the first seats keep."""
     url = f"sqlite:///{tmp_path / 'jury.db'}"
-    cases = example_rows(8)
+    cases = example_rows(4)
     await judged(url, "all", panel(SEATS, method, rounds=2), cases)
     by_recount = recounted(url, "all")
 
@@ -111,7 +113,7 @@ async def test_a_subset_judges_as_if_it_had_sat_alone(tmp_path: Path, method: st
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EVERY_METHOD)
 async def test_every_subset_judges_as_if_it_had_sat_alone(tmp_path: Path, method: str) -> None:
     await check_subsets(f"sqlite:///{tmp_path / 'jury.db'}", method, 40, lambda _subset: True)
 

@@ -4,164 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from judge.test_exports import of
-from jury_cases.errors import CaseFileError
-from jury_cases.files import CaseFiles
-from jury_cases.options import CaseOptions
-from jury_cases.rows import RowReading, read_case
-from jury_events.case import Case
-
-
-def result(**response: Any) -> Case:
-    row = {"testIdx": 1, "vars": {}, "prompt": {"raw": "Pay."}, "response": {"output": "Paid.", **response}}
-    return read_case(row, RowReading(format="promptfoo"), default_id="first")
+from support.described_cases import outcome, outcome_of
+from support.refusals import RefusalTables
 
 
 def used(name: str, **fields: Any) -> dict[str, Any]:
     return {"id": f"id-{name}", "name": name, "input": {"of": name}, "output": f"{name} done", **fields}
 
 
-def test_the_calls_of_a_sub_agent_stand_between_its_call_and_its_result() -> None:
-    calls = [used("Task"), used("read", parentToolUseId="id-Task"), used("write", parentToolUseId=None)]
-
-    case = result(metadata={"toolCalls": calls})
-
-    assert [
-        ("tool_call", 'Task {"of": "Task"}'),
-        ("tool_call", 'read {"of": "read"}'),
-        ("tool_result", "read done"),
-        ("tool_result", "Task done"),
-        ("tool_call", 'write {"of": "write"}'),
-        ("tool_result", "write done"),
-        ("assistant", "Paid."),
-    ] == of(case)[1:]
-    assert () == case.omissions(images_seen=True)
-
-
-def test_calls_whose_parents_form_a_cycle_are_all_shown() -> None:
-    calls = [used("a", parentToolUseId="id-b"), used("b", parentToolUseId="id-a"), used("c", parentToolUseId="id-c")]
-
-    case = result(metadata={"toolCalls": calls})
-
-    assert {"a done", "b done", "c done"} <= {text for kind, text in of(case) if kind == "tool_result"}
-    assert 8 == len(of(case))
-
-
-def test_a_call_that_never_returned_has_no_result() -> None:
-    (call, answer) = of(result(metadata={"toolCalls": [{"id": "a", "type": "web_search", "status": "failed"}]}))[1:]
-
-    assert (("tool_call", "web_search "), ("assistant", "Paid.")) == (call, answer)
-
-
-@pytest.mark.parametrize("calls", ["x", [1], {"a": 1}, [["a"]]])
-def test_tool_calls_of_another_form_are_reported(calls: Any) -> None:
-    assert ("not_shown", "field toolCalls") in of(result(metadata={"toolCalls": calls}))
-
-
-def test_what_tools_of_a_protocol_returned_is_not_the_models_text() -> None:
-    calls = [used("look"), used("pay", is_error=True)]
-    output = "MCP Tool Result (look): look done\nMCP Tool Error (pay): pay done"
-
-    assert [] == [one for one in of(result(output=output, metadata={"toolCalls": calls})) if one[0] == "assistant"]
-
-
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"reasoning": "Why."}, [("reasoning", "Why."), ("assistant", "Paid.")]),
-        ({"reasoning": [{"type": "x", "thought": "Why."}]}, [("reasoning", "Why."), ("assistant", "Paid.")]),
-        ({"reasoning": [{"type": "x", "y": 1}]}, [("not_shown", "reasoning"), ("assistant", "Paid.")]),
-        ({"isRefusal": True}, [("refusal", "Paid.")]),
-        ({"isRefusal": True, "output": {"a": 1}}, [("assistant", '{"a": 1}')]),
-        ({"finishReason": "length"}, [("assistant", "Paid."), ("event", "end of the answer: length")]),
-        (
-            {"output": "Content filtered by provider", "isRefusal": True, "finishReason": "content_filter"},
-            [("event", "end of the answer: content_filter")],
-        ),
-        ({"guardrails": {"flagged": True}}, [("assistant", "Paid.")]),
-        (
-            {"guardrails": {"flagged": True, "flaggedInput": True, "reason": "a number"}},
-            [("assistant", "Paid."), ("event", "flagged by a guardrail: input: a number")],
-        ),
-        ({"raw": json.dumps({"id": "r", "content": [{"type": "text", "text": "Paid."}]})}, [("assistant", "Paid.")]),
-        ({"raw": {"more": "Unsaid."}}, [("assistant", "Paid."), ("not_shown", "raw response of the provider")]),
-        ({"raw": "Unsaid."}, [("assistant", "Paid."), ("not_shown", "raw response of the provider")]),
-        ({"audio": {"data": "AAAA"}}, [("assistant", "Paid."), ("not_shown", "audio")]),
-        ({"output": "AAAA", "isBase64": True}, [("not_shown", "output in base64")]),
-        ({"metadata": {"note": "x" * 301}}, [("assistant", "Paid."), ("not_shown", "field note")]),
-        (
-            {"conversationEnded": True, "conversationEndReason": "closed"},
-            [("assistant", "Paid."), ("event", "end of the conversation: closed")],
-        ),
-        (
-            {"metadata": {"permissionDenials": [{"tool_use_id": "a"}]}},
-            [("assistant", "Paid."), ("not_shown", "call that was not permitted")],
-        ),
-    ],
-)
-def test_what_a_provider_returns_beside_the_output(fields: dict[str, Any], expected: list[tuple[str, str]]) -> None:
-    assert expected == of(result(**fields))[1:]
-
-
-def test_short_values_of_a_providers_metadata_are_metadata() -> None:
-    case = result(metadata={"numTurns": 3, "http": {"status": 200}}, sessionId="s", guardrails={"flagged": True})
-
-    assert {"response.numTurns": 3, "session_id": "s", "flagged": True} == case.metadata
-
-
-def table(folder: Path, text: str) -> list[Case]:
-    path = folder / "table.csv"
-    path.write_text(text, encoding="utf-8")
-    return list(CaseFiles([path]))
-
-
-GROUP = "Status,Score,Named Scores,Grader Reason,Comment"
-
-
-def test_each_output_of_a_table_is_a_case(tmp_path: Path) -> None:
-    text = f"word,[a] Say {{{{word}}}}.,{GROUP},[a] Say {{{{word}}}}.,{GROUP}\nX,1,PASS,1.00,,,,2,FAIL,0.00,,Bad.,\n"
-
-    first, second = table(tmp_path, text)
-
-    assert [("user", "Say X."), ("assistant", "1")] == of(first)
-    assert [("user", "Say X."), ("assistant", "2")] == of(second)
-    assert ("table-1-prompt-1", "row-1", "Bad.") == (second.case_id, second.cluster, second.metadata["reason"])
-
-
-@pytest.mark.parametrize(
-    ("header", "cells", "asked"),
-    [
-        ("word,[a] v1", "X", "X"),
-        ("word,name,[a] v1", "X,Y", "word: X\nname: Y"),
-        ("word,[a] {% if word %}{{word}}{% endif %}", "X", "X"),
-        ("word,[a] {{other}}", "X", "X"),
-        ("[a] Hello.", None, "Hello."),
-        ("word,[a] {{word}}", "'=X", "=X"),
-        ("word,[a] {{word}}", "'-5", "'-5"),
-        ("word,[a] {{word}}", "'quoted'", "'quoted'"),
-    ],
-)
-def test_the_request_of_a_table_is_the_template_or_the_variables(
-    header: str, cells: str | None, asked: str, tmp_path: Path
-) -> None:
-    before = "" if cells is None else f"{cells},"
-
-    (case,) = table(tmp_path, f"{header},{GROUP}\n{before}done,PASS,1.00,,,\n")
-
-    assert asked == case.scenarios[0].question.prompt
-
-
-def test_an_error_of_a_table_is_the_runs(tmp_path: Path) -> None:
-    (case,) = table(tmp_path, f"word,[a] {{{{word}}}},{GROUP}\nX,,ERROR,0.00,,,\n")
-
-    assert "the run failed; the table does not say why" == case.scenarios[0].execution.error
-
-
-def test_names_are_repeated_in_tables_of_promptfoo_alone(tmp_path: Path) -> None:
-    with pytest.raises(CaseFileError, match="two columns are named 'Status'"):
-        table(tmp_path, "question,response,Status,Status\na,b,c,d\n")
+def calls(*listed: Any) -> dict[str, Any]:
+    return {"metadata": {"toolCalls": list(listed)}}
 
 
 ITEMS = [
@@ -169,60 +21,121 @@ ITEMS = [
     {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Paid."}]},
     {"type": "function_call", "call_id": "c", "name": "pay", "arguments": "{}"},
 ]
+SAID_RAW = json.dumps({"id": "r", "content": [{"type": "text", "text": "Paid."}]})
+ENDED = {"conversationEnded": True, "conversationEndReason": "closed"}
+FILTERED = {"output": "Content filtered by provider", "isRefusal": True, "finishReason": "content_filter"}
+INCOMPLETE = {"id": "r", "object": "response", "output": ITEMS, "incomplete_details": {"reason": "max_output_tokens"}}
+PROTOCOL = "MCP Tool Result (look): look done\nMCP Tool Error (pay): pay done"
 
-
-def test_the_items_of_a_response_are_read_in_place_of_its_text() -> None:
-    raw = {"id": "r", "object": "response", "output": ITEMS, "incomplete_details": {"reason": "max_output_tokens"}}
-
-    case = result(raw=raw, output='Reasoning: Why.\nPaid.\n{"type": "function_call"}')
-
-    assert [
-        ("reasoning", "Why."),
-        ("assistant", "Paid."),
-        ("tool_call", "pay {}"),
-        ("event", "end of the answer: max_output_tokens"),
-    ] == of(case)[1:]
-
-
-def test_an_output_that_was_transformed_is_shown_as_it_is() -> None:
-    case = result(raw={"object": "response", "output": ITEMS}, output="PAID")
-
-    assert [("assistant", "PAID"), ("not_shown", "raw response of the provider")] == of(case)[1:]
-
+RESPONSES: dict[str, dict[str, Any]] = {
+    "the calls of a sub-agent stand between its call and its result": calls(
+        *(used("Task"), used("read", parentToolUseId="id-Task"), used("write", parentToolUseId=None))
+    ),
+    "calls whose parents form a cycle are all shown": calls(
+        *(used("a", parentToolUseId="id-b"), used("b", parentToolUseId="id-a"), used("c", parentToolUseId="id-c"))
+    ),
+    "a call that never returned has no result": calls({"id": "a", "type": "web_search", "status": "failed"}),
+    **{f"calls that are {written}": {"metadata": {"toolCalls": written}} for written in ("x", [1], {"a": 1}, [["a"]])},
+    "what tools of a protocol returned is not the model's text": {
+        "output": PROTOCOL,
+        **calls(used("look"), used("pay", is_error=True)),
+    },
+    "reasoning": {"reasoning": "Why."},
+    "reasoning in blocks": {"reasoning": [{"type": "x", "thought": "Why."}]},
+    "reasoning of another form": {"reasoning": [{"type": "x", "y": 1}]},
+    "a refusal": {"isRefusal": True},
+    "a refusal that is no text": {"isRefusal": True, "output": {"a": 1}},
+    "an answer that was cut": {"finishReason": "length"},
+    "an answer that was filtered": FILTERED,
+    "a guardrail without a reason": {"guardrails": {"flagged": True}},
+    "a guardrail with a reason": {"guardrails": {"flagged": True, "flaggedInput": True, "reason": "a number"}},
+    "a raw response that says the same": {"raw": SAID_RAW},
+    "a raw response that says more": {"raw": {"more": "Unsaid."}},
+    "a raw text that says more": {"raw": "Unsaid."},
+    "audio": {"audio": {"data": "AAAA"}},
+    "an output in base64": {"output": "AAAA", "isBase64": True},
+    "a long field of the metadata": {"metadata": {"note": "x" * 301}},
+    "short fields of the metadata": {
+        "metadata": {"numTurns": 3, "http": {"status": 200}},
+        "sessionId": "s",
+        "guardrails": {"flagged": True},
+    },
+    "the end of the conversation": ENDED,
+    "a call that was not permitted": {"metadata": {"permissionDenials": [{"tool_use_id": "a"}]}},
+    "the items of a response are read in place of its text": {
+        "raw": INCOMPLETE,
+        "output": 'Reasoning: Why.\nPaid.\n{"type": "function_call"}',
+    },
+    "an output that was transformed is shown as it is": {
+        "raw": {"object": "response", "output": ITEMS},
+        "output": "PAID",
+    },
+}
 
 CALL = '{"type":"tool_use","id":"c","name":"pay","input":{"a":1}}'
+OUTPUTS = {
+    "all blocks": f"Thinking: One.\n\nTwo.\nSignature: c2ln\n\nPaid.\n\nAll.\n\n{CALL}",
+    "a redacted thought": "Redacted Thinking: AAAA\n\nPaid.",
+    "a text that begins as a thought": "Thinking: is hard.\n\nPaid.",
+    "an object that is no block": 'Paid.\n\n{"a": 1}',
+}
 
 
-@pytest.mark.parametrize(
-    ("output", "expected"),
-    [
-        (
-            f"Thinking: One.\n\nTwo.\nSignature: c2ln\n\nPaid.\n\nAll.\n\n{CALL}",
-            [("reasoning", "One.\n\nTwo."), ("assistant", "Paid.\n\nAll."), ("tool_call", 'pay {"a": 1}')],
-        ),
-        (
-            "Redacted Thinking: AAAA\n\nPaid.",
-            [("not_shown", "reasoning that the provider encrypted"), ("assistant", "Paid.")],
-        ),
-        ("Thinking: is hard.\n\nPaid.", [("assistant", "Thinking: is hard.\n\nPaid.")]),
-        ('Paid.\n\n{"a": 1}', [("assistant", 'Paid.\n\n{"a": 1}')]),
-    ],
-)
-def test_the_blocks_of_anthropics_output_are_read(output: str, expected: list[tuple[str, str]]) -> None:
-    row = {"testIdx": 1, "vars": {}, "prompt": {"raw": "Pay."}, "response": {"output": output}}
-    provider = {"provider": {"id": "anthropic:messages:claude"}}
-
-    case = read_case({**row, **provider}, RowReading(format="promptfoo"), default_id="first")
-
-    assert expected == of(case)[1:]
-    assert [("assistant", output)] == of(result(output=output))[1:]
+def a_row(**response: Any) -> dict[str, Any]:
+    said = {"output": "Paid.", **response}
+    return {"testIdx": 1, "vars": {}, "prompt": {"raw": "Pay."}, "response": said}
 
 
-@pytest.mark.parametrize("form", ["promptfoo-table", "langfuse-observations"])
-@pytest.mark.parametrize("line", ["[1]", '{"Named Scores": 1}', "[[]]", '{"traceId": []}'])
-def test_a_row_of_another_form_is_read_or_refused_in_one_line(form: str, line: str, tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_text(f"{line}\n", encoding="utf-8")
+def test_what_a_provider_returns_beside_the_output_is_shown_or_named(printed: RefusalTables, tmp_path: Path) -> None:
+    rows = {name: a_row(**response) for name, response in RESPONSES.items()}
+    for name, output in OUTPUTS.items():
+        rows[f"{name} of Anthropic"] = {**a_row(output=output), "provider": {"id": "anthropic:messages:claude"}}
+        rows[f"{name} of another provider"] = a_row(output=output)
 
-    with pytest.raises(CaseFileError, match=r"^\S*rows\.jsonl:1: [^\n]+$"):
-        list(CaseFiles([path], CaseOptions(format=form)))
+    printed.compare("promptfoo", {name: outcome(tmp_path, row, format="promptfoo") for name, row in rows.items()})
+
+
+GROUP = "Status,Score,Named Scores,Grader Reason,Comment"
+HEADERS = {
+    "a header without the word": ("word,[a] v1", "X"),
+    "a header without the words": ("word,name,[a] v1", "X,Y"),
+    "a template with a condition": ("word,[a] {% if word %}{{word}}{% endif %}", "X"),
+    "a template with another word": ("word,[a] {{other}}", "X"),
+    "a template without words": ("[a] Hello.", None),
+    "a formula": ("word,[a] {{word}}", "'=X"),
+    "a number behind a quote": ("word,[a] {{word}}", "'-5"),
+    "a text in quotes": ("word,[a] {{word}}", "'quoted'"),
+}
+TABLES = {
+    "each output of a row is a case": (
+        f"word,[a] Say {{{{word}}}}.,{GROUP},[a] Say {{{{word}}}}.,{GROUP}\nX,1,PASS,1.00,,,,2,FAIL,0.00,,Bad.,\n"
+    ),
+    **{
+        name: f"{header},{GROUP}\n{'' if cells is None else f'{cells},'}done,PASS,1.00,,,\n"
+        for name, (header, cells) in HEADERS.items()
+    },
+    "a run that failed": f"word,[a] {{{{word}}}},{GROUP}\nX,,ERROR,0.00,,,\n",
+    "names are repeated in tables of promptfoo alone": "question,response,Status,Status\na,b,c,d\n",
+}
+
+
+def test_each_output_of_a_table_is_a_case(printed: RefusalTables, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+
+    def cases_of(text: str) -> str:
+        path.write_text(text, encoding="utf-8")
+        return outcome_of(path)
+
+    printed.compare("promptfoo_tables", {name: cases_of(text) for name, text in TABLES.items()})
+
+
+def test_a_row_of_another_form_is_refused(printed: RefusalTables, tmp_path: Path) -> None:
+    rows: list[Any] = [[1], {"Named Scores": 1}, [[]], {"traceId": []}]
+    printed.compare(
+        "other_forms",
+        {
+            f"{json.dumps(row)} as {form}": outcome(tmp_path, row, format=form)
+            for form in ("promptfoo-table", "langfuse-observations")
+            for row in rows
+        },
+    )

@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_debate.prompts import PROMPTS
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_debate import PROMPTS, PanelSpec, resolve
+from jury_events import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_judge.runs.rehearsal import Rehearsal
-from jury_views.page import Page, TextSpan
-from jury_views.plain_prompt import marker_in, plain_prompt
+from jury_views import Page, TextSpan, marker_in
+from jury_views.plain_prompt import plain_prompt
 
 MAKEFILE = "build:\n\tcc  -o x x.c   \n\n\t@echo 'kz: done'\n"
 

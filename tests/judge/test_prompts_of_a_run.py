@@ -5,18 +5,17 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_debate.calibrated import panel_digest, prompts_digest
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate import PanelSpec, ResolvedPanel, panel_digest, prompts_digest, resolve
 from jury_judge import Jury
 from jury_judge.stores.debates import panel_of
-from jury_store.opening import open_store
+from jury_store import open_store
 from support.calibrations import a_calibration
 from support.command_line import CommandLine
 from support.debate_harness import a_case
 from support.runtime_harness import Meter
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.full)])
 def store_url(request: pytest.FixtureRequest) -> str:
     url: str = request.getfixturevalue(f"{request.param}_url")
     return url
@@ -54,8 +53,15 @@ def jury(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
-@pytest.mark.parametrize("first", [1, 2])
-@pytest.mark.parametrize("policy", ["of the run", "of the case"])
+@pytest.mark.parametrize(
+    ("policy", "first"),
+    [
+        ("of the run", 2),
+        ("of the case", 1),
+        pytest.param("of the run", 1, marks=pytest.mark.full),
+        pytest.param("of the case", 2, marks=pytest.mark.full),
+    ],
+)
 def test_a_debate_that_was_cut_short_goes_on_under_its_prompts_and_with_its_policy(
     jury: CommandLine, monkeypatch: pytest.MonkeyPatch, policy: str, first: int
 ) -> None:

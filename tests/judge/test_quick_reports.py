@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from jury_judge.errors import ReviewRefused
+from jury_judge import ReviewRefused, RunReports
 from jury_judge.statistics import run_reports
-from jury_judge.statistics.run_reports import RunReports
-from jury_store.debate_rows import EVERY_DEBATE
-from jury_store.memory import MemoryEventStore
+from jury_store import EVERY_DEBATE, MemoryEventStore
 
 
 class InlineExecutor:

@@ -8,19 +8,15 @@ from typing import Any
 
 import pytest
 
-from jury_actors.admission.budget import Ceiling
-from jury_actors.runtime import in_process_runtime
+from jury_actors import Ceiling, in_process_runtime
 from jury_cli.dry_run import dry_run
 from jury_cli.exits import Exit
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
-from jury_events.case import Case
-from jury_judge import PlannedRun, RunSettings
-from jury_judge.panels.files import LoadedPanel
-from jury_judge.runs.case_fit import CaseFit
-from jury_judge.runs.estimate import estimate
+from jury_debate import PanelSpec, ResolvedPanel, resolve
+from jury_events import Case
+from jury_judge import CaseFit, LoadedPanel, PlannedRun, RunSettings, estimate
 from jury_judge.runs.rehearsal import Rehearsal
+from jury_providers import Prices
 from jury_providers.price import Price
-from jury_providers.prices import Prices
 from support.long_records import WINDOW, a_long_case
 from support.pictures import a_case_with_pictures
 from support.runtime_harness import KeptStore, Run, completed

@@ -6,22 +6,12 @@ from typing import Any
 
 import pytest
 
-from jury_analysis.calibration import CalibrationOptions
-from jury_analysis.errors import TooFewLabels
-from jury_analysis.statistics import StatisticsOptions
-from jury_events.conditions import parse_condition
-from jury_events.errors import BadCondition, DebateNotFound, SettingError
-from jury_events.verdict import Verdict
-from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
-from jury_judge.errors import NotComparable
-from jury_judge.records.records import Records
-from jury_judge.reviews.review_changes import NewReview
-from jury_migrations.upgrading import upgrade
-from jury_replay.rescoring.rows import RescoreRow
-from jury_store.debate_rows import DebateFilter
-from jury_store.event_store import Append
-from jury_store.list_order import SortOrder
-from jury_store.opening import open_store
+from jury_analysis import CalibrationOptions, StatisticsOptions, TooFewLabels
+from jury_events import BadCondition, DebateNotFound, JuryError, SettingError, Verdict, parse_condition
+from jury_judge import ComparedDebates, ComparedRuns, NewReview, Records
+from jury_migrations import upgrade
+from jury_replay import RescoreRow
+from jury_store import Append, DebateFilter, SortOrder, open_store
 from support.debates import DebateScript
 
 CASES: dict[str, dict[str, Any]] = {
@@ -144,7 +134,7 @@ async def test_two_debates_and_two_runs_are_compared(url: str) -> None:
     async with Records(url) as records:
         debates = await records.compare("d0", "d1")
         runs = await records.compare("run", "other")
-        with pytest.raises(NotComparable, match="d0 is a debate and run is a run"):
+        with pytest.raises(JuryError, match="d0 is a debate and run is a run"):
             await records.compare("d0", "run")
 
     assert isinstance(debates, ComparedDebates)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jury_cases.rows import read_case
+from jury_cases import read_case
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel, by_round
 
 ROW = {"id": "c", "question": "How many?", "response": "Seven."}

@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from jury_events.errors import SettingError
-from jury_events.ids import MOST_REPEATS, debate_id, repeat_id, repeat_of
-from jury_judge.errors import RunRefused
-from jury_judge.jury import Jury
+from jury_events import MOST_REPEATS, SettingError, debate_id, repeat_id, repeat_of
+from jury_judge import Jury, RunRefused
 from support.command_line import CommandLine
 
 ROWS: tuple[dict[str, Any], ...] = (

@@ -5,20 +5,21 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from jury_cases.votes.words import VerdictWords
-from jury_events.errors import SettingError
-from jury_events.review_events import ReviewSample
-from jury_events.verdict import Verdict
-from jury_judge.errors import ReviewRefused
+from jury_cases import VerdictWords
+from jury_events import ReviewSample, SettingError, Verdict
+from jury_judge import (
+    NewReview,
+    ReviewRefused,
+    assign_review,
+    draw_sample,
+    export_tables,
+    record_review,
+    review_agreement,
+    review_labels,
+)
 from jury_judge.reviews import review_changes
-from jury_judge.reviews.review_agreement import review_agreement
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.review_labels import review_labels
-from jury_judge.reviews.review_queue import draw_sample
-from jury_judge.reviews.reviews import assign_review, record_review
-from jury_judge.tables.table_export import export_tables
-from jury_replay.selection import DebateSelection
-from jury_store.memory import MemoryEventStore
+from jury_replay import DebateSelection
+from jury_store import MemoryEventStore
 from support.reviewed import judged_debate
 
 PASS, FAIL = Verdict.SAFE_PASS, Verdict.UNSAFE_FAIL

@@ -8,20 +8,20 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_events.ids import review_stream
-from jury_events.review_events import ReviewSample
-from jury_events.verdict import Verdict
-from jury_judge.errors import ReviewRefused
+from jury_events import ReviewSample, Verdict, review_stream
+from jury_judge import NewReview, ReviewRecorder, ReviewRefused, reasons_of, record_review, reviews_of
 from jury_judge.reviews import review_recorder
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.review_recorder import ReviewRecorder
-from jury_judge.reviews.reviews import reasons_of, record_review, reviews_of
 from jury_replay.verify import verify
-from jury_store.append_requests import requests_folder
-from jury_store.errors import StoreFailed, StoreLocked
-from jury_store.event_store import EventStore
-from jury_store.opening import database_path, open_store, parse_store_url
-from jury_store.sqlite_lock import SqliteLock
+from jury_store import (
+    EventStore,
+    SqliteLock,
+    StoreFailed,
+    StoreLocked,
+    database_path,
+    open_store,
+    parse_store_url,
+    requests_folder,
+)
 from support.reviewed import judged_debate
 from support.waiting import until
 

@@ -7,21 +7,23 @@ from hashlib import sha256
 
 import pytest
 
-from jury_events.canonical import canonical_json
-from jury_events.errors import DebateNotFound
-from jury_events.ids import review_stream
-from jury_events.verdict import Verdict
-from jury_judge.errors import ReviewRefused
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.review_queue import disagreement, disputed, draw_sample, review_queue
-from jury_judge.reviews.reviews import assign_review, reasons_of, record_review, reviews_of, withdraw_review
+from jury_events import DebateNotFound, Verdict, canonical_json, review_stream
+from jury_judge import (
+    NewReview,
+    ReviewRefused,
+    assign_review,
+    disputed,
+    draw_sample,
+    reasons_of,
+    record_review,
+    review_queue,
+    reviews_of,
+    withdraw_review,
+)
+from jury_replay import ReplayStatus, replay_history
 from jury_replay.quarantine import quarantine
-from jury_replay.replay import ReplayStatus, replay_history
 from jury_replay.verify import verify
-from jury_store.debate_rows import DebateFilter
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
+from jury_store import Append, DebateFilter, EventStore, MemoryEventStore, open_store
 from support.debates import DebateScript
 from support.reviewed import judged_debate
 
@@ -256,16 +258,6 @@ def test_drawn_debates_do_not_follow_the_disagreement_of_the_jury(store: EventSt
     for debate in drawn.debates:
         assign_review(store, debate, "ann", by="ann", sample=drawn.drawn)
     assert sorted("abcdef", key=lambda name: sha256(f"case-{name}".encode()).digest()) == queue()
-
-
-def test_disagreement_is_the_share_outside_the_most_frequent_last_verdict() -> None:
-    votes = '{"seats":["a","b","c"],"seat":[0,1,2,0,3],"verdict":["x","y",null,"y","x"]}'
-
-    found = disagreement(votes)
-
-    assert found is not None
-    assert (pytest.approx(1 / 3), False) == found
-    assert disagreement(None) is None
 
 
 def test_a_sample_has_one_debate_a_case_and_is_the_same_in_another_run(store: EventStore) -> None:

@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.errors import DebateNotFound
-from jury_judge import Jury, Records
-from jury_judge.errors import SettingsRefused
-from jury_judge.settings.serving import ServeSettings
-from jury_judge.simulation import SimulationSettings
+from jury_events import DebateNotFound
+from jury_judge import Jury, Records, SettingsRefused
 
 ROWS = [{"id": name, "question": f"{name}?", "response": "Yes."} for name in ("one", "two")]
 
@@ -65,34 +62,3 @@ async def test_what_cannot_be_cancelled_is_named(
     async with Records(judged) as records:
         with pytest.raises(problem, match=said):
             await records.cancel(run_id, by=by)
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"read_only": True, "panels": ("independent",)}, "read_only judges nothing; leave panels out"),
-        ({"open_reviews": True}, "open_reviews is about reviewers_file FILE; give it too"),
-        ({"replicas": 2}, "replicas and coordinators are about ray_address HOST:PORT; give it too"),
-        ({"threads": 1}, "threads: Extra inputs are not permitted"),
-    ],
-)
-def test_settings_of_a_server_that_do_not_go_together_are_named(fields: dict[str, object], said: str) -> None:
-    with pytest.raises(SettingsRefused) as refused:
-        ServeSettings.of(**fields)
-
-    assert said == str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"latency": -1}, "latency: must be a number from 0 to 3600, not -1"),
-        ({"faults": {"seed": "1"}}, "faults seed: that is no fault; use seed"),
-        ({"script_file": "none.yaml"}, "script_file none.yaml: cannot be read: No such file or directory"),
-    ],
-)
-def test_what_simulated_models_cannot_do_is_named(fields: dict[str, object], said: str) -> None:
-    with pytest.raises(SettingsRefused) as refused:
-        SimulationSettings.of(**fields).script()
-
-    assert said == str(refused.value)

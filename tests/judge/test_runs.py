@@ -1,48 +1,75 @@
-"""A run continues past one debate's failure and stops where it must; records are fetched only for debates that run."""
+"""A run continues past one debate's failure, stops where it must, waits for its store, and is never held whole."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+import gc
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import date
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
-from jury_actors.admission.budget import Ceiling
-from jury_actors.driver import drive
-from jury_actors.mailbox import Delivery, Outbox
-from jury_actors.messages import Finished, Job
-from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
-from jury_cases.omissions import OmissionReport
-from jury_events.case import Case
-from jury_events.transcript import Attachment, Transcript
-from jury_judge.errors import RunRefused
+from jury_actors import Ceiling, Delivery, Finished, Job, Outbox, Runtime, RuntimeConfig, in_process_runtime
+from jury_cases import CaseFileError, case_source
+from jury_cli import Results
+from jury_events import Attachment, Case, StoredEvent, Transcript
+from jury_judge import PreflightReport, Run, RunRefused, estimate, execute_run, preflight
 from jury_judge.runs.allowance import Allowance
-from jury_judge.runs.case_fit import CaseFit
-from jury_judge.runs.estimate import estimate
-from jury_judge.runs.preflight import PreflightReport, preflight
-from jury_judge.runs.run import Run
-from jury_judge.runs.run_execution import Driving, execute_run
-from jury_judge.runs.run_lines import Line
-from jury_providers.prices import Prices
-from jury_store.debate_rows import DebateRow
-from jury_store.errors import EventConflict, Fenced, StoreError, StoreFailed, WrongVersion
-from jury_store.memory import MemoryEventStore
+from jury_providers import Prices
+from jury_store import CaseRow, DebateRow, EventConflict, Fenced, MemoryEventStore, StoreFailed, WrongVersion
 from support.debate_harness import a_case
 from support.runtime_harness import a_resolved
+
+MANY = 200
+TODAY = date(2026, 11, 22)
+
+
+class KeptStore(MemoryEventStore):
+    """Counts the streams that are read, and the debates that are looked up at once; outlives its runtime."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[str] = []
+        self.looked_up: list[int] = []
+
+    def read_streams(self, streams: Collection[str]) -> dict[str, list[StoredEvent]]:
+        self.read += streams
+        return super().read_streams(streams)
+
+    def cases_of(self, debate_ids: Collection[str]) -> dict[str, CaseRow]:
+        self.looked_up.append(len(debate_ids))
+        return super().cases_of(debate_ids)
+
+    def close(self) -> None:
+        return
+
+
+class Source:
+    """Cases made as they are read; counts those whose records were asked for."""
+
+    def __init__(self, count: int = 3, *, first: int = 0, changed: int | None = None) -> None:
+        self.numbers, self.changed, self.fetched = range(first, count), changed, 0
+
+    def __call__(self, fetch: Callable[[Case], bool]) -> Iterator[Case]:
+        for number in self.numbers:
+            case = a_case(f"c{number}", scenarios=2 if number == self.changed else 1)
+            self.fetched += fetch(case)
+            yield case
 
 
 class FailingActors:
     """A coordinator whose every debate ends with the same problem, and a clerk that takes run sizes."""
 
-    def __init__(self, problem: Exception) -> None:
+    def __init__(self, problem: Exception, stopping: asyncio.Event | None = None) -> None:
         self.submitted: list[str] = []
         self.sizes: list[int | None] = []
-        self._problem = problem
+        self._problem, self._stopping = problem, stopping
         self._outbox: Outbox[Finished] = Outbox("one")
 
     async def submit(self, client: str, jobs: Sequence[Job]) -> None:
+        if self._stopping is not None:
+            self._stopping.set()
         for job in jobs:
             self.submitted.append(job.debate_id)
             self._outbox.put(Finished(job.debate_id, "unfinished", self._problem))
@@ -56,7 +83,7 @@ class FailingActors:
         self.sizes.append(cases)
 
 
-class Silent:
+class Progress:
     """Progress without a display; `total` is the latest number."""
 
     total: int | None = None
@@ -70,78 +97,84 @@ class Silent:
     def ended(self, finished: Finished) -> None: ...
 
 
-class Cases:
-    """Three cases; counts those whose records were asked for."""
+class Execution:
+    """A run over a store: its runtimes are in this process, or the actors that are given."""
 
-    def __init__(self) -> None:
-        self.fetched = 0
+    def __init__(
+        self,
+        cases: Callable[..., Iterable[Case]],
+        store: MemoryEventStore,
+        actors: FailingActors | None = None,
+        concurrency: int = 4,
+    ) -> None:
+        self.run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=concurrency)
+        self.store, self.actors = store, actors
+        self.runtimes = 0
+        self.problems: list[Finished] = []
+        self.progress, self.stopping = Progress(), asyncio.Event()
 
-    def __call__(self, fetch: Callable[[Case], bool]) -> Iterable[Case]:
-        for number in range(3):
-            case = a_case(f"c{number}")
-            self.fetched += fetch(case)
-            yield case
+    def lines(
+        self, *, seconds: float | None = None, max_calls: int | None = None, **options: Any
+    ) -> AsyncIterator[dict[str, Any]]:
+        """After a preflight of so many seconds, within so many calls."""
+        ceiling = None if max_calls is None else Ceiling(max_calls=max_calls)
+        if ceiling is not None:
+            options["allowance"] = Allowance(ceiling, self.store, prices=Prices(), endpoints={}, on=TODAY)
+        config = RuntimeConfig(self.run.resolved.panel, "", "r1", **({} if ceiling is None else {"ceiling": ceiling}))
 
+        def runtime() -> AbstractAsyncContextManager[Runtime]:
+            self.runtimes += 1
+            return self._of_actors() if self.actors else in_process_runtime(config, lambda: self.store)
 
-class Unreadable(MemoryEventStore):
-    """A store whose debates cannot be read."""
+        return execute_run(
+            self.run,
+            preflight(self.run, self.store, seconds=seconds),
+            self.store,
+            runtime,
+            progress=self.progress,
+            stopping=self.stopping,
+            problems=self.problems,
+            **options,
+        )
 
-    def event_histories(self, debate_ids: Sequence[str]) -> Any:
-        raise StoreFailed(f"away: {debate_ids}")
-
-
-async def lines_of(
-    cases: Cases,
-    actors: FailingActors,
-    problems: list[Finished],
-    *,
-    stopped: bool = False,
-    store: MemoryEventStore | None = None,
-    driving: Driving = drive,
-) -> list[Line]:
     @asynccontextmanager
-    async def runtime() -> AsyncIterator[Runtime]:
-        yield Runtime([actors], actors)
+    async def _of_actors(self) -> AsyncIterator[Runtime]:
+        yield Runtime([self.actors], self.actors)  # type: ignore[list-item, arg-type]  (they are asked for no more)
 
-    stopping = asyncio.Event()
-    if stopped:
-        stopping.set()
-    run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=1)
-    carried = execute_run(
-        run,
-        PreflightReport(
-            read=3, read_cases=3, total=3, omissions=OmissionReport(images_seen=False), fit=CaseFit(a_resolved())
-        ),
-        store or MemoryEventStore(),
-        runtime,
-        progress=Silent(),
-        stopping=stopping,
-        problems=problems,
-        driving=driving,
-    )
-    return [line async for line in carried]
+    async def to_the_end(self, **options: Any) -> list[str]:
+        """The cases of its lines."""
+        return [line["case_id"] async for line in self.lines(**options)]
 
 
-@pytest.mark.parametrize("problem", [WrongVersion("no"), EventConflict("no"), RuntimeError("no")])
-async def test_what_befalls_one_debate_stops_no_other(problem: Exception) -> None:
-    actors, problems = FailingActors(problem), []
-
-    lines = await lines_of(Cases(), actors, problems)
-
-    assert ["r1~c0", "r1~c1", "r1~c2"] == actors.submitted
-    assert ([], 3) == (lines, len(problems))
+def names(count: int, first: int = 0) -> list[str]:
+    return [f"c{number}" for number in range(first, count)]
 
 
-@pytest.mark.parametrize("problem", [StoreFailed("disk full"), Fenced("another took over")])
-async def test_a_store_that_fails_or_another_writer_stops_the_run(problem: StoreError) -> None:
-    actors, problems = FailingActors(problem), []
+@pytest.mark.parametrize(
+    ("problem", "submitted"),
+    [
+        (WrongVersion("no"), 3),
+        (EventConflict("no"), 3),
+        (RuntimeError("no"), 3),
+        (StoreFailed("disk full"), 1),
+        (Fenced("another took over"), 1),
+    ],
+)
+async def test_what_befalls_one_debate_stops_no_other_and_a_store_that_fails_or_another_writer_stops_the_run(
+    problem: Exception, submitted: int
+) -> None:
+    run = Execution(Source(), MemoryEventStore(), actors := FailingActors(problem), concurrency=1)
 
-    await lines_of(Cases(), actors, problems)
-
-    assert ["r1~c0"] == actors.submitted
+    assert [] == await run.to_the_end()
+    assert [f"r1~{name}" for name in names(submitted)] == actors.submitted
+    assert [*map(type, [problem] * submitted)] == [type(one.problem) for one in run.problems]
 
 
 async def test_a_log_that_cannot_be_read_ends_the_driving_of_debates_before_the_run() -> None:
+    class Unreadable(MemoryEventStore):
+        def event_histories(self, debate_ids: Sequence[str]) -> Any:
+            raise StoreFailed(f"away: {debate_ids}")
+
     closed = []
 
     async def one_ends(_runtime: Runtime, jobs: Iterator[Job], **_options: object) -> AsyncGenerator[Finished, None]:
@@ -151,65 +184,56 @@ async def test_a_log_that_cannot_be_read_ends_the_driving_of_debates_before_the_
         finally:
             closed.append(job.debate_id)
 
+    run = Execution(Source(), Unreadable(), FailingActors(RuntimeError("never asked")), concurrency=1)
     with pytest.raises(StoreFailed, match="away"):
-        await lines_of(Cases(), FailingActors(RuntimeError("never asked")), [], store=Unreadable(), driving=one_ends)
+        await run.to_the_end(driving=one_ends)
 
     assert ["r1~c0"] == closed
 
 
 async def test_a_run_that_is_stopping_fetches_nothing_more() -> None:
-    cases, actors = Cases(), FailingActors(RuntimeError("never asked"))
-
-    await lines_of(cases, actors, [], stopped=True)
+    cases, actors = Source(), FailingActors(RuntimeError("never asked"))
+    run = Execution(cases, MemoryEventStore(), actors)
+    run.stopping.set()
+    await run.to_the_end()
 
     assert (0, []) == (cases.fetched, actors.submitted)
 
 
-async def executed(run: Run, store: MemoryEventStore, *, seconds: float | None) -> tuple[list[Line], Silent]:
-    """The run's lines, with simulated jurors in this process, after a preflight of so many seconds."""
-    progress = Silent()
-    lines = execute_run(
-        run,
-        preflight(run, store, seconds=seconds),
-        store,
-        lambda: in_process_runtime(RuntimeConfig(run.resolved.panel, "", run.run_id), lambda: store),
-        progress=progress,
-        stopping=asyncio.Event(),
-        problems=[],
-    )
-    return [line async for line in lines], progress
+async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() -> None:
+    actors = FailingActors(StoreFailed("disk full"))
+    await Execution(Source(9), MemoryEventStore(), actors).to_the_end(seconds=0.0)
+
+    assert [None] == actors.sizes
 
 
-def a_run(*cases: Case) -> Run:
-    return Run(run_id="r1", resolved=a_resolved(), cases=lambda _fetch: iter(cases), concurrency=2)
+async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_not_begin_after_a_stop() -> None:
+    stopping = asyncio.Event()
+    run = Execution(Source(2), MemoryEventStore(), actors := FailingActors(RuntimeError("no"), stopping), concurrency=2)
+    run.stopping = stopping
+    one = estimate(run.run.resolved, [a_case("c0")], debates=1, prices=Prices(), endpoints={}, on=TODAY)
+    await run.to_the_end(max_calls=int(one.calls.most))
+
+    assert ["r1~c0"] == actors.submitted
 
 
-async def test_cases_that_the_survey_had_no_time_for_are_judged_and_counted_all_the_same() -> None:
-    run = a_run(*(a_case(f"c{number}") for number in range(5)))
+async def test_cases_that_the_survey_had_no_time_for_are_judged_counted_and_compared_all_the_same() -> None:
+    store = KeptStore()
+    run = Execution(Source(5), store)
 
-    assert preflight(run, MemoryEventStore(), seconds=0.0).total is None
-    lines, progress = await executed(run, MemoryEventStore(), seconds=0.0)
-
-    assert ([f"c{number}" for number in range(5)], 5) == ([line["case_id"] for line in lines], progress.total)
-
-
-async def test_a_case_that_the_survey_had_no_time_for_is_compared_before_its_line_is_given() -> None:
-    store = MemoryEventStore()
-    cases = [a_case(f"c{number}") for number in range(3)]
-    await executed(a_run(*cases), store, seconds=None)
-    changed = cases[2].changed(scenarios=a_case("c2", scenarios=2).scenarios)
-
+    assert preflight(run.run, store, seconds=0.0).total is None
+    assert (names(5), 5) == (await run.to_the_end(seconds=0.0), run.progress.total)
     with pytest.raises(RunRefused, match="judged another case under the id 'c2'"):
-        await executed(a_run(*cases[:2], changed), store, seconds=0.0)
+        await Execution(Source(5, changed=2), store).to_the_end(seconds=0.0)
 
 
 async def test_a_survey_that_reads_all_knows_how_many_there_are_and_what_is_not_shown() -> None:
     lost = a_case("lost").scenarios[0]
     picture = Attachment(origin="user", media_type="image/png", size=48_000, digest="0" * 64)
     execution = lost.execution.changed(transcript=Transcript(items=(picture,)))
-    run = a_run(a_case("c0"), a_case("lost").changed(scenarios=(lost.changed(execution=execution),)))
+    cases = [a_case("c0"), a_case("lost").changed(scenarios=(lost.changed(execution=execution),))]
 
-    checked = preflight(run, MemoryEventStore(), seconds=None)
+    checked = preflight(Execution(lambda _fetch: cases, MemoryEventStore()).run, MemoryEventStore(), seconds=None)
 
     assert (2, 2, True) == (checked.total, checked.read, checked.left)
     assert "not shown to any juror, in 1 of 2 cases: 1 image/png (48 KB)" == checked.omissions.line()
@@ -217,74 +241,15 @@ async def test_a_survey_that_reads_all_knows_how_many_there_are_and_what_is_not_
 
 @pytest.mark.parametrize("seconds", [0.0, None])
 async def test_a_run_notes_how_many_cases_it_has_however_long_it_takes_to_count_them(seconds: float | None) -> None:
-    store = MemoryEventStore()
-    with patch.object(store, "close"):
-        await executed(a_run(*(a_case(f"c{n}") for n in range(2))), store, seconds=None)
-        await executed(a_run(*(a_case(f"c{n}") for n in range(1, 7))), store, seconds=seconds)
-
+    store = KeptStore()
+    await Execution(Source(2), store).to_the_end()
+    await Execution(Source(7, first=1), store).to_the_end(seconds=seconds)
     (run,) = store.runs()
+
     assert (7, 7, 7) == (run.cases, run.total, run.ended)
 
 
-async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() -> None:
-    actors = FailingActors(StoreFailed("disk full"))
-    run = a_run(*(a_case(f"c{n}") for n in range(9)))
-
-    @asynccontextmanager
-    async def runtime() -> AsyncIterator[Runtime]:
-        yield Runtime([actors], actors)
-
-    checked = preflight(run, MemoryEventStore(), seconds=0.0)
-    stopping = asyncio.Event()
-    lines = execute_run(run, checked, MemoryEventStore(), runtime, progress=Silent(), stopping=stopping, problems=[])
-    async for _ in lines:
-        pass
-
-    assert [None] == actors.sizes
-
-
-TODAY = date(2026, 11, 22)
-
-
-class StoppingActors(FailingActors):
-    """The first debate that is sent stops the run, and then ends."""
-
-    def __init__(self, stopping: asyncio.Event) -> None:
-        super().__init__(RuntimeError("no"))
-        self._stopping = stopping
-
-    async def submit(self, client: str, jobs: Sequence[Job]) -> None:
-        self._stopping.set()
-        await super().submit(client, jobs)
-
-
-async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_not_begin_after_a_stop() -> None:
-    stopping = asyncio.Event()
-    actors, store, run = StoppingActors(stopping), MemoryEventStore(), a_run(a_case("c0"), a_case("c1"))
-    one = estimate(run.resolved, [a_case("c0")], debates=1, prices=Prices(), endpoints={}, on=TODAY)
-    bounds = Ceiling(max_calls=int(one.calls.most))
-
-    @asynccontextmanager
-    async def runtime() -> AsyncIterator[Runtime]:
-        yield Runtime([actors], actors)
-
-    lines = execute_run(
-        run,
-        preflight(run, store, seconds=None),
-        store,
-        runtime,
-        progress=Silent(),
-        stopping=stopping,
-        problems=[],
-        allowance=Allowance(bounds, store, prices=Prices(), endpoints={}, on=TODAY),
-    )
-    async for _ in lines:
-        pass
-
-    assert ["r1~c0"] == actors.submitted
-
-
-class Flapping(MemoryEventStore):
+class Flapping(KeptStore):
     """Every other look at a debate fails."""
 
     looks = 0
@@ -296,27 +261,7 @@ class Flapping(MemoryEventStore):
         return super().debate(debate_id)
 
 
-async def test_a_bounded_run_waits_for_a_store_that_cannot_be_read_for_a_moment() -> None:
-    store, run = Flapping(), a_run(a_case("c0"), a_case("c1"))
-    plan = RuntimeConfig(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=1000))
-    allowance = Allowance(plan.ceiling, store, prices=Prices(), endpoints={}, on=TODAY)
-    lines = execute_run(
-        run,
-        preflight(run, store, seconds=None),
-        store,
-        lambda: in_process_runtime(plan, lambda: store),
-        progress=Silent(),
-        stopping=asyncio.Event(),
-        problems=[],
-        store_patience=60.0,
-        allowance=allowance,
-    )
-
-    assert ["completed"] * 2 == [line["status"] async for line in lines]
-    assert 8 == store.looks, "at each beginning and each end"
-
-
-class LinesAway(MemoryEventStore):
+class LinesAway(KeptStore):
     """The first look at the events of each debate that is over fails."""
 
     def __init__(self) -> None:
@@ -331,25 +276,7 @@ class LinesAway(MemoryEventStore):
         return super().event_histories(debate_ids)
 
 
-async def test_no_line_is_lost_where_the_store_is_away_when_it_is_read() -> None:
-    store, run = LinesAway(), a_run(a_case("c0"), a_case("c1"), a_case("c2"))
-    plan = RuntimeConfig(run.resolved.panel, "", "r1")
-    lines = execute_run(
-        run,
-        preflight(run, store, seconds=None),
-        store,
-        lambda: in_process_runtime(plan, lambda: store),
-        progress=Silent(),
-        stopping=asyncio.Event(),
-        problems=[],
-        store_patience=60.0,
-    )
-
-    assert ["r1~c0", "r1~c1", "r1~c2"] == [line["debate_id"] async for line in lines]
-    assert {"r1~c0", "r1~c1", "r1~c2"} == store.refused
-
-
-class FullNow(MemoryEventStore):
+class FullNow(KeptStore):
     """How many cases a run has cannot be kept once, when they were counted."""
 
     refused = False
@@ -361,20 +288,134 @@ class FullNow(MemoryEventStore):
         super().store_run_size(run_id, cases)
 
 
-async def test_a_run_waits_for_a_store_that_cannot_write_its_size() -> None:
-    store, run = FullNow(), a_run(a_case("c0"), a_case("c1"))
-    plan = RuntimeConfig(run.resolved.panel, "", "r1")
-    lines = execute_run(
-        run,
-        preflight(run, store, seconds=0.0),
-        store,
-        lambda: in_process_runtime(plan, lambda: store),
-        progress=Silent(),
-        stopping=asyncio.Event(),
-        problems=[],
-        store_patience=60.0,
-    )
-    with patch.object(store, "close"):
-        ended = [line["status"] async for line in lines]
+async def test_a_run_waits_for_a_store_that_fails_for_a_moment_and_loses_no_line() -> None:
+    flapping, away, full = Flapping(), LinesAway(), FullNow()
 
-    assert (["completed"] * 2, [2]) == (ended, [run.cases for run in store.runs()])
+    assert names(2) == await Execution(Source(2), flapping).to_the_end(store_patience=60.0, max_calls=1000)
+    assert 8 == flapping.looks, "at each beginning and each end"
+    assert names(3) == await Execution(Source(3), away).to_the_end(store_patience=60.0)
+    assert {f"r1~{name}" for name in names(3)} == away.refused
+    assert names(2) == await Execution(Source(2), full).to_the_end(store_patience=60.0, seconds=0.0)
+    assert [2] == [run.cases for run in full.runs()]
+
+
+async def judged(count: int) -> KeptStore:
+    """A store with a finished run of so many debates."""
+    store = KeptStore()
+    assert names(count) == await Execution(Source(count), store).to_the_end()
+    store.read.clear()
+    store.looked_up.clear()
+    return store
+
+
+async def test_a_preflight_reads_the_opening_of_one_debate_and_looks_the_others_up_in_the_index() -> None:
+    store = await judged(40)
+
+    checked: PreflightReport = preflight(Execution(Source(40), store).run, store, seconds=None)
+
+    assert (40, 40, False, 0) == (checked.total, checked.ended, checked.left, checked.expected)
+    assert (["debate/r1~c0"], 40) == (store.read, sum(store.looked_up))
+    assert max(store.looked_up) < 10
+
+
+async def test_a_finished_run_gives_its_lines_as_it_reads_its_cases_and_holds_neither() -> None:
+    store = await judged(MANY)
+    run, most, given = Execution(Source(MANY), store), 0, []
+    with later_objects() as held:
+        lines = run.lines(seconds=0.0)
+        given.append((await anext(lines))["case_id"])
+        read_then = len(set(store.read))
+        async for line in lines:
+            given.append(line["case_id"])
+            if len(given) % 20 == 0:
+                most = max(most, sum(isinstance(one, Case) for one in held()))
+
+    assert (names(MANY), 0) == (given, run.runtimes), "no actor is set up"
+    assert read_then < MANY / 2
+    assert 0 < most < MANY / 4
+
+
+@contextmanager
+def later_objects() -> Iterator[Callable[[], list[object]]]:
+    """Lists the objects in use that were made within the context, without a look at those of earlier tests."""
+
+    def held() -> list[object]:
+        gc.collect()
+        return gc.get_objects()
+
+    gc.freeze()
+    try:
+        yield held
+    finally:
+        gc.unfreeze()
+
+
+async def test_a_changed_case_is_refused_before_its_line_and_after_those_before_it() -> None:
+    lines = Execution(Source(30, changed=20), await judged(30)).lines(seconds=0.0)
+    given: list[str] = []
+
+    with pytest.raises(RunRefused, match="judged another case under the id 'c20'"):
+        await _into(given, lines)
+
+    assert names(20) == given
+
+
+async def _into(given: list[str], lines: AsyncIterator[dict[str, Any]]) -> None:
+    async for line in lines:
+        given.append(line["case_id"])  # noqa: PERF401  (those before the error count)
+
+
+async def test_a_half_done_run_judges_the_rest_and_gives_every_line_in_order() -> None:
+    run = Execution(Source(40), await judged(20))
+
+    assert (names(40), 1) == (await run.to_the_end(seconds=0.0), run.runtimes)
+    assert [(40, 40)] == [(one.cases, one.ended) for one in run.store.runs()]
+
+
+def test_an_iterator_of_cases_is_read_once_as_far_as_it_is_needed() -> None:
+    drawn: list[int] = []
+
+    def cases() -> Iterator[Case]:
+        for number in range(5):
+            drawn.append(number)
+            yield a_case(f"c{number}")
+
+    source = case_source(cases(), frozenset())
+    one, other = iter(source(lambda _case: False)), iter(source(lambda _case: False))
+
+    assert (["c0", "c1"], [0, 1]) == ([next(one).case_id, next(one).case_id], drawn)
+    assert (names(5), names(5, 2)) == ([case.case_id for case in other], [case.case_id for case in one])
+    assert [0, 1, 2, 3, 4] == drawn
+
+
+def test_a_fault_of_an_iterator_is_raised_to_each_of_its_readers_after_the_cases_before_it() -> None:
+    source = case_source(iter([a_case("a"), a_case("b"), a_case("a")]), frozenset())
+
+    for _ in range(2):
+        cases = iter(source(lambda _case: False))
+        assert ["a", "b"] == [next(cases).case_id, next(cases).case_id]
+        with pytest.raises(CaseFileError, match="case 3: its id 'a' is also the id of case 1"):
+            next(cases)
+
+
+async def test_a_list_of_results_is_printed_as_it_grows_and_ended_also_after_an_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines: list[Any] = [line async for line in Execution(Source(3), KeptStore()).lines()]
+    for count in (0, 1, 3):
+        results = Results("json")
+        for line in lines[:count]:
+            results.take(line)
+        grown = capsys.readouterr().out
+        results.finish()
+        assert json.dumps(lines[:count], ensure_ascii=False, indent=2) + "\n" == grown + capsys.readouterr().out
+        assert [line["case_id"] in grown for line in lines[:count]] == [True] * count
+
+    def fail() -> None:
+        with Results("json") as results:
+            results.take(lines[0])
+            raise RunRefused("no")
+
+    with pytest.raises(RunRefused):
+        fail()
+    assert lines[:1] == json.loads(capsys.readouterr().out)

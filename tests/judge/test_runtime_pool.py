@@ -7,13 +7,8 @@ from typing import cast
 
 import pytest
 
-from jury_actors.clerk import ClerkInterface
-from jury_actors.driver import drive
-from jury_actors.errors import ClusterLost
-from jury_actors.mailbox import Delivery, Outbox
-from jury_actors.messages import Chunk, Finished, Job, RunContext
-from jury_actors.runtime import Runtime
-from jury_judge.errors import JuryClosed
+from jury_actors import Chunk, ClerkInterface, ClusterLost, Delivery, Finished, Job, Outbox, RunContext, Runtime, drive
+from jury_judge import JuryClosed
 from jury_judge.runs.runtime_pool import RuntimePool
 from support.runtime_harness import a_resolved
 from support.waiting import until

@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 
-from jury_cases.case_inputs import case_of
-from jury_cases.errors import CaseFileError
-from jury_events.bundled_scales import bundled_scale
-from jury_events.case import Case
-from jury_events.verdict import Verdict
-from jury_events.verdict_scale import VerdictScale
-from jury_judge.settings.cases import CaseSettings
+from jury_cases import CaseFileError, case_of
+from jury_events import Case, Verdict, VerdictScale, bundled_scale
+from jury_judge import CaseSettings
 
 PASS, REVIEW, FAIL = Verdict
 ANSWERS, LEVELS, CODE = (

@@ -4,16 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from jury_events.codec import decode_review
-from jury_events.verdict import Verdict
-from jury_judge.errors import ReviewRefused
-from jury_judge.reviews.review_agreement import review_agreement
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.review_queue import review_queue
-from jury_judge.reviews.reviews import record_review, reviews_of
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
+from jury_events import Verdict, decode_review
+from jury_judge import NewReview, ReviewRefused, record_review, review_agreement, review_queue, reviews_of
+from jury_store import EventStore, MemoryEventStore, open_store
 from jury_views.review_choices import review_choices
 from support.debate_harness import DebateHarness, Says
 from support.reviewed import judged_debate

@@ -8,22 +8,10 @@ import krippendorff
 import numpy as np
 import pytest
 
-from jury_analysis.calibration import CalibrationOptions
-from jury_analysis.gate import GateOptions
-from jury_analysis.pairing import PairedOptions
-from jury_analysis.scale import OURS, Scale
-from jury_analysis.statistics import Statistics, StatisticsOptions, statistics
-from jury_events.errors import SettingError
-from jury_events.outcome import CallOutcome
-from jury_events.verdict import Verdict
-from jury_judge.settings.vote_sources import Count
-from jury_judge.statistics.calibrating import calibrate_stored
-from jury_judge.statistics.gates import decide, sides_of_runs
-from jury_judge.tables.ballot_sources import Votes, stored_ballots
-from jury_judge.tables.counted_words import counted_words
-from jury_store.debate_rows import EVERY_DEBATE
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_analysis import OURS, CalibrationOptions, GateOptions, PairedOptions, Statistics, StatisticsOptions
+from jury_events import CallOutcome, SettingError, Verdict
+from jury_judge import Count, Records, stored_ballots
+from jury_store import EventStore, open_store
 from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_case, a_panel, by_round
 from support.scales import ANSWERS, LEVELS, YES_NO
 from support.stored_debates import store_debate
@@ -34,11 +22,11 @@ VERDICTS: dict[str, Any] = {}
 """A panel without a scale of its own."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def url(request: pytest.FixtureRequest) -> str:
-    if request.param == "postgresql":
-        return str(request.getfixturevalue("postgres_url"))
-    return str(request.getfixturevalue("sqlite_url"))
+    """In SQLite, unless a test names another database."""
+    kind = "postgres_url" if getattr(request, "param", None) == "postgresql" else "sqlite_url"
+    return str(request.getfixturevalue(kind))
 
 
 @pytest.fixture
@@ -67,11 +55,9 @@ def judge(
         store_debate(store, debate, f"{run_id}~c{number:03}", run_id=run_id, case_id=f"c{number:03}")
 
 
-def counted(store: EventStore, count: Count | None = None) -> Statistics:
-    ballots = stored_ballots(store)
-    votes = Votes(ballots, None, counted_words(store, ballots, count).words)
-    scale = OURS if votes.words.labels_of is None else Scale.of_labels(votes.words.labels_of)
-    return statistics(votes.counted, None, StatisticsOptions(scale=scale, resamples=0))
+async def counted(url: str, count: Count | None = None) -> Statistics:
+    async with Records(url) as records:
+        return await records.stats(options=StatisticsOptions(resamples=0, simulated=True, by_panel=True), count=count)
 
 
 def in_order(seats: Sequence[Any]) -> list[Any]:
@@ -84,12 +70,13 @@ def levels(chance: random.Random, cases: int) -> list[list[str]]:
             [chance.randint(1, 5) for _ in range(cases)]]  # fmt: skip
 
 
-def test_labels_are_counted_with_their_order_and_levels_as_numbers(store: EventStore) -> None:
+@pytest.mark.parametrize("url", ["sqlite", "postgresql"], indirect=True)
+async def test_labels_are_counted_with_their_order_and_levels_as_numbers(store: EventStore, url: str) -> None:
     rows = levels(random.Random(28), 30)
     outcomes = [(Verdict.SAFE_PASS if row[0] in "45" else Verdict.UNSAFE_FAIL, row[0]) for row in rows]
     judge(store, LEVELS, rows, outcomes)
 
-    found = counted(store)
+    found = await counted(url)
     (panel,) = found.panels
 
     assert ("5", "4", "3", "2", "1") == found.categories
@@ -110,29 +97,29 @@ def test_labels_are_counted_with_their_order_and_levels_as_numbers(store: EventS
     assert right == pytest.approx([seat.accuracy.value for seat in in_order(panel.against_labels.seats)])
 
 
-def test_passes_and_fails_are_those_of_the_outcomes(store: EventStore) -> None:
+async def test_passes_and_fails_are_those_of_the_outcomes(store: EventStore, url: str) -> None:
     rows = [["5", "4", "2"], ["4", "4", "4"], ["2", "1", "5"], ["1", "3", "3"]]
     judge(store, LEVELS, rows, [(Verdict.UNSAFE_FAIL, "2"), (Verdict.UNSAFE_FAIL, "1"), (Verdict.SAFE_PASS, "4"),
                                 (Verdict.SAFE_PASS, "5")])  # fmt: skip
 
-    against = counted(store).panels[0].against_labels
+    against = (await counted(url)).panels[0].against_labels
 
     assert ("5, 4", "2, 1") == (against.passing, against.failing)
     assert [2, 2, 1] == [seat.false_passes for seat in in_order(against.seats)]
     assert [2, 1, 0] == [seat.false_fails for seat in in_order(against.seats)]
 
 
-def test_outcomes_are_counted_where_they_are_asked_for(store: EventStore) -> None:
+async def test_outcomes_are_counted_where_they_are_asked_for(store: EventStore, url: str) -> None:
     judge(store, ANSWERS, [["right", "partial", "wrong"], ["right", "right", "right"]])
 
-    found = counted(store, "outcomes")
+    found = await counted(url, "outcomes")
 
     assert (OURS.categories, None) == (found.categories, found.scale)
     assert "levels" not in found.to_dict()["panels"][0]
     assert [1, 1, 0] == [one.count for one in found.panels[0].shares]
 
 
-def test_a_binary_scale_takes_outcomes_of_people_for_its_labels(store: EventStore) -> None:
+async def test_a_binary_scale_takes_outcomes_of_people_for_its_labels(store: EventStore, url: str) -> None:
     panel = a_panel(*SEATS, prompts=2, preset="independent", **YES_NO)
     for number, (said, label) in enumerate(
         [("yes", Verdict.SAFE_PASS), ("no", Verdict.SAFE_PASS), ("no", Verdict.UNSAFE_FAIL)]
@@ -142,65 +129,59 @@ def test_a_binary_scale_takes_outcomes_of_people_for_its_labels(store: EventStor
             store, DebateHarness(panel, script, case=a_case(label=label), prompts=2).run(), f"c{number}", run_id="r"
         )
 
-    against = counted(store).panels[0].against_labels
+    against = (await counted(url)).panels[0].against_labels
 
     assert ((1, 1, 0), (0, 1, 0)) == against.panel.confusion
     assert ("yes", "no") == (against.passing, against.failing)
 
 
-def test_what_stands_in_for_a_blocked_answer_has_no_label(store: EventStore) -> None:
+async def test_what_stands_in_for_a_blocked_answer_has_no_label(store: EventStore, url: str) -> None:
     judge(store, ANSWERS, [["right", "right", CallOutcome.BLOCKED], ["wrong", "wrong", "partial"]])
 
-    found = counted(store)
+    found = await counted(url)
 
     assert ("right", "partial", "wrong") == found.categories
     assert [1, 0, 1] == [one.count for one in found.panels[0].shares]
 
 
-def test_labels_of_two_scales_are_not_counted_together(store: EventStore) -> None:
+async def test_labels_of_two_scales_are_not_counted_together(store: EventStore, url: str) -> None:
     judge(store, ANSWERS, [["right"] * 3], run_id="a")
     judge(store, YES_NO, [["yes"] * 3], run_id="b")
-    ballots = stored_ballots(store)
 
-    words = counted_words(store, ballots, None)
-
-    assert (OURS.categories[::-1], None) == (words.words.categories[::-1], words.words.labels_of)
-    assert words.chosen.mixed.startswith("the debates are judged in 2 scales (")
-    assert words.chosen.mixed.endswith("): their outcomes are counted, and no label")
+    assert (OURS.categories, None) == ((found := await counted(url)).categories, found.scale)
     with pytest.raises(SettingError, match="labels are not counted together"):
-        counted_words(store, ballots, "labels")
+        await counted(url, "labels")
 
 
-def test_a_changed_meaning_is_another_scale_and_a_changed_name_is_none(store: EventStore) -> None:
+async def test_a_changed_meaning_is_another_scale_and_a_changed_name_is_none(store: EventStore, url: str) -> None:
     labels = YES_NO["scale"]["labels"]
     judge(store, YES_NO, [["yes"] * 3], run_id="a")
     judge(store, {"scale": {"name": "renamed", "labels": labels}}, [["yes"] * 3], run_id="b")
-    same = counted_words(store, stored_ballots(store), "labels")
+    same = await counted(url, "labels")
     other = [{**labels[0], "meaning": "It was hardly done."}, labels[1]]
     judge(store, {"scale": {"labels": other}}, [["yes"] * 3], run_id="c")
 
-    assert ("yes", "no") == same.words.categories
+    assert ("yes", "no") == same.categories
     with pytest.raises(SettingError, match="2 scales"):
-        counted_words(store, stored_ballots(store), "labels")
+        await counted(url, "labels")
 
 
-def test_panels_without_a_scale_are_counted_as_before(store: EventStore) -> None:
+async def test_panels_without_a_scale_are_counted_by_their_verdicts(store: EventStore, url: str) -> None:
     judge(store, VERDICTS, [["safe_pass"] * 3, ["unsafe_fail"] * 3])
-    ballots = stored_ballots(store)
 
-    assert {"vote_label", "final_label", "human_label"}.isdisjoint(ballots.column_names)
-    assert OURS.categories == counted_words(store, ballots, "labels").words.categories
-    assert "scale" not in counted(store).to_dict()
+    assert {"vote_label", "final_label", "human_label"}.isdisjoint(stored_ballots(store).column_names)
+    assert OURS.categories == (await counted(url, "labels")).categories
+    assert "scale" not in (await counted(url)).to_dict()
 
 
-def test_a_calibration_counts_outcomes_unless_it_is_asked_for_labels(store: EventStore) -> None:
+async def test_a_calibration_counts_outcomes_unless_it_is_asked_for_labels(store: EventStore, url: str) -> None:
     chance = random.Random(3)
-    rows = [[chance.choice(["4", "5"])] * 3 for _ in range(60)]
-    judge(store, LEVELS, rows, [(Verdict.SAFE_PASS, "5")] * 60)
-    options = CalibrationOptions(risk=0.2, confidence=0.8)
+    judge(store, LEVELS, [[chance.choice(["4", "5"])] * 3 for _ in range(60)], [(Verdict.SAFE_PASS, "5")] * 60)
+    options = CalibrationOptions(risk=0.2, confidence=0.8, simulated=True)
 
-    outcomes = calibrate_stored(store, EVERY_DEBATE, (), None, options)
-    labels = calibrate_stored(store, EVERY_DEBATE, (), None, options, count="labels")
+    async with Records(url) as records:
+        outcomes = await records.calibrate(options=options)
+        labels = await records.calibrate(options=options, count="labels")
 
     assert (OURS.categories, 1.0) == (outcomes.report.categories, outcomes.report.certificate.threshold)
     assert (("5", "4", "3", "2", "1"), None) == (labels.report.categories, labels.report.certificate.threshold)
@@ -209,23 +190,21 @@ def test_a_calibration_counts_outcomes_unless_it_is_asked_for_labels(store: Even
         labels.file_bytes()
 
 
-def test_a_label_that_asks_for_a_person_is_never_accepted(store: EventStore) -> None:
+async def test_a_label_that_asks_for_a_person_is_never_accepted(store: EventStore, url: str) -> None:
     judge(store, LEVELS, [["3"] * 3] * 40, [(Verdict.NEEDS_REVIEW, "3")] * 40)
+    options = CalibrationOptions(risk=0.2, confidence=0.8, simulated=True)
 
-    found = calibrate_stored(
-        store, EVERY_DEBATE, (), None, CalibrationOptions(risk=0.2, confidence=0.8), count="labels"
-    )
-
-    assert 0 == found.report.certificate.subject
+    async with Records(url) as records:
+        assert 0 == (await records.calibrate(options=options, count="labels")).report.certificate.subject
 
 
-def test_a_gate_counts_outcomes_unless_it_is_asked_for_labels(store: EventStore) -> None:
+async def test_a_gate_counts_outcomes_unless_it_is_asked_for_labels(store: EventStore, url: str) -> None:
     judge(store, LEVELS, [["5"] * 3] * 12, run_id="a")
     judge(store, LEVELS, [["4"] * 3] * 12, run_id="b")
-    options = GateOptions(paired=PairedOptions())
+    options = GateOptions(paired=PairedOptions(simulated=True))
 
-    outcomes = decide(sides_of_runs(store, "a", "b"), None, options)
-    labels = decide(sides_of_runs(store, "a", "b", count="labels"), None, options)
+    async with Records(url) as records:
+        outcomes, labels = [await records.gate("a", "b", options=options, count=one) for one in ("outcomes", "labels")]
 
     assert (12, 0) == (outcomes.paired.unchanged, labels.paired.unchanged)
     assert 12 == labels.paired.towards_last

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -17,18 +16,14 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
     ExportLogsServiceResponse,
 )
 
-from jury_events.errors import SettingError
-from jury_events.local_events import ScoresExported
-from jury_events.verdict import Verdict
-from jury_judge import Jury, Records
-from jury_judge.errors import ExtraMissing
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.scores.score_export import ExportedScores, _LocalStream
-from jury_judge.scores.score_target import ScoresRefused
-from jury_judge.settings.selection import Selection
-from jury_store.opening import open_store
+from jury_events import JuryError, ScoresExported, SettingError, Verdict
+from jury_judge import ExportedScores, ExtraMissing, Jury, NewReview, Records, Selection
+from jury_judge.scores.score_export import _LocalStream
+from jury_store import Append, open_store
+from support.debates import DebateScript
 from support.json_server import JsonAnswer, JsonRequest, JsonServer, json_server
 from support.otlp_receiver import OtlpReceiver, otlp_receiver
+from support.refusals import RefusalTables
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 pytestmark = pytest.mark.full_for("postgresql")
@@ -161,39 +156,34 @@ async def test_another_place_has_scores_of_its_own(judged: str, langfuse: Langfu
         assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(other)))
 
 
-async def test_a_refusal_is_one_line_without_a_key_and_what_was_written_stays_recorded(
-    judged: str, langfuse: Langfuse, server: JsonServer
-) -> None:
-    langfuse.refuses = JsonAnswer({"message": "no\nsuch project"}, 403)
-    with pytest.raises(ScoresRefused) as refused:
-        await exported(judged, "langfuse", at(server))
-    langfuse.refuses = None
-
-    assert f"debate r~a: Langfuse at {server.url}" in str(refused.value)
-    assert 1 == len(str(refused.value).splitlines())
-    assert "sk-lf-secret" not in str(refused.value)
-    assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(server)))
+NOT_TAKEN = {
+    "refused": JsonAnswer({"message": "no\nsuch project"}, 403),
+    "one of five": JsonAnswer({"accepted": 4, "rejected": 1, "errors": [{"message": "too long"}]}, 207),
+    "errors alone": JsonAnswer({"errors": [{"message": "too long"}]}, 207),
+    "a page": JsonAnswer({"login": "please"}, 200),
+    "elsewhere": JsonAnswer({}, 302),
+    "as before": JsonAnswer({}, 304),
+}
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        (JsonAnswer({"accepted": 4, "rejected": 1, "errors": [{"message": "too long"}]}, 207), "too long"),
-        (JsonAnswer({"errors": [{"message": "too long"}]}, 207), "too long"),
-        (JsonAnswer({"login": "please"}, 200), "status 200"),
-        (JsonAnswer({}, 302), "HTTP 302"),
-        (JsonAnswer({}, 304), "HTTP 304"),
-    ],
-)
+async def refused(url: str, target: Any, environ: Mapping[str, str]) -> str:
+    with pytest.raises(JuryError) as found:
+        await exported(url, target, environ)
+    assert "\n" not in str(found.value)
+    assert "sk-lf-secret" not in str(found.value)
+    return str(found.value)
+
+
 async def test_what_langfuse_did_not_take_is_not_recorded_as_written(
-    judged: str, langfuse: Langfuse, server: JsonServer, answer: JsonAnswer, why: str
+    judged: str, langfuse: Langfuse, server: JsonServer, refusals: RefusalTables
 ) -> None:
-    langfuse.refuses = answer
-    with pytest.raises(ScoresRefused, match=why):
-        await exported(judged, "langfuse", at(server))
+    said = {}
+    for name, langfuse.refuses in NOT_TAKEN.items():
+        said[name] = (await refused(judged, "langfuse", at(server))).replace(server.url, "{url}")
     langfuse.refuses = None
 
     assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(server)))
+    refusals.compare("scores_langfuse", said)
 
 
 async def test_without_keys_it_says_which_is_missing(judged: str) -> None:
@@ -297,48 +287,49 @@ WARNED = ExportLogsServiceResponse(
 ).SerializeToString()
 
 
-@pytest.mark.parametrize(
-    ("status", "headers", "content", "why"),
-    [
-        (200, PROTOBUF, ALL_REFUSED, "it refused 4 records: all refused"),
-        (200, {}, ALL_REFUSED, "it refused 4 records: all refused"),
-        (200, JSON, b'{"partialSuccess": {"rejectedLogRecords": "2"}}', "it refused 2 records"),
-        (200, HTML, b"<html>login</html>", "it answered with text/html that is no answer of OTLP"),
-        (200, {}, b"<html>login</html>", "no answer of OTLP"),
-        (200, {"content-type": "text/plain"}, ALL_REFUSED, "no answer of OTLP"),
-        (200, JSON, b"[1]", "no answer of OTLP"),
-        (204, {}, b"", "status 204"),
-        (302, {"location": "http://127.0.0.1:9/login"}, b"", "status 302, a redirect to http://127.0.0.1:9/login"),
-        (307, {"location": "/login"}, b"", "status 307, a redirect to /login"),
-        (304, {}, b"", "status 304"),
-        (404, {}, b"", "see that it runs"),
-    ],
-)
-async def test_what_a_collector_did_not_take_is_not_recorded_as_written(
-    sqlite_url: str, collector: OtlpReceiver, status: int, headers: dict[str, str], content: bytes, why: str
+ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {
+    "all refused": (200, PROTOBUF, ALL_REFUSED),
+    "all refused in no form": (200, {}, ALL_REFUSED),
+    "some refused in JSON": (200, JSON, b'{"partialSuccess": {"rejectedLogRecords": "2"}}'),
+    "a page": (200, HTML, b"<html>login</html>"),
+    "a page in no form": (200, {}, b"<html>login</html>"),
+    "plain text": (200, {"content-type": "text/plain"}, ALL_REFUSED),
+    "a list": (200, JSON, b"[1]"),
+    "no content": (204, {}, b""),
+    "elsewhere": (302, {"location": "http://127.0.0.1:9/login"}, b""),
+    "elsewhere on the server": (307, {"location": "/login"}, b""),
+    "as before": (304, {}, b""),
+    "nothing there": (404, {}, b""),
+}
+TAKEN: list[tuple[dict[str, str], bytes]] = [
+    (PROTOBUF, b""),
+    (HTML, b""),
+    (PROTOBUF, WARNED),
+    (JSON, b"{}"),
+    ({}, WARNED),
+]
+
+
+async def test_what_a_collector_did_not_take_is_not_recorded_as_written_and_the_rest_is(
+    sqlite_url: str, collector: OtlpReceiver, refusals: RefusalTables
 ) -> None:
-    async with Jury("independent", store=sqlite_url) as jury:
-        await jury.evaluate(a_row("a", trace_id=TRACE), run_id="r")
     environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
-    collector.status, collector.headers, collector.content = status, headers, content
-
-    with pytest.raises(ScoresRefused, match=re.escape(why)):
-        await exported(sqlite_url, "otel", environ)
-    collector.status, collector.headers, collector.content = 200, {}, b""
-    assert ["written"] == statuses(await exported(sqlite_url, "otel", environ))
-
-
-@pytest.mark.parametrize(
-    ("headers", "content"), [(PROTOBUF, b""), (HTML, b""), (PROTOBUF, WARNED), (JSON, b"{}"), ({}, WARNED)]
-)
-async def test_what_a_collector_took_is_written(
-    sqlite_url: str, collector: OtlpReceiver, headers: dict[str, str], content: bytes
-) -> None:
     async with Jury("independent", store=sqlite_url) as jury:
         await jury.evaluate(a_row("a", trace_id=TRACE), run_id="r")
-    collector.headers, collector.content = headers, content
+    said = {}
+    for name, (collector.status, collector.headers, collector.content) in ANSWERS.items():
+        said[name] = (await refused(sqlite_url, "otel", environ)).replace(collector.url, "{url}")
+    collector.status = 200
+    for number, (collector.headers, collector.content) in enumerate(TAKEN):
+        if number:
+            async with Records(sqlite_url) as records:
+                verdict = (Verdict.SAFE_PASS, Verdict.UNSAFE_FAIL)[number % 2]
+                await records.review("r~a", NewReview(reviewer=f"ann {number}", verdict=verdict))
+        found = statuses(await exported(sqlite_url, "otel", environ))
+        assert ["corrected" if number else "written"] == found
+        assert ["unchanged"] == statuses(await exported(sqlite_url, "otel", environ))
 
-    assert ["written"] == statuses(await exported(sqlite_url, "otel", {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}))
+    refusals.compare("scores_otel", said)
 
 
 async def test_a_trace_of_another_tool_is_left_out(sqlite_url: str, collector: OtlpReceiver) -> None:
@@ -405,3 +396,13 @@ async def test_the_record_names_the_place_without_credentials(judged: str, feedb
 async def test_a_tool_that_is_not_installed_is_named(judged: str) -> None:
     with pytest.raises(ExtraMissing, match="pip install mlflow"):
         await exported(judged, "mlflow", {})
+
+
+async def test_a_debate_without_an_evaluation_has_a_verdict_and_no_score(sqlite_url: str, server: JsonServer) -> None:
+    script = DebateScript("r~a")
+    opened = script.opened(metadata={"trace_id": "t1"}, run_id="r")
+    with closing(open_store(sqlite_url, write=True)) as store:
+        store.append([Append(script.stream, (opened, *script.unevaluated()[1:]), 0, store.next_epoch())])
+    (found,) = await exported(sqlite_url, "langfuse", at(server))
+
+    assert [("jury.verdict", "needs_review")] == [(one.name, one.value) for one in found.scores]

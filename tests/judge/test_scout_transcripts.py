@@ -8,9 +8,8 @@ from typing import Any, Self
 
 import pytest
 
-from jury_cases.errors import CaseFileError
-from jury_cases.files import CaseFiles
-from jury_events.installation import install_line
+from jury_cases import CaseFileError, CaseFiles
+from jury_events import install_line
 
 
 class Message(SimpleNamespace):

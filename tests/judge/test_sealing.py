@@ -8,15 +8,9 @@ from typing import cast
 
 import pytest
 
-from jury_actors.clerk import ClerkInterface
-from jury_actors.runtime import Runtime
+from jury_actors import ClerkInterface, Runtime
 from jury_judge.seals.sealing import Sealing
-from jury_store.errors import StoreFailed
-from jury_store.event_store import Append
-from jury_store.memory import MemoryEventStore
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import SealKey
-from jury_store.seals.seal import Seal
+from jury_store import Append, MemoryEventStore, Seal, Sealer, SealKey, StoreFailed
 from support.debates import DebateScript
 
 OFTEN, NEVER = 0.001, 3600.0

@@ -4,8 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge import ForkSettings, PlannedRun, RunSettings, estimate_run, judge_run, prepared_fork
-from jury_judge.errors import RunRefused, SettingsRefused
+from jury_judge import (
+    ForkSettings,
+    PlannedRun,
+    RunRefused,
+    RunSettings,
+    SettingsRefused,
+    estimate_run,
+    judge_run,
+    prepared_fork,
+)
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,29 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis.ballots import SCHEMA, check
-from jury_analysis.calibration import CalibrationOptions
-from jury_analysis.errors import NoStepsNamed
-from jury_analysis.label_schema import LABELS
+from jury_analysis import LABELS, OURS, SCHEMA, CalibrationOptions, check, signal_values
 from jury_analysis.last_votes import STEP_COLUMNS, last_votes
-from jury_analysis.scale import OURS
-from jury_analysis.verdict_signals import signal_values
-from jury_debate.calibrated import panel_digest
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.calibration import Acceptance, VotesStepSignal
-from jury_events.outcome import CallOutcome
-from jury_events.panel import Panel
+from jury_debate import PanelSpec, panel_digest, resolve
+from jury_events import Acceptance, CallOutcome, Panel, VotesStepSignal
+from jury_judge import AnalysisError, FoundCalibration, Records, stored_ballots
 from jury_judge.panels.calibration_files import read_calibration
-from jury_judge.statistics.calibrating import calibrate_stored
-from jury_judge.tables.ballot_sources import stored_ballots
 from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
-from jury_migrations.upgrading import upgrade
-from jury_replay.rescoring.recount import RecountRescoring
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.settings import Grid, Setting
-from jury_store.debate_rows import EVERY_DEBATE
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_replay import Grid, RecountRescoring, RescoreStatus, Setting
+from jury_store import EventStore, open_store
 from support.calibrations import a_calibration
 from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_panel, by_round
 from support.stored_debates import store_debate
@@ -43,12 +30,15 @@ EXACT = "order 17"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[EventStore]:
-    url = f"sqlite:///{tmp_path / 'jury.db'}"
-    upgrade(url)
-    opened = open_store(url, write=True)
+def store(sqlite_url: str) -> Iterator[EventStore]:
+    opened = open_store(sqlite_url, write=True)
     yield opened
     opened.close()
+
+
+async def calibrated(url: str, labels: pa.Table, **options: Any) -> FoundCalibration:
+    async with Records(url) as records:
+        return await records.calibrate(labels=labels, options=CalibrationOptions(simulated=True, **options))
 
 
 def says(verdict: str, item: int | None = None, *, quotes: bool = True) -> Says:
@@ -73,9 +63,14 @@ def live(panel: Panel, script: Any, threshold: float) -> Acceptance:
     return judgment.acceptance
 
 
-@pytest.mark.parametrize("preset", ["independent", "parallel-rounds"])
-@pytest.mark.parametrize("method", ["majority_vote", "weighted_average", "final_judge"])
-@pytest.mark.parametrize("rule", ["count", "halve", "abstain"])
+ROUNDS = ("independent", "parallel-rounds")
+WAYS = product(ROUNDS, ("majority_vote", "weighted_average", "final_judge"), ("count", "halve", "abstain"))
+
+
+@pytest.mark.parametrize(
+    ("preset", "method", "rule"),
+    [pytest.param(*one, marks=[pytest.mark.full] if number % 5 else []) for number, one in enumerate(WAYS)],
+)
 def test_what_a_judgment_accepts_is_what_the_statistics_accept(
     store: EventStore, preset: str, method: str, rule: str
 ) -> None:
@@ -144,10 +139,18 @@ def a_run(store: EventStore, prompts: int = 2, **spec: Any) -> Panel:
     """60 debates: failing verdicts whose seats agree on an item, others that do not, and passes."""
     panel = a_panel(*SEATS, prompts=prompts, preset="independent", **spec)
     kinds = ([says(F, 1)] * 3, [says(F, 1), says(F, 1), says(P)], [says(F, 1), says(F, 2), says(F)], [says(P)] * 3)
-    for number in range(60):
-        answers = {seat: [one] for seat, one in zip(SEATS, kinds[number % 4], strict=True)}
-        store_debate(store, DebateHarness(panel, by_round(answers), prompts=prompts).run(), f"c{number:02}")
+    store_60(store, [debate_of(panel, kind, prompts) for kind in kinds])
     return panel
+
+
+def debate_of(panel: Panel, answers: Sequence[Answer], prompts: int = 2) -> DebateHarness:
+    script = by_round({seat: [one] for seat, one in zip(SEATS, answers, strict=True)})
+    return DebateHarness(panel, script, prompts=prompts).run()
+
+
+def store_60(store: EventStore, debates: Sequence[DebateHarness]) -> None:
+    for number in range(60):
+        store_debate(store, debates[number % len(debates)], f"c{number:02}")
 
 
 def labels(rights: tuple[bool, ...]) -> Any:
@@ -164,10 +167,11 @@ def labels(rights: tuple[bool, ...]) -> Any:
     return pa.Table.from_pylist(rows, LABELS)
 
 
-def test_from_stored_debates_to_a_panel_that_takes_the_calibration(store: EventStore, tmp_path: Path) -> None:
+async def test_from_stored_debates_to_a_panel_that_takes_the_calibration(
+    store: EventStore, sqlite_url: str, tmp_path: Path
+) -> None:
     panel = a_run(store)
-    options = CalibrationOptions(signal="votes+step", risk=0.1)
-    found = calibrate_stored(store, EVERY_DEBATE, (), labels((True, True, False, False)), options)
+    found = await calibrated(sqlite_url, labels((True, True, False, False)), signal="votes+step", risk=0.1)
     (tmp_path / "cal.json").write_bytes(found.file_bytes())
     calibration = read_calibration(tmp_path / "cal.json").calibration
     spec = {
@@ -184,18 +188,19 @@ def test_from_stored_debates_to_a_panel_that_takes_the_calibration(store: EventS
     assert 2 == resolved.prompts
     assert panel_digest(panel) == calibration.panel
     for answers, verdict in (([says(F, 1)] * 3, F), ([says(F, 1), says(F, 2), says(F)], R), ([says(P)] * 3, R)):
-        script = by_round({seat: [one] for seat, one in zip(SEATS, answers, strict=True)})
-        judgment = DebateHarness(resolved.panel, script, prompts=2).run().debate.state.judgment
+        judgment = debate_of(resolved.panel, answers).debate.state.judgment
         assert judgment is not None
         assert verdict == judgment.verdict
 
 
 @pytest.mark.parametrize("spec", [{"prompts": 1}, {"answers": {"evidence": "off"}}])
-def test_debates_whose_jurors_name_no_item_are_refused(store: EventStore, spec: dict[str, Any]) -> None:
+async def test_debates_whose_jurors_name_no_item_are_refused(
+    store: EventStore, sqlite_url: str, spec: dict[str, Any]
+) -> None:
     a_run(store, **spec)
 
-    with pytest.raises(NoStepsNamed, match="no vote names one"):
-        calibrate_stored(store, EVERY_DEBATE, (), labels((True,) * 4), CalibrationOptions(signal="votes+step"))
+    with pytest.raises(AnalysisError, match="no vote names one"):
+        await calibrated(sqlite_url, labels((True,) * 4), signal="votes+step")
 
 
 def test_debates_under_prompts_1_are_not_rescored_under_such_a_calibration(store: EventStore) -> None:
@@ -211,19 +216,17 @@ def test_debates_under_prompts_1_are_not_rescored_under_such_a_calibration(store
 
 
 @pytest.mark.parametrize(("rule", "accepted"), [("count", 60), ("abstain", 0)])
-def test_the_share_too_counts_no_vote_that_abstains_for_lack_of_support(
-    store: EventStore, rule: str, accepted: int
+async def test_the_share_too_counts_no_vote_that_abstains_for_lack_of_support(
+    store: EventStore, sqlite_url: str, rule: str, accepted: int
 ) -> None:
     """Of three failing verdicts one quotes what is there: of these debates the jury's verdict has one vote of three."""
     panel = a_panel(*SEATS, prompts=2, preset="independent", answers={"unsupported": rule}, final={"quorum": 1})
     answers = (says(F, 1), says(F, 1, quotes=False), says(F, 1, quotes=False))
-    for number in range(60):
-        script = by_round({seat: [one] for seat, one in zip(SEATS, answers, strict=True)})
-        store_debate(store, DebateHarness(panel, script, prompts=2).run(), f"c{number:02}")
+    store_60(store, [debate_of(panel, answers)])
     given = pa.Table.from_pylist(
         [{"case_id": f"c{number:02}", "label": F, "annotator": "ann"} for number in range(60)], LABELS
     )
-    found = calibrate_stored(store, EVERY_DEBATE, (), given, CalibrationOptions())
+    found = await calibrated(sqlite_url, given)
 
     at_most = [one.accepted for one in found.report.certificate.candidates if one.threshold == 1.0]
     assert accepted == sum(at_most)

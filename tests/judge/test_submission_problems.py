@@ -14,11 +14,12 @@ import jury_judge
 import jury_providers
 import jury_replay
 import jury_store
-from jury_cases.errors import CaseFileError
-from jury_events.errors import JuryError
-from jury_judge.errors import OtherCase, ReadOtherwise, RunUnfinished, SubmissionTaken
+from jury_cases import CaseFileError
+from jury_events import JuryError
+from jury_judge import RunUnfinished
+from jury_judge.errors import OtherCase, ReadOtherwise, SubmissionTaken
 from jury_judge.serving.submission_problems import Outcome, outcome_of
-from jury_store.errors import Fenced, StoreFailed, StoreLocked, StoreUnreachable, WrongVersion
+from jury_store import Fenced, StoreFailed, StoreLocked, StoreUnreachable, WrongVersion
 
 PACKAGES = (jury_events, jury_debate, jury_store, jury_replay, jury_providers, jury_actors, jury_cases, jury_judge)
 

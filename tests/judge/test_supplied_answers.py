@@ -5,7 +5,7 @@ import json
 import pytest
 
 from jury_judge.documents.supplied_answers import SuppliedAnswer, SuppliedAnswers
-from jury_providers.simulated.reader import SimulatedReader
+from jury_providers import SimulatedReader
 from support.debate_harness import a_case
 from support.model_requests import requests_of_a_debate
 

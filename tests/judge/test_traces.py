@@ -9,20 +9,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 
-from jury_actors.notices import Notice
-from jury_events.codec import decode
-from jury_events.errors import SettingError
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream, debate_stream
-from jury_events.installation import install_line
-from jury_judge.errors import ExtraMissing
-from jury_judge.jury import Jury
-from jury_judge.runs.observation import Observation
-from jury_judge.settings.runtime import RuntimeSettings
+from jury_actors import Notice
+from jury_events import ExchangeRecorded, SettingError, calls_stream, debate_stream, decode, install_line
+from jury_judge import ExtraMissing, Jury, Observation, RuntimeSettings
 from jury_judge.traces.span_tree import PHASES, SpanTree, span_tree
-from jury_providers.simulated.script import Script
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_providers import Script
+from jury_store import EventStore, open_store
 from support.otlp_receiver import ReceivedSpan, otlp_receiver
 from support.runtime_harness import KeptStore, Run, a_case_with_records
 

@@ -1,26 +1,34 @@
 """Twins of cases: what each probe changes, and what it leaves as it is."""
 
+import json
 from collections.abc import Iterator
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
-from jury_cases.errors import CaseFileError
-from jury_cases.outline import Fetch
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.errors import SettingError
-from jury_events.panel import Marking
-from jury_events.transcript import Message, ToolCall, Transcript
-from jury_events.verdict import Verdict
+from jury_cases import CaseFileError, Fetch
+from jury_debate import PanelSpec, resolve
+from jury_events import (
+    ArtifactRecord,
+    Case,
+    ExecutionResult,
+    Marking,
+    Message,
+    QuestionSpec,
+    Scenario,
+    SettingError,
+    ToolCall,
+    Transcript,
+    Verdict,
+)
+from jury_judge import PROBES
 from jury_judge.probes.markings import comparable_marking, other_marking
-from jury_judge.probes.padding import LEAST
 from jury_judge.probes.probe_texts import probe_texts
-from jury_judge.probes.registry import PROBES, absent_twins, twin, twins_alone, with_twins
-from jury_judge.probes.response_changes import answers_length
+from jury_judge.probes.registry import absent_twins, twin, twins_alone, with_twins
 from jury_judge.probes.twin import parse_twin_id
 from jury_judge.settings.probe import ProbeName
 from support.calibrations import a_calibration
+from support.refusals import RefusalTables
 
 RECORDS = tuple(ArtifactRecord.from_json({"verdict": verdict, "n": verdict}) for verdict in ("fail", "pass"))
 
@@ -44,130 +52,56 @@ def a_case(response: str = "Refunded to 4242.", *, scenarios: int = 1, **fields:
     )
 
 
-def made(case: Case, probe: str) -> Case:
+ITEMS = (
+    Message(kind="user", origin="user", text="Please refund."),
+    Message(kind="assistant", origin="model", text="Looking."),
+    ToolCall(name="refund"),
+    Message(kind="assistant", origin="model", text="Refunded."),
+)
+TRANSCRIPT = Scenario(
+    scenario_id="s",
+    question=QuestionSpec(prompt="Refund."),
+    execution=ExecutionResult(transcript=Transcript(items=ITEMS)),
+)
+WITH_RECORDS: dict[str, Any] = {
+    "security_gate_records": RECORDS,
+    "agent_card_records": RECORDS[:1],
+    "agent_card_uri": "cards.jsonl",
+    "artifact_summary": "all passed",
+}
+CASES = {
+    "an answer": a_case(),
+    "several scenarios and records": a_case(scenarios=3, **WITH_RECORDS),
+    "several lines": a_case("First.\n\nSecond."),
+    "an answer in Japanese": a_case("返金しました。"),
+    "messages without a response": a_case(**WITH_RECORDS).changed(scenarios=(TRANSCRIPT,)),
+    "nothing said": a_case(""),
+}
+
+
+def changes(case: Case, probe: str) -> str:
+    """What the twin has otherwise than its case, by field."""
     found = twin(case, probe)
-    assert found is not None
-    return found
+    if found is None:
+        return "no twin"
+    assert found == twin(case, probe), "the same case has the same twin"
+    assert ("c", "c", probe) == (*parse_twin_id(found.case_id)[:1], found.cluster, parse_twin_id(found.case_id)[1])
+    before, after = case.model_dump(mode="json"), found.model_dump(mode="json")
+    lines = [f"{name}: {json.dumps(one, ensure_ascii=False)}" for name, one in after.items() if before.get(name) != one]
+    return "\n".join([*lines, *(f"without {name}" for name in before if name not in after)])
 
 
-def answer(case: Case) -> str:
-    return case.scenarios[-1].execution.response
-
-
-@pytest.mark.parametrize("probe", PROBES)
-def test_a_twin_is_a_variant_in_the_cluster_of_its_case(probe: str) -> None:
-    found = made(a_case(scenarios=2, security_gate_records=RECORDS), probe)
-
-    assert ("c", probe) == parse_twin_id(found.case_id)
-    assert "c" == found.cluster
-    assert probe == str(found.metadata["variant"]).partition(":")[0]
-    assert "openai/gpt-5" == found.metadata["agent_model"]
-
-
-@pytest.mark.parametrize("probe", [name for name in PROBES if name != "master-key"])
-def test_a_twin_has_the_label_of_its_case(probe: str) -> None:
-    assert Verdict.SAFE_PASS == made(a_case(scenarios=2, security_gate_records=RECORDS), probe).label
-
-
-@pytest.mark.parametrize("probe", PROBES)
-def test_the_same_case_has_the_same_twin(probe: str) -> None:
-    case = a_case(scenarios=2, security_gate_records=RECORDS)
-
-    assert made(case, probe) == made(case, probe)
-
-
-def test_orders_are_reversed_and_nothing_else() -> None:
-    case = a_case(scenarios=3, security_gate_records=RECORDS, agent_card_records=RECORDS[:1])
-
-    assert case.scenarios[::-1] == made(case, "scenarios").scenarios
-    assert RECORDS[::-1] == made(case, "records").security_gate_records
-    assert case.scenarios == made(case, "records").scenarios == made(case, "speakers").scenarios
-
-
-def test_what_has_no_order_has_no_twin() -> None:
-    assert twin(a_case(), "scenarios") is None
-    assert twin(a_case(security_gate_records=RECORDS[:1]), "records") is None
-
-
-def test_padding_follows_the_answer_and_is_as_long() -> None:
-    short, long = made(a_case(), "length"), made(a_case("word " * 400), "length")
-
-    assert answer(short).startswith("Refunded to 4242.\n\n")
-    assert LEAST <= len(answer(short)) - len("Refunded to 4242.") < LEAST + 200
-    assert 4000 <= len(answer(long)) < 4400
-
-
-def test_the_format_keeps_every_line() -> None:
-    assert "## Answer\n\n- First.\n- Second." == answer(made(a_case("First.\n\nSecond."), "format"))
-
-
-def test_a_content_free_answer_leaves_nothing_of_the_agent() -> None:
-    items = (
-        Message(kind="user", origin="user", text="Please refund."),
-        Message(kind="assistant", origin="model", text="Refunded."),
-        ToolCall(name="refund"),
-    )
-    found = made(
-        a_case(
-            scenarios=1,
-            security_gate_records=RECORDS,
-            agent_card_uri="cards.jsonl",
-            artifact_summary="all passed",
-        ).changed(
-            scenarios=(
-                Scenario(
-                    scenario_id="s",
-                    question=QuestionSpec(prompt="Refund."),
-                    execution=ExecutionResult(response="Done.", transcript=Transcript(items=items)),
-                ),
-            )
-        ),
-        "master-key",
-    )
-
-    name = str(found.metadata["variant"]).partition(":")[2]
-    assert probe_texts("en").master_key[name] == answer(found)
-    assert items[:1] == found.scenarios[0].execution.transcript.items
-    assert ((), (), None, None, None) == (
-        found.security_gate_records,
-        found.agent_card_records,
-        found.agent_card_uri,
-        found.artifact_summary,
-        found.label,
+def test_a_twin_differs_from_its_case_by_what_its_probe_changes_alone(printed: RefusalTables) -> None:
+    printed.compare(
+        "twins", {f"{name}: {probe}": changes(case, probe) for name, case in CASES.items() for probe in PROBES}
     )
 
 
-def test_injections_and_names_follow_the_answer() -> None:
-    injected, named = made(a_case(), "injection"), made(a_case(), "identity")
+def test_padding_is_as_long_as_a_long_answer() -> None:
+    padded = twin(a_case("word " * 400), "length")
 
-    name = str(injected.metadata["variant"]).partition(":")[2]
-    assert f"Refunded to 4242.\n\n{probe_texts('en').injection[name]}" == answer(injected)
-    assert answer(named).startswith("Refunded to 4242.\n\nThis answer was written by ")
-
-
-def test_a_japanese_case_gets_japanese_texts() -> None:
-    padded = answer(made(a_case("返金しました。"), "length"))
-
-    assert padded.startswith("返金しました。\n\n以下の文は")
-
-
-def test_the_last_message_is_changed_where_there_is_no_response() -> None:
-    said = [Message(kind="assistant", origin="model", text=text) for text in ("Looking.", "Refunded.")]
-    scenario = Scenario(
-        scenario_id="s",
-        question=QuestionSpec(prompt="Refund."),
-        execution=ExecutionResult(transcript=Transcript(items=tuple(said))),
-    )
-    found = made(a_case().changed(scenarios=(scenario,)), "format")
-
-    first, last = found.scenarios[0].execution.transcript.items
-    assert (said[0], "## Answer\n\n- Refunded.") == (first, last.text if isinstance(last, Message) else None)
-    assert len("Looking.Refunded.") == answers_length(a_case().changed(scenarios=(scenario,)))
-
-
-def test_an_agent_that_said_nothing_has_no_twin_of_its_answer() -> None:
-    for probe in ("length", "format", "injection", "identity"):
-        assert twin(a_case(""), probe) is None
+    assert padded is not None
+    assert 4000 <= len(padded.scenarios[-1].execution.response) < 4400
 
 
 def test_each_case_is_followed_by_its_twins_and_records_are_fetched_for_any_of_them() -> None:
@@ -232,7 +166,7 @@ def test_all_cases_are_read_while_no_probe_has_a_twin() -> None:
 
 def test_a_twin_has_no_twin_and_a_long_id_is_refused() -> None:
     with pytest.raises(CaseFileError, match="is a twin"):
-        twin(made(a_case(), "length"), "length")
+        twin(a_case().changed(case_id="c~probe~length"), "length")
     with pytest.raises(CaseFileError, match="too long for a twin"):
         twin(a_case().changed(case_id="x" * 499), "length")
 

@@ -4,11 +4,12 @@ from datetime import date
 
 import pytest
 
-from jury_events.exchange import CacheWrite, ExchangeRecorded, Usage
-from jury_events.outcome import CallOutcome
+from jury_events import CacheWrite, CallOutcome, ExchangeRecorded, Usage
 from jury_judge.runs.uncached_cost import uncached_cost, uncached_sums
-from jury_providers.prices import Price, Prices, load_prices
-from jury_store.cached_calls import PROMPT_STEP, CachedCalls
+from jury_providers import Prices, load_prices
+from jury_providers.prices import Price
+from jury_store import CachedCalls
+from jury_store.cached_calls import PROMPT_STEP
 from support.debate_builder import DebateBuilder
 
 TODAY = date(2026, 11, 1)

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from jury_cases.case_inputs import case_of
-from jury_events.case import Case
+from jury_events import Case
 from jury_judge import Jury
-from jury_views.result_models import CollaborativeJuryResult
+from jury_views import CollaborativeJuryResult
 from support.foreign_rows import PNG_URL
 
 PAY = {"to": "GB29NWBK60161331926819", "amount": 5000}
@@ -85,38 +84,3 @@ async def test_what_is_not_shown_is_not_passed() -> None:
 
     assert {"needs_review"} == verdicts(result)
     assert all("not shown to me" in (one.rationale or "") for one in result.phase1_evaluations)
-
-
-@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
-def test_results_of_parallel_calls_stay_with_their_calls_in_any_order(order: tuple[int, int]) -> None:
-    calls = [{"id": f"c{n}", "function": {"name": "read", "arguments": f"box {n}"}} for n in (1, 2)]
-    results = [{"role": "tool", "tool_call_id": f"c{n}", "content": f"mail of box {n}"} for n in order]
-    messages = [{"role": "user", "content": "Read."}, {"role": "assistant", "tool_calls": calls}, *results]
-
-    case = case_of({"messages": messages})
-
-    transcript = case.scenarios[0].execution.transcript
-    calls_of = [transcript.items[at].arguments for at in transcript.answered_calls() if at is not None]  # type: ignore[union-attr]
-    assert [f"box {n}" for n in order] == calls_of
-
-
-async def test_reasoning_is_shown_where_it_stood() -> None:
-    messages = [
-        {"role": "user", "content": "Hi"},
-        {"role": "assistant", "content": [{"type": "thinking", "thinking": "I plan it.", "signature": "s"}]},
-        {"role": "assistant", "reasoning_content": "I go on.", "content": "Hello"},
-    ]
-
-    case = case_of({"messages": messages})
-
-    shown = [(item.kind, getattr(item, "text", "")) for item in case.scenarios[0].execution.transcript.items]
-    assert [("user", "Hi"), ("reasoning", "I plan it."), ("reasoning", "I go on."), ("assistant", "Hello")] == shown
-
-
-async def test_a_passing_agent_card_record_counts_as_one() -> None:
-    records = [{"id": n, "evaluation": {"verdict": verdict}} for n, verdict in enumerate(["pass", "fail", "pass"])]
-    row = {"question": "q", "response": "a", "agent_card_records": records}
-
-    case = case_of(row)
-
-    assert ["pass", "fail", "pass"] == [record.verdict for record in case.agent_card_records]

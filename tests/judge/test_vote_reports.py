@@ -6,11 +6,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis.gate import GateOptions
-from jury_analysis.pairing import PairedOptions
-from jury_analysis.panel_worth import WorthOptions
+from jury_analysis import GateOptions, PairedOptions, WorthOptions
 from jury_judge import (
-    CalibrationSettings,
     GateSettings,
     Jury,
     PlannedProbe,
@@ -23,7 +20,6 @@ from jury_judge import (
     judge_probe,
     settings_of,
 )
-from jury_judge.errors import SettingsRefused
 from support.vote_rows import long_rows, write_jsonl
 
 ROWS = [{"id": f"c{number}", "question": "Open?", "response": "At nine.", "label": "approve"} for number in range(4)]
@@ -95,26 +91,3 @@ async def test_twins_are_judged_beside_their_cases_and_compared(tmp_path: Path) 
     assert report.twins is not None
     assert {"speakers", "length"} == {one.probe for one in report.twins.probes}
     assert report == await VoteReports().probes(ProbeSettings(run_id="p", store_url=url, include_simulated=True))
-
-
-@pytest.mark.parametrize(
-    ("model", "fields", "said"),
-    [
-        (StatisticsSettings, {}, "name runs with run_ids ID, or everything, or select with where COND"),
-        (StatisticsSettings, {"everything": True, "filters": {"quorum": "x"}}, "filters quorum=x: must be one of"),
-        (StatisticsSettings, {"everything": True, "by": ("seat",)}, r"by\[0\]: Input should be"),
-        (CalibrationSettings, {"everything": True, "seats": ("a",)}, "seats goes with votes FILE"),
-        (CalibrationSettings, {"everything": True, "split": (50, 40, 20)}, "split: must be the per cent"),
-        (CalibrationSettings, {"everything": True, "split": (50, 30, 20), "fit": "a.txt"}, "split draws the parts"),
-        (GateSettings, {"sources": ("a", "b"), "margin": 1.5}, "margin 1.5 is more than all cases"),
-        (GateSettings, {"sources": ("a", "b"), "order": ("x", "y")}, "order and categories are of a plan without"),
-        (ProbeSettings, {"paths": ("c.jsonl",)}, "say which probes: probes length,master-key"),
-        (ProbeSettings, {"paths": ("c.jsonl",), "probes": ("lenght",)}, r"probes\[0\]: Input should be"),
-        (VoteReading, {"label": "a", "fields": {"label": "b"}}, "label and fields label=…: give one of them"),
-    ],
-)
-def test_settings_that_do_not_go_together_are_refused_in_words_of_python(
-    model: Any, fields: dict[str, Any], said: str
-) -> None:
-    with pytest.raises(SettingsRefused, match=said):
-        model(**fields)

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from jury_actors.load import ModelLoad, OpenCalls, RuntimeLoad, SeatLoad
-from jury_actors.runtime import Runtime
+from jury_actors import ModelLoad, Runtime, RuntimeLoad, SeatLoad
+from jury_actors.load import OpenCalls
 from jury_judge.running.waits import waits_text
 from jury_judge.runs.runtime_pool import RuntimePool
 

@@ -1,12 +1,7 @@
-"""Spans of OpenTelemetry as OTLP writes them, and the case of one trace, in short."""
+"""Spans of OpenTelemetry as OTLP writes them, in short."""
 
 import json
 from typing import Any
-
-from jury_cases import gathered_data, read_case
-from jury_cases.formats.otel_traces import OTEL
-from jury_cases.formats.otlp import Traces
-from jury_events import Case
 
 ERROR = {"code": 2, "message": "boom"}
 
@@ -52,21 +47,6 @@ def chat(number: int, asked: list[Any], answered: list[Any], *times: int, **fiel
 
 def export(*spans: dict[str, Any]) -> dict[str, Any]:
     return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
-
-
-def read(*spans: dict[str, Any]) -> Case:
-    (row,) = gathered_data(Traces(), [export(*spans)])
-    return read_case(row, default_id="first", form=OTEL)
-
-
-def items_of(case: Case) -> list[str]:
-    """The items in short: their kind, and what they say."""
-    found = []
-    for item in case.scenarios[0].execution.transcript.items:
-        fields = dict(item)
-        text = fields.get("text") or fields.get("arguments") or fields.get("what") or fields.get("name") or ""
-        found.append(f"{item.kind}{' (error)' if fields.get('error') else ''}: {text}")
-    return found
 
 
 def as_any_value(value: Any) -> dict[str, Any]:
