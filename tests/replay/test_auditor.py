@@ -10,24 +10,41 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.asking import StopRule
-from jury_events.calibration import Acceptance, OutcomeThreshold, VotesStepSignal
-from jury_events.consensus import ConsensusCheck, ConsensusStatus
-from jury_events.debate_events import DebateCompleted, JurorAbstained
-from jury_events.evaluation import Evaluation, LabelProbability, ScenarioVerdict
-from jury_events.evidence import Evidence, EvidenceSpan
-from jury_events.exchange import Usage
-from jury_events.judgment import CriticalShortfall, Decider, Judgment, Vote
-from jury_events.outcome import FailureReason
-from jury_events.panel import AnswerRules, CallSettings, FinalJudge
-from jury_events.parts import PartRef
-from jury_events.reading import ItemSpan, RecordRead
-from jury_events.review_events import HumanReviewed
-from jury_events.rubric import NO_CRITERIA, DimensionScore, Scores
-from jury_events.value import Value
-from jury_events.verdict import Verdict
+from jury_events import (
+    NO_CRITERIA,
+    Acceptance,
+    AnswerRules,
+    CallSettings,
+    ConsensusCheck,
+    ConsensusStatus,
+    CriticalShortfall,
+    DebateCompleted,
+    Decider,
+    DimensionScore,
+    Evaluation,
+    Evidence,
+    EvidenceSpan,
+    FailureReason,
+    FinalJudge,
+    HumanReviewed,
+    ItemSpan,
+    Judgment,
+    JurorAbstained,
+    LabelProbability,
+    OutcomeThreshold,
+    PartRef,
+    RecordRead,
+    ScenarioVerdict,
+    Scores,
+    StopRule,
+    Usage,
+    Value,
+    Verdict,
+    Vote,
+    VotesStepSignal,
+)
 from jury_replay import auditor
-from jury_store.seals.keys import SealKey
+from jury_store import SealKey
 from support.calibrations import a_calibration
 from support.cassettes import (
     KEY,

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.errors import DebateNotFound
-from jury_replay.cassettes.library import cassettes_in
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.writing import write_cassette
-from jury_replay.errors import CassetteError, RecordDamaged
-from jury_store.memory import MemoryEventStore
+from jury_events import DebateNotFound
+from jury_replay import CassetteError, RecordDamaged, cassettes_in, read_cassette, write_cassette
+from jury_store import MemoryEventStore
 from support.cassettes import SEAL_SPOILINGS, SPOILINGS, Spoiling, a_cassette, exported, record_debate
 
 

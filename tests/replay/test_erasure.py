@@ -5,18 +5,13 @@ from typing import Any
 
 import pytest
 
-from jury_events.codec import decode, encode
-from jury_events.debate_events import DebateFailed, TextsErased
-from jury_events.errors import DebateNotFound
-from jury_events.parts import PartRef, encode_digest
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.erasure import Erased, ErasureOrder, debates_over, erase, plan_erasure
+from jury_events import DebateFailed, DebateNotFound, PartRef, TextsErased, decode, encode, encode_digest
+from jury_replay import ErasureOrder, debates_over, erase, import_cassette, plan_erasure, read_cassette
+from jury_replay.erasure import Erased
 from jury_replay.errors import ErasureRefused
 from jury_replay.verify import verify
+from jury_store import Append, EventStore, MemoryEventStore
 from jury_store.errors import MayNotErase
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
 from support.cassettes import EXCHANGE, exported, record_debate
 from support.debates import DebateScript
 

@@ -10,15 +10,13 @@ from typing import Any
 
 import pytest
 
-from jury_events.errors import EventError
-from jury_judge.running.supervision import RunSupervision
-from jury_migrations.upgrading import upgrade
-from jury_providers.batches.batch import RefusedLine
-from jury_providers.batches.item import BatchLine, ItemEnd
+from batches.test_waves import Night
+from jury_events import EventError
+from jury_judge import RunSupervision
+from jury_migrations import upgrade
+from jury_providers import BatchLine, ItemEnd, RefusedLine
 from jury_replay.verify import verify
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
-from jury_store.run_registry import open_registry
+from jury_store import MemoryEventStore, open_registry, open_store
 from support.batch_double import BatchAccountDouble
 from support.nights import Night
 from support.rechained import Log, Place, at, leaves, put, rechained, whole_log

@@ -9,22 +9,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_events.codec import encode
-from jury_events.debate_events import DebateCancelled, DebateFailed, TextsErased
-from jury_events.ids import debate_stream
-from jury_events.outcome import CallOutcome
-from jury_events.panel import Bands
-from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, DimensionScore, Rubric, Scores
-from jury_events.verdict import Verdict
-from jury_replay.errors import SettingRefused
+from jury_events import (
+    AISEV_RUBRIC,
+    STANDARD_RUBRIC,
+    Bands,
+    CallOutcome,
+    DebateCancelled,
+    DebateFailed,
+    Dimension,
+    DimensionScore,
+    Rubric,
+    Scores,
+    TextsErased,
+    Verdict,
+    debate_stream,
+    encode,
+)
+from jury_replay import (
+    EVERYTHING,
+    Grid,
+    RescoreProblem,
+    RescoreRow,
+    RescoreStatus,
+    SeatWeight,
+    Setting,
+    SettingRefused,
+    rescore,
+)
 from jury_replay.rescoring.recount import rescaled
-from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
-from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
-from jury_replay.selection import EVERYTHING
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
+from jury_store import Append, EventStore, MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Answer, DebateHarness, Says, a_case, a_panel, by_round
 from support.forgery import forged, recorded_in_corpus

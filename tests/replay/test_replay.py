@@ -6,20 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.codec import encode
-from jury_events.debate_events import TextsErased
-from jury_events.debate_history import DebateHistory
-from jury_events.errors import DebateNotFound
-from jury_events.ids import calls_stream, debate_stream, exchange_id
-from jury_events.parts import PartRef
-from jury_replay.cassettes.lines import SUFFIX
-from jury_replay.cassettes.reading import read_cassette
+from jury_events import (
+    DebateHistory,
+    DebateNotFound,
+    PartRef,
+    TextsErased,
+    calls_stream,
+    debate_stream,
+    encode,
+    exchange_id,
+)
+from jury_replay import SUFFIX, DebateSelection, Replayed, ReplayStatus, read_cassette, replay_history
 from jury_replay.difference import DifferenceKind
-from jury_replay.replay import Replayed, ReplayStatus, replay, replay_history
-from jury_replay.selection import DebateSelection
+from jury_replay.replay import replay
 from jury_replay.verify import verify
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
+from jury_store import EventStore, MemoryEventStore
 from support.corpus import CORPUS
 from support.forgery import Change, forged, recorded_in_corpus, set_to
 

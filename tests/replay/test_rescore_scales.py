@@ -5,22 +5,23 @@ from typing import Any, Literal
 
 import pytest
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.codec import encode
-from jury_events.debate_events import JurorEvaluated
-from jury_events.ids import debate_stream
-from jury_events.panel import Bands, Panel
-from jury_events.rubric import Dimension, Rubric
-from jury_events.verdict_scale import OutcomeWord
-from jury_replay.errors import NotApplicable
-from jury_replay.replay import ReplayStatus, replay_history
-from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.rows import RescoreRow
-from jury_replay.rescoring.settings import CriterionBound, CriterionCap, Grid, LabelOutcome, Setting
-from jury_replay.selection import EVERYTHING
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
+from jury_debate import PanelSpec, resolve
+from jury_events import Bands, Dimension, JurorEvaluated, OutcomeWord, Panel, Rubric, debate_stream, encode
+from jury_replay import (
+    EVERYTHING,
+    CriterionBound,
+    CriterionCap,
+    Grid,
+    LabelOutcome,
+    NotApplicable,
+    ReplayStatus,
+    RescoreRow,
+    RescoreStatus,
+    Setting,
+    replay_history,
+    rescore,
+)
+from jury_store import Append, EventStore, MemoryEventStore
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel, by_round
 from support.runtime_harness import KeptStore, Run
 from support.scales import ANSWERS, LEVELS

@@ -11,20 +11,13 @@ from typing import Any
 
 import pytest
 
-from jury_events.envelope import StoredEvent
-from jury_events.ids import Step, exchange_id
-from jury_events.streams import Head
-from jury_events.verdict import Verdict
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.reviews import record_review
+from jury_events import Head, StoredEvent, Verdict, exchange_id
+from jury_events.ids import Step
+from jury_judge import NewReview, record_review
+from jury_replay import VerifyReport
 from jury_replay.sealed import check_seals
-from jury_replay.verify import VerifyReport, verify
-from jury_store.event_store import Append
-from jury_store.memory import MemoryEventStore
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import SealKey
-from jury_store.seals.note import sign_checkpoint
-from jury_store.seals.seal import Seal
+from jury_replay.verify import verify
+from jury_store import Append, MemoryEventStore, Seal, Sealer, SealKey, sign_checkpoint
 from support.debates import JUROR, MODEL, DebateScript
 from support.tampered_store import TamperedStore, flips
 

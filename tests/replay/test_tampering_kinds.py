@@ -19,13 +19,11 @@ from typing import Any
 
 import pytest
 
-from jury_events.envelope import GENESIS, StoredEvent, stored_hash
-from jury_migrations.comparison import check
-from jury_replay.attested import Trust
+from jury_events import GENESIS, StoredEvent, stored_hash
+from jury_migrations import check
+from jury_replay import Trust
 from jury_replay.verify import verify
-from jury_store.opening import open_store
-from jury_store.schema import metadata
-from jury_store.seals.keys import PublicKey, SealKey
+from jury_store import PublicKey, SealKey, metadata, open_store
 from support.command_line import CommandLine
 from support.sealed_store import SealedStore, sealed_store
 from support.unguarded import unguarded

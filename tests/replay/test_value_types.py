@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from jury_judge.serving.service import Service
-from jury_store.opening import open_store
+from jury_judge import Service
+from jury_store import metadata, open_store
 from jury_store.row_types import REBUILT, storage_classes
-from jury_store.schema import metadata
-from jury_web.app import AccessPolicy, create_app
+from jury_web import AccessPolicy, create_app
 from support.command_line import CommandLine
 from support.sealed_store import SealedStore, sealed_store
 from support.unguarded import unguarded

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.envelope import NewEvent
-from jury_events.ids import Step, exchange_id
-from jury_migrations.upgrading import upgrade
-from jury_replay.integrity import IntegrityFailure
-from jury_replay.verify import VerifyReport, verify
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
+from jury_events import NewEvent, exchange_id
+from jury_events.ids import Step
+from jury_migrations import upgrade
+from jury_replay import IntegrityFailure, VerifyReport
+from jury_replay.verify import verify
+from jury_store import Append, EventStore, MemoryEventStore, open_store
 from support.debates import JUROR, MODEL, DebateScript
 
 

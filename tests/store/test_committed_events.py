@@ -2,12 +2,9 @@
 
 import pytest
 
-from jury_events.envelope import NewEvent, StoredEvent
-from jury_events.parts import Part
-from jury_store import committed_events
+from jury_events import NewEvent, Part, StoredEvent
+from jury_store import Append, CommittedEvents, committed_events
 from jury_store.append_plan import PartRow
-from jury_store.committed_events import CommittedEvents
-from jury_store.event_store import Append
 from jury_store.projection_checkpoints import LISTS, SEARCH
 
 TEXT = Part(b"d" * 32, b"s" * 16, b"text")

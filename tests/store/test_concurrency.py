@@ -5,10 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from jury_events.envelope import GENESIS, StoredEvent, stored_hash
-from jury_store.errors import Fenced, StoreError, WrongVersion
-from jury_store.event_store import Append, Appended, EventStore
-from jury_store.opening import open_store
+from jury_events import GENESIS, StoredEvent, stored_hash
+from jury_store import Append, Appended, EventStore, Fenced, StoreError, WrongVersion, open_store
 from support.debates import DebateScript
 
 SECONDS = 300

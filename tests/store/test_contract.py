@@ -5,13 +5,9 @@ import sys
 
 import pytest
 
-from jury_events.codec import decode
-from jury_events.envelope import END_OF_TIME, GENESIS, NewEvent, stored_hash
-from jury_events.parts import make_part
-from jury_store.errors import ErasureNotRecorded, EventConflict, Fenced, InvalidAppend, StoreClosed, WrongVersion
-from jury_store.event_store import Append, Appended, EventStore
-from jury_store.seals.attestation import Attestation
-from jury_store.seals.seal import Seal
+from jury_events import END_OF_TIME, GENESIS, NewEvent, decode, make_part, stored_hash
+from jury_store import Append, Appended, Attestation, EventConflict, EventStore, Fenced, Seal, StoreClosed, WrongVersion
+from jury_store.errors import ErasureNotRecorded, InvalidAppend
 from support.debates import DebateScript
 
 

@@ -5,13 +5,9 @@ from typing import Any
 
 import pytest
 
-from jury_events.conditions import parse_conditions
-from jury_events.evidence_facts import EvidenceFacts, SeatEvidence
+from jury_events import EvidenceFacts, SeatEvidence, parse_conditions
 from jury_events.ids import Step
-from jury_store.debate_rows import DebateFilter
-from jury_store.errors import StoreDamaged
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_store import DebateFilter, EventStore, StoreDamaged, open_store
 from support.debate_harness import SEATS, Answer, DebateHarness, a_case, a_panel
 from support.evidence_lists import CHOSEN, SAID, a_debate, store_quoting_debates
 from support.quoting_debates import ABSENT, CLAUDE, EXACT, GEMINI, GPT, quoting

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event as sa_event
 
-from jury_events.envelope import GENESIS, stored_hash
-from jury_store.errors import StoreFailed
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store
+from jury_events import GENESIS, stored_hash
+from jury_store import Append, EventStore, StoreFailed, open_store
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 

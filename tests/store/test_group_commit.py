@@ -6,11 +6,19 @@ from concurrent.futures import Future
 
 import pytest
 
+from jury_store import (
+    Append,
+    Appended,
+    EventStore,
+    Fenced,
+    GroupCommitter,
+    MemoryEventStore,
+    StoreClosed,
+    StoreError,
+    StoreFailed,
+    WrongVersion,
+)
 from jury_store.commit_queue import ENOUGH
-from jury_store.errors import Fenced, StoreClosed, StoreError, StoreFailed, WrongVersion
-from jury_store.event_store import Append, Appended, EventStore
-from jury_store.group_commit import GroupCommitter
-from jury_store.memory import MemoryEventStore
 from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")

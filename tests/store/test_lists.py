@@ -12,20 +12,24 @@ from sqlalchemy import create_engine
 from sqlalchemy import event as sa_event
 from sqlalchemy.dialects import sqlite
 
-from jury_events.canonical import canonical_json
-from jury_events.case import Omission
-from jury_events.conditions import parse_conditions
-from jury_events.envelope import NewEvent
-from jury_events.ids import debate_id
-from jury_events.outcome import CallOutcome
-from jury_events.verdict import Verdict
-from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
-from jury_store.dialects import DIALECTS
-from jury_store.errors import ReadOnlyStore
-from jury_store.event_store import Append, EventStore
-from jury_store.list_order import OLDEST, SORT_COLUMNS, BadCursor, PageCursor, SortOrder
+from jury_events import CallOutcome, NewEvent, Omission, Verdict, canonical_json, debate_id, parse_conditions
+from jury_store import (
+    DIALECTS,
+    OLDEST,
+    SORT_COLUMNS,
+    Append,
+    BadCursor,
+    DebateFilter,
+    DebateRow,
+    EventStore,
+    PageCursor,
+    ReadOnlyStore,
+    RunRow,
+    SortOrder,
+    Totals,
+    open_store,
+)
 from jury_store.list_queries import debates_query
-from jury_store.opening import open_store
 from support.debate_harness import a_panel
 from support.debates import MODEL, DebateScript
 from support.long_debate import LongDebate

@@ -7,14 +7,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from jury_migrations.comparison import check
-from jury_migrations.logins import DatabaseAddress, Login, set_up_logins
-from jury_migrations.upgrading import upgrade
-from jury_replay.erasure import ErasureOrder, erase
-from jury_store.errors import LoginsRefused, MayNotErase, MayNotWrite, ScrubRefused, UnsupportedStore
-from jury_store.event_store import Append
-from jury_store.opening import open_store
-from jury_store.seals.seal import Seal
+from jury_migrations import DatabaseAddress, Login, check, set_up_logins, upgrade
+from jury_replay import ErasureOrder, erase
+from jury_store import Append, LoginsRefused, ScrubRefused, Seal, UnsupportedStore, open_store
+from jury_store.errors import MayNotErase, MayNotWrite
 from support.debates import DebateScript
 from support.old_stores import at_revision
 from support.postgres import PostgresServer

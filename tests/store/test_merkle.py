@@ -4,14 +4,8 @@ from hashlib import sha256
 
 import pytest
 
-from jury_store.seals.merkle import (
-    EMPTY_ROOT,
-    Frontier,
-    consistency_proof,
-    inclusion_proofs,
-    is_consistent,
-    is_included,
-)
+from jury_store import Frontier, consistency_proof, inclusion_proofs, is_consistent, is_included
+from jury_store.seals.merkle import EMPTY_ROOT
 
 # The test vectors that the implementations of Certificate Transparency share.
 LEAVES = [

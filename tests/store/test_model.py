@@ -6,11 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_events.envelope import NewEvent
-from jury_events.parts import Part, make_part
-from jury_store.errors import EventConflict, Fenced, StoreError, WrongVersion
-from jury_store.event_store import Append, Appended, EventStore
-from jury_store.memory import MemoryEventStore
+from jury_events import NewEvent, Part, make_part
+from jury_store import Append, Appended, EventConflict, EventStore, Fenced, MemoryEventStore, StoreError, WrongVersion
 
 _TEXTS = st.sampled_from([b"", b"a", b"\x00", b"\xff\xfe"])
 _names = st.sampled_from(["x", "y"])

@@ -16,12 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from jury_migrations.comparison import check
-from jury_migrations.upgrading import current, upgrade
-from jury_store.errors import (
+from jury_migrations import check, current, upgrade
+from jury_store import (
+    REVISION,
+    Append,
     DamagedFile,
+    EventStore,
     NotAStore,
-    OpeningFailed,
     ReadOnlyStore,
     StoreError,
     StoreLocked,
@@ -29,10 +30,11 @@ from jury_store.errors import (
     StoreTooNew,
     StoreUnreachable,
     UnsupportedStore,
+    open_store,
+    parse_store_url,
+    redacted_url,
 )
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store, parse_store_url, redacted_url
-from jury_store.schema import REVISION
+from jury_store.errors import OpeningFailed
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 

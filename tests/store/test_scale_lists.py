@@ -2,10 +2,8 @@
 
 import pytest
 
-from jury_events.conditions import parse_condition, parse_conditions
-from jury_events.errors import BadCondition
-from jury_store.debate_rows import DebateFilter
-from jury_store.event_store import EventStore
+from jury_events import BadCondition, parse_condition, parse_conditions
+from jury_store import DebateFilter, EventStore
 from support.scaled_debates import a_right_answer, an_answer_without_facts, mixed_levels
 from support.stored_debates import store_debate
 

@@ -6,9 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from jury_store.errors import BadNote, BadSealKey, SealKeyFileError
-from jury_store.seals.keys import PublicKey, SealKey, make_key_files, read_public_keys, read_seal_key
-from jury_store.seals.note import read_checkpoint, sign_checkpoint, signature_fault
+from jury_store import (
+    BadNote,
+    PublicKey,
+    SealKey,
+    make_key_files,
+    read_checkpoint,
+    read_public_keys,
+    read_seal_key,
+    sign_checkpoint,
+    signature_fault,
+)
+from jury_store.errors import BadSealKey, SealKeyFileError
 from support.weak_keys import WEAK_KEYS, vkey
 
 # The example key pair and note of Go's golang.org/x/mod/sumdb/note.

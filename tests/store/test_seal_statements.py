@@ -2,10 +2,17 @@
 
 import pytest
 
-from jury_store.errors import BadNote
-from jury_store.seals.keys import SealKey
-from jury_store.seals.note import read_checkpoint, sign_checkpoint
-from jury_store.seals.statement import CALIBRATION, STREAMS, read_statement, sign_statement, statement_fault
+from jury_store import (
+    CALIBRATION,
+    STREAMS,
+    BadNote,
+    SealKey,
+    read_checkpoint,
+    read_statement,
+    sign_checkpoint,
+    sign_statement,
+    statement_fault,
+)
 
 KEY, OTHER = SealKey("example.com/jury", b"\x01" * 32), SealKey("example.com/jury", b"\x02" * 32)
 DIGEST = "9a" * 32

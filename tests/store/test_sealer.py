@@ -4,14 +4,20 @@ from itertools import count
 
 import pytest
 
-from jury_store.errors import SealRefused
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import SealKey
-from jury_store.seals.merkle import Frontier, consistency_proof, is_consistent
-from jury_store.seals.note import read_checkpoint, signature_fault
-from jury_store.seals.seal import Seal
+from jury_store import (
+    Append,
+    EventStore,
+    Frontier,
+    MemoryEventStore,
+    Seal,
+    Sealer,
+    SealKey,
+    SealRefused,
+    consistency_proof,
+    is_consistent,
+    read_checkpoint,
+    signature_fault,
+)
 from support.debates import DebateScript
 
 KEY = SealKey("example.com/jury", bytes(32))

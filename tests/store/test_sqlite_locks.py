@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jury_migrations import upgrading
-from jury_store.opening import open_store
+from jury_store import open_store
 
 WRITES_AND_ENDS = """
 import sys

@@ -2,16 +2,25 @@
 
 import pytest
 
-from jury_events.calibration import Acceptance
-from jury_events.codec import encode
-from jury_events.debate_events import DebateCompleted, DebateFailed, JudgmentRendered
-from jury_events.envelope import NewEvent
-from jury_events.ids import debate_stream, first_stage_of, repeat_of, stage_id
-from jury_events.parts import make_part
-from jury_events.stages import StagePlace
-from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
-from jury_store.debate_rows import ALL_STAGES, DebateFilter
-from jury_store.event_store import Append, EventStore
+from jury_events import (
+    FAIL,
+    PASS,
+    REVIEW,
+    Acceptance,
+    DebateCompleted,
+    DebateFailed,
+    JudgmentRendered,
+    NewEvent,
+    StagePlace,
+    Verdict,
+    debate_stream,
+    encode,
+    first_stage_of,
+    make_part,
+    repeat_of,
+    stage_id,
+)
+from jury_store import ALL_STAGES, Append, DebateFilter, EventStore
 from support.debate_builder import DebateBuilder, salt_of
 
 pytestmark = pytest.mark.full_for("postgresql")

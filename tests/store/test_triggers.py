@@ -7,12 +7,8 @@ import psycopg
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from jury_migrations.comparison import check
-from jury_migrations.upgrading import upgrade
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store
-from jury_store.seals.seal import Seal
-from jury_store.sql_store import SqlEventStore
+from jury_migrations import check, upgrade
+from jury_store import Append, EventStore, Seal, SqlEventStore, open_store
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 

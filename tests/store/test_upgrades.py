@@ -6,27 +6,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.conditions import parse_conditions
-from jury_events.exchange import Usage
-from jury_events.verdict import Verdict
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.reviews import record_review
-from jury_judge.tables.ballot_sources import stored_ballots
+from jury_debate import PanelSpec, resolve
+from jury_events import Usage, Verdict, parse_conditions
+from jury_judge import NewReview, record_review, stored_ballots
 from jury_judge.tables.counted_words import counted_words
-from jury_migrations.comparison import check
-from jury_migrations.upgrading import upgrade
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.writing import write_cassette
+from jury_migrations import check, upgrade
+from jury_replay import import_cassette, read_cassette, write_cassette
 from jury_replay.verify import verify
-from jury_store.debate_rows import DebateFilter
+from jury_store import REVISION, Append, DebateFilter, EventStore, MemoryEventStore, Seal, open_store, parse_store_url
 from jury_store.errors import StoreOutdated
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store, parse_store_url
-from jury_store.schema import REVISION
-from jury_store.seals.seal import Seal
 from support.debates import DebateScript
 from support.evidence_lists import SAID, a_debate
 from support.old_stores import at_revision
