@@ -1,13 +1,14 @@
 """A store of each kind."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 import pytest
 from sqlalchemy import create_engine
 from sqlalchemy import event as sa_event
 
-from jury_store import EventStore, MemoryEventStore, open_store
+from jury_store import EventStore, open_store
 from jury_store.driver_cursor import DriverCursor
 from support.postgres import TEMPLATE, PostgresServer
 
@@ -20,18 +21,11 @@ def url(request: pytest.FixtureRequest) -> str:
     return found
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest) -> Iterator[EventStore]:
-    """A fresh store of each kind, open for writing."""
-    if request.param == "memory":
-        opened: EventStore = MemoryEventStore()
-    else:
-        opened = open_store(request.getfixturevalue(f"{_FIXTURES[request.param]}_url"), write=True, run="test")
-    yield opened
-    opened.close()
-
-
-_FIXTURES = {"sqlite": "sqlite", "postgresql": "postgres"}
+@pytest.fixture
+def store(url: str) -> Iterator[EventStore]:
+    """A fresh store on each database, open for writing."""
+    with closing(open_store(url, write=True, run="test")) as opened:
+        yield opened
 
 
 @pytest.fixture
