@@ -53,7 +53,6 @@ TROUBLED = Script(
 )
 """A try and repairs, and a seat that abstains in a round."""
 
-PRESETS = ("parallel-rounds", "adk-sequential")
 ENDS = ("final/judgment", "completed")
 
 
@@ -89,7 +88,7 @@ def store() -> KeptStore:
     return KeptStore()
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", ["parallel-rounds", pytest.param("adk-sequential", marks=pytest.mark.full)])
 async def test_a_branch_at_any_event_under_the_same_settings_takes_the_same_course(
     store: KeptStore, preset: str
 ) -> None:

@@ -28,7 +28,7 @@ from support.scales import ANSWERS, LEVELS
 from support.varied import FAULTS, a_varied_case
 
 Mode = Literal["strict", "recount"]
-DEBATES = 10
+DEBATES = 6
 RULES: dict[str, Any] = {"discussion": {"max_rounds": 1, "threshold": 0.67}, "final": {"method": "majority_vote"}}
 
 

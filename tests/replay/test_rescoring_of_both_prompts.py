@@ -12,7 +12,7 @@ from support.runtime_harness import KeptStore, Run
 from support.varied import FAULTS, a_varied_case
 
 Mode = Literal["strict", "recount"]
-DEBATES = 12
+DEBATES = 6
 BASE: dict[str, Any] = {"discussion": {"max_rounds": 2, "threshold": 1.0}, "final": {"method": "majority_vote"}}
 FEWER = Setting(max_rounds=1)
 GRID = Grid((FEWER, Setting(threshold=0.67), Setting(method="median"), Setting(end_early=False)))

@@ -26,7 +26,7 @@ from support.branches import OTHER_SECRET, a_branch, execute_branch, origin_in, 
 from support.runtime_harness import KeptStore, Run
 from support.varied import FAULTS, a_varied_case, run_varied
 
-DEBATES = (30, pytest.param(200, marks=pytest.mark.long))
+DEBATES = (12, pytest.param(200, marks=pytest.mark.long))
 COUNTED: dict[str, Any] = {"final": {"method": "majority_vote"}}
 BASE: dict[str, Any] = {"discussion": {"max_rounds": 2, "threshold": 1.0}, **COUNTED}
 

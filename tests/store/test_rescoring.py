@@ -22,7 +22,7 @@ from support.varied import run_varied
 pytestmark = pytest.mark.full_for("postgresql")
 
 GRID = Grid.of({"max_rounds": (0, 2), "method": ("median", "majority_vote")})
-DEBATES = 60
+DEBATES = 16
 
 
 @pytest.fixture(scope="module")
