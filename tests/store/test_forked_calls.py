@@ -11,6 +11,8 @@ from jury_store import EventStore
 from support.branches import a_branch, calls_of, execute_branch, origin_in, stored
 from support.runtime_harness import Run
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 
 @pytest.fixture
 def kept(store: EventStore) -> Iterator[EventStore]:

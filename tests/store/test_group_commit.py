@@ -54,14 +54,6 @@ def _all(futures: Collection["Future[Appended]"]) -> list[Appended]:
     return [future.result(SECONDS) for future in futures]
 
 
-def test_an_append_is_answered_when_it_is_stored(store: EventStore) -> None:
-    with GroupCommitter(store) as committer:
-        answer = committer.submit(_call("d")).result(SECONDS)
-
-        assert answer == Appended("calls/d", 1, 0)
-        assert store.last_position() == 1
-
-
 def test_many_writers_get_their_own_results(store: EventStore) -> None:
     with GroupCommitter(store, max_group=7) as committer:
         answers: dict[str, list[Appended]] = {}

@@ -59,7 +59,7 @@ def another_process(url: str, run_id: str, *, detached: bool = False) -> Iterato
             process.kill()
 
 
-@pytest.mark.parametrize("detached", [False, True])
+@pytest.mark.parametrize("detached", [True, pytest.param(False, marks=pytest.mark.full)])
 def test_the_process_that_executes_a_run_is_named_until_it_is_killed(url: str, detached: bool) -> None:
     with closing(open_registry(url)) as registry:
         before = registry.holders(["nightly"])

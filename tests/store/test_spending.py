@@ -12,6 +12,8 @@ from jury_providers import load_prices
 from jury_store import Append, EventStore, Unrecorded
 from support.debates import DebateScript
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 
 def begin(store: EventStore, script: DebateScript) -> None:
     store.append([Append(script.stream, (script.opened(),), 0, 1)])

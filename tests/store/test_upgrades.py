@@ -98,6 +98,7 @@ def test_a_store_of_the_second_schema_has_its_lists_rebuilt(empty_url: str, sql:
     store.close()
 
 
+@pytest.mark.full
 def test_a_store_of_the_seventh_schema_gets_its_ballots(empty_url: str) -> None:
     script, log = DebateScript("d"), MemoryEventStore()
     log.append([Append(script.stream, script.whole(), 0, log.next_epoch()), Append(script.calls, (script.exchange(),))])
@@ -113,6 +114,7 @@ def test_a_store_of_the_seventh_schema_gets_its_ballots(empty_url: str) -> None:
     store.close()
 
 
+@pytest.mark.full
 def test_a_store_of_the_eleventh_schema_gets_its_sums_over_calls_with_caches(empty_url: str) -> None:
     script, log = DebateScript("d"), MemoryEventStore()
     call = script.exchange(usage=Usage(input_tokens=3000, output_tokens=100, cached_input_tokens=2000))
@@ -129,6 +131,7 @@ def test_a_store_of_the_eleventh_schema_gets_its_sums_over_calls_with_caches(emp
     store.close()
 
 
+@pytest.mark.full
 def test_a_store_of_the_twelfth_schema_gets_the_evidence_of_its_debates(
     empty_url: str, sql: Callable[[str, str], None]
 ) -> None:
