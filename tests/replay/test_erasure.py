@@ -188,25 +188,24 @@ def test_a_case_is_found_in_all_runs() -> None:
         debates_over(store, "case-9")
 
 
-@pytest.mark.parametrize(
-    ("name", "order", "says"),
-    [
-        ("none", ORDER, "there is no debate 'none'"),
-        ("d", ORDER._replace(scope="final/x/1/1"), "has no exchange 'final/x/1/1'"),
-        ("d", ORDER._replace(by=""), "by: String should have at least 1 character"),
-        ("d", ORDER._replace(reason="two\nlines"), r"reason: character U\+000A"),
-        ("d", ORDER._replace(reason="x" * 301), "at most 300 characters"),
-    ],
-)
-def test_what_cannot_be_erased_changes_nothing(
-    store: MemoryEventStore, name: str, order: ErasureOrder, says: str
-) -> None:
-    before = store.last_position()
+NOT_ERASED = [
+    ("none", ORDER, "there is no debate 'none'"),
+    ("d", ORDER._replace(scope="final/x/1/1"), "has no exchange 'final/x/1/1'"),
+    ("d", ORDER._replace(by=""), "by: String should have at least 1 character"),
+    ("d", ORDER._replace(reason="two\nlines"), r"reason: character U\+000A"),
+    ("d", ORDER._replace(reason="x" * 301), "at most 300 characters"),
+]
 
-    with pytest.raises((DebateNotFound, ErasureRefused), match=says):
-        erase(store, name, order, now=5)
 
-    assert (store.last_position(), len(texts_of(store))) == (before, 7)
+def test_what_cannot_be_erased_changes_nothing(store: MemoryEventStore, subtests: pytest.Subtests) -> None:
+    for name, order, says in NOT_ERASED:
+        with subtests.test(name=name):
+            before = store.last_position()
+
+            with pytest.raises((DebateNotFound, ErasureRefused), match=says):
+                erase(store, name, order, now=5)
+
+            assert (store.last_position(), len(texts_of(store))) == (before, 7)
 
 
 def test_a_plan_names_what_would_be_erased(store: MemoryEventStore) -> None:

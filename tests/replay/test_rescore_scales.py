@@ -158,21 +158,21 @@ def test_other_weights_keep_meanings_and_caps_and_are_an_assumption(recorded: Ev
     assert {RescoreStatus.BY_ASSUMPTION} == {row.status for row in rows.values()}
 
 
-@pytest.mark.parametrize(
-    ("spec", "setting", "message"),
-    [
-        ({}, outcomes(partial="pass"), "judges in the three verdicts"),
-        (ANSWERS, outcomes(good="pass"), "the scale has no label good; it has wrong, partial, right"),
-        (ANSWERS, outcomes(wrong="pass"), "order the labels"),
-        (ANSWERS, Setting(bands=Bands(safe_pass=80.0)), "bands have no effect"),
-        (ANSWERS, Setting(critical=(CriterionCap(criterion="tone", cap="fail"),)), "tone is no criterion"),
-        (ANSWERS, Setting(critical_below=(CriterionBound(criterion="form", share=0.5),)), "form is not critical"),
-        (LEVELS, Setting(critical=(CriterionCap(criterion="level", cap="fail"),)), "no points were asked for"),
-    ],
-)
-def test_what_a_panel_does_not_have_cannot_change(spec: dict[str, Any], setting: Setting, message: str) -> None:
-    with pytest.raises(NotApplicable, match=message):
-        setting.apply(a_panel(prompts=2, **spec))
+REFUSED = [
+    ({}, outcomes(partial="pass"), "judges in the three verdicts"),
+    (ANSWERS, outcomes(good="pass"), "the scale has no label good; it has wrong, partial, right"),
+    (ANSWERS, outcomes(wrong="pass"), "order the labels"),
+    (ANSWERS, Setting(bands=Bands(safe_pass=80.0)), "bands have no effect"),
+    (ANSWERS, Setting(critical=(CriterionCap(criterion="tone", cap="fail"),)), "tone is no criterion"),
+    (ANSWERS, Setting(critical_below=(CriterionBound(criterion="form", share=0.5),)), "form is not critical"),
+    (LEVELS, Setting(critical=(CriterionCap(criterion="level", cap="fail"),)), "no points were asked for"),
+]
+
+
+def test_what_a_panel_does_not_have_cannot_change(subtests: pytest.Subtests) -> None:
+    for spec, setting, message in REFUSED:
+        with subtests.test(spec=spec), pytest.raises(NotApplicable, match=message):
+            setting.apply(a_panel(prompts=2, **spec))
 
 
 def test_a_setting_of_a_scale_leaves_the_rest_of_the_panel(recorded: EventStore) -> None:

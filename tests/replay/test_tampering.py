@@ -207,40 +207,48 @@ def _of_a_call(log: TamperedStore) -> dict[str, Any]:
     return {"type": call.type, "schema": call.schema, "body": call.body}
 
 
-@pytest.mark.parametrize("first", range(1, 16))
-def test_a_stream_computed_anew_is_found_by_the_seals_with_the_place(log: TamperedStore, first: int) -> None:
-    forged = log.mended([e._replace(recorded_at=e.recorded_at + 1) if e.position == first else e for e in log.events])
-    bare = _without_seals(forged)
+def test_a_stream_computed_anew_is_found_by_the_seals_with_the_place(
+    log: TamperedStore, subtests: pytest.Subtests
+) -> None:
+    for first in range(1, 16):
+        with subtests.test(first=first):
+            forged = log.mended(
+                [e._replace(recorded_at=e.recorded_at + 1) if e.position == first else e for e in log.events]
+            )
+            bare = _without_seals(forged)
 
-    (failure,) = _verified(forged).failures
-    (with_checkpoint,) = _verified(bare, log.sealed[-1].note).failures
+            (failure,) = _verified(forged).failures
+            (with_checkpoint,) = _verified(bare, log.sealed[-1].note).failures
 
-    size = next(one for one in SIZES if first <= one)
-    since = max((one for one in SIZES if one < first), default=0) + 1
-    assert (
-        f"the seal over {size} events does not fit the log: the change lies at positions {since} to {size}"
-        == failure.what
-    )
-    assert verify(bare).ok
-    assert "the kept checkpoint over 15 events does not fit the log" in with_checkpoint.what
+            size = next(one for one in SIZES if first <= one)
+            since = max((one for one in SIZES if one < first), default=0) + 1
+            assert (
+                f"the seal over {size} events does not fit the log: the change lies at positions {since} to {size}"
+                == failure.what
+            )
+            assert verify(bare).ok
+            assert "the kept checkpoint over 15 events does not fit the log" in with_checkpoint.what
 
 
-@pytest.mark.parametrize("kept", range(15))
-def test_a_tail_cut_with_everything_mended_is_found_by_the_checkpoint_alone(log: TamperedStore, kept: int) -> None:
-    cut = log.mended(log.events[:kept])
-    bare = _without_seals(cut, kept)
+def test_a_tail_cut_with_everything_mended_is_found_by_the_checkpoint_alone(
+    log: TamperedStore, subtests: pytest.Subtests
+) -> None:
+    for kept in range(15):
+        with subtests.test(kept=kept):
+            cut = log.mended(log.events[:kept])
+            bare = _without_seals(cut, kept)
 
-    with_seals = _verified(cut)
-    alone = _verified(bare) if bare.sealed else verify(bare)
-    with_checkpoint = _verified(bare, log.sealed[-1].note)
+            with_seals = _verified(cut)
+            alone = _verified(bare) if bare.sealed else verify(bare)
+            with_checkpoint = _verified(bare, log.sealed[-1].note)
 
-    assert any("its tail was cut" in one.what for one in with_seals.failures)
-    assert not any("seal" in one.what or "position" in one.what for one in alone.failures)
-    assert any(
-        f"the kept checkpoint over 15 events does not fit the log: the log ends with event {kept}: its tail was cut"
-        == one.what
-        for one in with_checkpoint.failures
-    )
+            assert any("its tail was cut" in one.what for one in with_seals.failures)
+            assert not any("seal" in one.what or "position" in one.what for one in alone.failures)
+            assert any(
+                f"the kept checkpoint over 15 events does not fit the log: the log ends with event {kept}: its tail was cut"
+                == one.what
+                for one in with_checkpoint.failures
+            )
 
 
 def test_a_seal_taken_away_harms_no_record(log: TamperedStore) -> None:
