@@ -18,10 +18,10 @@ from jury_replay import (
     Setting,
     StrictRescoring,
     read_cassette,
+    read_positions,
     regress,
     replay_history,
 )
-from jury_replay.rescoring.positions import read_positions
 from support.calibrations import a_calibration
 from support.corpus import CORPUS
 

@@ -6,10 +6,19 @@ from pathlib import Path
 import pytest
 
 from jury_migrations import upgrade
-from jury_replay import Cassette, Provenance, RecordDamaged, import_cassette, read_cassette, trust_fault, write_cassette
-from jury_replay.cassettes.importing import ImportResult
-from jury_replay.cassettes.provenance import seal_fault
-from jury_replay.errors import ErasureUnasked, OtherDebate
+from jury_replay import (
+    Cassette,
+    ErasureUnasked,
+    ImportResult,
+    OtherDebate,
+    Provenance,
+    RecordDamaged,
+    import_cassette,
+    read_cassette,
+    seal_fault,
+    trust_fault,
+    write_cassette,
+)
 from jury_replay.verify import verify
 from jury_store import Append, EventStore, MemoryEventStore, SealKey, WrongVersion, open_store, read_checkpoint
 from support.cassettes import KEY, erase_text, out_of, record_debate, seal

@@ -6,12 +6,18 @@ from typing import Any
 import pytest
 
 from jury_events import DebateFailed, DebateNotFound, PartRef, TextsErased, decode, encode, encode_digest
-from jury_replay import ErasureOrder, debates_over, erase, import_cassette, plan_erasure, read_cassette
-from jury_replay.erasure import Erased
-from jury_replay.errors import ErasureRefused
+from jury_replay import (
+    Erased,
+    ErasureOrder,
+    ErasureRefused,
+    debates_over,
+    erase,
+    import_cassette,
+    plan_erasure,
+    read_cassette,
+)
 from jury_replay.verify import verify
-from jury_store import Append, EventStore, MemoryEventStore
-from jury_store.errors import MayNotErase
+from jury_store import Append, EventStore, MayNotErase, MemoryEventStore
 from support.cassettes import EXCHANGE, exported, record_debate
 from support.debates import DebateScript
 

@@ -9,11 +9,19 @@ from jury_events import DebateImported, DebateNotFound, VersionRange, local_stre
 from jury_events.local_facts import local_facts
 from jury_judge.stores.integrity_state import integrity_states
 from jury_migrations import upgrade
-from jury_replay import EVERYTHING, RecordDamaged, adoption_fault, debates_over, import_cassette, read_cassette, release
-from jury_replay.errors import QuarantineRefused
-from jury_replay.import_checks import seal_digest
+from jury_replay import (
+    ALL_STORED,
+    EVERYTHING,
+    QuarantineRefused,
+    RecordDamaged,
+    adoption_fault,
+    debates_over,
+    import_cassette,
+    read_cassette,
+    release,
+    seal_digest,
+)
 from jury_replay.quarantine import quarantine
-from jury_replay.selection import ALL_STORED
 from jury_replay.verify import verify
 from jury_store import DebateFilter, EventStore, MemoryEventStore, SealKey, open_store
 from support.cassettes import KEY, erase_text, exported, out_of, record_debate, seal, sealed_store

@@ -34,8 +34,8 @@ from jury_replay import (
     read_cassette,
     regress_history,
     replay_history,
+    request_changes,
 )
-from jury_replay.difference import request_changes
 from jury_replay.verify import verify
 from jury_store import EventStore, MemoryEventStore
 from support.branches import a_branch, execute_branch, origin_in, stored

@@ -4,9 +4,17 @@ import pytest
 
 from jury_debate import PROMPTS, RULES, UnknownPrompts, rules_for
 from jury_events import Case, DebateOpened, debate_stream, decode
-from jury_replay import ForkOrigin, RegressionStatus, ReplayStatus, pen_of, regress_history, replay_history
-from jury_replay.recorded_case import operator_policy_of, recorded_case
-from jury_replay.reopening import reopen
+from jury_replay import (
+    ForkOrigin,
+    RegressionStatus,
+    ReplayStatus,
+    operator_policy_of,
+    pen_of,
+    regress_history,
+    reopen,
+    replay_history,
+)
+from jury_replay.recorded_case import recorded_case
 from jury_replay.verify import verify
 from jury_store import EventStore
 from support.branches import a_branch, execute_branch, stored

@@ -34,9 +34,9 @@ from jury_replay import (
     SeatWeight,
     Setting,
     SettingRefused,
+    rescaled,
     rescore,
 )
-from jury_replay.rescoring.recount import rescaled
 from jury_store import Append, EventStore, MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Answer, DebateHarness, Says, a_case, a_panel, by_round

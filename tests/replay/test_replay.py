@@ -16,8 +16,7 @@ from jury_events import (
     encode,
     exchange_id,
 )
-from jury_replay import SUFFIX, DebateSelection, Replayed, ReplayStatus, read_cassette, replay_history
-from jury_replay.difference import DifferenceKind
+from jury_replay import SUFFIX, DebateSelection, DifferenceKind, Replayed, ReplayStatus, read_cassette, replay_history
 from jury_replay.replay import replay
 from jury_replay.verify import verify
 from jury_store import EventStore, MemoryEventStore

@@ -7,10 +7,17 @@ import pytest
 
 from jury_events import Verdict
 from jury_judge import NewReview, reasons_of, record_review, reviews_of, withdraw_review
-from jury_replay import ErasureOrder, erase, import_cassette, plan_erasure, read_cassette, replay_history
-from jury_replay.cassettes.importing import ImportResult
-from jury_replay.erasure import Erased
-from jury_replay.errors import ErasureRefused
+from jury_replay import (
+    Erased,
+    ErasureOrder,
+    ErasureRefused,
+    ImportResult,
+    erase,
+    import_cassette,
+    plan_erasure,
+    read_cassette,
+    replay_history,
+)
 from jury_replay.verify import verify
 from jury_store import EventStore, MemoryEventStore
 from support.cassettes import out_of, record_debate, seal

@@ -17,10 +17,10 @@ from jury_replay import (
     Setting,
     SettingRefused,
     pen_of,
+    replay_under,
     rescore,
+    with_texts,
 )
-from jury_replay.difference import with_texts
-from jury_replay.rescoring.strict import replay_under
 from jury_store import EventStore
 from support.branches import OTHER_SECRET, a_branch, execute_branch, origin_in, stored
 from support.runtime_harness import KeptStore, Run

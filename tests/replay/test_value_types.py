@@ -10,8 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from jury_judge import Service
-from jury_store import metadata, open_store
-from jury_store.row_types import REBUILT, storage_classes
+from jury_store import REBUILT, metadata, open_store, storage_classes
 from jury_web import AccessPolicy, create_app
 from support.command_line import CommandLine
 from support.sealed_store import SealedStore, sealed_store

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from jury_events import HumanReviewed, Part, ReviewAssigned, Verdict, encode, make_part, review_stream
 from jury_store import (
     MOST_APPENDS,
+    MOST_BYTES,
     Append,
     Appended,
     AppendRequest,
+    AppendTaker,
     EventConflict,
+    InvalidAppend,
     MemoryEventStore,
     StoreError,
     StoreFailed,
@@ -23,9 +26,6 @@ from jury_store import (
     WrongVersion,
     requests_folder,
 )
-from jury_store.append_requests import MOST_BYTES
-from jury_store.append_taker import AppendTaker
-from jury_store.errors import InvalidAppend
 
 STREAM = review_stream("d")
 SALT = bytes(16)

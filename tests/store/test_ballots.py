@@ -53,8 +53,8 @@ from jury_store import (
     EventStore,
     StoreDamaged,
     open_store,
+    panel_fingerprint,
 )
-from jury_store.ballot_sheet import panel_fingerprint
 from support.calibrations import a_calibration
 from support.debates import PANEL, DebateScript
 

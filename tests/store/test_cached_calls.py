@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from jury_events import CacheWrite, Usage
-from jury_store import Append, CachedCalls, DebateFilter, EventStore, StoreDamaged, open_store
-from jury_store.cached_calls import PROMPT_STEP
+from jury_store import PROMPT_STEP, Append, CachedCalls, DebateFilter, EventStore, StoreDamaged, open_store
 from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")

@@ -3,8 +3,18 @@
 import pytest
 
 from jury_events import END_OF_TIME, NewEvent, make_part
-from jury_store import Append, Appended, Attestation, EventConflict, EventStore, Seal, StoreClosed, WrongVersion
-from jury_store.errors import ErasureNotRecorded, InvalidAppend
+from jury_store import (
+    Append,
+    Appended,
+    Attestation,
+    ErasureNotRecorded,
+    EventConflict,
+    EventStore,
+    InvalidAppend,
+    Seal,
+    StoreClosed,
+    WrongVersion,
+)
 from support.debates import DebateScript
 
 

@@ -18,11 +18,11 @@ from jury_store import (
     Seal,
     Sealer,
     SealKey,
+    SealKeyFileError,
     SealRefused,
     read_checkpoint,
     sign_checkpoint,
 )
-from jury_store.errors import SealKeyFileError
 from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")

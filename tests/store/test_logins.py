@@ -9,8 +9,7 @@ import pytest
 
 from jury_migrations import DatabaseAddress, Login, check, set_up_logins, upgrade
 from jury_replay import ErasureOrder, erase
-from jury_store import Append, LoginsRefused, ScrubRefused, Seal, UnsupportedStore, open_store
-from jury_store.errors import MayNotErase, MayNotWrite
+from jury_store import Append, LoginsRefused, MayNotErase, MayNotWrite, ScrubRefused, Seal, UnsupportedStore, open_store
 from support.debates import DebateScript
 from support.old_stores import at_revision
 from support.postgres import PostgresServer

@@ -4,8 +4,7 @@ from hashlib import sha256
 
 import pytest
 
-from jury_store import Frontier, consistency_proof, inclusion_proofs, is_consistent, is_included
-from jury_store.seals.merkle import EMPTY_ROOT
+from jury_store import EMPTY_ROOT, Frontier, consistency_proof, inclusion_proofs, is_consistent, is_included
 
 # The test vectors that the implementations of Certificate Transparency share.
 LEAVES = [

@@ -23,6 +23,7 @@ from jury_store import (
     DamagedFile,
     EventStore,
     NotAStore,
+    OpeningFailed,
     ReadOnlyStore,
     StoreError,
     StoreLocked,
@@ -34,7 +35,6 @@ from jury_store import (
     parse_store_url,
     redacted_url,
 )
-from jury_store.errors import OpeningFailed
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 

@@ -9,10 +9,20 @@ import pyarrow.parquet as pq
 import pytest
 
 from jury_events import NewEvent, debate_stream
-from jury_replay import EVERYTHING, DebateSelection, Grid, Mode, RescoreRow, RescoreStatus, RowFile, Setting, rescore
+from jury_replay import (
+    EVERYTHING,
+    DebateSelection,
+    Grid,
+    Mode,
+    RescoreRow,
+    RescoreStatus,
+    RowFile,
+    Setting,
+    rescore,
+    spread,
+)
 from jury_replay.rescoring import row_file
 from jury_replay.rescoring.row_file import SCHEMA
-from jury_replay.selection import spread
 from jury_store import Append, EventStore, StoreError, open_store
 from support.debates import DebateScript
 from support.interrupted import Interrupts, endless_from_the_third, interrupts

@@ -12,8 +12,7 @@ import psycopg
 import pytest
 
 from jury_events import PartRef, TextsErased, encode, encode_digest
-from jury_store import Append, EventStore, ReadOnlyStore, ScrubRefused, open_store
-from jury_store.errors import TextsRemain
+from jury_store import Append, EventStore, ReadOnlyStore, ScrubRefused, TextsRemain, open_store
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 

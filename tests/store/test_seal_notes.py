@@ -8,8 +8,10 @@ import pytest
 
 from jury_store import (
     BadNote,
+    BadSealKey,
     PublicKey,
     SealKey,
+    SealKeyFileError,
     make_key_files,
     read_checkpoint,
     read_public_keys,
@@ -17,7 +19,6 @@ from jury_store import (
     sign_checkpoint,
     signature_fault,
 )
-from jury_store.errors import BadSealKey, SealKeyFileError
 from support.weak_keys import WEAK_KEYS, vkey
 
 # The example key pair and note of Go's golang.org/x/mod/sumdb/note.

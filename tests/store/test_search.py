@@ -10,8 +10,7 @@ import pytest
 
 from jury_events import decode_digest, refs_in
 from jury_replay import ErasureOrder, erase
-from jury_store import Append, DebateFilter, EventStore, open_store, query_terms
-from jury_store.search_terms import MAX_TEXT_CHARACTERS, terms_of
+from jury_store import MAX_TEXT_CHARACTERS, Append, DebateFilter, EventStore, open_store, query_terms, terms_of
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 

@@ -13,8 +13,17 @@ from jury_judge.tables.counted_words import counted_words
 from jury_migrations import check, upgrade
 from jury_replay import import_cassette, read_cassette, write_cassette
 from jury_replay.verify import verify
-from jury_store import REVISION, Append, DebateFilter, EventStore, MemoryEventStore, Seal, open_store, parse_store_url
-from jury_store.errors import StoreOutdated
+from jury_store import (
+    REVISION,
+    Append,
+    DebateFilter,
+    EventStore,
+    MemoryEventStore,
+    Seal,
+    StoreOutdated,
+    open_store,
+    parse_store_url,
+)
 from support.debates import DebateScript
 from support.evidence_lists import SAID, a_debate
 from support.old_stores import at_revision
