@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from batches.test_waves import Night
 from jury_events import EventError
 from jury_judge import RunSupervision
 from jury_migrations import upgrade
