@@ -98,7 +98,10 @@ def _attempt(
     streams = dialect.id_list({request.stream for request in requests})
     cursor = DriverCursor(connection)
     heads = {row[0]: Head(row[1], row[2], row[3]) for row in cursor.rows(dialect.lock_heads, (streams,))}
-    plan = AppendPlan(heads, _SqlLookup(connection, dialect, requests) if with_lookup else None)
+    lookup = _SqlLookup(connection, dialect, requests) if with_lookup else None
+    if lookup is not None and not dialect.one_writer and not lookup.streams <= heads.keys():
+        raise NeedsLookup  # another writer began the stream after the heads were read
+    plan = AppendPlan(heads, lookup)
     results = [plan.admit(request) for request in requests]
     if atomic and (refusal := first_refusal(results)) is not None:
         return _Written([refusal] * len(results), [], [])
@@ -149,6 +152,11 @@ class _SqlLookup(LogLookup):
                 self._events[stream, event.event_id] = event
         debates = dialect.id_list({stream_debate(stream) for stream in ids if "/" in stream})
         self._digests = {tuple(row) for row in connection.exec_driver_sql(dialect.part_digests, (debates,))}
+
+    @property
+    def streams(self) -> set[str]:
+        """Those of which events are repeated."""
+        return {stream for stream, _ in self._events}
 
     def event(self, stream: str, event_id: str) -> StoredEvent | None:
         return self._events.get((stream, event_id))

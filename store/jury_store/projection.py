@@ -111,6 +111,8 @@ class ListProjection:
                 "first_at": new["opened_at"],
                 "last_at": new["updated_at"],
             }
+        # Another debate's call may be recorded before its opening, and that opening after this one.
+        run["position"] = min(run["position"], new["position"])
         run["first_at"] = min(run["first_at"], new["opened_at"])
         run["last_at"] = max(run["last_at"], new["updated_at"])
         for name in run_counts(new):

@@ -10,24 +10,40 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.asking import StopRule
-from jury_events.calibration import Acceptance, OutcomeThreshold, VotesStepSignal
-from jury_events.consensus import ConsensusCheck, ConsensusStatus
-from jury_events.debate_events import DebateCompleted, JurorAbstained
-from jury_events.evaluation import Evaluation, LabelProbability, ScenarioVerdict
-from jury_events.evidence import Evidence, EvidenceSpan
-from jury_events.exchange import Usage
-from jury_events.judgment import CriticalShortfall, Decider, Judgment, Vote
-from jury_events.outcome import FailureReason
-from jury_events.panel import AnswerRules, CallSettings, FinalJudge
-from jury_events.parts import PartRef
-from jury_events.reading import ItemSpan, RecordRead
-from jury_events.review_events import HumanReviewed
-from jury_events.rubric import NO_CRITERIA, DimensionScore, Scores
-from jury_events.value import Value
-from jury_events.verdict import Verdict
+from jury_events import (
+    NO_CRITERIA,
+    Acceptance,
+    AnswerRules,
+    CallSettings,
+    ConsensusCheck,
+    ConsensusStatus,
+    CriticalShortfall,
+    DebateCompleted,
+    Decider,
+    DimensionScore,
+    Evaluation,
+    Evidence,
+    EvidenceSpan,
+    FailureReason,
+    FinalJudge,
+    HumanReviewed,
+    ItemSpan,
+    Judgment,
+    JurorAbstained,
+    LabelProbability,
+    OutcomeThreshold,
+    PartRef,
+    RecordRead,
+    ScenarioVerdict,
+    Scores,
+    StopRule,
+    Usage,
+    Verdict,
+    Vote,
+    VotesStepSignal,
+)
 from jury_replay import auditor
-from jury_store.seals.keys import SealKey
+from jury_store import SealKey
 from support.calibrations import a_calibration
 from support.cassettes import (
     KEY,
@@ -254,87 +270,85 @@ A_COMPLETION = DebateCompleted(
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        (
-            "settings",
-            CallSettings(
-                top_p=0.5,
-                effort="low",
-                thinking="off",
-                verbosity="low",
-                cache="5m",
-                warm="on",
-                tier="flex",
-                flex_fallback="on",
-            ),
+SET = [
+    (
+        "settings",
+        CallSettings(
+            top_p=0.5,
+            effort="low",
+            thinking="off",
+            verbosity="low",
+            cache="5m",
+            warm="on",
+            tier="flex",
+            flex_fallback="on",
         ),
-        ("usage", Usage(region="us", speed="standard", cache_miss="expired")),
-        ("answers", AnswerRules(evidence="required", unsupported="abstain")),
-        ("evaluation", AN_EVALUATION.model_copy(update={"probabilities": PROBABILITIES})),
-        ("judge", AN_EVALUATION.model_copy(update={"probabilities": PROBABILITIES})),
-        ("signal", VotesStepSignal(passing="safe_pass", step="item")),
-        ("scale", A_PANEL.scale),
-        ("dimensions", A_PANEL.rubric.dimensions[0]),
-        ("rubric", NO_CRITERIA),
-        ("check", A_CHECK),
-        ("votes", A_VOTE.model_copy(update={"partly_read": ("2",)})),
-        (
-            "juror_abstained",
-            JurorAbstained(
-                step="initial/gpt",
-                juror_id="gpt",
-                reason=FailureReason.PARTLY_READ,
-                refusal=None,
-                stale=False,
-                exchanges=(),
-                partly_read=("2",),
-            ),
+    ),
+    ("usage", Usage(region="us", speed="standard", cache_miss="expired")),
+    ("answers", AnswerRules(evidence="required", unsupported="abstain")),
+    ("evaluation", AN_EVALUATION.model_copy(update={"probabilities": PROBABILITIES})),
+    ("judge", AN_EVALUATION.model_copy(update={"probabilities": PROBABILITIES})),
+    ("signal", VotesStepSignal(passing="safe_pass", step="item")),
+    ("scale", A_PANEL.scale),
+    ("dimensions", A_PANEL.rubric.dimensions[0]),
+    ("rubric", NO_CRITERIA),
+    ("check", A_CHECK),
+    ("votes", A_VOTE.model_copy(update={"partly_read": ("2",)})),
+    (
+        "juror_abstained",
+        JurorAbstained(
+            step="initial/gpt",
+            juror_id="gpt",
+            reason=FailureReason.PARTLY_READ,
+            refusal=None,
+            stale=False,
+            exchanges=(),
+            partly_read=("2",),
         ),
-        ("reading", A_READING),
-        ("acceptance", AN_ACCEPTANCE),
-        ("judgment", A_JUDGMENT),
-        ("scenarios", A_JUDGMENT.scenarios[0].model_copy(update={"probabilities": PROBABILITIES})),
-        ("debate_completed", A_COMPLETION),
-        (
-            "human_reviewed",
-            HumanReviewed(
-                reviewer="ann",
-                verdict=Verdict.UNSAFE_FAIL,
-                reason=None,
-                blind=True,
-                sampled=False,
-                minutes=None,
-                supersedes=None,
-                number=1,
-                decisive_item=3,
-                label="wrong",
-            ),
+    ),
+    ("reading", A_READING),
+    ("acceptance", AN_ACCEPTANCE),
+    ("judgment", A_JUDGMENT),
+    ("scenarios", A_JUDGMENT.scenarios[0].model_copy(update={"probabilities": PROBABILITIES})),
+    ("debate_completed", A_COMPLETION),
+    (
+        "human_reviewed",
+        HumanReviewed(
+            reviewer="ann",
+            verdict=Verdict.UNSAFE_FAIL,
+            reason=None,
+            blind=True,
+            sampled=False,
+            minutes=None,
+            supersedes=None,
+            number=1,
+            decisive_item=3,
+            label="wrong",
         ),
-        (
-            "panel",
-            A_PANEL.model_copy(
-                update={"reading": "windows", "least_read": 0.5, "stop": StopRule(order=A_PANEL.juror_ids)}
-            ),
-        ),
-        (
-            "seats",
-            A_PANEL.seats[0].model_copy(update={"window": 8000, "reading": "tools", "least_read": 0.5, "questions": 1}),
-        ),
-        ("judge", FinalJudge(model="simulated/judge", window=8000)),
-        (
-            "calibration",
-            a_calibration(threshold=0.5, by_outcome=(OutcomeThreshold(outcome="fail", threshold=0.5, risk=0.1),)),
-        ),
-    ],
-    ids=lambda one: one if isinstance(one, str) else "",
-)
-def test_it_knows_the_fields_that_stand_in_a_body_only_where_they_are_set(name: str, value: Value) -> None:
-    body = value.model_dump(mode="json")
+    ),
+    (
+        "panel",
+        A_PANEL.model_copy(update={"reading": "windows", "least_read": 0.5, "stop": StopRule(order=A_PANEL.juror_ids)}),
+    ),
+    (
+        "seats",
+        A_PANEL.seats[0].model_copy(update={"window": 8000, "reading": "tools", "least_read": 0.5, "questions": 1}),
+    ),
+    ("judge", FinalJudge(model="simulated/judge", window=8000)),
+    (
+        "calibration",
+        a_calibration(threshold=0.5, by_outcome=(OutcomeThreshold(outcome="fail", threshold=0.5, risk=0.1),)),
+    ),
+]
 
-    assert body.keys() >= value.LEFT_OUT_UNSET
-    auditor.check_fields(name, body, "here")
+
+def test_it_knows_the_fields_that_stand_in_a_body_only_where_they_are_set(subtests: pytest.Subtests) -> None:
+    for name, value in SET:
+        with subtests.test(name=name):
+            body = value.model_dump(mode="json")
+
+            assert body.keys() >= value.LEFT_OUT_UNSET
+            auditor.check_fields(name, body, "here")
 
 
 def test_it_runs_as_a_script(tmp_path: Path) -> None:

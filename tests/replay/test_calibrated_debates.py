@@ -4,20 +4,24 @@ from typing import Any
 
 import pytest
 
-from jury_debate.calibrated import panel_digest
-from jury_events.calibration import Calibration
-from jury_events.debate_history import DebateHistory
-from jury_replay.cassettes.lines import SUFFIX
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.errors import NotApplicable
-from jury_replay.regression import RegressionStatus, regress
-from jury_replay.replay import ReplayStatus, replay_history
-from jury_replay.rescoring.positions import read_positions
-from jury_replay.rescoring.recount import RecountRescoring
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.rows import RescoreRow
-from jury_replay.rescoring.settings import Grid, Setting
-from jury_replay.rescoring.strict import StrictRescoring
+from jury_debate import panel_digest
+from jury_events import Calibration, DebateHistory
+from jury_replay import (
+    SUFFIX,
+    Grid,
+    NotApplicable,
+    RecountRescoring,
+    RegressionStatus,
+    ReplayStatus,
+    RescoreRow,
+    RescoreStatus,
+    Setting,
+    StrictRescoring,
+    read_cassette,
+    read_positions,
+    regress,
+    replay_history,
+)
 from support.calibrations import a_calibration
 from support.corpus import CORPUS
 

@@ -5,20 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from jury_migrations.upgrading import upgrade
-from jury_replay.cassettes.cassette import Cassette
-from jury_replay.cassettes.importing import ImportResult, import_cassette
-from jury_replay.cassettes.provenance import Provenance, seal_fault, trust_fault
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.writing import write_cassette
-from jury_replay.errors import ErasureUnasked, OtherDebate, RecordDamaged
+from jury_migrations import upgrade
+from jury_replay import (
+    Cassette,
+    ErasureUnasked,
+    ImportResult,
+    OtherDebate,
+    Provenance,
+    RecordDamaged,
+    import_cassette,
+    read_cassette,
+    seal_fault,
+    trust_fault,
+    write_cassette,
+)
 from jury_replay.verify import verify
-from jury_store.errors import WrongVersion
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
-from jury_store.seals.keys import SealKey
-from jury_store.seals.note import read_checkpoint
+from jury_store import Append, EventStore, MemoryEventStore, SealKey, WrongVersion, open_store, read_checkpoint
 from support.cassettes import KEY, erase_text, out_of, record_debate, seal
 from support.debates import DebateScript
 

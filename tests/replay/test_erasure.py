@@ -5,18 +5,19 @@ from typing import Any
 
 import pytest
 
-from jury_events.codec import decode, encode
-from jury_events.debate_events import DebateFailed, TextsErased
-from jury_events.errors import DebateNotFound
-from jury_events.parts import PartRef, encode_digest
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.erasure import Erased, ErasureOrder, debates_over, erase, plan_erasure
-from jury_replay.errors import ErasureRefused
+from jury_events import DebateFailed, DebateNotFound, PartRef, TextsErased, decode, encode, encode_digest
+from jury_replay import (
+    Erased,
+    ErasureOrder,
+    ErasureRefused,
+    debates_over,
+    erase,
+    import_cassette,
+    plan_erasure,
+    read_cassette,
+)
 from jury_replay.verify import verify
-from jury_store.errors import MayNotErase
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
+from jury_store import Append, EventStore, MayNotErase, MemoryEventStore
 from support.cassettes import EXCHANGE, exported, record_debate
 from support.debates import DebateScript
 
@@ -193,25 +194,24 @@ def test_a_case_is_found_in_all_runs() -> None:
         debates_over(store, "case-9")
 
 
-@pytest.mark.parametrize(
-    ("name", "order", "says"),
-    [
-        ("none", ORDER, "there is no debate 'none'"),
-        ("d", ORDER._replace(scope="final/x/1/1"), "has no exchange 'final/x/1/1'"),
-        ("d", ORDER._replace(by=""), "by: String should have at least 1 character"),
-        ("d", ORDER._replace(reason="two\nlines"), r"reason: character U\+000A"),
-        ("d", ORDER._replace(reason="x" * 301), "at most 300 characters"),
-    ],
-)
-def test_what_cannot_be_erased_changes_nothing(
-    store: MemoryEventStore, name: str, order: ErasureOrder, says: str
-) -> None:
-    before = store.last_position()
+NOT_ERASED = [
+    ("none", ORDER, "there is no debate 'none'"),
+    ("d", ORDER._replace(scope="final/x/1/1"), "has no exchange 'final/x/1/1'"),
+    ("d", ORDER._replace(by=""), "by: String should have at least 1 character"),
+    ("d", ORDER._replace(reason="two\nlines"), r"reason: character U\+000A"),
+    ("d", ORDER._replace(reason="x" * 301), "at most 300 characters"),
+]
 
-    with pytest.raises((DebateNotFound, ErasureRefused), match=says):
-        erase(store, name, order, now=5)
 
-    assert (store.last_position(), len(texts_of(store))) == (before, 7)
+def test_what_cannot_be_erased_changes_nothing(store: MemoryEventStore, subtests: pytest.Subtests) -> None:
+    for name, order, says in NOT_ERASED:
+        with subtests.test(name=name):
+            before = store.last_position()
+
+            with pytest.raises((DebateNotFound, ErasureRefused), match=says):
+                erase(store, name, order, now=5)
+
+            assert (store.last_position(), len(texts_of(store))) == (before, 7)
 
 
 def test_a_plan_names_what_would_be_erased(store: MemoryEventStore) -> None:

@@ -7,30 +7,29 @@ from itertools import count
 
 import pytest
 
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
-from jury_debate.prompts import PROMPTS_VERSION
-from jury_debate.recorded_panel import spec_of
-from jury_debate.rules_v1.ballots import ballot_id, datamark, line_sign
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.codec import decode, encode
-from jury_events.debate_events import (
+from jury_debate import PROMPTS_VERSION, PanelSpec, ResolvedPanel, ballot_id, line_sign, resolve, spec_of
+from jury_debate.rules_v1.ballots import datamark
+from jury_events import (
+    Case,
     CoordinatorResumed,
     DebateCancelled,
     DebateForked,
     DebateOpened,
+    ExecutionResult,
     JudgmentRendered,
     JurorEvaluated,
+    PartRef,
+    QuestionSpec,
+    Scenario,
     TextsErased,
+    debate_stream,
+    decode,
+    encode,
 )
-from jury_events.ids import debate_stream
-from jury_events.parts import PartRef
-from jury_providers.simulated.script import Script
-from jury_replay.errors import ForkRefused, OriginAltered
-from jury_replay.fork import Branch, branch_id
-from jury_replay.origin import ForkOrigin
-from jury_replay.replay import ReplayStatus, replay_history
+from jury_providers import Script
+from jury_replay import Branch, ForkOrigin, ForkRefused, OriginAltered, ReplayStatus, branch_id, replay_history
 from jury_replay.verify import verify
-from jury_store.event_store import Append, EventStore
+from jury_store import Append, EventStore
 from support.branches import OTHER_SECRET, SECRET, a_branch, calls_of, events_of, execute_branch, origin_in, stored
 from support.runtime_harness import (
     CutOff,
@@ -53,7 +52,6 @@ TROUBLED = Script(
 )
 """A try and repairs, and a seat that abstains in a round."""
 
-PRESETS = ("parallel-rounds", "adk-sequential")
 ENDS = ("final/judgment", "completed")
 
 
@@ -89,7 +87,7 @@ def store() -> KeptStore:
     return KeptStore()
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", ["parallel-rounds", pytest.param("adk-sequential", marks=pytest.mark.full)])
 async def test_a_branch_at_any_event_under_the_same_settings_takes_the_same_course(
     store: KeptStore, preset: str
 ) -> None:

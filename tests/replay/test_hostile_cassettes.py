@@ -9,20 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.debate_history import DebateHistory
-from jury_events.envelope import NewEvent
-from jury_events.errors import JuryError
-from jury_events.ids import debate_stream, local_stream
-from jury_events.parts import Part
-from jury_migrations.upgrading import upgrade
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.integrity import check_debate
+from jury_events import DebateHistory, JuryError, NewEvent, Part, debate_stream, local_stream
+from jury_migrations import upgrade
+from jury_replay import check_debate, import_cassette, read_cassette
 from jury_replay.quarantine import quarantine
 from jury_replay.verify import verify
-from jury_store.errors import StoreError
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store
+from jury_store import Append, EventStore, StoreError, open_store
 from support.commands_after_import import what_breaks
 from support.mutants import Mutant, mutants
 

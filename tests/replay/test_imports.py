@@ -5,26 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.errors import DebateNotFound
-from jury_events.ids import local_stream
-from jury_events.local_events import DebateImported, VersionRange
+from jury_events import DebateImported, DebateNotFound, VersionRange, local_stream
 from jury_events.local_facts import local_facts
 from jury_judge.stores.integrity_state import integrity_states
-from jury_migrations.upgrading import upgrade
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.erasure import debates_over
-from jury_replay.errors import QuarantineRefused, RecordDamaged
-from jury_replay.import_checks import seal_digest
-from jury_replay.imports import adoption_fault
-from jury_replay.quarantine import quarantine, release
-from jury_replay.selection import ALL_STORED, EVERYTHING
+from jury_migrations import upgrade
+from jury_replay import (
+    ALL_STORED,
+    EVERYTHING,
+    QuarantineRefused,
+    RecordDamaged,
+    adoption_fault,
+    debates_over,
+    import_cassette,
+    read_cassette,
+    release,
+    seal_digest,
+)
+from jury_replay.quarantine import quarantine
 from jury_replay.verify import verify
-from jury_store.debate_rows import DebateFilter
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
-from jury_store.seals.keys import SealKey
+from jury_store import DebateFilter, EventStore, MemoryEventStore, SealKey, open_store
 from support.cassettes import KEY, erase_text, exported, out_of, record_debate, seal, sealed_store
 
 pytestmark = pytest.mark.full_for("postgresql")

@@ -1,10 +1,10 @@
 """A changed rule is seen: by `regress`, and inside a version that is frozen by `replay`, with a diff that names it."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,24 +15,36 @@ from support.corpus import CORPUS
 
 RULES = "rules_v1"
 
-# Both commands in one process, whose rules are those of the folder that is first on its path.
+# Both commands in a process of its own for each folder of rules, which is first on its path: `{folder: [cassette, …]}`.
+# What does not depend on the rules is imported once, before the processes part.
 _BOTH = """
-import json, sys
+import json, os, sys
 from pathlib import Path
-import jury_debate
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.library import cassettes_in
-from jury_replay.regression import regress
-from jury_replay.replay import replay_history
-assert Path(jury_debate.__file__).is_relative_to(sys.argv[1]), jury_debate.__file__
-for path in cassettes_in([Path(path) for path in sys.argv[2:]]):
-    found, replayed = regress(path), replay_history(read_cassette(path).history)
-    print(json.dumps({
-        "name": found.name, "regress": found.status, "replay": replayed.status,
-        "verdicts": [found.recorded and found.recorded.verdict, found.now and found.now.verdict],
-        "regress_lines": [line for one in found.differences for line in one.lines()],
-        "replay_lines": [line for one in replayed.differences for line in one.lines()],
-    }))
+import cryptography, orjson, pyarrow, pydantic, sqlalchemy, yaml
+import jury_events.codec, jury_events.debate_events, jury_store.sql_store
+
+def compare(folder, paths):
+    sys.path.insert(0, folder)
+    import jury_debate
+    from jury_replay.cassettes.reading import read_cassette
+    from jury_replay.regression import regress
+    from jury_replay.replay import replay_history
+    assert Path(jury_debate.__file__).is_relative_to(folder), jury_debate.__file__
+    for path in map(Path, paths):
+        found, replayed = regress(path), replay_history(read_cassette(path).history)
+        print(json.dumps({
+            "folder": folder, "name": found.name, "regress": found.status, "replay": replayed.status,
+            "verdicts": [found.recorded and found.recorded.verdict, found.now and found.now.verdict],
+            "regress_lines": [line for one in found.differences for line in one.lines()],
+            "replay_lines": [line for one in replayed.differences for line in one.lines()],
+        }), flush=True)
+
+assert "jury_debate" not in sys.modules
+for folder, paths in json.loads(sys.argv[1]).items():
+    if not (child := os.fork()):
+        compare(folder, paths)
+        os._exit(0)
+    assert not os.waitpid(child, 0)[1], folder
 """
 
 
@@ -158,27 +170,33 @@ MUTATIONS = {
 }
 
 
-def _outcomes(folder: Path, *names: str) -> dict[str, dict[str, Any]]:
-    """Cassettes, every one or those named, under the rules in a folder, by their names."""
-    paths = [CORPUS / f"{name}.cassette.jsonl" for name in names] or [CORPUS]
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-c", _BOTH, str(folder), *map(str, paths)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def _outcomes(cassettes: Mapping[Path, Sequence[str]]) -> dict[Path, dict[str, dict[str, Any]]]:
+    """What both commands say of these cassettes, by their names, under the rules in each folder."""
+    asked = {
+        str(folder): [str(CORPUS / f"{name}.cassette.jsonl") for name in names] for folder, names in cassettes.items()
+    }
+    done = subprocess.run([sys.executable, "-c", _BOTH, json.dumps(asked)], capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
-    return {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
+    found: dict[Path, dict[str, dict[str, Any]]] = {folder: {} for folder in cassettes}
+    for line in map(json.loads, done.stdout.splitlines()):
+        found[Path(line["folder"])][line["name"]] = line
+    return found
+
+
+Rules = Callable[[str], Path]
 
 
 @pytest.fixture
-def rules(tmp_path: Path) -> Path:
-    """A copy of the rules that can be changed."""
+def rules(tmp_path: Path) -> Rules:
+    """Makes folders with a copy of the rules that can be changed."""
     source = Path(jury_debate.__file__).parent
-    shutil.copytree(source, tmp_path / "jury_debate", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
+
+    def copied(name: str) -> Path:
+        folder = tmp_path / name.replace(" ", "-")
+        shutil.copytree(source, folder / "jury_debate", ignore=shutil.ignore_patterns("__pycache__"))
+        return folder
+
+    return copied
 
 
 def _change(file: Path, old: str, new: str) -> None:
@@ -187,50 +205,41 @@ def _change(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_rules_that_are_as_they_were_change_nothing(rules: Path) -> None:
-    outcomes = _outcomes(rules)
-
-    assert len(outcomes) >= 20
-    assert {("same", "equal")} == {(one["regress"], one["replay"]) for one in outcomes.values()}
+SOME = ("the threshold compare", "the ballot's check", "rounding", "what is accepted", "what a tool answers")
+"""Of the default tier: each is in another module of the rules."""
 
 
-ALWAYS = {"the threshold compare", "rounding", "what a tool answers"}
-"""Of those in the default tier each is in another module of the rules."""
+@pytest.mark.parametrize("names", [SOME, pytest.param(tuple(MUTATIONS), marks=pytest.mark.full)], ids=["some", "all"])
+def test_a_changed_rule_is_seen_and_named(rules: Rules, names: Sequence[str]) -> None:
+    """Rules that are as they were change nothing."""
+    plain, changed = rules("plain"), {name: rules(name) for name in names}
+    for name, folder in changed.items():
+        mutation = MUTATIONS[name]
+        _change(folder / "jury_debate" / mutation.file, mutation.old, mutation.new)
+    cassettes = {name: MUTATIONS[name].cassette for name in names}
+    outcomes = _outcomes({plain: sorted({*cassettes.values()}), **{changed[name]: [cassettes[name]] for name in names}})
+
+    assert {("same", "equal")} == {(one["regress"], one["replay"]) for one in outcomes[plain].values()}
+    for name, folder in changed.items():
+        found = outcomes[folder][cassettes[name]]
+        assert (found["regress"], found["replay"]) == ("changed", "different"), name
+        for lines in (found["regress_lines"], found["replay_lines"]):
+            assert [said for said in MUTATIONS[name].said if said not in "\n".join(lines)] == [], name
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in ALWAYS else [pytest.mark.full]) for n in MUTATIONS])
-def test_a_changed_rule_is_seen_and_named(rules: Path, name: str) -> None:
-    mutation = MUTATIONS[name]
-    _change(rules / "jury_debate" / mutation.file, mutation.old, mutation.new)
-
-    found = _outcomes(rules, mutation.cassette)[mutation.cassette]
-
-    assert (found["regress"], found["replay"]) == ("changed", "different")
-    for lines in (found["regress_lines"], found["replay_lines"]):
-        assert [said for said in mutation.said if said not in "\n".join(lines)] == []
-
-
-@pytest.mark.full
-def test_rules_that_break_are_a_finding_of_each_debate(rules: Path) -> None:
+def test_rules_that_break_and_prompts_that_change_are_told_from_other_decisions(rules: Rules) -> None:
+    broken, worded = rules("broken"), rules("worded")
     for version, mean in (("rules_v1", "mean"), ("rules_v3", "counted.mean")):
-        _change(rules / "jury_debate" / version / "judgment.py", f"half_up({mean})", "half_up(None)")
-
-    outcomes = _outcomes(rules, "tie-of-two", "cancelled-in-the-middle")
-
-    assert ("unreadable", "unreadable") == (outcomes["tie-of-two"]["regress"], outcomes["tie-of-two"]["replay"])
-    assert ("same", "equal") == (
-        outcomes["cancelled-in-the-middle"]["regress"],
-        outcomes["cancelled-in-the-middle"]["replay"],
-    )
-
-
-def test_a_changed_prompt_is_distinguished_from_a_changed_decision(rules: Path) -> None:
-    prompts = rules / "jury_debate" / "prompts" / "v1" / "en.toml"
+        _change(broken / "jury_debate" / version / "judgment.py", f"half_up({mean})", "half_up(None)")
+    prompts = worded / "jury_debate" / "prompts" / "v1" / "en.toml"
     text = prompts.read_text(encoding="utf-8")
     prompts.write_text(text.replace("You are Juror", "You are Assessor"), encoding="utf-8")
+    outcomes = _outcomes({broken: ["tie-of-two", "cancelled-in-the-middle"], worded: ["tie-of-two"]})
 
-    found = _outcomes(rules, "tie-of-two")["tie-of-two"]
-
+    assert {"tie-of-two": ("unreadable", "unreadable"), "cancelled-in-the-middle": ("same", "equal")} == {
+        name: (one["regress"], one["replay"]) for name, one in outcomes[broken].items()
+    }
+    found = outcomes[worded]["tie-of-two"]
     assert (found["regress"], found["replay"]) == ("changed", "different")
     assert found["verdicts"] == ["needs_review", "needs_review"]
     assert {"prompt"} == {line.split(" at ")[0] for line in found["regress_lines"] if not line.startswith(" ")}

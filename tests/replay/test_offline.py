@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from jury_replay.offline import no_network
+from jury_replay import no_network
 
 
 def test_no_connection_and_no_lookup_leaves_the_process_meanwhile() -> None:

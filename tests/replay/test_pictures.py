@@ -9,29 +9,35 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_actors.juror import Juror
-from jury_actors.messages import ForgetDebate, StepRequest
-from jury_debate.assignment import CASE_WITH_IMAGES, CallMessage
-from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.recorded_panel import spec_of
-from jury_events.canonical import canonical_json
-from jury_events.codec import decode
-from jury_events.debate_events import DebateOpened, JurorEvaluated
-from jury_events.exchange import ExchangeRecorded, RequestMessage
-from jury_events.ids import calls_stream, debate_stream
-from jury_events.panel import FinalJudge
-from jury_events.parts import ImageRef
-from jury_events.verdict import Verdict
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.difference import request_changes
-from jury_replay.erasure import ErasureOrder, erase
-from jury_replay.fork import branch_id
-from jury_replay.regression import RegressionStatus, regress_history
-from jury_replay.replay import ReplayStatus, replay_history
+from jury_actors import ForgetDebate, Juror, StepRequest
+from jury_debate import CASE_WITH_IMAGES, CallMessage, ResolvedPanel, spec_of
+from jury_events import (
+    DebateOpened,
+    ExchangeRecorded,
+    FinalJudge,
+    ImageRef,
+    JurorEvaluated,
+    RequestMessage,
+    Verdict,
+    calls_stream,
+    canonical_json,
+    debate_stream,
+    decode,
+)
+from jury_replay import (
+    ErasureOrder,
+    RegressionStatus,
+    ReplayStatus,
+    branch_id,
+    erase,
+    import_cassette,
+    read_cassette,
+    regress_history,
+    replay_history,
+    request_changes,
+)
 from jury_replay.verify import verify
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
+from jury_store import EventStore, MemoryEventStore
 from support.branches import a_branch, execute_branch, origin_in, stored
 from support.cassettes import exported
 from support.debate_harness import DeterministicParts

@@ -2,20 +2,21 @@
 
 import pytest
 
-from jury_debate.errors import UnknownPrompts
-from jury_debate.prompts import PROMPTS
-from jury_debate.rules_registry import RULES, rules_for
-from jury_events.case import Case
-from jury_events.codec import decode
-from jury_events.debate_events import DebateOpened
-from jury_events.ids import debate_stream
-from jury_replay.origin import ForkOrigin
-from jury_replay.recorded_case import operator_policy_of, recorded_case
-from jury_replay.regression import RegressionStatus, regress_history
-from jury_replay.reopening import pen_of, reopen
-from jury_replay.replay import ReplayStatus, replay_history
+from jury_debate import PROMPTS, RULES, UnknownPrompts, rules_for
+from jury_events import Case, DebateOpened, debate_stream, decode
+from jury_replay import (
+    ForkOrigin,
+    RegressionStatus,
+    ReplayStatus,
+    operator_policy_of,
+    pen_of,
+    regress_history,
+    reopen,
+    replay_history,
+)
+from jury_replay.recorded_case import recorded_case
 from jury_replay.verify import verify
-from jury_store.event_store import EventStore
+from jury_store import EventStore
 from support.branches import a_branch, execute_branch, stored
 from support.debate_harness import a_case
 from support.runtime_harness import KeptStore, Run

@@ -2,17 +2,13 @@
 
 import pytest
 
-from jury_debate.rules_registry import RULES
-from jury_events.case import Case, ExecutionResult
-from jury_events.provenance import provenance, without_provenance
-from jury_events.transcript import ItemSource, Message, Transcript
-from jury_replay.origin import ForkOrigin
+from jury_debate import RULES
+from jury_events import Case, ExecutionResult, ItemSource, Message, Transcript, without_provenance
+from jury_events.provenance import provenance
+from jury_replay import ForkOrigin, RegressionStatus, ReplayStatus, pen_of, regress_history, reopen, replay_history
 from jury_replay.recorded_case import recorded_case
-from jury_replay.regression import RegressionStatus, regress_history
-from jury_replay.reopening import pen_of, reopen
-from jury_replay.replay import ReplayStatus, replay_history
 from jury_replay.verify import verify
-from jury_store.event_store import EventStore
+from jury_store import EventStore
 from support.branches import a_branch, stored
 from support.debate_harness import a_case
 from support.runtime_harness import KeptStore, Run

@@ -10,15 +10,12 @@ from typing import Any
 
 import pytest
 
-from jury_events.errors import EventError
-from jury_judge.running.supervision import RunSupervision
-from jury_migrations.upgrading import upgrade
-from jury_providers.batches.batch import RefusedLine
-from jury_providers.batches.item import BatchLine, ItemEnd
+from jury_events import EventError
+from jury_judge import RunSupervision
+from jury_migrations import upgrade
+from jury_providers import BatchLine, ItemEnd, RefusedLine
 from jury_replay.verify import verify
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
-from jury_store.run_registry import open_registry
+from jury_store import MemoryEventStore, open_registry, open_store
 from support.batch_double import BatchAccountDouble
 from support.nights import Night
 from support.rechained import Log, Place, at, leaves, put, rechained, whole_log
@@ -184,14 +181,13 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Log:
     return found
 
 
-@pytest.mark.parametrize(("stream", "kind", "place", "to", "said"), WRONG)
-def test_what_contradicts_a_change_is_said_with_its_place(
-    log: Log, stream: str, kind: str, place: Place, to: Any, said: str
-) -> None:
-    event = next(one for one in log.events if one.stream.startswith(stream) and one.type == kind)
-    store = rechained(log, MemoryEventStore(), event.stream, event.event_id, put(place, to))
+def test_what_contradicts_a_change_is_said_with_its_place(log: Log, subtests: pytest.Subtests) -> None:
+    for stream, kind, place, to, said in WRONG:
+        with subtests.test(stream=stream):
+            event = next(one for one in log.events if one.stream.startswith(stream) and one.type == kind)
+            store = rechained(log, MemoryEventStore(), event.stream, event.event_id, put(place, to))
 
-    assert [str(one) for one in verify(store, deep=True).failures if said in one.what] != []
+            assert [str(one) for one in verify(store, deep=True).failures if said in one.what] != []
 
 
 def test_both_databases_show_a_changed_batch_that_has_no_seal(log: Log, empty_url: str) -> None:

@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from jury_debate.rules_registry import RULES_OF_PROMPTS_1
-from jury_events.case import Case, Image
-from jury_events.parts import PartBuffer
-from jury_events.verdict import Verdict
+from jury_debate import RULES_OF_PROMPTS_1
+from jury_events import Case, Image, PartBuffer, Verdict
+from jury_replay import EVERYTHING, ReplayStatus
 from jury_replay.recorded_case import recorded_case
-from jury_replay.replay import ReplayStatus, replay
-from jury_replay.selection import EVERYTHING
-from jury_store.memory import MemoryEventStore
+from jury_replay.replay import replay
+from jury_store import MemoryEventStore
 from support.debate_harness import a_case, a_panel
 from support.runtime_harness import Run
 

@@ -9,22 +9,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_events.codec import encode
-from jury_events.debate_events import DebateCancelled, DebateFailed, TextsErased
-from jury_events.ids import debate_stream
-from jury_events.outcome import CallOutcome
-from jury_events.panel import Bands
-from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, DimensionScore, Rubric, Scores
-from jury_events.verdict import Verdict
-from jury_replay.errors import SettingRefused
-from jury_replay.rescoring.recount import rescaled
-from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
-from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
-from jury_replay.selection import EVERYTHING
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
+from jury_events import (
+    AISEV_RUBRIC,
+    STANDARD_RUBRIC,
+    Bands,
+    CallOutcome,
+    DebateCancelled,
+    DebateFailed,
+    Dimension,
+    DimensionScore,
+    Rubric,
+    Scores,
+    TextsErased,
+    Verdict,
+    debate_stream,
+    encode,
+)
+from jury_replay import (
+    EVERYTHING,
+    Grid,
+    RescoreProblem,
+    RescoreRow,
+    RescoreStatus,
+    SeatWeight,
+    Setting,
+    SettingRefused,
+    rescaled,
+    rescore,
+)
+from jury_store import Append, EventStore, MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Answer, DebateHarness, Says, a_case, a_panel, by_round
 from support.forgery import forged, recorded_in_corpus
@@ -70,7 +83,7 @@ def new(row: RescoreRow) -> tuple[Any, ...]:
 @pytest.fixture(scope="module")
 def varied() -> KeptStore:
     store = KeptStore()
-    run_varied(store, 150, discussion={"max_rounds": 3, "end_early": False}, **MAJORITY)
+    run_varied(store, 40, discussion={"max_rounds": 3, "end_early": False}, **MAJORITY)
     return store
 
 
@@ -100,13 +113,12 @@ def ten_lines(bodies: list[dict[str, Any]], threshold: float, max_rounds: int) -
     return (winner if won else R), score, last
 
 
-@pytest.mark.full
 def test_a_recount_under_majority_vote_agrees_with_an_independent_one_of_the_raw_bodies(varied):
     choices = [(threshold, rounds) for threshold in (0.5, 0.67, 1.0, 2.0) for rounds in range(4)]
     settings = [Setting(threshold=one, max_rounds=rounds, end_early=True, quorum=1) for one, rounds in choices]
     rows = recount(varied, *settings)
 
-    assert len(rows) == 150 * 16
+    assert len(rows) == 40 * 16
     for row in rows:
         setting = settings[[one.name for one in settings].index(row.setting)]
         bodies = [json.loads(event.body) for event in varied.read_stream(debate_stream(row.debate_id))]
@@ -325,33 +337,34 @@ BLOCKED: dict[str, list[Answer]] = {**MOVES, "gemini": [CallOutcome.BLOCKED]}
 BOTH = "the others and the final judge"
 
 
-@pytest.mark.parametrize(
-    ("table", "spec", "setting", "assumes"),
-    [
-        (MOVES, JUDGED, {"without": ("gemini",)}, f"{BOTH} say the same without gemini"),
-        (MOVES, COUNTED, {"without": ("gemini",), "threshold": 2.0}, "the others say the same without gemini"),
-        (MOVES, JUDGED, {"without": ("gemini",), "max_rounds": 0}, f"{BOTH} say the same without gemini"),
-        (MOVES, JUDGED, {"rubric": AISEV_RUBRIC}, "points under the rubric standard scale to those under aisev"),
-        (MOVES, COUNTED, {"rubric": AISEV_RUBRIC}, "points under the rubric standard scale to those under aisev"),
-        (MOVES, JUDGED, {"max_rounds": 1}, "the final judge, who was shown 3 rounds, says the same after 1"),
-        (MOVES, JUDGED, {"threshold": 0.67}, "the final judge, who was shown 3 rounds, says the same after 0"),
-        (MOVES, JUDGED, {"max_rounds": 5}, "the discussion goes on after the record, and changes nothing"),
-        (MOVES, COUNTED, {"max_rounds": 5}, "the discussion goes on after the record, and changes nothing"),
-        (BLOCKED, JUDGED, {"synthetic": "leave_out"}, f"{BOTH} say the same without the evaluations that stand in"),
-        (BLOCKED, COUNTED, {"synthetic": "leave_out"}, "the others say the same without the evaluations that stand in"),
-        (
-            MOVES,
-            JUDGED,
-            {"without": ("gpt",), "max_rounds": 2},
-            f"{BOTH} say the same without gpt; the final judge, who was shown 3 rounds, says the same after 1",
-        ),
-    ],
-)
-def test_a_result_that_rests_on_more_than_the_record_is_by_assumption(table, spec, setting, assumes):
-    row = only(run_debate(table, **spec), **setting)
+ASSUMED = [
+    (MOVES, JUDGED, {"without": ("gemini",)}, f"{BOTH} say the same without gemini"),
+    (MOVES, COUNTED, {"without": ("gemini",), "threshold": 2.0}, "the others say the same without gemini"),
+    (MOVES, JUDGED, {"without": ("gemini",), "max_rounds": 0}, f"{BOTH} say the same without gemini"),
+    (MOVES, JUDGED, {"rubric": AISEV_RUBRIC}, "points under the rubric standard scale to those under aisev"),
+    (MOVES, COUNTED, {"rubric": AISEV_RUBRIC}, "points under the rubric standard scale to those under aisev"),
+    (MOVES, JUDGED, {"max_rounds": 1}, "the final judge, who was shown 3 rounds, says the same after 1"),
+    (MOVES, JUDGED, {"threshold": 0.67}, "the final judge, who was shown 3 rounds, says the same after 0"),
+    (MOVES, JUDGED, {"max_rounds": 5}, "the discussion goes on after the record, and changes nothing"),
+    (MOVES, COUNTED, {"max_rounds": 5}, "the discussion goes on after the record, and changes nothing"),
+    (BLOCKED, JUDGED, {"synthetic": "leave_out"}, f"{BOTH} say the same without the evaluations that stand in"),
+    (BLOCKED, COUNTED, {"synthetic": "leave_out"}, "the others say the same without the evaluations that stand in"),
+    (
+        MOVES,
+        JUDGED,
+        {"without": ("gpt",), "max_rounds": 2},
+        f"{BOTH} say the same without gpt; the final judge, who was shown 3 rounds, says the same after 1",
+    ),
+]
 
-    assert (RescoreStatus.BY_ASSUMPTION, True) == (row.status, (row.assumes or "").startswith(assumes))
-    assert row.new_verdict is not None
+
+def test_a_result_that_rests_on_more_than_the_record_is_by_assumption(subtests: pytest.Subtests):
+    for table, spec, setting, assumes in ASSUMED:
+        with subtests.test(table=table):
+            row = only(run_debate(table, **spec), **setting)
+
+            assert (RescoreStatus.BY_ASSUMPTION, True) == (row.status, (row.assumes or "").startswith(assumes))
+            assert row.new_verdict is not None
 
 
 def test_a_first_evaluation_without_a_seat_follows_from_the_record():
@@ -367,24 +380,25 @@ def test_a_judge_that_failed_over_more_rounds_is_assumed_to_fail_over_fewer():
     assert (RescoreStatus.BY_ASSUMPTION, True) == (row.status, "was shown 3 rounds" in (row.assumes or ""))
 
 
-@pytest.mark.parametrize(
-    ("table", "spec", "setting"),
-    [
-        (MOVES, COUNTED, {"max_rounds": 1}),
-        (MOVES, COUNTED, {"threshold": 0.67, "method": "median", "bands": Bands(safe_pass=75.0, needs_review=50.0)}),
-        (MOVES, JUDGED, {"method": "majority_vote", "max_rounds": 1}),
-        (MOVES, JUDGED, {"quorum": 3}),
-        (MOVES, JUDGED, {"max_rounds": 3}),
-        (MOVES, JUDGED, {"weights": (SeatWeight(juror_id="gemini", weight=8.0),)}),
-        (MOVES, JUDGED, {"rubric": STANDARD_RUBRIC}),
-        (MOVES, JUDGED, {"synthetic": "leave_out"}),
-        (BLOCKED, JUDGED, {"synthetic": "count"}),
-    ],
-)
-def test_what_follows_from_the_record_is_determined(table, spec, setting):
-    row = only(run_debate(table, **spec), **setting)
+DETERMINED = [
+    (MOVES, COUNTED, {"max_rounds": 1}),
+    (MOVES, COUNTED, {"threshold": 0.67, "method": "median", "bands": Bands(safe_pass=75.0, needs_review=50.0)}),
+    (MOVES, JUDGED, {"method": "majority_vote", "max_rounds": 1}),
+    (MOVES, JUDGED, {"quorum": 3}),
+    (MOVES, JUDGED, {"max_rounds": 3}),
+    (MOVES, JUDGED, {"weights": (SeatWeight(juror_id="gemini", weight=8.0),)}),
+    (MOVES, JUDGED, {"rubric": STANDARD_RUBRIC}),
+    (MOVES, JUDGED, {"synthetic": "leave_out"}),
+    (BLOCKED, JUDGED, {"synthetic": "count"}),
+]
 
-    assert (RescoreStatus.DETERMINED, None) == (row.status, row.assumes)
+
+def test_what_follows_from_the_record_is_determined(subtests: pytest.Subtests):
+    for table, spec, setting in DETERMINED:
+        with subtests.test(table=table):
+            row = only(run_debate(table, **spec), **setting)
+
+            assert (RescoreStatus.DETERMINED, None) == (row.status, row.assumes)
 
 
 def test_a_judge_that_failed_stays_failed():
@@ -401,29 +415,30 @@ def test_a_judge_that_was_never_asked_is_undetermined():
     assert (RescoreStatus.UNDETERMINED, "final", None) == (row.status, row.undetermined_step, row.new_verdict)
 
 
-@pytest.mark.parametrize(
-    ("setting", "why"),
-    [
-        ({"without": ("gpt-5",)}, "the panel has no seat gpt-5; it has gpt, claude, gemini"),
-        ({"without": ("gpt", "claude", "gemini")}, "no seat is left"),
-        ({"quorum": 4}, "final.quorum: 4 is more than the 3 seats"),
-        ({"weights": (SeatWeight(juror_id="x", weight=1.0),)}, "the panel has no seat x; it has gpt, claude, gemini"),
-        (
-            {"rubric": Rubric(name="custom", dimensions=(Dimension(name="tone", maximum=100.0),))},
-            "tone was not scored; scored were task_completion, tool_usage, autonomy, safety",
-        ),
-        (
-            {"stagnation_rounds": 1, "end_early": False},
-            "stagnation_rounds: has no effect with end_early off, which forces all rounds",
-        ),
-    ],
-)
-def test_a_setting_that_the_panel_cannot_take_is_reported_and_stops_nothing_else(setting, why):
-    rows = recount(kept(run_debate(MOVES, **THREE_ROUNDS)), Setting(**setting), Setting(max_rounds=0))
+NOT_APPLICABLE = [
+    ({"without": ("gpt-5",)}, "the panel has no seat gpt-5; it has gpt, claude, gemini"),
+    ({"without": ("gpt", "claude", "gemini")}, "no seat is left"),
+    ({"quorum": 4}, "final.quorum: 4 is more than the 3 seats"),
+    ({"weights": (SeatWeight(juror_id="x", weight=1.0),)}, "the panel has no seat x; it has gpt, claude, gemini"),
+    (
+        {"rubric": Rubric(name="custom", dimensions=(Dimension(name="tone", maximum=100.0),))},
+        "tone was not scored; scored were task_completion, tool_usage, autonomy, safety",
+    ),
+    (
+        {"stagnation_rounds": 1, "end_early": False},
+        "stagnation_rounds: has no effect with end_early off, which forces all rounds",
+    ),
+]
 
-    assert [(RescoreStatus.NOT_APPLICABLE, why), RescoreStatus.DETERMINED] == [
-        (rows[0].status, rows[0].reason), rows[1].status,
-    ]  # fmt: skip
+
+def test_a_setting_that_the_panel_cannot_take_is_reported_and_stops_nothing_else(subtests: pytest.Subtests):
+    for setting, why in NOT_APPLICABLE:
+        with subtests.test(setting=setting):
+            rows = recount(kept(run_debate(MOVES, **THREE_ROUNDS)), Setting(**setting), Setting(max_rounds=0))
+
+            assert [(RescoreStatus.NOT_APPLICABLE, why), RescoreStatus.DETERMINED] == [
+                (rows[0].status, rows[0].reason), rows[1].status,
+            ]  # fmt: skip
 
 
 @pytest.mark.parametrize("key", ["order", "history"])
@@ -434,24 +449,25 @@ def test_what_jurors_are_shown_is_no_matter_of_a_recount(key):
         recount(MemoryEventStore(), setting)
 
 
-@pytest.mark.parametrize(
-    ("last", "status", "why"),
-    [
-        (None, RescoreStatus.UNFINISHED, "the debate is not over"),
-        (
-            DebateFailed(reason="case_unreadable", detail=None),
-            RescoreStatus.FAILED,
-            "the debate failed: case_unreadable",
-        ),
-        (DebateCancelled(by="ops", reason=None), RescoreStatus.CANCELLED, "the debate was cancelled by ops"),
-    ],
-)
-def test_a_debate_without_a_result_has_a_status(last, status, why):
-    harness = run_debate(MOVES, **THREE_ROUNDS)
-    harness.events = [*harness.events[:6], *([last] if last else [])]
-    row = only(harness, max_rounds=0)
+WITHOUT_RESULT = [
+    (None, RescoreStatus.UNFINISHED, "the debate is not over"),
+    (
+        DebateFailed(reason="case_unreadable", detail=None),
+        RescoreStatus.FAILED,
+        "the debate failed: case_unreadable",
+    ),
+    (DebateCancelled(by="ops", reason=None), RescoreStatus.CANCELLED, "the debate was cancelled by ops"),
+]
 
-    assert (status, why, None, None) == (row.status, row.reason, row.old_verdict, row.new_verdict)
+
+def test_a_debate_without_a_result_has_a_status(subtests: pytest.Subtests):
+    for last, status, why in WITHOUT_RESULT:
+        with subtests.test(last=last):
+            harness = run_debate(MOVES, **THREE_ROUNDS)
+            harness.events = [*harness.events[:6], *([last] if last else [])]
+            row = only(harness, max_rounds=0)
+
+            assert (status, why, None, None) == (row.status, row.reason, row.old_verdict, row.new_verdict)
 
 
 def test_an_erased_debate_is_recounted_since_no_text_is_read():

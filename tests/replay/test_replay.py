@@ -2,24 +2,24 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
+from operator import methodcaller
 
 import pytest
 
-from jury_events.codec import encode
-from jury_events.debate_events import TextsErased
-from jury_events.debate_history import DebateHistory
-from jury_events.errors import DebateNotFound
-from jury_events.ids import calls_stream, debate_stream, exchange_id
-from jury_events.parts import PartRef
-from jury_replay.cassettes.lines import SUFFIX
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.difference import DifferenceKind
-from jury_replay.replay import Replayed, ReplayStatus, replay, replay_history
-from jury_replay.selection import DebateSelection
+from jury_events import (
+    DebateHistory,
+    DebateNotFound,
+    PartRef,
+    TextsErased,
+    calls_stream,
+    debate_stream,
+    encode,
+    exchange_id,
+)
+from jury_replay import SUFFIX, DebateSelection, DifferenceKind, Replayed, ReplayStatus, read_cassette, replay_history
+from jury_replay.replay import replay
 from jury_replay.verify import verify
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
+from jury_store import EventStore, MemoryEventStore
 from support.corpus import CORPUS
 from support.forgery import Change, forged, recorded_in_corpus, set_to
 
@@ -32,11 +32,12 @@ def _replayed(store: EventStore, record: DebateHistory) -> Replayed:
     return replay_history(store.histories([record.debate_id])[0])
 
 
-@pytest.mark.parametrize("path", CASSETTES, ids=lambda path: path.name.removesuffix(SUFFIX))
-def test_every_recorded_debate_of_the_corpus_comes_out_equal(path: Path) -> None:
-    replayed = replay_history(read_cassette(path).history)
+def test_every_recorded_debate_of_the_corpus_comes_out_equal(subtests: pytest.Subtests) -> None:
+    for path in CASSETTES:
+        with subtests.test(path=path):
+            replayed = replay_history(read_cassette(path).history)
 
-    assert (ReplayStatus.EQUAL, ()) == (replayed.status, replayed.differences)
+            assert (ReplayStatus.EQUAL, ()) == (replayed.status, replayed.differences)
 
 
 def test_a_debate_written_anew_as_it_was_is_equal() -> None:
@@ -81,16 +82,16 @@ FORGED: dict[str, tuple[str, Change, DifferenceKind]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FORGED)
-def test_a_forged_record_whose_hashes_fit_is_found(name: str) -> None:
-    event_id, change, kind = FORGED[name]
-    record = recorded_in_corpus(SEQUENTIAL)
+def test_a_forged_record_whose_hashes_fit_is_found(subtests: pytest.Subtests) -> None:
+    for name, (event_id, change, kind) in FORGED.items():
+        with subtests.test(name=name):
+            record = recorded_in_corpus(SEQUENTIAL)
 
-    replayed = _replayed(forged(record, change={event_id: change}), record)
+            replayed = _replayed(forged(record, change={event_id: change}), record)
 
-    assert replayed.status is ReplayStatus.DIFFERENT
-    assert kind in {difference.kind for difference in replayed.differences}
-    assert replayed.differences[0].place in {event_id, *_following(record, event_id)}
+            assert replayed.status is ReplayStatus.DIFFERENT
+            assert kind in {difference.kind for difference in replayed.differences}
+            assert replayed.differences[0].place in {event_id, *_following(record, event_id)}
 
 
 def _following(record: DebateHistory, event_id: str) -> list[str]:
@@ -107,17 +108,17 @@ TEXTS: dict[str, tuple[str, str, DifferenceKind]] = {
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_forged_text_whose_digest_fits_is_found(name: str) -> None:
-    old, new, kind = TEXTS[name]
-    record = recorded_in_corpus(SEQUENTIAL)
-    assert any(old.encode() in part.content for part in record.parts.values())
-    store = forged(record, text=lambda content: content.replace(old.encode(), new.encode()))
+def test_a_forged_text_whose_digest_fits_is_found(subtests: pytest.Subtests) -> None:
+    for name, (old, new, kind) in TEXTS.items():
+        with subtests.test(name=name):
+            record = recorded_in_corpus(SEQUENTIAL)
+            assert any(old.encode() in part.content for part in record.parts.values())
+            store = forged(record, text=methodcaller("replace", old.encode(), new.encode()))
 
-    replayed = _replayed(store, record)
+            replayed = _replayed(store, record)
 
-    assert replayed.status is ReplayStatus.DIFFERENT
-    assert kind in {difference.kind for difference in replayed.differences}
+            assert replayed.status is ReplayStatus.DIFFERENT
+            assert kind in {difference.kind for difference in replayed.differences}
 
 
 def test_a_call_that_follows_from_nothing_is_found() -> None:

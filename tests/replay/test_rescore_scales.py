@@ -5,29 +5,30 @@ from typing import Any, Literal
 
 import pytest
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.codec import encode
-from jury_events.debate_events import JurorEvaluated
-from jury_events.ids import debate_stream
-from jury_events.panel import Bands, Panel
-from jury_events.rubric import Dimension, Rubric
-from jury_events.verdict_scale import OutcomeWord
-from jury_replay.errors import NotApplicable
-from jury_replay.replay import ReplayStatus, replay_history
-from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.rows import RescoreRow
-from jury_replay.rescoring.settings import CriterionBound, CriterionCap, Grid, LabelOutcome, Setting
-from jury_replay.selection import EVERYTHING
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
+from jury_debate import PanelSpec, resolve
+from jury_events import Bands, Dimension, JurorEvaluated, OutcomeWord, Panel, Rubric, debate_stream, encode
+from jury_replay import (
+    EVERYTHING,
+    CriterionBound,
+    CriterionCap,
+    Grid,
+    LabelOutcome,
+    NotApplicable,
+    ReplayStatus,
+    RescoreRow,
+    RescoreStatus,
+    Setting,
+    replay_history,
+    rescore,
+)
+from jury_store import Append, EventStore, MemoryEventStore
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel, by_round
 from support.runtime_harness import KeptStore, Run
 from support.scales import ANSWERS, LEVELS
 from support.varied import FAULTS, a_varied_case
 
 Mode = Literal["strict", "recount"]
-DEBATES = 10
+DEBATES = 6
 RULES: dict[str, Any] = {"discussion": {"max_rounds": 1, "threshold": 0.67}, "final": {"method": "majority_vote"}}
 
 
@@ -157,21 +158,21 @@ def test_other_weights_keep_meanings_and_caps_and_are_an_assumption(recorded: Ev
     assert {RescoreStatus.BY_ASSUMPTION} == {row.status for row in rows.values()}
 
 
-@pytest.mark.parametrize(
-    ("spec", "setting", "message"),
-    [
-        ({}, outcomes(partial="pass"), "judges in the three verdicts"),
-        (ANSWERS, outcomes(good="pass"), "the scale has no label good; it has wrong, partial, right"),
-        (ANSWERS, outcomes(wrong="pass"), "order the labels"),
-        (ANSWERS, Setting(bands=Bands(safe_pass=80.0)), "bands have no effect"),
-        (ANSWERS, Setting(critical=(CriterionCap(criterion="tone", cap="fail"),)), "tone is no criterion"),
-        (ANSWERS, Setting(critical_below=(CriterionBound(criterion="form", share=0.5),)), "form is not critical"),
-        (LEVELS, Setting(critical=(CriterionCap(criterion="level", cap="fail"),)), "no points were asked for"),
-    ],
-)
-def test_what_a_panel_does_not_have_cannot_change(spec: dict[str, Any], setting: Setting, message: str) -> None:
-    with pytest.raises(NotApplicable, match=message):
-        setting.apply(a_panel(prompts=2, **spec))
+REFUSED = [
+    ({}, outcomes(partial="pass"), "judges in the three verdicts"),
+    (ANSWERS, outcomes(good="pass"), "the scale has no label good; it has wrong, partial, right"),
+    (ANSWERS, outcomes(wrong="pass"), "order the labels"),
+    (ANSWERS, Setting(bands=Bands(safe_pass=80.0)), "bands have no effect"),
+    (ANSWERS, Setting(critical=(CriterionCap(criterion="tone", cap="fail"),)), "tone is no criterion"),
+    (ANSWERS, Setting(critical_below=(CriterionBound(criterion="form", share=0.5),)), "form is not critical"),
+    (LEVELS, Setting(critical=(CriterionCap(criterion="level", cap="fail"),)), "no points were asked for"),
+]
+
+
+def test_what_a_panel_does_not_have_cannot_change(subtests: pytest.Subtests) -> None:
+    for spec, setting, message in REFUSED:
+        with subtests.test(spec=spec), pytest.raises(NotApplicable, match=message):
+            setting.apply(a_panel(prompts=2, **spec))
 
 
 def test_a_setting_of_a_scale_leaves_the_rest_of_the_panel(recorded: EventStore) -> None:

@@ -4,16 +4,11 @@ import re
 
 import pytest
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.errors import SettingError
-from jury_events.reading import ReadingRule
-from jury_judge.replays.grids import load_grid
-from jury_providers.simulated.script import Script
-from jury_replay.errors import NotApplicable, SettingRefused
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.rows import RescoreRow
-from jury_replay.rescoring.settings import Grid, Setting
-from jury_replay.rescoring.strict import StrictRescoring
+from jury_debate import PanelSpec, resolve
+from jury_events import ReadingRule, SettingError
+from jury_judge import load_grid
+from jury_providers import Script
+from jury_replay import Grid, NotApplicable, RescoreRow, RescoreStatus, Setting, SettingRefused, StrictRescoring
 from support.debate_harness import a_panel
 from support.long_records import WINDOW, a_long_case
 from support.runtime_harness import KeptStore, Run, completed

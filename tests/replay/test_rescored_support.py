@@ -2,9 +2,8 @@
 
 import pytest
 
-from jury_events.panel import UnsupportedRule
-from jury_replay.errors import NotApplicable
-from jury_replay.rescoring.settings import Setting
+from jury_events import UnsupportedRule
+from jury_replay import NotApplicable, Setting
 from support.debate_harness import a_panel
 
 

@@ -5,18 +5,14 @@ from typing import Any, Literal
 
 import pytest
 
-from jury_debate.prompts import PROMPTS
-from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.rows import RescoreRow
-from jury_replay.rescoring.settings import Grid, Setting
-from jury_replay.selection import EVERYTHING
-from jury_store.event_store import EventStore
+from jury_debate import PROMPTS
+from jury_replay import EVERYTHING, Grid, RescoreRow, RescoreStatus, Setting, rescore
+from jury_store import EventStore
 from support.runtime_harness import KeptStore, Run
 from support.varied import FAULTS, a_varied_case
 
 Mode = Literal["strict", "recount"]
-DEBATES = 12
+DEBATES = 6
 BASE: dict[str, Any] = {"discussion": {"max_rounds": 2, "threshold": 1.0}, "final": {"method": "majority_vote"}}
 FEWER = Setting(max_rounds=1)
 GRID = Grid((FEWER, Setting(threshold=0.67), Setting(method="median"), Setting(end_early=False)))

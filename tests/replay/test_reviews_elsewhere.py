@@ -5,17 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.verdict import Verdict
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.reviews import reasons_of, record_review, reviews_of, withdraw_review
-from jury_replay.cassettes.importing import ImportResult, import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.erasure import Erased, ErasureOrder, erase, plan_erasure
-from jury_replay.errors import ErasureRefused
-from jury_replay.replay import replay_history
+from jury_events import Verdict
+from jury_judge import NewReview, reasons_of, record_review, reviews_of, withdraw_review
+from jury_replay import (
+    Erased,
+    ErasureOrder,
+    ErasureRefused,
+    ImportResult,
+    erase,
+    import_cassette,
+    plan_erasure,
+    read_cassette,
+    replay_history,
+)
 from jury_replay.verify import verify
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
+from jury_store import EventStore, MemoryEventStore
 from support.cassettes import out_of, record_debate, seal
 from support.review_site import REVIEWERS, TOKEN, review_site
 from support.tampered_store import TamperedStore

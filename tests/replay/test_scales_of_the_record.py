@@ -6,19 +6,21 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_debate.recorded_panel import spec_of
-from jury_events.bundled_scales import scale_digest
-from jury_events.debate_events import JudgmentRendered
-from jury_judge.serving.service import Service
-from jury_replay import auditor
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.writing import write_cassette
-from jury_replay.origin import ForkOrigin
-from jury_replay.regression import RegressionStatus, regress_history
-from jury_replay.replay import ReplayStatus, replay_history
+from jury_debate import PanelSpec, resolve, spec_of
+from jury_events import JudgmentRendered, scale_digest
+from jury_judge import Service
+from jury_replay import (
+    ForkOrigin,
+    RegressionStatus,
+    ReplayStatus,
+    auditor,
+    read_cassette,
+    regress_history,
+    replay_history,
+    write_cassette,
+)
 from jury_replay.verify import verify
-from jury_web.app import AccessPolicy, create_app
+from jury_web import AccessPolicy, create_app
 from support.branches import a_branch, execute_branch, stored
 from support.debate_harness import a_case
 from support.pages import Site

@@ -9,25 +9,30 @@ from typing import Any
 
 import pytest
 
-from jury_events.codec import encode
-from jury_events.ids import review_stream
-from jury_events.local_events import SignedLengths
-from jury_events.local_facts import NOT_EXCLUDED, LaterEvents
-from jury_events.review_events import HumanReviewed, ReviewWithdrawn
-from jury_events.verdict import Verdict
-from jury_migrations.upgrading import upgrade
-from jury_replay import auditor
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.lengths import signing, trusted_lengths
-from jury_replay.cassettes.provenance import Provenance
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.writing import write_cassette
-from jury_replay.errors import CassetteDamaged, CassetteError
+from jury_events import (
+    NOT_EXCLUDED,
+    HumanReviewed,
+    LaterEvents,
+    ReviewWithdrawn,
+    SignedLengths,
+    Verdict,
+    encode,
+    review_stream,
+)
+from jury_migrations import upgrade
+from jury_replay import (
+    CassetteDamaged,
+    CassetteError,
+    Provenance,
+    auditor,
+    import_cassette,
+    read_cassette,
+    signing,
+    trusted_lengths,
+    write_cassette,
+)
 from jury_replay.verify import verify
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
-from jury_store.seals.keys import SealKey
+from jury_store import Append, EventStore, MemoryEventStore, SealKey, open_store
 from support.cassettes import KEY, canonical_line, record_debate, seal, with_its_hash
 
 pytestmark = pytest.mark.full_for("postgresql")

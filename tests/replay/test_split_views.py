@@ -2,12 +2,9 @@
 
 import pytest
 
-from jury_replay.verify import VerifyReport, verify
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import PublicKey, SealKey
-from jury_store.seals.seal import Seal
+from jury_replay import VerifyReport
+from jury_replay.verify import verify
+from jury_store import EventStore, MemoryEventStore, PublicKey, Seal, Sealer, SealKey
 from support.cassettes import KEY, record_debate
 
 ROTATED = SealKey("example.com/jury", bytes([1]) * 32)

@@ -6,26 +6,27 @@ from typing import Any
 
 import pytest
 
-from jury_events.codec import decode
-from jury_events.debate_events import CoordinatorResumed
-from jury_events.ids import calls_stream, debate_stream
-from jury_events.panel import Bands
-from jury_events.parts import encode_digest
-from jury_replay.difference import with_texts
-from jury_replay.errors import SettingRefused
-from jury_replay.reopening import pen_of
-from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.rows import RescoreRow
-from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
-from jury_replay.rescoring.strict import replay_under
-from jury_replay.selection import EVERYTHING, DebateSelection
-from jury_store.event_store import EventStore
+from jury_events import Bands, CoordinatorResumed, calls_stream, debate_stream, decode, encode_digest
+from jury_replay import (
+    EVERYTHING,
+    DebateSelection,
+    Grid,
+    RescoreRow,
+    RescoreStatus,
+    SeatWeight,
+    Setting,
+    SettingRefused,
+    pen_of,
+    replay_under,
+    rescore,
+    with_texts,
+)
+from jury_store import EventStore
 from support.branches import OTHER_SECRET, a_branch, execute_branch, origin_in, stored
 from support.runtime_harness import KeptStore, Run
 from support.varied import FAULTS, a_varied_case, run_varied
 
-DEBATES = (30, pytest.param(200, marks=pytest.mark.long))
+DEBATES = (12, pytest.param(200, marks=pytest.mark.long))
 COUNTED: dict[str, Any] = {"final": {"method": "majority_vote"}}
 BASE: dict[str, Any] = {"discussion": {"max_rounds": 2, "threshold": 1.0}, **COUNTED}
 

@@ -1,18 +1,15 @@
 """A store of each kind."""
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 import pytest
 from sqlalchemy import create_engine
 from sqlalchemy import event as sa_event
 
-from jury_migrations.upgrading import upgrade
+from jury_store import EventStore, open_store
 from jury_store.driver_cursor import DriverCursor
-from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store
 from support.postgres import TEMPLATE, PostgresServer
 
 
@@ -24,18 +21,11 @@ def url(request: pytest.FixtureRequest) -> str:
     return found
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest) -> Iterator[EventStore]:
-    """A fresh store of each kind, open for writing."""
-    if request.param == "memory":
-        opened: EventStore = MemoryEventStore()
-    else:
-        opened = open_store(request.getfixturevalue(f"{_FIXTURES[request.param]}_url"), write=True, run="test")
-    yield opened
-    opened.close()
-
-
-_FIXTURES = {"sqlite": "sqlite", "postgresql": "postgres"}
+@pytest.fixture
+def store(url: str) -> Iterator[EventStore]:
+    """A fresh store on each database, open for writing."""
+    with closing(open_store(url, write=True, run="test")) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -90,21 +80,15 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> Callable[[EventStore], list[s
     return record
 
 
-@pytest.fixture(scope="session")
-def new_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], EventStore]:
-    """Makes fresh SQLite stores, open for writing."""
-    folder = tmp_path_factory.mktemp("sqlite")
-    numbers = itertools.count()
+@pytest.fixture
+def new_postgres_url(postgres: PostgresServer) -> Iterator[Callable[[], str]]:
+    """Makes fresh stores on PostgreSQL; gives their URLs."""
+    names: list[str] = []
 
-    def make() -> EventStore:
-        url = f"sqlite:///{folder / f'{next(numbers)}.db'}"
-        upgrade(url)
-        return open_store(url, write=True)
+    def make() -> str:
+        names.append(postgres.create_database(TEMPLATE))
+        return postgres.url(names[-1])
 
-    return make
-
-
-@pytest.fixture(scope="session")
-def new_postgres(postgres: PostgresServer) -> Callable[[], EventStore]:
-    """Makes fresh PostgreSQL stores, open for writing."""
-    return lambda: open_store(postgres.url(postgres.create_database(TEMPLATE)), write=True)
+    yield make
+    for name in names:
+        postgres.drop_database(name)

@@ -9,16 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_events.codec import encode
-from jury_events.ids import review_stream
-from jury_events.parts import Part, make_part
-from jury_events.review_events import HumanReviewed, ReviewAssigned
-from jury_events.verdict import Verdict
-from jury_store.append_requests import MOST_APPENDS, MOST_BYTES, AppendRequest, requests_folder
-from jury_store.append_taker import AppendTaker
-from jury_store.errors import EventConflict, InvalidAppend, StoreError, StoreFailed, StoreUnreachable, WrongVersion
-from jury_store.event_store import Append, Appended
-from jury_store.memory import MemoryEventStore
+from jury_events import HumanReviewed, Part, ReviewAssigned, Verdict, encode, make_part, review_stream
+from jury_store import (
+    MOST_APPENDS,
+    MOST_BYTES,
+    Append,
+    Appended,
+    AppendRequest,
+    AppendTaker,
+    EventConflict,
+    InvalidAppend,
+    MemoryEventStore,
+    StoreError,
+    StoreFailed,
+    StoreUnreachable,
+    WrongVersion,
+    requests_folder,
+)
 
 STREAM = review_stream("d")
 SALT = bytes(16)

@@ -7,28 +7,54 @@ from typing import Any
 
 import pytest
 
-from jury_events.canonical import canonical_json
-from jury_events.codec import DebateEvent, encode
-from jury_events.debate_events import JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade
-from jury_events.envelope import NewEvent
-from jury_events.evaluation import Evaluation, Statement
-from jury_events.evidence import Evidence, EvidenceResult, EvidenceSpan, quotes_part
-from jury_events.exchange import ExchangeRecorded, RequestMessage, Usage
+from jury_events import (
+    STANDARD_RUBRIC,
+    Bands,
+    CallOutcome,
+    CallSettings,
+    DebateEvent,
+    DebateQuarantined,
+    Decider,
+    DimensionScore,
+    Evaluation,
+    Evidence,
+    EvidenceResult,
+    EvidenceSpan,
+    ExchangeRecorded,
+    FailureReason,
+    FinalJudge,
+    FinalRules,
+    Judgment,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    NewEvent,
+    RecordRead,
+    RequestMessage,
+    Scores,
+    Seat,
+    SpeakerOrder,
+    Statement,
+    StatementMade,
+    Usage,
+    Verdict,
+    canonical_json,
+    encode,
+    quotes_part,
+)
 from jury_events.ids import Step
-from jury_events.judgment import Decider, Judgment
-from jury_events.local_events import DebateQuarantined
-from jury_events.outcome import CallOutcome, FailureReason
-from jury_events.panel import Bands, CallSettings, FinalJudge, FinalRules, Seat, SpeakerOrder
-from jury_events.reading import RecordRead
-from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
-from jury_events.verdict import Verdict
 from jury_replay.verify import verify
-from jury_store.ballot_sheet import FURTHER_COLUMNS, panel_fingerprint
-from jury_store.debate_ballots import DebateBallots
-from jury_store.debate_rows import DebateFilter
-from jury_store.errors import StoreDamaged
-from jury_store.event_store import Append, Appended, EventStore
-from jury_store.opening import open_store
+from jury_store import (
+    FURTHER_COLUMNS,
+    Append,
+    Appended,
+    DebateBallots,
+    DebateFilter,
+    EventStore,
+    StoreDamaged,
+    open_store,
+    panel_fingerprint,
+)
 from support.calibrations import a_calibration
 from support.debates import PANEL, DebateScript
 

@@ -2,10 +2,14 @@
 
 import asyncio
 
+import pytest
+
 from jury_replay.verify import verify
-from jury_store.event_store import Appended, EventStore
+from jury_store import Appended, EventStore
 from support.branches import Branch, a_branch, events_of, origin_in, stored
 from support.runtime_harness import KeptStore, Run, a_case_with_records
+
+pytestmark = pytest.mark.full_for("postgresql")
 
 
 def a_prepared_branch() -> Branch:

@@ -4,12 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from jury_events.exchange import CacheWrite, Usage
-from jury_store.cached_calls import PROMPT_STEP, CachedCalls
-from jury_store.debate_rows import DebateFilter
-from jury_store.errors import StoreDamaged
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store
+from jury_events import CacheWrite, Usage
+from jury_store import PROMPT_STEP, Append, CachedCalls, DebateFilter, EventStore, StoreDamaged, open_store
 from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")

@@ -5,10 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from jury_events.envelope import GENESIS, StoredEvent, stored_hash
-from jury_store.errors import Fenced, StoreError, WrongVersion
-from jury_store.event_store import Append, Appended, EventStore
-from jury_store.opening import open_store
+from jury_events import GENESIS, StoredEvent, stored_hash
+from jury_store import Append, Appended, EventStore, Fenced, WrongVersion, open_store
 from support.debates import DebateScript
 
 SECONDS = 300
@@ -35,22 +33,6 @@ def _run(*works: Callable[[], None]) -> None:
         raise errors[0]
 
 
-def test_one_of_two_concurrent_openings_succeeds(postgres_url: str, open_writer: OpenWriter) -> None:
-    stores = [open_writer(postgres_url), open_writer(postgres_url)]
-    for number in range(25):
-        answers: list[Appended | StoreError] = []
-
-        def open_it(store: EventStore, cost: str, number: int = number, answers: list = answers) -> None:
-            script = DebateScript(f"d{number}")
-            answers.extend(store.append([Append(script.stream, (script.opened(cost),), 0, 1)]))
-
-        _run(lambda: open_it(stores[0], "mine"), lambda: open_it(stores[1], "yours"))
-
-        won = [answer for answer in answers if isinstance(answer, Appended)]
-        assert len(won) == 1
-        assert len(stores[0].read_stream(f"debate/d{number}")) == 1
-
-
 def test_calls_of_two_writers_get_versions_without_gaps(postgres_url: str, open_writer: OpenWriter) -> None:
     stores = [open_writer(postgres_url), open_writer(postgres_url)]
     attempts = range(1, 41)
@@ -69,22 +51,6 @@ def test_calls_of_two_writers_get_versions_without_gaps(postgres_url: str, open_
     for event in events:
         assert event.hash == stored_hash(previous, event)
         previous = event.hash
-
-
-def test_the_same_calls_sent_by_two_writers_are_stored_once(postgres_url: str, open_writer: OpenWriter) -> None:
-    stores = [open_writer(postgres_url), open_writer(postgres_url)]
-    answers: list[Appended | StoreError] = []
-
-    def record(store: EventStore, seed: int) -> None:
-        for attempt in range(1, 31):
-            script = DebateScript("d", seed=seed)
-            answers.extend(store.append([Append(script.calls, (script.exchange(attempt),))]))
-
-    _run(lambda: record(stores[0], 1), lambda: record(stores[1], 2))
-
-    assert all(isinstance(answer, Appended) for answer in answers)
-    assert sum(answer.repeated for answer in answers if isinstance(answer, Appended)) == 30
-    assert stores[0].last_position() == 30
 
 
 def test_groups_over_the_same_debates_in_opposite_order_do_not_deadlock(
@@ -200,23 +166,3 @@ def test_lists_rebuilt_during_projection_are_correct(postgres_url: str, open_wri
     rows = stores[0].debates()
     assert [(row.calls, row.status) for row in rows] == [(1, "completed")] * 30
     assert (stores[0].runs()[0].debates, stores[0].runs()[0].completed) == (30, 30)
-
-
-def test_a_thread_reads_while_another_appends(url: str, open_writer: OpenWriter) -> None:
-    store = open_writer(url)
-    done = threading.Event()
-
-    def record() -> None:
-        for number in range(40):
-            script = DebateScript(f"d{number}", seed=number)
-            store.append([Append(script.stream, script.whole(), 0, 1)])
-        done.set()
-
-    def read() -> None:
-        while not done.is_set():
-            for events in store.read_streams([f"debate/d{n}" for n in range(40)]).values():
-                assert len(events) == 5
-
-    _run(record, read)
-
-    assert store.last_position() == 200

@@ -4,12 +4,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from jury_events.errors import AlteredPart
+from jury_events import AlteredPart
 from jury_replay.verify import verify
-from jury_store.errors import StoreDamaged
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store
-from jury_store.triggers import SQLITE_TRIGGERS
+from jury_store import SQLITE_TRIGGERS, Append, EventStore, StoreDamaged, open_store
 from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")

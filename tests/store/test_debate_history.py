@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from jury_events import codec, debate_history
-from jury_events.debate_history import DebateHistory
-from jury_events.errors import DebateNotFound, MalformedBody
-from jury_store.memory import MemoryEventStore
+from jury_events import DebateHistory, DebateNotFound, MalformedBody, codec, debate_history
+from jury_store import MemoryEventStore
 from support.cassettes import erase_text, record_debate
 
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event as sa_event
 
-from jury_events.envelope import GENESIS, stored_hash
-from jury_store.errors import StoreFailed
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store
+from jury_events import GENESIS, stored_hash
+from jury_store import Append, EventStore, StoreFailed, open_store
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 
@@ -79,7 +77,7 @@ def _assert_whole(store: EventStore) -> None:
 
 
 @pytest.mark.kill
-@pytest.mark.parametrize("times", [6, pytest.param(50, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize("times", [3, pytest.param(50, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
 def test_a_killed_writer_loses_nothing_that_was_acknowledged(url: str, times: int) -> None:
     _kill_writers(url, times)
 

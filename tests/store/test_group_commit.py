@@ -6,11 +6,19 @@ from concurrent.futures import Future
 
 import pytest
 
+from jury_store import (
+    Append,
+    Appended,
+    EventStore,
+    Fenced,
+    GroupCommitter,
+    MemoryEventStore,
+    StoreClosed,
+    StoreError,
+    StoreFailed,
+    WrongVersion,
+)
 from jury_store.commit_queue import ENOUGH
-from jury_store.errors import Fenced, StoreClosed, StoreError, StoreFailed, WrongVersion
-from jury_store.event_store import Append, Appended, EventStore
-from jury_store.group_commit import GroupCommitter
-from jury_store.memory import MemoryEventStore
 from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")
@@ -44,14 +52,6 @@ def _call(name: str, attempt: int = 1, size: int = 2) -> Append:
 
 def _all(futures: Collection["Future[Appended]"]) -> list[Appended]:
     return [future.result(SECONDS) for future in futures]
-
-
-def test_an_append_is_answered_when_it_is_stored(store: EventStore) -> None:
-    with GroupCommitter(store) as committer:
-        answer = committer.submit(_call("d")).result(SECONDS)
-
-        assert answer == Appended("calls/d", 1, 0)
-        assert store.last_position() == 1
 
 
 def test_many_writers_get_their_own_results(store: EventStore) -> None:

@@ -9,14 +9,20 @@ from threading import Barrier
 
 import pytest
 
-from jury_store.errors import BadNote, SealKeyFileError, SealRefused
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import SealKey
-from jury_store.seals.last_signed import LastSigned
-from jury_store.seals.note import read_checkpoint, sign_checkpoint
-from jury_store.seals.seal import Seal
+from jury_store import (
+    Append,
+    BadNote,
+    EventStore,
+    LastSigned,
+    MemoryEventStore,
+    Seal,
+    Sealer,
+    SealKey,
+    SealKeyFileError,
+    SealRefused,
+    read_checkpoint,
+    sign_checkpoint,
+)
 from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")

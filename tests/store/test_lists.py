@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
@@ -12,20 +12,24 @@ from sqlalchemy import create_engine
 from sqlalchemy import event as sa_event
 from sqlalchemy.dialects import sqlite
 
-from jury_events.canonical import canonical_json
-from jury_events.case import Omission
-from jury_events.conditions import parse_conditions
-from jury_events.envelope import NewEvent
-from jury_events.ids import debate_id
-from jury_events.outcome import CallOutcome
-from jury_events.verdict import Verdict
-from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
-from jury_store.dialects import DIALECTS
-from jury_store.errors import ReadOnlyStore
-from jury_store.event_store import Append, EventStore
-from jury_store.list_order import OLDEST, SORT_COLUMNS, BadCursor, PageCursor, SortOrder
+from jury_events import CallOutcome, NewEvent, Omission, Verdict, canonical_json, debate_id, parse_conditions
+from jury_store import (
+    DIALECTS,
+    OLDEST,
+    SORT_COLUMNS,
+    Append,
+    BadCursor,
+    DebateFilter,
+    DebateRow,
+    EventStore,
+    PageCursor,
+    ReadOnlyStore,
+    RunRow,
+    SortOrder,
+    Totals,
+    open_store,
+)
 from jury_store.list_queries import debates_query
-from jury_store.opening import open_store
 from support.debate_harness import a_panel
 from support.debates import MODEL, DebateScript
 from support.long_debate import LongDebate
@@ -81,32 +85,28 @@ def test_a_debate_that_was_never_opened_is_not_listed(store: EventStore) -> None
     assert store.runs() == []
 
 
-@pytest.mark.parametrize(
-    ("steps", "status"),
-    [
-        (lambda s: (s.checked(over=True),), "judging"),
-        (lambda s: (s.checked(over=False),), "discussing"),
-        (lambda s: (s.checked(over=False), s.round_started(1)), "discussing"),
-        (lambda s: (s.checked(over=False), s.round_started(1), s.checked(1, over=True)), "judging"),
-        (lambda s: (s.checked(over=False), s.round_started(1), s.checked(1, over=False)), "discussing"),
-        (lambda s: (s.round_started(1), s.round_started(2), s.checked(2, over=False)), "discussing"),
-        (lambda s: (s.checked(), s.judged()), "judging"),
-        (lambda s: (s.checked(), s.judged(), s.completed()), "completed"),
-        (lambda s: (s.failed(),), "failed"),
-        (lambda s: (s.cancelled(),), "cancelled"),
-    ],
-)
-def test_the_status_follows_the_events(
-    store: EventStore, steps: Callable[[DebateScript], tuple[NewEvent, ...]], status: str
-) -> None:
-    script = DebateScript("d")
-    _append(store, script, script.opened(), *steps(script))
+STATUS: list[tuple[Callable[[DebateScript], tuple[NewEvent, ...]], str]] = [
+    (lambda s: (s.checked(over=True),), "judging"),
+    (lambda s: (s.checked(over=False),), "discussing"),
+    (lambda s: (s.checked(over=False), s.round_started(1)), "discussing"),
+    (lambda s: (s.checked(over=False), s.round_started(1), s.checked(1, over=True)), "judging"),
+    (lambda s: (s.checked(over=False), s.round_started(1), s.checked(1, over=False)), "discussing"),
+    (lambda s: (s.round_started(1), s.round_started(2), s.checked(2, over=False)), "discussing"),
+    (lambda s: (s.checked(), s.judged()), "judging"),
+    (lambda s: (s.checked(), s.judged(), s.completed()), "completed"),
+    (lambda s: (s.failed(),), "failed"),
+    (lambda s: (s.cancelled(),), "cancelled"),
+]
 
-    row = store.debate("d")
 
-    assert row is not None
-    assert row.status == status
-    assert (row.ended_at is not None) == (status in {"completed", "failed", "cancelled"})
+def test_the_status_follows_the_events(store: EventStore) -> None:
+    for number, (steps, _) in enumerate(STATUS):
+        script = DebateScript(f"d{number}", seed=number)
+        _append(store, script, script.opened(), *steps(script))
+    rows = store.debates()
+
+    assert [status for _, status in STATUS] == [row.status for row in rows]
+    assert all((row.ended_at is not None) == (row.status in {"completed", "failed", "cancelled"}) for row in rows)
 
 
 def test_a_completed_debate_shows_its_result(store: EventStore) -> None:
@@ -176,25 +176,6 @@ def test_a_run_counts_its_debates(store: EventStore) -> None:
     assert d.debate_id in {row.debate_id for row in store.debates(unfinished=True)}
 
 
-def test_debates_are_listed_page_by_page_in_the_order_of_opening(store: EventStore) -> None:
-    for n in range(7):
-        script = DebateScript(f"d{(n * 3) % 7}", run_id=f"run-{n % 2}", seed=n)
-        _append(store, script, *(script.whole() if n in {2, 5} else (script.opened(),)))
-        if n == 3:
-            store.project()
-    everything = store.debates()
-
-    page = store.debates(limit=3)
-    rest = store.debates(limit=10, after=page[-1].position)
-
-    assert [row.debate_id for row in everything] == [f"d{(n * 3) % 7}" for n in range(7)]
-    assert page + rest == everything
-    assert [row.position for row in everything] == sorted(row.position for row in everything)
-    assert {row.run_id for row in store.debates(run_id="run-1")} == {"run-1"}
-    assert len(store.debates(unfinished=True)) == 5
-    assert len(store.debates(unfinished=True, limit=4)) == 4
-
-
 def test_a_page_of_unfinished_debates_is_full_when_some_ended_after_the_checkpoint(store: EventStore) -> None:
     scripts = [DebateScript(f"d{n}", seed=n) for n in range(6)]
     for script in scripts:
@@ -204,39 +185,6 @@ def test_a_page_of_unfinished_debates_is_full_when_some_ended_after_the_checkpoi
         _append(store, script, script.cancelled())
 
     assert [row.debate_id for row in store.debates(unfinished=True, limit=3)] == ["d2", "d3", "d4"]
-
-
-def test_lists_are_up_to_date_at_any_checkpoint(store: EventStore) -> None:
-    script = DebateScript("d")
-    events, calls = script.whole(), (script.exchange(1), script.exchange(2))
-    _append(store, script, events[0])
-    for event in events[1:]:
-        store.project(limit=1)
-        _append(store, script, event)
-    store.append([Append(script.calls, calls)])
-    lagging = (store.debates(), store.runs())
-
-    while store.project(limit=1):
-        pass
-
-    assert (store.debates(), store.runs()) == lagging
-    assert lagging[0][0].calls == 2
-    assert lagging[1][0].completed == 1
-
-
-def test_rebuilt_lists_are_equal(store: EventStore) -> None:
-    for n in range(3):
-        script = DebateScript(f"d{n}", seed=n)
-        _append(store, script, *script.whole())
-        store.project(limit=2)
-        store.append([Append(script.calls, (script.exchange(),))])
-    before = (store.debates(), store.runs())
-
-    events = store.rebuild()
-
-    assert events == store.last_position() == 18
-    assert (store.debates(), store.runs()) == before
-    assert store.project() == 0
 
 
 def test_the_cases_of_a_run_have_digest_and_salt(store: EventStore) -> None:
@@ -263,7 +211,7 @@ def test_the_cases_of_a_run_have_digest_and_salt(store: EventStore) -> None:
     assert {name: store.debate(name).position for name in cases} == {name: one.position for name, one in cases.items()}
 
 
-def test_the_case_of_an_ended_debate_is_found_without_a_look_at_any_event(
+def test_what_a_run_asks_of_debates_that_are_over_looks_at_no_event(
     url: str, open_writer: Callable[[str], EventStore], statements: Callable[[EventStore], list[str]]
 ) -> None:
     """Also while another debate writes: its events after the checkpoint are not read for those that are asked for."""
@@ -275,41 +223,12 @@ def test_the_case_of_an_ended_debate_is_found_without_a_look_at_any_event(
     with closing(open_store(url, write=False)) as reader:
         recorded = statements(reader)
 
+        assert ["ended"] == list(reader.ended_positions(["ended"]))
+        assert not [one for one in recorded if "body" in one or "parts" in one]
         assert ["ended"] == list(reader.cases_of(["ended"]))
         assert not [one for one in recorded if "body" in one]
         assert "evaluating" == reader.cases_of(["writing"])["writing"].status
         assert [one for one in recorded if "body" in one], "the tail is folded for a debate that it changes"
-
-
-def test_debates_that_are_over_are_found_by_their_ids_with_their_positions(store: EventStore) -> None:
-    """Also those that ended, or were opened, after the lists were last written."""
-    early, late, open_ = (DebateScript(name, seed=n) for n, name in enumerate(["early", "late", "open"]))
-    _append(store, early, *early.whole())
-    _append(store, open_, open_.opened())
-    opening, *others = late.whole()
-    _append(store, late, opening)
-    store.project()
-    _append(store, late, *others)
-
-    found = store.ended_positions(["early", "nobody", "late", "open"])
-
-    assert {name: store.debate(name).position for name in ("early", "late")} == found
-    assert {} == store.ended_positions([])
-
-
-def test_debates_that_are_over_are_found_without_a_look_at_any_event(
-    url: str, open_writer: Callable[[str], EventStore], statements: Callable[[EventStore], list[str]]
-) -> None:
-    ended, writing = DebateScript("ended"), DebateScript("writing", seed=2)
-    writer = open_writer(url)
-    _append(writer, ended, *ended.whole())
-    writer.project()
-    _append(writer, writing, writing.opened(), writing.evaluated())
-    with closing(open_store(url, write=False)) as reader:
-        recorded = statements(reader)
-
-        assert ["ended"] == list(reader.ended_positions(["ended"]))
-        assert not [one for one in recorded if "body" in one or "parts" in one]
 
 
 def test_further_repeats_of_a_run_are_counted(store: EventStore) -> None:
@@ -338,30 +257,22 @@ def test_one_run_is_read_by_its_id(store: EventStore) -> None:
     assert store.run("none") is None
 
 
-@pytest.mark.parametrize(
-    ("wanted", "index"),
-    [
-        (DebateFilter("run", unfinished=True), "debates_run_unfinished"),
-        (DebateFilter("run", imported=True), "debates_run_imported"),
-        (DebateFilter("run", status="unreadable"), "debates_run_unreadable"),
-    ],
-)
-def test_what_a_run_looks_for_before_it_goes_on_has_an_index(
-    url: str, open_writer: Callable[[str], EventStore], wanted: DebateFilter, index: str
-) -> None:
-    """The statistics of a database can make another plan cheaper; SQLite has none, so its choice is by the indexes."""
-    store = open_writer(url)
-    if store.kind != "sqlite":
-        pytest.skip("PostgreSQL plans by statistics, which a small table does not have")
-    query = debates_query(DIALECTS["sqlite"], wanted, OLDEST, limit=10, after=None)
-    statement = query.compile(dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True})
-    engine = create_engine(url)
+def test_what_a_run_looks_for_before_it_goes_on_has_an_index(sqlite_url: str) -> None:
+    """On SQLite, whose choice is by the indexes; PostgreSQL plans by statistics, which a small table does not have."""
+    engine = create_engine(sqlite_url)
     with engine.connect() as connection:
-        plan = " ".join(str(row[-1]) for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}"))
-    engine.dispose()
+        for wanted, index in (
+            (DebateFilter("run", unfinished=True), "debates_run_unfinished"),
+            (DebateFilter("run", imported=True), "debates_run_imported"),
+            (DebateFilter("run", status="unreadable"), "debates_run_unreadable"),
+        ):
+            query = debates_query(DIALECTS["sqlite"], wanted, OLDEST, limit=10, after=None)
+            statement = query.compile(dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True})
+            plan = " ".join(str(row[-1]) for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}"))
 
-    assert f"USING INDEX {index} " in plan
-    assert "TEMP B-TREE" not in plan
+            assert f"USING INDEX {index} " in plan
+            assert "TEMP B-TREE" not in plan
+    engine.dispose()
 
 
 def test_a_reader_lists_events_after_the_checkpoint(url: str, open_writer: Callable[[str], EventStore]) -> None:
@@ -408,71 +319,6 @@ def test_a_writer_catches_up_before_it_lists(
 
     assert store.debates()[0].status == "completed"
     assert store.project() <= 2
-
-
-@pytest.mark.parametrize("projected", [True, False])
-def test_the_debates_opened_last_are_listed_first_page_by_page(store: EventStore, projected: bool) -> None:
-    for n in range(5):
-        script = DebateScript(f"d{n}", seed=n)
-        _append(store, script, script.opened())
-    if projected:
-        store.project()
-
-    page = store.list_debates(limit=2)
-    rest = store.list_debates(after=PageCursor(page[-1].position))
-
-    assert ["d4", "d3", "d2", "d1", "d0"] == [row.debate_id for row in page + rest]
-    assert [] == store.list_debates(after=PageCursor(rest[-1].position))
-
-
-WANTED = [
-    (DebateFilter(run_id="run"), {"plain", "failed", "%_x", "判定"}),
-    (DebateFilter(status="failed"), {"failed"}),
-    (DebateFilter(verdict="safe_pass"), {"Whole"}),
-    (DebateFilter(verdict="unsafe_fail"), set()),
-    (DebateFilter(simulated=False), {"plain"}),
-    (DebateFilter(simulated=True), {"Whole", "failed", "%_x", "判定"}),
-    (DebateFilter(search="WHO"), {"Whole"}),
-    (DebateFilter(search="case-p"), {"plain"}),
-    (DebateFilter(search="%_"), {"%_x"}),
-    (DebateFilter(search="_"), {"%_x"}),
-    (DebateFilter(search="判"), {"判定"}),
-    (DebateFilter(search="\\"), set()),
-    (DebateFilter(search="a", run_id="run", simulated=True), {"failed", "%_x", "判定"}),
-]
-
-
-@pytest.mark.parametrize("projected", [True, False])
-def test_a_list_contains_the_selected_debates(store: EventStore, projected: bool) -> None:
-    scripts = {name: DebateScript(name, seed=n) for n, name in enumerate(("plain", "failed"))}
-    scripts |= {"Whole": DebateScript("Whole", run_id=None, seed=3)}
-    # A case's id is free text, which a debate's is not.
-    scripts |= {name: DebateScript(f"d{n}", seed=n) for n, name in enumerate(("%_x", "判定"), start=4)}
-    for name, script in scripts.items():
-        opened = script.opened(simulated=name != "plain", case_id=f"case-{name}")
-        after = script.whole()[1:] if name == "Whole" else (script.failed(),) if name == "failed" else ()
-        _append(store, script, opened, *after)
-    if projected:
-        store.project()
-
-    for wanted, expected in WANTED:
-        found = {row.case_id.removeprefix("case-") for row in store.list_debates(wanted)}
-
-        assert expected == found, wanted
-
-
-def test_a_page_of_selected_debates_is_full_when_some_ended_after_the_checkpoint(store: EventStore) -> None:
-    scripts = [DebateScript(f"d{n}", seed=n) for n in range(6)]
-    for script in scripts:
-        _append(store, script, script.opened())
-    store.project()
-    for script in scripts[-2:]:
-        _append(store, script, script.cancelled())
-
-    assert ["d3", "d2", "d1"] == [
-        row.debate_id for row in store.list_debates(DebateFilter(status="evaluating"), limit=3)
-    ]
-    assert ["d5", "d4"] == [row.debate_id for row in store.list_debates(DebateFilter(status="cancelled"))]
 
 
 OPENED_WITH: dict[str, dict[str, Any]] = {
@@ -526,40 +372,141 @@ CHOSEN = [
 ]
 
 
-@pytest.mark.parametrize("projected", ["nothing", "some", "everything", "rebuilt"])
-def test_debates_are_selected_by_conditions_on_their_cases(store: EventStore, projected: str) -> None:
+def _varied(store: EventStore, *, project_after: int = 6) -> None:
+    """Debates with different values of all that is chosen and sorted by, some of them not projected yet."""
     for n, (name, fields) in enumerate(OPENED_WITH.items()):
-        script = DebateScript(name, seed=n)
+        script = DebateScript(name, run_id="fields", seed=n)
         _append(store, script, script.opened(**fields))
-        if projected == "everything" or (projected == "some" and n == 2):
-            store.project()
-    if projected == "rebuilt":
-        store.rebuild()
-
-    for texts, expected in CHOSEN:
-        where = parse_conditions(texts)
-        newest_first = [row.debate_id for row in store.list_debates(DebateFilter(where=where))]
-        as_opened = [row.debate_id for row in store.debates(where=where)]
-
-        assert expected == set(as_opened), texts
-        assert as_opened == newest_first[::-1]
-
-
-def test_conditions_and_filters_are_combined(store: EventStore) -> None:
     for n in range(12):
-        script = DebateScript(f"d{n}", run_id=f"run-{n % 2}", seed=n)
-        opened = script.opened(tags=("a",) if n % 3 else ())
-        _append(store, script, opened, *((script.cancelled(),) if n > 8 else ()))
-        if n == 6:
+        name = f"{'dD'[n % 2]}{(n * 5) % 12:02}"
+        script = DebateScript(name, run_id=["run-0", "run-1", None][n % 3], seed=n)
+        label = [Verdict.SAFE_PASS, None, Verdict.UNSAFE_FAIL][n % 3]
+        case_id = {4: "%_x", 5: "判定"}.get(n, f"case-{name}")
+        opened = script.opened(label=label, cluster=["b", "B", None][n % 3], case_id=case_id, simulated=n != 8)
+        ended = {1: script.unevaluated()[1:], 2: (script.failed(),), 4: (script.cancelled(),)}
+        _append(store, script, opened, *ended.get(n, script.whole()[1:] if n % 2 else ()))
+        calls = tuple(script.exchange(i, cost=None if n % 4 == 3 else 0.25) for i in range(1, n % 5 + 1))
+        if calls and n != 8:
+            store.append([Append(script.calls, calls)])
+        if n == project_after:
             store.project()
-    where = parse_conditions(["tags=a"])
 
-    page = store.debates(run_id="run-1", unfinished=True, where=where, limit=2)
-    rest = store.debates(run_id="run-1", unfinished=True, where=where, after=page[-1].position)
-    newest = store.list_debates(DebateFilter(run_id="run-1", status="cancelled", where=where))
 
-    assert (["d1", "d5"], ["d7"]) == ([row.debate_id for row in page], [row.debate_id for row in rest])
-    assert ["d11"] == [row.debate_id for row in newest]
+FILTERS: list[tuple[dict[str, Any], Callable[[DebateRow], bool]]] = [
+    ({}, lambda row: True),
+    ({"run_id": "run-1"}, lambda row: row.run_id == "run-1"),
+    ({"status": "failed"}, lambda row: row.status == "failed"),
+    ({"status": "evaluating"}, lambda row: row.status == "evaluating"),
+    ({"verdict": "safe_pass"}, lambda row: row.final_verdict == "safe_pass"),
+    ({"verdict": "unsafe_fail"}, lambda row: False),
+    ({"simulated": False}, lambda row: not row.simulated),
+    ({"simulated": True}, lambda row: row.simulated),
+    ({"search": "CASE-D"}, lambda row: "case-d" in row.case_id.lower()),
+    ({"search": "d0"}, lambda row: "d0" in row.debate_id.lower()),
+    ({"search": "%_"}, lambda row: row.case_id == "%_x"),
+    ({"search": "判"}, lambda row: row.case_id == "判定"),
+    ({"search": "\\"}, lambda row: False),
+    ({"model": MODEL}, lambda row: True),
+    ({"model": "simulated"}, lambda row: False),
+    ({"quorum": True}, lambda row: row.quorum_met is True),
+    ({"quorum": False}, lambda row: row.quorum_met is False),
+    ({"min_cost": 0.0}, lambda row: row.cost is not None),
+    ({"min_cost": 0.5}, lambda row: row.cost is not None and row.cost >= 0.5),
+    ({"max_cost": 0.25}, lambda row: row.cost is not None and row.cost <= 0.25),
+    ({"unfinished": True}, lambda row: row.ended_at is None),
+    ({"partly_read": True}, lambda row: False),
+    ({"imported": False, "reviewed": False}, lambda row: True),
+    ({"may_need_review": True}, lambda row: row.final_verdict == "needs_review"),
+    (
+        {"run_id": "run-1", "unfinished": True, "min_cost": 0.25, "search": "d"},
+        lambda row: row.run_id == "run-1" and row.ended_at is None and (row.cost or 0.0) >= 0.25,
+    ),
+]
+ORDERS = [SortOrder(by, descending) for by, descending in product(SORT_COLUMNS, (True, False))]
+SIZES = (1, 4, 200)
+
+
+def _is_the_model_of(
+    store: EventStore, wanted: DebateFilter, order: SortOrder, size: int, rows: list[DebateRow]
+) -> None:
+    """A list of these rows, page by page: each once, in the order of the sort column and of the opening."""
+    pages: list[DebateRow] = []
+    place: PageCursor | None = None
+    while found := store.list_debates(wanted, order, limit=size, after=place):
+        assert len(found) <= size
+        pages += found
+        place = order.decode_cursor(order.encode_cursor(order.cursor(asdict(found[-1]))))
+    values = [getattr(row, order.column) for row in pages]
+    known = [value for value in values if value is not None]
+
+    assert {row.debate_id: row for row in rows} == {row.debate_id: row for row in pages}, (wanted, order)
+    assert len(rows) == len(pages), (wanted, order)
+    assert values == [*known, *[None] * (len(values) - len(known))], "without a value last, in both directions"
+    keys = [value.encode() if isinstance(value, str) else value for value in known]
+    assert keys == sorted(keys, reverse=order.descending), (wanted, order)
+    for (one, value), (other, next_value) in pairwise(zip(pages, values, strict=True)):
+        assert value != next_value or (one.position > other.position) == order.descending, (wanted, order)
+
+
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_every_list_is_what_the_filter_and_the_order_say(store: EventStore, *, every: bool) -> None:
+    """At any checkpoint; the default tier takes each filter, each order and each size of a page, in turns."""
+    _varied(store)
+    turn = 0
+    for advance in (lambda: None, lambda: store.project(limit=9), store.project, store.rebuild):
+        advance()
+        everything = store.debates()
+        assert 17 == len(everything)
+        for number, (fields, predicate) in enumerate(FILTERS):
+            wanted, rows = DebateFilter(**fields), [row for row in everything if predicate(row)]
+            choices = product(ORDERS, SIZES) if every else [(ORDERS[turn % 40], SIZES[turn % 3])]
+            for order, size in choices:
+                _is_the_model_of(store, wanted, order, size, rows)
+                turn += 1
+            assert _totals_of(rows) == store.totals(wanted), fields
+            assert number or everything == store.list_debates(wanted, OLDEST)
+        for row in store.runs():
+            assert store.totals(DebateFilter(run_id=row.run_id)) == store.totals_by_run()[row.run_id]
+        assert [] == store.list_faults(store.histories([row.debate_id for row in everything]))
+
+
+def _totals_of(rows: list[DebateRow]) -> Totals:
+    done = [row for row in rows if row.status == "completed"]
+    scores = [row.final_score for row in done if row.final_score is not None]
+    return Totals(
+        debates=len(rows),
+        completed=len(done),
+        failed=sum(row.status == "failed" for row in rows),
+        cancelled=sum(row.status == "cancelled" for row in rows),
+        safe_pass=sum(row.final_verdict == "safe_pass" for row in rows),
+        needs_review=sum(row.final_verdict == "needs_review" for row in rows),
+        unsafe_fail=0,
+        mean_score=sum(scores) / len(scores) if scores else None,
+        calls=sum(row.calls for row in rows),
+        input_tokens=sum(row.input_tokens for row in rows),
+        output_tokens=sum(row.output_tokens for row in rows),
+        cached_input_tokens=0,
+        cache_write_tokens=0,
+        cost=sum(row.cost or 0.0 for row in rows),
+        unknown_cost=sum(row.cost is None for row in rows),
+        opened=len(rows),
+        unfinished=sum(not row.has_ended for row in rows),
+        without_evaluation=len(done) - len(scores),
+    )
+
+
+def test_debates_are_selected_by_conditions_on_their_cases(store: EventStore) -> None:
+    """Not projected, in part, whole and made anew; with other filters too."""
+    _varied(store, project_after=99)
+    for advance in (lambda: None, lambda: store.project(limit=3), store.project, store.rebuild):
+        advance()
+        for texts, expected in CHOSEN:
+            where = parse_conditions(texts)
+            newest = store.list_debates(DebateFilter(run_id="fields", where=where))
+            as_opened = store.debates(run_id="fields", unfinished=True, where=where)
+
+            assert expected == {row.debate_id for row in newest}, texts
+            assert as_opened == newest[::-1], texts
 
 
 @pytest.mark.parametrize("projected", [True, False])
@@ -631,80 +578,17 @@ def test_the_size_of_a_run_is_not_in_the_log(store: EventStore) -> None:
     assert 0 == store.last_position()
 
 
-def _varied(store: EventStore) -> None:
-    """Debates with different values of the sort columns, some of them not projected yet."""
-    for n in range(12):
-        script = DebateScript(f"d{(n * 5) % 12:02}", run_id=f"run-{n % 3}", seed=n)
-        label = [Verdict.SAFE_PASS, None, Verdict.UNSAFE_FAIL][n % 3]
-        opened = script.opened(label=label, cluster=["b", "B", None][n % 3])
-        events = (opened, *script.whole()[1:]) if n % 2 else (opened,)
-        _append(store, script, *events)
-        calls = tuple(script.exchange(i, cost=None if n % 4 == 3 else 0.25) for i in range(1, n % 5 + 1))
-        if calls:
-            store.append([Append(script.calls, calls)])
-        if n == 6:
-            store.project()
+NO_CURSORS = [
+    ("opened", ""), ("opened", "x"), ("opened", "1:2"), ("opened", "9" * 16), ("opened", "²"), ("score", "1"),
+    ("score", '1:"a"'), ("score", "1:[]"), ("score", "1:true"), ("score", "1:1e999"), ("score", "1:" + "[" * 9999),
+    ("case", "1:3"), ("case", '1:"\\u0000"'), ("case", '1:"\\ud800"'), ("quorum", "1:1"), ("score", "1:NaN"),
+]  # fmt: skip
 
 
-def test_pages_of_every_order_contain_every_debate_once(store: EventStore) -> None:
-    _varied(store)
-    for by, descending in product(SORT_COLUMNS, (True, False)):
-        order = SortOrder(by, descending)
-        pages: list[DebateRow] = []
-        place: PageCursor | None = None
-        while found := store.list_debates(order=order, limit=5, after=place):
-            pages += found
-            place = order.decode_cursor(order.encode_cursor(order.cursor(asdict(found[-1]))))
-
-        keys = [order.key(asdict(row)) for row in pages]
-        assert 12 == len(pages) == len({row.debate_id for row in pages}), order
-        assert keys == sorted(keys, reverse=descending), order
-        assert pages == store.list_debates(order=order), order
-
-
-@pytest.mark.parametrize("projected", [True, False])
-def test_debates_without_an_evaluation_are_in_no_mean_and_last_of_a_list_by_score(
-    store: EventStore, *, projected: bool
-) -> None:
-    for number, name in enumerate(("none-1", "some-1", "none-2", "some-2")):
-        script = DebateScript(name, seed=number)
-        _append(store, script, *(script.whole() if name.startswith("some") else script.unevaluated()))
-    if projected:
-        store.project()
-    found = store.totals(DebateFilter())
-
-    assert (4, 4, 2, 2, 20.0) == (
-        found.debates, found.completed, found.needs_review, found.without_evaluation, found.mean_score
-    )  # fmt: skip
-    assert found == store.totals_by_run()["run"]
-    assert (20.0, None) == (
-        store.totals(DebateFilter(verdict="safe_pass")).mean_score,
-        store.totals(DebateFilter(verdict="needs_review")).mean_score,
-    )
-    names = {
-        order: [row.debate_id for row in store.list_debates(order=order)]
-        for order in (SortOrder("score", descending=False), SortOrder("score", descending=True))
-    }
-    assert [["some-1", "some-2", "none-1", "none-2"], ["some-2", "some-1", "none-2", "none-1"]] == [*names.values()]
-    for order, whole in names.items():
-        after, paged = None, []
-        while page := store.list_debates(order=order, limit=1, after=after):
-            paged.append(page[0].debate_id)
-            after = order.cursor(asdict(page[0]))
-        assert whole == paged
-
-
-@pytest.mark.parametrize(
-    ("by", "text"),
-    [
-        ("opened", ""), ("opened", "x"), ("opened", "1:2"), ("opened", "9" * 16), ("opened", "²"), ("score", "1"),
-        ("score", '1:"a"'), ("score", "1:[]"), ("score", "1:true"), ("score", "1:1e999"), ("score", "1:" + "[" * 9999),
-        ("case", "1:3"), ("case", '1:"\\u0000"'), ("case", '1:"\\ud800"'), ("quorum", "1:1"), ("score", "1:NaN"),
-    ],
-)  # fmt: skip
-def test_a_malformed_cursor_is_refused(by: str, text: str) -> None:
-    with pytest.raises(BadCursor):
-        SortOrder(by).decode_cursor(text)
+def test_a_malformed_cursor_is_refused() -> None:
+    for by, text in NO_CURSORS:
+        with pytest.raises(BadCursor):
+            pytest.fail(f"{by}, {text}: {SortOrder(by).decode_cursor(text)}")
 
 
 def test_debates_are_selected_by_parts_that_a_seat_did_not_read(store: EventStore) -> None:
@@ -728,57 +612,3 @@ def test_debates_are_selected_by_parts_that_a_seat_did_not_read(store: EventStor
     assert {"r1~0": None} == found(partly_read=False)
     store.project()
     assert {"r1~0": None, **lost} == found()
-
-
-def test_debates_are_selected_by_model_quorum_and_cost(store: EventStore) -> None:
-    _varied(store)
-    rows = store.list_debates()
-    known = [row.cost for row in rows if row.cost is not None]
-
-    def found(**wanted: Any) -> list[DebateRow]:
-        return store.list_debates(DebateFilter(**wanted))
-
-    assert rows == found(model=MODEL)
-    assert [] == found(model="simulated")
-    assert [row for row in rows if row.quorum_met] == found(quorum=True) != []
-    assert [] == found(quorum=False)
-    assert [row for row in rows if row.cost is not None and row.cost >= 0.5] == found(min_cost=0.5) != []
-    assert [row for row in rows if row.cost is not None and row.cost <= 0.25] == found(max_cost=0.25) != []
-    assert len(known) == len(found(min_cost=0.0)) < len(rows)
-    assert [row for row in rows if row.ended_at is None] == found(unfinished=True) != []
-
-
-def test_totals_by_run_are_those_of_each_run(store: EventStore) -> None:
-    _varied(store)
-    unprojected = store.totals_by_run()
-    store.project(10**6)
-
-    assert {row.run_id: store.totals(DebateFilter(run_id=row.run_id)) for row in store.runs()} == unprojected != {}
-    assert unprojected == store.totals_by_run()
-
-
-def test_totals_are_those_of_the_selected_debates(store: EventStore) -> None:
-    _varied(store)
-    for wanted in (DebateFilter(), DebateFilter(run_id="run-1"), DebateFilter(verdict="safe_pass", min_cost=0.5)):
-        rows = store.list_debates(wanted)
-        done = [row.final_score or 0 for row in rows if row.status == "completed"]
-
-        assert store.totals(wanted) == Totals(
-            debates=len(rows),
-            completed=len(done),
-            failed=0,
-            cancelled=0,
-            safe_pass=sum(row.final_verdict == "safe_pass" for row in rows),
-            needs_review=0,
-            unsafe_fail=0,
-            mean_score=sum(done) / len(done) if done else None,
-            calls=sum(row.calls for row in rows),
-            input_tokens=sum(row.input_tokens for row in rows),
-            output_tokens=sum(row.output_tokens for row in rows),
-            cached_input_tokens=sum(row.cached_input_tokens for row in rows),
-            cache_write_tokens=sum(row.cache_write_tokens for row in rows),
-            cost=sum(row.cost or 0.0 for row in rows),
-            unknown_cost=sum(row.cost is None for row in rows),
-            opened=len(rows),
-            unfinished=sum(not row.has_ended for row in rows),
-        )

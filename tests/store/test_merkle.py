@@ -4,14 +4,7 @@ from hashlib import sha256
 
 import pytest
 
-from jury_store.seals.merkle import (
-    EMPTY_ROOT,
-    Frontier,
-    consistency_proof,
-    inclusion_proofs,
-    is_consistent,
-    is_included,
-)
+from jury_store import EMPTY_ROOT, Frontier, consistency_proof, inclusion_proofs, is_consistent, is_included
 
 # The test vectors that the implementations of Certificate Transparency share.
 LEAVES = [
@@ -63,9 +56,10 @@ def _root(leaves: list[bytes]) -> bytes:
     return sha256(b"\1" + _root(leaves[:half]) + _root(leaves[half:])).digest()
 
 
-@pytest.mark.parametrize("size", range(9))
-def test_roots_are_the_published_ones(size: int) -> None:
-    assert ROOTS[size] == _frontier(LEAVES[:size]).root.hex()
+def test_roots_are_the_published_ones(subtests: pytest.Subtests) -> None:
+    for size in range(9):
+        with subtests.test(size=size):
+            assert ROOTS[size] == _frontier(LEAVES[:size]).root.hex()
 
 
 def test_roots_are_what_the_rfc_defines() -> None:
@@ -75,22 +69,24 @@ def test_roots_are_what_the_rfc_defines() -> None:
         frontier.append(leaf)
 
 
-@pytest.mark.parametrize(
-    ("index", "size", "proof"),
-    [(0, 1, []), (0, 8, [A, B, C]), (5, 8, [D, E, ROOTS[4]]), (2, 3, [ROOTS[2]]), (1, 5, [ROOTS[1], B, D])],
-)
-def test_inclusion_proofs_are_the_published_ones(index: int, size: int, proof: list[str]) -> None:
-    found = inclusion_proofs(LEAVES, size, [index])[index]
-
-    assert proof == [node.hex() for node in found]
+INCLUSION = [(0, 1, []), (0, 8, [A, B, C]), (5, 8, [D, E, ROOTS[4]]), (2, 3, [ROOTS[2]]), (1, 5, [ROOTS[1], B, D])]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "proof"),
-    [(1, 1, []), (1, 8, [A, B, C]), (6, 8, [F, E, ROOTS[4]]), (2, 5, [B, D]), (0, 5, [])],
-)
-def test_consistency_proofs_are_the_published_ones(old: int, new: int, proof: list[str]) -> None:
-    assert proof == [node.hex() for node in consistency_proof(LEAVES, old, new)]
+def test_inclusion_proofs_are_the_published_ones(subtests: pytest.Subtests) -> None:
+    for index, size, proof in INCLUSION:
+        with subtests.test(index=index):
+            found = inclusion_proofs(LEAVES, size, [index])[index]
+
+            assert proof == [node.hex() for node in found]
+
+
+CONSISTENCY = [(1, 1, []), (1, 8, [A, B, C]), (6, 8, [F, E, ROOTS[4]]), (2, 5, [B, D]), (0, 5, [])]
+
+
+def test_consistency_proofs_are_the_published_ones(subtests: pytest.Subtests) -> None:
+    for old, new, proof in CONSISTENCY:
+        with subtests.test(old=old):
+            assert proof == [node.hex() for node in consistency_proof(LEAVES, old, new)]
 
 
 def test_a_frontier_continues_another() -> None:
@@ -103,10 +99,13 @@ def test_a_frontier_continues_another() -> None:
         assert _frontier(MANY).root == after.root
 
 
-@pytest.mark.parametrize(("size", "peaks"), [(1, b""), (0, bytes(32)), (3, bytes(32)), (4, bytes(31)), (-1, bytes(32))])
-def test_a_wrong_number_of_peaks_is_refused(size: int, peaks: bytes) -> None:
-    with pytest.raises(ValueError, match="peaks"):
-        Frontier(size, peaks)
+WRONG_PEAKS = [(1, b""), (0, bytes(32)), (3, bytes(32)), (4, bytes(31)), (-1, bytes(32))]
+
+
+def test_a_wrong_number_of_peaks_is_refused(subtests: pytest.Subtests) -> None:
+    for size, peaks in WRONG_PEAKS:
+        with subtests.test(size=size), pytest.raises(ValueError, match="peaks"):
+            Frontier(size, peaks)
 
 
 def test_every_leaf_of_every_small_tree_is_proved_and_no_other_accepted() -> None:

@@ -16,10 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from jury_migrations.comparison import check
-from jury_migrations.upgrading import current, upgrade
-from jury_store.errors import (
+from jury_migrations import check, current, upgrade
+from jury_store import (
+    REVISION,
+    Append,
     DamagedFile,
+    EventStore,
     NotAStore,
     OpeningFailed,
     ReadOnlyStore,
@@ -29,10 +31,10 @@ from jury_store.errors import (
     StoreTooNew,
     StoreUnreachable,
     UnsupportedStore,
+    open_store,
+    parse_store_url,
+    redacted_url,
 )
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store, parse_store_url, redacted_url
-from jury_store.schema import REVISION
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 
@@ -138,20 +140,21 @@ def test_an_altered_revision_is_damage_and_an_upgrade_sets_it_right(url: str, st
     open_store(url, write=True).close()
 
 
-@pytest.mark.parametrize(
-    ("url", "redacted"),
-    [
-        ("postgresql://u:hidden@h/d", "postgresql://u:***@h/d"),
-        ("postgresql://h/d?user=u&password=hidden", "postgresql://h/d?password=***&user=u"),
-        ("postgresql://h/d?passwrd=hidden&sslmode=require", "postgresql://h/d?passwrd=***&sslmode=require"),
-        ("postgresql+psycopg://h/d?sslpassword=hidden", "postgresql://h/d?sslpassword=***"),
-        ("postgresql://h/d?password=hidden&password=hidden", "postgresql://h/d?password=***"),
-        ("postgresql://h/d?options=-c%20x.y%3Dhidden", "postgresql://h/d?options=***"),
-        ("postgresql:///d?host=/run/pg&port=1", "postgresql:///d?host=%2Frun%2Fpg&port=1"),
-    ],
-)
-def test_a_redacted_url_contains_no_secret(url: str, redacted: str) -> None:
-    assert redacted == redacted_url(parse_store_url(url))
+REDACTED = [
+    ("postgresql://u:hidden@h/d", "postgresql://u:***@h/d"),
+    ("postgresql://h/d?user=u&password=hidden", "postgresql://h/d?password=***&user=u"),
+    ("postgresql://h/d?passwrd=hidden&sslmode=require", "postgresql://h/d?passwrd=***&sslmode=require"),
+    ("postgresql+psycopg://h/d?sslpassword=hidden", "postgresql://h/d?sslpassword=***"),
+    ("postgresql://h/d?password=hidden&password=hidden", "postgresql://h/d?password=***"),
+    ("postgresql://h/d?options=-c%20x.y%3Dhidden", "postgresql://h/d?options=***"),
+    ("postgresql:///d?host=/run/pg&port=1", "postgresql:///d?host=%2Frun%2Fpg&port=1"),
+]
+
+
+def test_a_redacted_url_contains_no_secret(subtests: pytest.Subtests) -> None:
+    for url, redacted in REDACTED:
+        with subtests.test(url=url):
+            assert redacted == redacted_url(parse_store_url(url))
 
 
 @pytest.mark.parametrize(
@@ -180,16 +183,24 @@ def test_a_server_that_is_down_is_named_without_its_password() -> None:
     assert "hunter2" not in message
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["mysql://u:hunter2@h/d", "postgresql+asyncpg://u:hunter2@h/d", "sqlite://", "sqlite:///:memory:", "nonsense", ""],
-)
-def test_other_databases_are_refused_with_what_is_supported(url: str) -> None:
-    message = _fails(url, UnsupportedStore)
+UNSUPPORTED = [
+    "mysql://u:hunter2@h/d",
+    "postgresql+asyncpg://u:hunter2@h/d",
+    "sqlite://",
+    "sqlite:///:memory:",
+    "nonsense",
+    "",
+]
 
-    assert "sqlite:///" in message
-    assert "postgresql://" in message
-    assert "hunter2" not in message
+
+def test_other_databases_are_refused_with_what_is_supported(subtests: pytest.Subtests) -> None:
+    for url in UNSUPPORTED:
+        with subtests.test(url=url):
+            message = _fails(url, UnsupportedStore)
+
+            assert "sqlite:///" in message
+            assert "postgresql://" in message
+            assert "hunter2" not in message
 
 
 def test_a_second_writer_is_refused_with_the_name_of_the_first(sqlite_url: str) -> None:

@@ -6,13 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, create_engine, event
 
-from jury_replay.erasure import ErasureOrder, erase
-from jury_store import decoded_body, projection, search_terms
+from jury_replay import ErasureOrder, erase
+from jury_store import Append, EventStore, JsonColumn, decoded_body, open_store, projection, search_terms, terms_of
 from jury_store.driver_cursor import DriverCursor
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store
-from jury_store.schema import JsonColumn
-from jury_store.search_terms import terms_of
 from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")

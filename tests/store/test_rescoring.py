@@ -8,18 +8,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_events.envelope import NewEvent
-from jury_events.ids import debate_stream
+from jury_events import NewEvent, debate_stream
+from jury_replay import (
+    EVERYTHING,
+    DebateSelection,
+    Grid,
+    Mode,
+    RescoreRow,
+    RescoreStatus,
+    RowFile,
+    Setting,
+    rescore,
+    spread,
+)
 from jury_replay.rescoring import row_file
-from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.row_file import SCHEMA, RowFile
-from jury_replay.rescoring.rows import RescoreRow
-from jury_replay.rescoring.settings import Grid, Mode, Setting
-from jury_replay.selection import EVERYTHING, DebateSelection, spread
-from jury_store.errors import StoreError
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store
+from jury_replay.rescoring.row_file import SCHEMA
+from jury_store import Append, EventStore, StoreError, open_store
 from support.debates import DebateScript
 from support.interrupted import Interrupts, endless_from_the_third, interrupts
 from support.runtime_harness import KeptStore
@@ -28,7 +32,7 @@ from support.varied import run_varied
 pytestmark = pytest.mark.full_for("postgresql")
 
 GRID = Grid.of({"max_rounds": (0, 2), "method": ("median", "majority_vote")})
-DEBATES = 60
+DEBATES = 16
 
 
 @pytest.fixture(scope="module")

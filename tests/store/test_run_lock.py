@@ -9,9 +9,7 @@ from contextlib import contextmanager, suppress
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from jury_store import run_lock
-from jury_store.errors import StoreLocked, StoreUnreachable
-from jury_store.run_lock import RunLock
+from jury_store import RunLock, StoreLocked, StoreUnreachable, run_lock
 from support.postgres import PostgresServer
 
 HOLDER = """

@@ -9,10 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from jury_store.errors import StoreClosed, StoreLocked
-from jury_store.locked_file import LockedFile, read_locked
-from jury_store.opening import database_path, parse_store_url
-from jury_store.run_registry import MOST_BY, holder_fields, open_registry, registry_folder, run_file
+from jury_store import (
+    MOST_BY,
+    LockedFile,
+    StoreClosed,
+    StoreLocked,
+    database_path,
+    holder_fields,
+    open_registry,
+    parse_store_url,
+    read_locked,
+    registry_folder,
+    run_file,
+)
 from support.waiting import eventually
 
 pytestmark = pytest.mark.full_for("postgresql")
@@ -50,7 +59,7 @@ def another_process(url: str, run_id: str, *, detached: bool = False) -> Iterato
             process.kill()
 
 
-@pytest.mark.parametrize("detached", [False, True])
+@pytest.mark.parametrize("detached", [True, pytest.param(False, marks=pytest.mark.full)])
 def test_the_process_that_executes_a_run_is_named_until_it_is_killed(url: str, detached: bool) -> None:
     with closing(open_registry(url)) as registry:
         before = registry.holders(["nightly"])

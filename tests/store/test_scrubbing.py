@@ -11,12 +11,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from jury_events.codec import encode
-from jury_events.debate_events import TextsErased
-from jury_events.parts import PartRef, encode_digest
-from jury_store.errors import ReadOnlyStore, ScrubRefused, TextsRemain
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store
+from jury_events import PartRef, TextsErased, encode, encode_digest
+from jury_store import Append, EventStore, ReadOnlyStore, ScrubRefused, TextsRemain, open_store
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 

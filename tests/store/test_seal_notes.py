@@ -6,9 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from jury_store.errors import BadNote, BadSealKey, SealKeyFileError
-from jury_store.seals.keys import PublicKey, SealKey, make_key_files, read_public_keys, read_seal_key
-from jury_store.seals.note import read_checkpoint, sign_checkpoint, signature_fault
+from jury_store import (
+    BadNote,
+    BadSealKey,
+    PublicKey,
+    SealKey,
+    SealKeyFileError,
+    make_key_files,
+    read_checkpoint,
+    read_public_keys,
+    read_seal_key,
+    sign_checkpoint,
+    signature_fault,
+)
 from support.weak_keys import WEAK_KEYS, vkey
 
 # The example key pair and note of Go's golang.org/x/mod/sumdb/note.
@@ -85,10 +95,10 @@ def test_a_key_signs_for_the_log_of_its_own_name_alone() -> None:
     assert "only example.com/other signed it" in str(signature_fault(checkpoint, [other.public]))
 
 
-@pytest.mark.parametrize("raw", WEAK_KEYS, ids=bytes.hex)
-def test_points_of_small_order_are_refused_as_keys(raw: bytes) -> None:
-    with pytest.raises(BadSealKey, match=r"the key example\.com/jury is refused"):
-        PublicKey.parse(vkey("example.com/jury", raw))
+def test_points_of_small_order_are_refused_as_keys(subtests: pytest.Subtests) -> None:
+    for raw in WEAK_KEYS:
+        with subtests.test(raw=raw), pytest.raises(BadSealKey, match=r"the key example\.com/jury is refused"):
+            PublicKey.parse(vkey("example.com/jury", raw))
 
 
 def test_an_invalid_signature_makes_the_note_invalid() -> None:
@@ -119,38 +129,38 @@ def test_every_cut_note_is_refused() -> None:
             read_checkpoint(NOTE[:length])
 
 
-@pytest.mark.parametrize(
-    "note",
-    [
-        b"",
-        b"\n\n",
-        b"\xff" + NOTE,
-        b"\xef\xbb\xbf" + NOTE[:-1],
-        NOTE.replace(b"\n", b"\r\n"),
-        NOTE + b"\n",
-        NOTE + b"more\n",
-        NOTE.replace(b"\n42\n", b"\n042\n"),
-        NOTE.replace(b"\n42\n", b"\n-42\n"),
-        NOTE.replace(b"\n42\n", "\n\u0664\u0662\n".encode()),
-        NOTE.replace(b"\n42\n", b"\n9223372036854775808\n"),
-        NOTE.replace(b"\n42\n", b"\n" + b"9" * 5000 + b"\n"),
-        NOTE.replace(b"\n42\n", b"\n\n42\n"),
-        NOTE.replace(b"\n42\n", b"\n"),
-        NOTE.replace(b64encode(ROOT), b64encode(ROOT[:31])),
-        NOTE.replace(b64encode(ROOT), b64encode(ROOT).rstrip(b"=")),
-        NOTE.replace(b64encode(ROOT), b64encode(ROOT)[:-2] + b"9="),
-        BODY + b"\n\n" + SIGNED.replace("\u2014".encode(), b"-"),
-        BODY + b"\n\n" + SIGNED.replace(b"example.com/jury", b"exam ple"),
-        BODY + b"\n\n" + SIGNED.replace(b"example.com/jury", b"a+b"),
-        BODY + b"\n\n" + "\u2014 name AAAA\n".encode(),
-        BODY + b"\n\n" + SIGNED * 101,
-        BODY + b"\n" + b"x" * 70_000 + b"\n\n" + SIGNED,
-        TEXT + f"\n\u2014 PeterNeumann {SIGNATURE}\n".encode(),
-    ],
-)
-def test_malformed_checkpoints_are_refused(note: bytes) -> None:
-    with pytest.raises(BadNote, match="not a checkpoint"):
-        read_checkpoint(note)
+MALFORMED = [
+    b"",
+    b"\n\n",
+    b"\xff" + NOTE,
+    b"\xef\xbb\xbf" + NOTE[:-1],
+    NOTE.replace(b"\n", b"\r\n"),
+    NOTE + b"\n",
+    NOTE + b"more\n",
+    NOTE.replace(b"\n42\n", b"\n042\n"),
+    NOTE.replace(b"\n42\n", b"\n-42\n"),
+    NOTE.replace(b"\n42\n", "\n\u0664\u0662\n".encode()),
+    NOTE.replace(b"\n42\n", b"\n9223372036854775808\n"),
+    NOTE.replace(b"\n42\n", b"\n" + b"9" * 5000 + b"\n"),
+    NOTE.replace(b"\n42\n", b"\n\n42\n"),
+    NOTE.replace(b"\n42\n", b"\n"),
+    NOTE.replace(b64encode(ROOT), b64encode(ROOT[:31])),
+    NOTE.replace(b64encode(ROOT), b64encode(ROOT).rstrip(b"=")),
+    NOTE.replace(b64encode(ROOT), b64encode(ROOT)[:-2] + b"9="),
+    BODY + b"\n\n" + SIGNED.replace("\u2014".encode(), b"-"),
+    BODY + b"\n\n" + SIGNED.replace(b"example.com/jury", b"exam ple"),
+    BODY + b"\n\n" + SIGNED.replace(b"example.com/jury", b"a+b"),
+    BODY + b"\n\n" + "\u2014 name AAAA\n".encode(),
+    BODY + b"\n\n" + SIGNED * 101,
+    BODY + b"\n" + b"x" * 70_000 + b"\n\n" + SIGNED,
+    TEXT + f"\n\u2014 PeterNeumann {SIGNATURE}\n".encode(),
+]
+
+
+def test_malformed_checkpoints_are_refused(subtests: pytest.Subtests) -> None:
+    for note in MALFORMED:
+        with subtests.test(note=note), pytest.raises(BadNote, match="not a checkpoint"):
+            read_checkpoint(note)
 
 
 def test_extension_lines_belong_to_the_signed_text() -> None:
@@ -184,10 +194,13 @@ def test_a_private_key_as_public_key_is_refused_without_printing_it() -> None:
     assert PRIVATE[-20:] not in repr(SealKey.parse(PRIVATE))
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a+b", "a\n", "a\u00a0b", "a\u200bb", "x" * 201])
-def test_invalid_key_names_are_refused(name: str) -> None:
-    with pytest.raises(BadSealKey, match="cannot name a key"):
-        SealKey.generate(name)
+NO_NAMES = ["", "a b", "a+b", "a\n", "a\u00a0b", "a\u200bb", "x" * 201]
+
+
+def test_invalid_key_names_are_refused(subtests: pytest.Subtests) -> None:
+    for name in NO_NAMES:
+        with subtests.test(name=name), pytest.raises(BadSealKey, match="cannot name a key"):
+            SealKey.generate(name)
 
 
 def test_key_files_are_written_once_and_read(tmp_path: Path) -> None:
@@ -220,32 +233,35 @@ def test_a_file_may_contain_several_public_keys(tmp_path: Path) -> None:
     assert [PUBLIC, OTHER] == [key.line for key in read_public_keys(tmp_path / "keys.pub")]
 
 
-@pytest.mark.parametrize(
-    ("content", "named"),
-    [
-        (b"", "contains no key"),
-        (b"\xff\xfe", "not UTF-8"),
-        (b"x" * 70_000, "larger than 64 KiB"),
-        (PUBLIC.encode() + b"\nnonsense\n", "key 2: this is not a key"),
-        (PRIVATE.encode(), "key 1: this is a private key"),
-    ],
-)
-def test_a_file_without_keys_is_reported(tmp_path: Path, content: bytes, named: str) -> None:
-    (tmp_path / "keys.pub").write_bytes(content)
-
-    with pytest.raises(BadSealKey, match=named) as caught:
-        read_public_keys(tmp_path / "keys.pub")
-
-    assert str(tmp_path / "keys.pub") in str(caught.value)
+NO_PUBLIC_KEYS = [
+    (b"", "contains no key"),
+    (b"\xff\xfe", "not UTF-8"),
+    (b"x" * 70_000, "larger than 64 KiB"),
+    (PUBLIC.encode() + b"\nnonsense\n", "key 2: this is not a key"),
+    (PRIVATE.encode(), "key 1: this is a private key"),
+]
 
 
-@pytest.mark.parametrize(
-    ("content", "named"), [("", "this file has 0"), (PUBLIC, "not a private key"), ("a\nb", "has 2")]
-)
-def test_a_file_without_a_private_key_is_reported(tmp_path: Path, content: str, named: str) -> None:
-    (tmp_path / "seal.key").write_text(content)
+def test_a_file_without_keys_is_reported(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for content, named in NO_PUBLIC_KEYS:
+        with subtests.test(content=content):
+            (tmp_path / "keys.pub").write_bytes(content)
 
-    with pytest.raises(BadSealKey, match=named):
-        read_seal_key(tmp_path / "seal.key")
-    with pytest.raises(SealKeyFileError, match="cannot be read"):
-        read_seal_key(tmp_path / "none")
+            with pytest.raises(BadSealKey, match=named) as caught:
+                read_public_keys(tmp_path / "keys.pub")
+
+            assert str(tmp_path / "keys.pub") in str(caught.value)
+
+
+NO_PRIVATE_KEY = [("", "this file has 0"), (PUBLIC, "not a private key"), ("a\nb", "has 2")]
+
+
+def test_a_file_without_a_private_key_is_reported(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for content, named in NO_PRIVATE_KEY:
+        with subtests.test(content=content):
+            (tmp_path / "seal.key").write_text(content)
+
+            with pytest.raises(BadSealKey, match=named):
+                read_seal_key(tmp_path / "seal.key")
+            with pytest.raises(SealKeyFileError, match="cannot be read"):
+                read_seal_key(tmp_path / "none")

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.parts import decode_digest, refs_in
-from jury_replay.erasure import ErasureOrder, erase
-from jury_store.debate_rows import DebateFilter
-from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store
-from jury_store.search_terms import MAX_TEXT_CHARACTERS, query_terms, terms_of
+from jury_events import decode_digest, refs_in
+from jury_replay import ErasureOrder, erase
+from jury_store import MAX_TEXT_CHARACTERS, Append, DebateFilter, EventStore, open_store, query_terms, terms_of
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 

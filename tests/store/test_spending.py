@@ -5,12 +5,14 @@ from datetime import date
 
 import pytest
 
-from jury_events.exchange import CacheWrite, Usage
-from jury_judge.runs.spending import Spending, SpendingWatch
-from jury_providers.prices import load_prices
-from jury_store.debate_rows import Unrecorded
-from jury_store.event_store import Append, EventStore
+from jury_events import CacheWrite, Usage
+from jury_judge import Spending
+from jury_judge.runs.spending import SpendingWatch
+from jury_providers import load_prices
+from jury_store import Append, EventStore, Unrecorded
 from support.debates import DebateScript
+
+pytestmark = pytest.mark.full_for("postgresql")
 
 
 def begin(store: EventStore, script: DebateScript) -> None:

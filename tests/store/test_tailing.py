@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
-from jury_judge.live.feed import Feed
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
-from jury_views.live.encodings import LIVE_EVENTS, LiveEvent
+from jury_judge import Feed
+from jury_store import EventStore, open_store
+from jury_views import LIVE_EVENTS, LiveEvent
 from support.writing import Writing
 
 DEBATES = 8

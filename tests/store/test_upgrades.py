@@ -6,27 +6,24 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.conditions import parse_conditions
-from jury_events.exchange import Usage
-from jury_events.verdict import Verdict
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.reviews import record_review
-from jury_judge.tables.ballot_sources import stored_ballots
+from jury_debate import PanelSpec, resolve
+from jury_events import Usage, Verdict, parse_conditions
+from jury_judge import NewReview, record_review, stored_ballots
 from jury_judge.tables.counted_words import counted_words
-from jury_migrations.comparison import check
-from jury_migrations.upgrading import upgrade
-from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.writing import write_cassette
+from jury_migrations import check, upgrade
+from jury_replay import import_cassette, read_cassette, write_cassette
 from jury_replay.verify import verify
-from jury_store.debate_rows import DebateFilter
-from jury_store.errors import StoreOutdated
-from jury_store.event_store import Append, EventStore
-from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store, parse_store_url
-from jury_store.schema import REVISION
-from jury_store.seals.seal import Seal
+from jury_store import (
+    REVISION,
+    Append,
+    DebateFilter,
+    EventStore,
+    MemoryEventStore,
+    Seal,
+    StoreOutdated,
+    open_store,
+    parse_store_url,
+)
 from support.debates import DebateScript
 from support.evidence_lists import SAID, a_debate
 from support.old_stores import at_revision
@@ -110,6 +107,7 @@ def test_a_store_of_the_second_schema_has_its_lists_rebuilt(empty_url: str, sql:
     store.close()
 
 
+@pytest.mark.full
 def test_a_store_of_the_seventh_schema_gets_its_ballots(empty_url: str) -> None:
     script, log = DebateScript("d"), MemoryEventStore()
     log.append([Append(script.stream, script.whole(), 0, log.next_epoch()), Append(script.calls, (script.exchange(),))])
@@ -125,6 +123,7 @@ def test_a_store_of_the_seventh_schema_gets_its_ballots(empty_url: str) -> None:
     store.close()
 
 
+@pytest.mark.full
 def test_a_store_of_the_eleventh_schema_gets_its_sums_over_calls_with_caches(empty_url: str) -> None:
     script, log = DebateScript("d"), MemoryEventStore()
     call = script.exchange(usage=Usage(input_tokens=3000, output_tokens=100, cached_input_tokens=2000))
@@ -141,6 +140,7 @@ def test_a_store_of_the_eleventh_schema_gets_its_sums_over_calls_with_caches(emp
     store.close()
 
 
+@pytest.mark.full
 def test_a_store_of_the_twelfth_schema_gets_the_evidence_of_its_debates(
     empty_url: str, sql: Callable[[str, str], None]
 ) -> None:

@@ -118,7 +118,7 @@ class TamperedStore(MemoryEventStore):
 
 
 def flips(value: str | int | bytes, *, every_bit: bool = True) -> Collection[Any]:
-    """A value with each of its bits flipped, as a column of SQLite returns it; or else a bit of every third byte."""
+    """A value with each of its bits flipped, as a column of SQLite returns it; or else a bit of every fifth byte."""
     if isinstance(value, int):
         return [_signed(value ^ (1 << bit)) for bit in _bits(8, every_bit=every_bit)]
     raw = value.encode() if isinstance(value, str) else value
@@ -132,8 +132,8 @@ def flips(value: str | int | bytes, *, every_bit: bool = True) -> Collection[Any
 
 
 def _bits(size: int, *, every_bit: bool) -> Sequence[int]:
-    """Of `size` bytes; where not every one is meant, another one of every third byte."""
-    return range(size * 8) if every_bit else [byte * 8 + byte % 8 for byte in range(0, size, 3)]
+    """Of `size` bytes; where not every one is meant, another one of every fifth byte."""
+    return range(size * 8) if every_bit else [byte * 8 + byte % 8 for byte in range(0, size, 5)]
 
 
 def _signed(number: int) -> int:
