@@ -55,9 +55,7 @@ def test_a_model_without_a_provider_is_named_with_its_seat() -> None:
 
 
 def test_a_model_without_a_key_is_named_with_the_remedy() -> None:
-    panel = a_panel(
-        preset="independent", seats=[{"model": "gemini-3.5-flash-lite", "fallbacks": ["claude-haiku-5-5"]}]
-    )
+    panel = a_panel(preset="independent", seats=[{"model": "gemini-3.5-flash-lite", "fallbacks": ["claude-haiku-5-5"]}])
 
     with pytest.raises(KeyMissing, match=r"set ANTHROPIC_API_KEY, or write other fallbacks, \[\] for none"):
         check_models(panel, {}, {"GEMINI_API_KEY": "k"})

@@ -165,9 +165,7 @@ SCALES: dict[str, dict[str, Any]] = {
 def test_answers_are_of_the_form_that_is_asked_for_with_or_without_a_schema(subtests: pytest.Subtests) -> None:
     for (name, spec), language, count in product(SCALES.items(), LANGUAGES, (1, 2)):
         with subtests.test(name, language=language, scenarios=count):
-            debate = SimulatedDebate(
-                a_refund(scenarios=count), language=language, discussion={"max_rounds": 1}, **spec
-            )
+            debate = SimulatedDebate(a_refund(scenarios=count), language=language, discussion={"max_rounds": 1}, **spec)
 
             assert [] == debate.refused
             assert 7 == len(debate.evaluations), "three seats twice, and the final judge"
