@@ -9,7 +9,7 @@ import copy
 import json
 from collections.abc import AsyncIterator
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import anthropic
 import httpx2
@@ -30,11 +30,12 @@ from jury_providers import (
     ProviderConnection,
     Script,
     SdkAdapter,
-    Simulation,
     SimulatedProvider,
+    Simulation,
     WireScript,
     simulation_server,
 )
+from jury_providers.sdk.http_client import IDLE_SECONDS
 from support.debate_harness import a_case
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
 from support.model_requests import requests_of_a_debate
@@ -250,7 +251,7 @@ async def test_what_was_served_is_counted_without_its_content() -> None:
         await adapter.close()
         await http.post(f"{running.url}/v1/chat/completions", content=b"{")
         said = await http.get(f"{running.url}/_simulate/served")
-    counts, steps = said.json(), {step: 1 for step in running.served.counts()["by_step"]}
+    counts, steps = said.json(), dict.fromkeys(running.served.counts()["by_step"], 1)
 
     assert (len(requests), 1, 0) == (counts["requests"], counts["refused"], counts["in_flight"])
     assert ({"chat": len(requests)}, steps) == (counts["by_protocol"], counts["by_step"])
@@ -412,7 +413,7 @@ async def test_an_idle_connection_is_kept_for_as_long_as_an_adapter_would_use_it
             size = next(int(line.partition(b":")[2]) for line in head.lower().splitlines() if b"content-length" in line)
             assert b"200" in head.splitlines()[0]
             await reader.readexactly(size)
-            idle += 60.0
+            idle += IDLE_SECONDS
             await asyncio.sleep(0.001)  # what is due by now happens
         writer.close()
         await writer.wait_closed()
@@ -431,7 +432,7 @@ class CachedModel:
         self.lifetime, self.seconds = {ANTHROPIC: ("5m", 300.0), GOOGLE: (None, 0.0)}.get(dialect, ("30m", 1800.0))
         self._running = simulation_server(script, clock=lambda: self.now)
 
-    async def __aenter__(self) -> "CachedModel":
+    async def __aenter__(self) -> Self:
         self._adapter = adapter_of(self.dialect, await self._running.__aenter__())
         return self
 

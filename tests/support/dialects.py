@@ -247,8 +247,6 @@ RESPONSES = Dialect(
     _responses,
     _responses_stream,
 )
-ANTHROPIC = Dialect(
-    "anthropic", "", ("end_turn", "max_tokens", "refusal"), _messages, _messages_stream
-)
+ANTHROPIC = Dialect("anthropic", "", ("end_turn", "max_tokens", "refusal"), _messages, _messages_stream)
 GOOGLE = Dialect("google", "", ("STOP", "MAX_TOKENS", "SAFETY"), _google, _google_stream)
 DIALECTS = (CHAT, RESPONSES, ANTHROPIC, GOOGLE)
