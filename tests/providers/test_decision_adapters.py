@@ -64,33 +64,32 @@ async def test_the_raw_response_is_the_answer_and_the_questions_are_recorded(pro
     assert {protocol: 1} == counted
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize(
-    ("fault", "outcome"),
-    [
-        ("blocked", CallOutcome.BLOCKED),
-        ("authentication", CallOutcome.AUTHENTICATION),
-        ("rate_limited", CallOutcome.RATE_LIMITED),
-        ("quota", CallOutcome.QUOTA),
-        ("overloaded", CallOutcome.OVERLOADED),
-        ("bad_request", CallOutcome.BAD_REQUEST),
-        ("context_too_long", CallOutcome.CONTEXT_TOO_LONG),
-        ("malformed_json", CallOutcome.MALFORMED_RESPONSE),
-        ("truncated_json", CallOutcome.MALFORMED_RESPONSE),
-        ("html", CallOutcome.MALFORMED_RESPONSE),
-        ("empty", CallOutcome.MALFORMED_RESPONSE),
-        ("connection", CallOutcome.CONNECTION),
-    ],
-)
-async def test_what_goes_wrong_is_one_outcome_after_one_request(
-    protocol: str, fault: str, outcome: CallOutcome
-) -> None:
-    async with simulation_server(WireScript(scripted={"*": (fault,)})) as server:
-        reply = await replied(server.url, protocol)
-        requests = server.served.requests
+FAULTS = {
+    "blocked": CallOutcome.BLOCKED,
+    "authentication": CallOutcome.AUTHENTICATION,
+    "rate_limited": CallOutcome.RATE_LIMITED,
+    "quota": CallOutcome.QUOTA,
+    "overloaded": CallOutcome.OVERLOADED,
+    "bad_request": CallOutcome.BAD_REQUEST,
+    "context_too_long": CallOutcome.CONTEXT_TOO_LONG,
+    "malformed_json": CallOutcome.MALFORMED_RESPONSE,
+    "truncated_json": CallOutcome.MALFORMED_RESPONSE,
+    "html": CallOutcome.MALFORMED_RESPONSE,
+    "empty": CallOutcome.MALFORMED_RESPONSE,
+    "connection": CallOutcome.CONNECTION,
+}
 
-    assert (outcome, None) == (reply.outcome, reply.answer)
-    assert 1 == requests
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_what_goes_wrong_is_one_outcome_after_one_request(protocol: str) -> None:
+    found = {}
+    async with simulation_server(WireScript(scripted={"*": tuple(FAULTS)})) as server:
+        for number, fault in enumerate(FAULTS, 1):
+            reply = await replied(server.url, protocol)
+            found[fault] = reply.outcome
+
+            assert (None, number) == (reply.answer, server.served.requests)
+    assert found == FAULTS
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
