@@ -36,7 +36,6 @@ from jury_providers.prices import Prices as Prices
 from jury_providers.prices import cost_of as cost_of
 from jury_providers.prices import load_prices as load_prices
 from jury_providers.probe import ProbeResult as ProbeResult
-from jury_providers.probe import probe as probe
 from jury_providers.probe import probe_settings as probe_settings
 from jury_providers.provider import Caching as Caching
 from jury_providers.provider import ModelMessage as ModelMessage
@@ -61,8 +60,8 @@ from jury_providers.sdk.adapter import SdkAdapter as SdkAdapter
 from jury_providers.sdk.google_generate import GoogleGenerate as GoogleGenerate
 from jury_providers.simulated.http.backend import SimulationBackend as SimulationBackend
 from jury_providers.simulated.http.batches.jobs import BatchJobs as BatchJobs
-from jury_providers.simulated.http.batches.script import BatchScript as BatchScript
 from jury_providers.simulated.http.batches.script import CALLS as CALLS
+from jury_providers.simulated.http.batches.script import BatchScript as BatchScript
 from jury_providers.simulated.http.delivery import NoResponse as NoResponse
 from jury_providers.simulated.http.delivery import Transmission as Transmission
 from jury_providers.simulated.http.protocol import ProtocolHandler as ProtocolHandler
@@ -72,10 +71,10 @@ from jury_providers.simulated.prompt import Prompt as Prompt
 from jury_providers.simulated.prompt import read_prompt as read_prompt
 from jury_providers.simulated.provider import SimulatedProvider as SimulatedProvider
 from jury_providers.simulated.reader import SimulatedReader as SimulatedReader
-from jury_providers.simulated.script import BadScript as BadScript
 from jury_providers.simulated.script import NO_FAULTS as NO_FAULTS
-from jury_providers.simulated.script import Script as Script
 from jury_providers.simulated.script import WIRE_FAULTS as WIRE_FAULTS
+from jury_providers.simulated.script import BadScript as BadScript
+from jury_providers.simulated.script import Script as Script
 from jury_providers.simulated.script import WireScript as WireScript
 from jury_providers.simulated.script import parse_script as parse_script
 from jury_providers.storage_prices import check_storage_prices as check_storage_prices

@@ -5,12 +5,8 @@ from typing import Any
 
 import pytest
 
-from jury_cases.errors import CaseFileError
-from jury_cases.formats.registry import format_of
-from jury_cases.rows import read_case
-from jury_events.case import Case
-from jury_events.text.strict_json import is_cut_short
-from jury_events.transcript import Item, ToolCall, ToolResult, Transcript
+from jury_cases import CaseFileError, format_of, read_case
+from jury_events import Case, Item, ToolCall, ToolResult, Transcript, is_cut_short
 from support.foreign_forms import forms
 from support.foreign_rows import PNG_URL
 

@@ -11,8 +11,8 @@ from google.genai import types as genai
 from openai.types.chat import ChatCompletionContentPartParam
 from pydantic import BaseModel
 
-from jury_cases.rows import read_case
-from jury_events.transcript import Item
+from jury_cases import read_case
+from jury_events import Item
 from support.foreign_forms import forms
 
 CALL = {"type": "tool_use", "id": "c", "name": "act", "input": {}}

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_cases.errors import CaseFileError
-from jury_cases.files import CaseFiles
-from jury_cases.options import CaseOptions
+from jury_cases import CaseFileError, CaseFiles, CaseOptions
 from producers.damage import DAMAGES, damaged
 from producers.law import ProducedFile, produced_files
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from jury_events.case import Case
+from jury_events import Case
 from producers.law import cases_of, produced_files
 
 FILES = produced_files()

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from jury_cases.files import CaseFiles
-from jury_cases.options import CaseOptions
+from jury_cases import CaseFiles, CaseOptions
 from producers.law import HERE, CaseLaw
 from producers.renderers.conversation import Conversation, Shape
 from producers.renderers.random_conversations import conversations

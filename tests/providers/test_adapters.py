@@ -8,14 +8,9 @@ from typing import Any
 
 import pytest
 
-from jury_debate.assignment import AnswerSpec
-from jury_debate.rules_v1.answer_parser import parse_answer
-from jury_events.exchange import CacheWrite, Usage
-from jury_events.outcome import CallOutcome, RefusalReason
-from jury_events.rubric import STANDARD_RUBRIC
-from jury_providers.endpoints import ProviderConnection
-from jury_providers.provider import ModelMessage, ModelReply, OnChunk
-from jury_providers.sdk.adapter import MAX_RECORDED_BYTES
+from jury_debate import AnswerSpec, parse_answer
+from jury_events import STANDARD_RUBRIC, CacheWrite, CallOutcome, RefusalReason, Usage
+from jury_providers import MAX_RECORDED_BYTES, ModelMessage, ModelReply, OnChunk, ProviderConnection
 from jury_providers.sdk.streams import EventReader
 from support.canned_server import Canned, CannedServer, canned_server, events
 from support.compression import gzipped

@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 
-from jury_debate.decision_questions import DecisionQuestion, QuestionOption
-from jury_events.outcome import CallOutcome
-from jury_events.panel import CallSettings
-from jury_providers.endpoints import Endpoint
-from jury_providers.provider import ModelMessage, ModelReply, ModelRequest
-from jury_providers.registry import provider_factory
-from jury_providers.sdk.adapter import MAX_RECORDED_BYTES
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.script import WireScript
+from jury_debate import DecisionQuestion, QuestionOption
+from jury_events import CallOutcome, CallSettings
+from jury_providers import (
+    MAX_RECORDED_BYTES,
+    Endpoint,
+    ModelMessage,
+    ModelReply,
+    ModelRequest,
+    WireScript,
+    provider_factory,
+    simulation_server,
+)
 from support.canned_server import Canned, canned_server
 
 PROTOCOLS = {"openai-decisions": "/v1", "google-decisions": "", "systemone": "/v1"}

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from jury_actors.driver import drive
-from jury_actors.messages import Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
-from jury_events.codec import decode
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream
-from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Endpoint, ProviderConnection
-from jury_providers.provider import ModelMessage, ModelPicture
-from jury_providers.simulated.http.server import Simulation, simulation_server
-from jury_providers.simulated.provider import SimulatedProvider
-from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS
-from jury_replay.replay import ReplayStatus, replay_history
+from jury_actors import Job, RunContext, RuntimeConfig, drive, in_process_runtime
+from jury_events import CallOutcome, ExchangeRecorded, calls_stream, decode
+from jury_providers import (
+    ESTIMATED_PICTURE_TOKENS,
+    Endpoint,
+    ModelMessage,
+    ModelPicture,
+    ProviderConnection,
+    SimulatedProvider,
+    Simulation,
+    simulation_server,
+)
+from jury_replay import ReplayStatus, replay_history
 from support.canned_server import Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
 from support.model_requests import requests_of_a_debate

@@ -16,12 +16,12 @@ from jury_providers import (
     KeyMissing,
     Script,
     SimulatedProvider,
+    UnknownProvider,
     check_models,
     connection_of,
     known_providers,
     provider_factory,
 )
-from jury_providers.errors import UnknownProvider
 
 
 def a_panel(**spec: Any) -> Panel:

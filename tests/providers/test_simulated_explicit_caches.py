@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jury_actors.driver import drive
-from jury_actors.messages import Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
-from jury_events.codec import decode
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream
-from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Endpoint, ProviderConnection
-from jury_providers.prices import Price, Prices
-from jury_providers.provider import ModelMessage, ModelRequest
-from jury_providers.sdk.google_generate import GoogleGenerate
-from jury_providers.simulated.http.server import simulation_server
+from jury_actors import Job, RunContext, RuntimeConfig, drive, in_process_runtime
+from jury_events import CallOutcome, ExchangeRecorded, calls_stream, decode
+from jury_providers import (
+    Endpoint,
+    GoogleGenerate,
+    ModelMessage,
+    ModelRequest,
+    Prices,
+    ProviderConnection,
+    simulation_server,
+)
+from jury_providers.prices import Price
 from support.debate_harness import a_case
 from support.dialects import TOOL, a_request
 from support.runtime_harness import KeptStore, a_resolved, fixed_effects

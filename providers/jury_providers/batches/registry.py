@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from jury_providers.batches.provider import BatchProvider
 from jury_providers.clouds import CLOUDS
-from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, Endpoint, Endpoints, ProviderConnection, connection_of
+from jury_providers.endpoints import (
+    PROTOCOL_DEFAULTS,
+    ApiProtocol,
+    Endpoint,
+    Endpoints,
+    ProviderConnection,
+    connection_of,
+)
 from jury_providers.errors import ProviderError
 from jury_providers.registry import NO_ENDPOINTS, SIMULATED, protocol_of
 
