@@ -11,8 +11,11 @@ from jury_providers.batches.failures import BatchUnavailable as BatchUnavailable
 from jury_providers.batches.item import BatchLine as BatchLine
 from jury_providers.batches.item import ItemEnd as ItemEnd
 from jury_providers.batches.provider import BatchProvider as BatchProvider
+from jury_providers.batches.registry import NoBatches as NoBatches
 from jury_providers.batches.registry import batch_provider as batch_provider
+from jury_providers.batches.registry import batches_of as batches_of
 from jury_providers.batches.registry import no_batches as no_batches
+from jury_providers.batches.sdk_batches import SdkBatches as SdkBatches
 from jury_providers.caching import CachePolicy as CachePolicy
 from jury_providers.caching import cache_policy as cache_policy
 from jury_providers.carriage import with_carriage as with_carriage
@@ -26,7 +29,9 @@ from jury_providers.endpoints import connection_of as connection_of
 from jury_providers.errors import BadVariable as BadVariable
 from jury_providers.errors import KeyMissing as KeyMissing
 from jury_providers.errors import SettingNotTaken as SettingNotTaken
+from jury_providers.errors import UnknownProvider as UnknownProvider
 from jury_providers.price import Price as Price
+from jury_providers.prices import BadPrices as BadPrices
 from jury_providers.prices import Prices as Prices
 from jury_providers.prices import cost_of as cost_of
 from jury_providers.prices import load_prices as load_prices
@@ -41,8 +46,10 @@ from jury_providers.provider import OfferedTool as OfferedTool
 from jury_providers.provider import OnChunk as OnChunk
 from jury_providers.provider import Provider as Provider
 from jury_providers.provider import RequestedTool as RequestedTool
+from jury_providers.provider import ServedModel as ServedModel
 from jury_providers.recipients import self_judging_warning as self_judging_warning
 from jury_providers.registry import NO_ENDPOINTS as NO_ENDPOINTS
+from jury_providers.registry import adapter_of as adapter_of
 from jury_providers.registry import check_models as check_models
 from jury_providers.registry import key_destinations as key_destinations
 from jury_providers.registry import known_providers as known_providers

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jury_debate.reading.token_estimate import answer_tokens
 from jury_events.panel import CallSettings, Panel
@@ -20,6 +20,7 @@ from jury_providers.endpoints import (
     ApiProtocol,
     Endpoint,
     Endpoints,
+    ProviderConnection,
     connection_of,
     header_destination,
     key_destination,
@@ -31,6 +32,9 @@ from jury_providers.provider import Provider
 from jury_providers.refused_settings import refused_settings
 from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_providers.windows import known_window
+
+if TYPE_CHECKING:
+    from jury_providers.sdk.adapter import SdkAdapter
 
 ENTRY_POINTS = "jury_judge.providers"
 """The entry point group of `name = "package.module:make"`; `make(Endpoint)` returns a provider."""
@@ -80,9 +84,14 @@ class ProviderFactory:
         protocol = protocol_of(name, endpoint)
         if protocol is None:
             return _installed(name, endpoint)
-        module, adapter = _ADAPTERS[protocol]
-        made: Provider = getattr(import_module(module), adapter)(connection_of(name, protocol, endpoint, os.environ))
-        return made
+        return adapter_of(protocol, connection_of(name, protocol, endpoint, os.environ))
+
+
+def adapter_of(protocol: ApiProtocol, connection: ProviderConnection) -> "SdkAdapter":
+    """A new client of a connection, which speaks this protocol."""
+    module, adapter = _ADAPTERS[protocol]
+    made: SdkAdapter = getattr(import_module(module), adapter)(connection)
+    return made
 
 
 def provider_factory(script: Script = NO_FAULTS, endpoints: Endpoints = NO_ENDPOINTS) -> Callable[[str], Provider]:

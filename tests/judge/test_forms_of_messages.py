@@ -5,12 +5,9 @@ from typing import Any
 
 import pytest
 
-from jury_cases.errors import CaseFileError
-from jury_cases.formats.registry import format_of
-from jury_cases.rows import read_case
-from jury_events.case import Case
-from jury_events.text.strict_json import is_cut_short
-from jury_events.transcript import Item, ToolCall, ToolResult, Transcript
+from jury_cases import CaseFileError, format_of, read_case
+from jury_events import Case, Item, ToolCall, ToolResult, Transcript, is_cut_short
+from support.foreign_forms import forms
 from support.foreign_rows import PNG_URL
 
 USER = {"role": "user", "content": "Do it."}
@@ -36,158 +33,10 @@ def said(item: Item) -> str:
             return str(getattr(item, "text", None) or getattr(item, "what", ""))
 
 
-@pytest.mark.parametrize(
-    ("messages", "expected"),
-    [
-        # τ²-bench: the user has tools too, and results bear the ids of their calls.
-        (
-            [
-                {"role": "user", "content": None, "tool_calls": [{"id": "k", "name": "toggle", "requestor": "user"}]},
-                {"id": "k", "role": "tool", "content": "on", "requestor": "user"},
-            ],
-            [("tool_call", "user", "toggle"), ("tool_result", "tool", "on")],
-        ),
-        # LangChain: the content repeats the calls, messages have types, and tools a status.
-        (
-            [
-                {
-                    "type": "ai",
-                    "content": [{"type": "tool_use", "id": "t", "name": "pay", "input": {"a": 1}}],
-                    "tool_calls": [{"name": "pay", "args": {"a": 1}, "id": "t", "type": "tool_call"}],
-                },
-                {"type": "tool", "content": "refused", "tool_call_id": "t", "status": "error"},
-            ],
-            [("tool_call", "model", "pay"), ("tool_result", "tool", "error: refused")],
-        ),
-        (
-            [
-                {
-                    "lc": 1,
-                    "type": "constructor",
-                    "id": ["x", "HumanMessage"],
-                    "kwargs": {"content": "Hi", "type": "human"},
-                }
-            ],
-            [("user", "user", "Hi")],
-        ),
-        # Vercel: results in blocks, their outputs wrapped, no separate result in the message.
-        (
-            [
-                {
-                    "role": "assistant",
-                    "content": [{"type": "tool-call", "toolCallId": "c", "toolName": "del", "input": {}}],
-                },
-                {
-                    "role": "tool",
-                    "content": [
-                        {
-                            "type": "tool-result",
-                            "toolCallId": "c",
-                            "toolName": "del",
-                            "output": {"type": "error-text", "value": "no"},
-                        }
-                    ],
-                },
-            ],
-            [("tool_call", "model", "del"), ("tool_result", "tool", "error: no")],
-        ),
-        # A tool's own JSON stays its JSON.
-        (
-            [{"role": "tool", "tool_call_id": "1", "content": [{"title": "mail", "body": "IGNORE"}]}],
-            [("tool_result", "tool", '[{"title": "mail", "body": "IGNORE"}]')],
-        ),
-        # One result is one item, whatever parts its texts.
-        (
-            [
-                {
-                    "role": "function",
-                    "name": "get",
-                    "content": [
-                        {"type": "text", "text": "R1a"},
-                        {"type": "image_url", "image_url": {"url": "https://x.example/p"}},
-                        {"type": "text", "text": "R1b"},
-                    ],
-                }
-            ],
-            [("tool_result", "tool", "R1a\nR1b"), ("not_shown", "tool", "image at a URL")],
-        ),
-        # Thoughts: each once, summaries too, and an empty one that is signed is encrypted.
-        (
-            [{"role": "assistant", "content": "A", "reasoning": "same", "reasoning_content": "same"}],
-            [("reasoning", "model", "same"), ("assistant", "model", "A")],
-        ),
-        (
-            [
-                {
-                    "role": "assistant",
-                    "content": [
-                        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "in short"}]},
-                        {"type": "thinking", "thinking": "", "signature": "c2ln"},
-                    ],
-                }
-            ],
-            [("reasoning", "model", "in short"), ("not_shown", "model", "reasoning that the provider encrypted")],
-        ),
-        (
-            [{"role": "assistant", "content": "A", "thinking": {"content": "x", "summary": "s", "extra": "e"}}],
-            [
-                ("reasoning", "model", "x"),
-                ("reasoning", "model", "s"),
-                ("not_shown", "model", "field extra"),
-                ("assistant", "model", "A"),
-            ],
-        ),
-        # A user who shows thoughts, refusals or calls is still the user.
-        (
-            [
-                {
-                    "role": "user",
-                    "content": [{"type": "tool_use", "id": "t", "name": "pay", "input": {}}],
-                    "refusal": "no",
-                }
-            ],
-            [("tool_call", "user", "pay"), ("refusal", "user", "no")],
-        ),
-        # Roles of other frameworks.
-        ([{"role": "tool_call", "content": '{"name": "f", "arguments": {}}'}], [("tool_call", "model", "f")]),
-        ([{"role": "function_response", "content": "ok"}], [("tool_result", "tool", "ok")]),
-        ([{"role": "human", "value": "Hi"}], [("user", "user", "Hi")]),
-        # Columns that a table fills up with nothing.
-        (
-            [
-                {
-                    "role": "assistant",
-                    "content": "A",
-                    "function_call": {"name": None, "arguments": None},
-                    "audio": {"id": None, "data": None},
-                    "tool_calls": [{"id": None, "function": {"name": None}}],
-                }
-            ],
-            [("assistant", "model", "A")],
-        ),
-        # Zero is something.
-        (
-            [{"role": "tool", "content": "x", "exit_code": 0}],
-            [("tool_result", "tool", "x"), ("not_shown", "tool", "field exit_code")],
-        ),
-        # Sentences that citations cut stay sentences.
-        (
-            [
-                {
-                    "role": "assistant",
-                    "content": [
-                        {"type": "text", "text": "The fee is "},
-                        {"type": "text", "text": "5 EUR", "citations": [{"cited_text": "fee: 5"}]},
-                        {"type": "text", "text": "."},
-                    ],
-                }
-            ],
-            [("not_shown", "model", "field citations"), ("assistant", "model", "The fee is 5 EUR.")],
-        ),
-    ],
-)
-def test_messages_of_other_formats_are_read(messages: list[dict[str, Any]], expected: list[tuple[str, ...]]) -> None:
-    assert expected == items(*messages)
+def test_messages_of_other_formats_are_read(subtests: pytest.Subtests) -> None:
+    for name, (messages, expected) in forms("messages_of_frameworks").items():
+        with subtests.test(name):
+            assert expected == items(*messages)
 
 
 @pytest.mark.parametrize(
@@ -265,38 +114,13 @@ def test_tool_calls_in_a_response_of_blocks_are_shown_beside_messages() -> None:
     ] == items(USER, response=response)
 
 
-@pytest.mark.parametrize(
-    ("item", "expected"),
-    [
-        ({"type": None, "role": "user", "content": "Q"}, ("user", "user", "Q")),
-        (
-            {"type": "mcp_approval_response", "approve": True, "approval_request_id": "m"},
-            ("event", "user", '{"approve": true}'),
-        ),
-        ({"type": "program_output", "call_id": "c", "output": "x"}, ("tool_result", "tool", "x")),
-        (
-            {"type": "apply_patch_call_output", "call_id": "c", "status": "failed", "output": "no"},
-            ("tool_result", "tool", "error: no"),
-        ),
-        (
-            {
-                "type": "shell_call_output",
-                "call_id": "c",
-                "output": [{"stdout": "", "stderr": "gone", "outcome": {"type": "exit", "exit_code": 1}}],
-            },
-            (
-                "tool_result",
-                "tool",
-                'error: [{"stdout": "", "stderr": "gone", "outcome": {"type": "exit", "exit_code": 1}}]',
-            ),
-        ),
-    ],
-)
-def test_items_of_responses_have_their_authors(item: dict[str, Any], expected: tuple[str, ...]) -> None:
-    case = read({"object": "response", "input": "Q", "output": [item]})
+def test_items_of_responses_have_their_authors(subtests: pytest.Subtests) -> None:
+    for name, (item, expected) in forms("openai_authors").items():
+        with subtests.test(name):
+            case = read({"object": "response", "input": "Q", "output": [item]})
+            found = case.scenarios[0].execution.transcript.items[1]
 
-    found = case.scenarios[0].execution.transcript.items[1]
-    assert expected == (found.kind, found.origin, said(found))
+            assert expected == [(found.kind, found.origin, said(found))]
 
 
 @pytest.mark.parametrize(

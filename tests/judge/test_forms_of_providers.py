@@ -11,15 +11,12 @@ from google.genai import types as genai
 from openai.types.chat import ChatCompletionContentPartParam
 from pydantic import BaseModel
 
-from jury_cases.rows import read_case
-from jury_events.transcript import Item
-from support.foreign_rows import PNG_BASE64, PNG_URL
+from jury_cases import read_case
+from jury_events import Item
+from support.foreign_forms import forms
 
 CALL = {"type": "tool_use", "id": "c", "name": "act", "input": {}}
-IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG_BASE64}}
 TEXT = {"type": "text", "text": "words"}
-FETCHED = {"type": "web_fetch_result", "url": "u"}
-TOOL = {"type": "tool_reference", "name": "pay"}
 
 Shown = tuple[str, ...]
 
@@ -46,208 +43,21 @@ def items(row: dict[str, Any]) -> list[Shown]:
     return [said(item) for item in case.scenarios[0].execution.transcript.items]
 
 
-ANTHROPIC: dict[str, tuple[dict[str, Any], list[Shown]]] = {
-    "text": (TEXT, [("assistant", "model", "words")]),
-    "image": (IMAGE, [("attachment", "model", "image/png", "")]),
-    "document": (
-        {
-            "type": "document",
-            "title": "terms",
-            "source": {"type": "text", "media_type": "text/plain", "data": "30 days"},
-            "citations": {"enabled": True},
-        },
-        [("attachment", "model", "terms", "30 days")],
-    ),
-    "search_result": (
-        {
-            "type": "search_result",
-            "title": "Terms",
-            "source": "https://shop.example/terms",
-            "content": [{"type": "text", "text": "30 days"}, {"type": "text", "text": "no fee"}],
-            "citations": {"enabled": True},
-        },
-        [("attachment", "model", "Terms (https://shop.example/terms)", "30 days\nno fee")],
-    ),
-    "thinking": ({"type": "thinking", "thinking": "hm", "signature": "s"}, [("reasoning", "model", "hm")]),
-    "redacted_thinking": (
-        {"type": "redacted_thinking", "data": "x"},
-        [("not_shown", "model", "reasoning that the provider encrypted")],
-    ),
-    "tool_use": (
-        {"type": "tool_use", "id": "t", "name": "pay", "input": {"a": 1}, "caller": {"type": "direct"}},
-        [("tool_call", "model", "pay", '{"a": 1}')],
-    ),
-    "tool_result": (
-        {"type": "tool_result", "tool_use_id": "c", "content": "no", "is_error": True},
-        [("tool_result", "tool", "error", "no")],
-    ),
-    "server_tool_use": (
-        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}},
-        [("tool_call", "model", "web_search", '{"query": "q"}')],
-    ),
-    "web_search_tool_result": (
-        {
-            "type": "web_search_tool_result",
-            "tool_use_id": "c",
-            "content": [{"type": "web_search_result", "title": "T", "url": "u", "encrypted_content": "x"}],
-        },
-        [
-            ("tool_result", "tool", "", '[{"type": "web_search_result", "title": "T", "url": "u"}]'),
-            ("not_shown", "tool", "result that the provider encrypted"),
-        ],
-    ),
-    "web_fetch_tool_result": (
-        {
-            "type": "web_fetch_tool_result",
-            "tool_use_id": "c",
-            "content": FETCHED
-            | {
-                "content": {
-                    "type": "document",
-                    "source": {"type": "base64", "media_type": "a/pdf", "data": "JVBERi0="},
-                }
-            },
-        },
-        [
-            (
-                "tool_result",
-                "tool",
-                "",
-                json.dumps(
-                    FETCHED | {"content": {"type": "document", "source": {"type": "base64", "media_type": "a/pdf"}}}
-                ),
-            ),
-            ("attachment", "tool", "a/pdf", ""),
-        ],
-    ),
-    "advisor_tool_result": (
-        {
-            "type": "advisor_tool_result",
-            "tool_use_id": "c",
-            "content": {"type": "advisor_redacted_result", "encrypted_content": "x"},
-        },
-        [
-            ("tool_result", "tool", "", '{"type": "advisor_redacted_result"}'),
-            ("not_shown", "tool", "result that the provider encrypted"),
-        ],
-    ),
-    "code_execution_tool_result": (
-        {
-            "type": "code_execution_tool_result",
-            "tool_use_id": "c",
-            "content": {"type": "code_execution_result", "stdout": "7", "stderr": "", "return_code": 0},
-        },
-        [
-            (
-                "tool_result",
-                "tool",
-                "",
-                '{"type": "code_execution_result", "stdout": "7", "stderr": "", "return_code": 0}',
-            )
-        ],
-    ),
-    "bash_code_execution_tool_result": (
-        {
-            "type": "bash_code_execution_tool_result",
-            "tool_use_id": "c",
-            "content": {"type": "bash_code_execution_result", "stderr": "gone", "return_code": 2},
-        },
-        [
-            (
-                "tool_result",
-                "tool",
-                "error",
-                '{"type": "bash_code_execution_result", "stderr": "gone", "return_code": 2}',
-            )
-        ],
-    ),
-    "text_editor_code_execution_tool_result": (
-        {
-            "type": "text_editor_code_execution_tool_result",
-            "tool_use_id": "c",
-            "content": {"type": "text_editor_code_execution_tool_result_error", "error_code": "file_not_found"},
-        },
-        [
-            (
-                "tool_result",
-                "tool",
-                "error",
-                '{"type": "text_editor_code_execution_tool_result_error", "error_code": "file_not_found"}',
-            )
-        ],
-    ),
-    "tool_search_tool_result": (
-        {
-            "type": "tool_search_tool_result",
-            "tool_use_id": "c",
-            "content": {"type": "tool_search_tool_search_result", "tool_references": ["pay"]},
-        },
-        [("tool_result", "tool", "", '{"type": "tool_search_tool_search_result", "tool_references": ["pay"]}')],
-    ),
-    "mcp_tool_use": (
-        {"type": "mcp_tool_use", "id": "m", "name": "pay", "server_name": "bank", "input": {}},
-        [("tool_call", "model", "bank.pay", "{}")],
-    ),
-    "mcp_tool_result": (
-        {"type": "mcp_tool_result", "tool_use_id": "c", "is_error": True, "content": [TEXT]},
-        [("tool_result", "tool", "error", "words")],
-    ),
-    "mcp_tool_listing": (
-        {"type": "mcp_tool_listing", "mcp_server_name": "bank", "tools": [{"name": "pay"}]},
-        [("event", "tool", "mcp_tool_listing", '{"mcp_server_name": "bank", "tools": [{"name": "pay"}]}')],
-    ),
-    "container_upload": (
-        {"type": "container_upload", "file_id": "f"},
-        [("not_shown", "model", "file by its id")],
-    ),
-    "compaction": (
-        {
-            "type": "compaction",
-            "content": "They paid.",
-            "encrypted_content": "x",
-            "tool_changes": [{"type": "tool_removal", "tool": TOOL}],
-        },
-        [
-            ("event", "model", "compaction", "They paid."),
-            ("not_shown", "model", "compaction that the provider encrypted"),
-            ("event", "model", "tool_removal", json.dumps(TOOL)),
-        ],
-    ),
-    "tool_addition": (
-        {"type": "tool_addition", "tool": TOOL},
-        [("event", "model", "tool_addition", json.dumps(TOOL))],
-    ),
-    "tool_removal": (
-        {"type": "tool_removal", "tool": TOOL},
-        [("event", "model", "tool_removal", json.dumps(TOOL))],
-    ),
-    "fallback": (
-        {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}, "trigger": {"type": "refusal"}},
-        [
-            (
-                "event",
-                "environment",
-                "fallback",
-                '{"from": {"model": "a"}, "to": {"model": "b"}, "trigger": {"type": "refusal"}}',
-            )
-        ],
-    ),
-}
+BLOCKS, ITEMS, PARTS = forms("anthropic_blocks"), forms("openai_items"), forms("google_parts")
 
 
-@pytest.mark.parametrize("kind", ANTHROPIC)
-def test_a_block_of_anthropic_is_shown_or_named(kind: str) -> None:
-    block, expected = ANTHROPIC[kind]
+def test_a_block_of_anthropic_is_shown_or_named(subtests: pytest.Subtests) -> None:
+    for kind, (block, expected) in BLOCKS.items():
+        with subtests.test(kind):
+            found = items({"messages": [{"role": "assistant", "content": [CALL, block]}]})
 
-    found = items({"messages": [{"role": "assistant", "content": [CALL, block]}]})
-
-    assert [("tool_call", "model", "act", "{}"), *expected] == found
+            assert [("tool_call", "model", "act", "{}"), *expected] == found
 
 
 def test_every_block_of_the_anthropic_sdk_is_tried() -> None:
     unions = (anthropic_beta.BetaContentBlock, anthropic_beta.BetaContentBlockParam)
 
-    assert set(ANTHROPIC) == {kind for union in unions for kind in kinds_of(union)}
+    assert set(BLOCKS) == {kind for union in unions for kind in kinds_of(union)}
 
 
 def kinds_of(union: Any) -> Iterator[str]:
@@ -299,221 +109,29 @@ def test_search_results_in_a_result_are_its_json() -> None:
     assert ("tool_result", "tool", "", json.dumps([found])) == shown[1]
 
 
-RESPONSES: dict[str, tuple[dict[str, Any], list[Shown]]] = {
-    "message": (
-        {"role": "assistant", "phase": "commentary", "content": [{"type": "output_text", "text": "words"}]},
-        [("assistant", "model", "words")],
-    ),
-    "reasoning": (
-        {"summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "x"},
-        [("reasoning", "model", "hm"), ("not_shown", "model", "reasoning that the provider encrypted")],
-    ),
-    "function_call": (
-        {"call_id": "k", "name": "pay", "namespace": "bank", "arguments": "{}", "caller": {"type": "direct"}},
-        [("tool_call", "model", "bank.pay", "{}")],
-    ),
-    "function_call_output": (
-        {"call_id": "c", "name": "act", "output": [{"type": "input_image", "image_url": PNG_URL}]},
-        [("attachment", "tool", "image/png", "")],
-    ),
-    "custom_tool_call": ({"call_id": "k", "name": "sh", "input": "ls"}, [("tool_call", "model", "sh", "ls")]),
-    "custom_tool_call_output": ({"call_id": "c", "output": "a.txt"}, [("tool_result", "tool", "", "a.txt")]),
-    "file_search_call": (
-        {"queries": ["q"], "results": [{"text": "found"}], "status": "completed"},
-        [
-            ("tool_call", "model", "file_search_call", '{"queries": ["q"]}'),
-            ("tool_result", "tool", "file_search_call", '[{"text": "found"}]'),
-        ],
-    ),
-    "web_search_call": (
-        {"action": {"type": "search", "query": "q"}, "status": "failed"},
-        [
-            ("tool_call", "model", "web_search_call", '{"action": {"type": "search", "query": "q"}}'),
-            ("tool_result", "tool", "error", "failed"),
-        ],
-    ),
-    "computer_call": (
-        {"call_id": "k", "action": {"type": "wait"}, "pending_safety_checks": []},
-        [("tool_call", "model", "computer_call", '{"action": {"type": "wait"}, "pending_safety_checks": []}')],
-    ),
-    "computer_call_output": (
-        {
-            "call_id": "c",
-            "output": {"type": "computer_screenshot", "image_url": PNG_URL},
-            "acknowledged_safety_checks": [{"code": "odd"}],
-        },
-        [
-            ("attachment", "tool", "image/png", ""),
-            ("event", "user", "acknowledged_safety_checks", '[{"code": "odd"}]'),
-        ],
-    ),
-    "program": (
-        {"call_id": "k", "code": "await pay()", "fingerprint": "f"},
-        [("tool_call", "model", "program", "await pay()")],
-    ),
-    "program_output": (
-        {"call_id": "c", "result": "paid", "status": "incomplete"},
-        [("tool_result", "tool", "error", "paid")],
-    ),
-    "tool_search_call": (
-        {"call_id": "k", "arguments": {"q": 1}, "execution": "server"},
-        [("tool_call", "model", "tool_search_call", '{"arguments": {"q": 1}}')],
-    ),
-    "tool_search_output": (
-        {"call_id": "c", "tools": [{"name": "pay"}], "execution": "server"},
-        [("tool_result", "tool", "", '[{"name": "pay"}]')],
-    ),
-    "additional_tools": (
-        {"role": "developer", "tools": [{"name": "pay"}]},
-        [("event", "developer", "additional_tools", '{"role": "developer", "tools": [{"name": "pay"}]}')],
-    ),
-    "configuration_update": (
-        {"reasoning": {"effort": "low"}},
-        [("event", "developer", "configuration_update", '{"reasoning": {"effort": "low"}}')],
-    ),
-    "compaction": (
-        {"encrypted_content": "x"},
-        [("not_shown", "model", "compaction that the provider encrypted")],
-    ),
-    "compaction_trigger": ({}, [("event", "environment", "compaction_trigger", "")]),
-    "item_reference": ({"id": "i"}, [("not_shown", "model", "item by its id")]),
-    "image_generation_call": (
-        {"result": PNG_BASE64, "revised_prompt": "a cat", "output_format": "png", "id": "g"},
-        [
-            ("tool_call", "model", "image_generation_call", '{"revised_prompt": "a cat", "output_format": "png"}'),
-            ("attachment", "tool", "image/png", ""),
-        ],
-    ),
-    "code_interpreter_call": (
-        {
-            "id": "i",
-            "code": "print(7)",
-            "container_id": "k",
-            "outputs": [{"type": "logs", "logs": "7"}, {"type": "image", "url": PNG_URL}],
-        },
-        [
-            ("tool_call", "model", "code_interpreter_call", '{"code": "print(7)"}'),
-            ("tool_result", "tool", "code_interpreter_call", '[{"type": "logs", "logs": "7"}]'),
-            ("attachment", "tool", "image/png", ""),
-        ],
-    ),
-    "local_shell_call": (
-        {"call_id": "k", "action": {"command": ["ls"]}},
-        [("tool_call", "model", "local_shell_call", '{"action": {"command": ["ls"]}}')],
-    ),
-    "local_shell_call_output": ({"id": "c", "output": "a.txt"}, [("tool_result", "tool", "", "a.txt")]),
-    "shell_call": (
-        {"call_id": "k", "action": {"commands": ["ls"]}},
-        [("tool_call", "model", "shell_call", '{"action": {"commands": ["ls"]}}')],
-    ),
-    "shell_call_output": (
-        {"call_id": "c", "output": [{"stdout": "a", "outcome": {"type": "timeout"}}], "max_output_length": 9},
-        [("tool_result", "tool", "error", '[{"stdout": "a", "outcome": {"type": "timeout"}}]')],
-    ),
-    "apply_patch_call": (
-        {"call_id": "k", "operation": {"type": "delete_file", "path": "a"}},
-        [("tool_call", "model", "apply_patch_call", '{"operation": {"type": "delete_file", "path": "a"}}')],
-    ),
-    "apply_patch_call_output": (
-        {"call_id": "c", "status": "failed", "output": "no"},
-        [("tool_result", "tool", "error", "no")],
-    ),
-    "mcp_call": (
-        {
-            "id": "m",
-            "name": "pay",
-            "server_label": "bank",
-            "arguments": "{}",
-            "approval_request_id": "r",
-            "error": {"type": "http_error", "code": 502, "message": "gone"},
-        },
-        [
-            ("tool_call", "model", "bank.pay", "{}"),
-            ("tool_result", "tool", "error", '{"type": "http_error", "code": 502, "message": "gone"}'),
-        ],
-    ),
-    "mcp_list_tools": (
-        {"server_label": "bank", "tools": [], "error": "unreachable"},
-        [("event", "tool", "mcp_list_tools", '{"server_label": "bank", "tools": [], "error": "unreachable"}')],
-    ),
-    "mcp_approval_request": (
-        {"name": "pay", "server_label": "bank", "arguments": "{}"},
-        [("event", "model", "mcp_approval_request", '{"name": "pay", "server_label": "bank", "arguments": "{}"}')],
-    ),
-    "mcp_approval_response": (
-        {"approve": False, "approval_request_id": "r", "reason": "too much"},
-        [("event", "user", "mcp_approval_response", '{"approve": false, "reason": "too much"}')],
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", RESPONSES)
-def test_an_item_of_openai_is_shown_or_named(kind: str) -> None:
-    item, expected = RESPONSES[kind]
+def test_an_item_of_openai_is_shown_or_named(subtests: pytest.Subtests) -> None:
     call = {"type": "function_call", "call_id": "c", "name": "act", "arguments": "{}"}
+    for kind, (item, expected) in ITEMS.items():
+        with subtests.test(kind):
+            found = items({"object": "response", "output": [call, {"type": kind, **item}]})
 
-    found = items({"object": "response", "output": [call, {"type": kind, **item}]})
-
-    assert [("tool_call", "model", "act", "{}"), *expected] == found
+            assert [("tool_call", "model", "act", "{}"), *expected] == found
 
 
 def test_every_item_of_the_openai_sdk_is_tried() -> None:
     unions = (openai_responses.ResponseOutputItem, openai_responses.ResponseItem)
     unions += (openai_responses.ResponseInputItemParam,)
 
-    assert set(RESPONSES) == {kind for union in unions for kind in kinds_of(union)}
+    assert set(ITEMS) == {kind for union in unions for kind in kinds_of(union)}
 
 
-PARTS: dict[str, tuple[Any, list[Shown]]] = {
-    "text": ("words", [("assistant", "model", "words")]),
-    "thought": (True, []),
-    "functionCall": ({"name": "pay", "args": {}, "willContinue": False}, [("tool_call", "model", "pay", "{}")]),
-    "functionResponse": (
-        {"name": "act", "response": {"error": "no"}, "parts": [{"fileData": {"fileUri": "u", "mimeType": "a/b"}}]},
-        [("tool_result", "tool", "error", "no"), ("not_shown", "tool", "a/b at a URL")],
-    ),
-    "toolCall": (
-        {"id": "s", "toolType": "GOOGLE_SEARCH_WEB", "args": {"queries": ["q"]}},
-        [("tool_call", "model", "GOOGLE_SEARCH_WEB", '{"queries": ["q"]}')],
-    ),
-    "toolResponse": (
-        {"id": "c", "toolType": "GOOGLE_SEARCH_WEB", "response": {"results": ["r"]}},
-        [("tool_result", "tool", "GOOGLE_SEARCH_WEB", '{"results": ["r"]}')],
-    ),
-    "executableCode": (
-        {"code": "print(7)", "language": "PYTHON"},
-        [("tool_call", "model", "code_execution", "print(7)")],
-    ),
-    "codeExecutionResult": (
-        {"outcome": "OUTCOME_FAILED", "output": "no"},
-        [("tool_result", "tool", "error", "no")],
-    ),
-    "inlineData": ({"data": PNG_BASE64, "mimeType": "image/png"}, [("attachment", "model", "image/png", "")]),
-    "fileData": ({"fileUri": "u", "mimeType": "video/mp4"}, [("not_shown", "model", "video/mp4 at a URL")]),
-    "audioTranscription": (
-        {"text": "heard", "finished": True},
-        [("event", "model", "audio transcription", "heard")],
-    ),
-    "thoughtSignature": ("c2ln", []),
-    "videoMetadata": ({"fps": 1}, []),
-    "mediaResolution": ({"level": "LOW"}, []),
-    "mediaProcessing": ("STATIC", []),
-    "partMetadata": ({"k": "v"}, []),
-    "speechMetadata": ({"speaker": "A"}, []),
-    "documentMetadata": ({"startPage": 1}, []),
-    "spreadsheetMetadata": ({"sheetIndex": 1}, []),
-    "audioMetadata": ({"startOffset": "1s"}, []),
-}
-
-
-@pytest.mark.parametrize("field", PARTS)
-def test_a_part_of_google_is_shown_or_named(field: str) -> None:
-    value, expected = PARTS[field]
+def test_a_part_of_google_is_shown_or_named(subtests: pytest.Subtests) -> None:
     call = {"functionCall": {"id": "c", "name": "act", "args": {}}}
+    for field, (value, expected) in PARTS.items():
+        with subtests.test(field):
+            found = items({"contents": [{"role": "model", "parts": [call, {field: value}]}]})
 
-    found = items({"contents": [{"role": "model", "parts": [call, {field: value}]}]})
-
-    assert [("tool_call", "model", "act", "{}"), *expected] == found
+            assert [("tool_call", "model", "act", "{}"), *expected] == found
 
 
 def test_every_part_of_the_google_sdk_is_tried() -> None:

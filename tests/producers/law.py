@@ -14,10 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from jury_cases.files import CaseFiles
-from jury_cases.options import CaseOptions
-from jury_events.case import Case
-from jury_events.transcript import Attachment, Event, Item, Message, NotShown, ToolCall, ToolResult
+from jury_cases import CaseFiles, CaseOptions
+from jury_events import Attachment, Case, Event, Item, Message, NotShown, ToolCall, ToolResult
 
 HERE = Path(__file__).parent
 METADATA = "metadata"

@@ -1,30 +1,12 @@
 """The story as a program around the OpenAI SDK's chat completions, for every tool that traces the SDK."""
 
-import base64
 from collections.abc import Callable
 from typing import Any
 
 from openai import OpenAI
 
-from story import DESCRIPTIONS, STORY, SYSTEM, TOOLS, ToolFailed, Turn
-
-PARAMETERS = {"type": "object", "properties": {"order": {"type": "string"}}}
-TOOL_LIST: list[Any] = [
-    {
-        "type": "function",
-        "function": {"name": tool.name, "description": DESCRIPTIONS[tool.name], "parameters": PARAMETERS},
-    }
-    for tool in TOOLS
-]
-
-
-def user_message(turn: Turn) -> dict[str, Any]:
-    """A text, or a text and a picture."""
-    if turn.picture is None:
-        return {"role": "user", "content": turn.user}
-    url = "data:image/png;base64," + base64.b64encode(turn.picture).decode()
-    picture = {"type": "image_url", "image_url": {"url": url}}
-    return {"role": "user", "content": [{"type": "text", "text": turn.user}, picture]}
+from chat_story import MODEL, TOOL_LIST, user_message
+from story import STORY, SYSTEM, ToolFailed
 
 
 def run_story(base_url: str, run: Callable[[str, str], str]) -> list[Any]:
@@ -42,7 +24,7 @@ def run_story(base_url: str, run: Callable[[str, str], str]) -> list[Any]:
     for turn in STORY:
         messages.append(user_message(turn))
         for answer in turn.answers:
-            completion = client.chat.completions.create(model="gpt-5-mini", messages=list(messages), tools=TOOL_LIST)
+            completion = client.chat.completions.create(model=MODEL, messages=list(messages), tools=TOOL_LIST)
             messages.append(completion.choices[0].message.model_dump(mode="json", exclude_none=True))
             for call in answer.calls:
                 try:

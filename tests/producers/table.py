@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT / "tests"))
 
-from jury_cases.errors import CaseFileError  # noqa: E402  (the path of the tests comes first)
+from jury_cases import CaseFileError  # noqa: E402  (the path of the tests comes first)
 from producers.law import METADATA, ProducedFile, broken, produced_files  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "cases.md"

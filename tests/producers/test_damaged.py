@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_cases.errors import CaseFileError
-from jury_cases.files import CaseFiles
-from jury_cases.options import CaseOptions
+from jury_cases import CaseFileError, CaseFiles, CaseOptions
 from producers.damage import DAMAGES, damaged
 from producers.law import ProducedFile, produced_files
 
@@ -50,7 +48,7 @@ def test_a_damaged_file_ends_as_cases_or_in_one_line(produced: ProducedFile, tmp
     else:
         names = [""]
 
-    @settings(max_examples=max(1, settings().max_examples // 3))  # each reads the file four times
+    @settings(max_examples=max(1, settings().max_examples // 6))  # each reads the file four times
     @given(name=st.sampled_from(names), damage=st.sampled_from(list(DAMAGES)), seed=st.integers(0, 2**32))
     def damaged_in_many_ways(name: str, damage: str, seed: int) -> None:
         content = (produced.path / name).read_bytes()

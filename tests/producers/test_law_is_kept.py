@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from jury_events.case import Case
-from jury_events.transcript import Event, Item, Message, NotShown, ToolCall, ToolResult, Transcript
+from jury_events import Case, Event, Item, Message, NotShown, ToolCall, ToolResult, Transcript
 from producers.law import CaseLaw
 
 HAPPENED: dict[str, Any] = {

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from jury_events.case import Case
-from producers.law import ProducedFile, cases_of, produced_files
+from jury_events import Case
+from producers.law import cases_of, produced_files
 
 FILES = produced_files()
 TRACES = frozenset(
@@ -29,35 +29,22 @@ def sources(case: Case) -> list[tuple[int, str]]:
     ]
 
 
-@pytest.mark.parametrize("produced", FILES, ids=lambda one: one.name)
-def test_every_item_has_a_message(produced: ProducedFile) -> None:
-    for case in cases_of(produced):
-        transcript = case.scenarios[0].execution.transcript
+def test_every_item_has_a_message_with_the_number_of_the_sources_list(subtests: pytest.Subtests) -> None:
+    named: set[str] = set()
+    for produced in FILES:
+        with subtests.test(produced.name):
+            for case in cases_of(produced):
+                transcript, found = case.scenarios[0].execution.transcript, sources(case)
 
-        assert len(transcript) == len(transcript.sources)
-        assert case.position is not None
+                assert len(transcript) == len(transcript.sources)
+                assert case.position is not None
+                if produced.folder.name not in TRACES:
+                    lists: defaultdict[str, set[int]] = defaultdict(set)
+                    for message, place in found:
+                        if (entry := _ENTRY.match(place)) is not None:
+                            lists[entry.group(1)].add(message - int(entry.group(2)))
+                            named.add(produced.folder.name)
+                    assert all(before <= behind for (before, _), (behind, _) in pairwise(found))
+                    assert dict.fromkeys(lists, 1) == {name: len(starts) for name, starts in lists.items()}
 
-
-@pytest.mark.parametrize("produced", [one for one in FILES if one.folder.name not in TRACES], ids=lambda one: one.name)
-def test_numbers_are_those_of_the_sources_list(produced: ProducedFile) -> None:
-    for case in cases_of(produced):
-        found = sources(case)
-        lists: defaultdict[str, set[int]] = defaultdict(set)
-        for message, place in found:
-            if (entry := _ENTRY.match(place)) is not None:
-                lists[entry.group(1)].add(message - int(entry.group(2)))
-
-        assert all(before <= behind for (before, _), (behind, _) in pairwise(found))
-        assert dict.fromkeys(lists, 1) == {name: len(starts) for name, starts in lists.items()}
-
-
-def test_most_formats_name_an_entry_of_a_list() -> None:
-    named = {
-        produced.folder.name
-        for produced in FILES
-        if produced.folder.name not in TRACES
-        for case in cases_of(produced)
-        if any(_ENTRY.match(place) for _, place in sources(case))
-    }
-
-    assert {"claude_code", "codex"} == {one.folder.name for one in FILES} - TRACES - named
+    assert {"claude_code", "codex"} == {one.folder.name for one in FILES} - TRACES - named, "most name an entry"

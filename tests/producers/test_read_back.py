@@ -5,10 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
-from jury_cases.files import CaseFiles
-from jury_cases.options import CaseOptions
+from jury_cases import CaseFiles, CaseOptions
 from producers.law import HERE, CaseLaw
 from producers.renderers.conversation import Conversation, Shape
 from producers.renderers.random_conversations import conversations
@@ -21,6 +20,7 @@ SHAPES: list[Shape] = [shape for module in MODULES for shape in getattr(module, 
 def test_a_conversation_is_read_back_as_it_was(shape: Shape, tmp_path: Path) -> None:
     path = tmp_path / "file.json"
 
+    @settings(max_examples=max(1, settings().max_examples // 2))
     @given(conversation=conversations(shape))
     def is_read_back(conversation: Conversation) -> None:
         document = shape.render(conversation)

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from jury_providers.endpoints import ProviderConnection
-from jury_providers.provider import ModelMessage
+from jury_providers import ModelMessage, ProviderConnection
 from support.canned_server import Asked, canned_server, events
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, MESSAGES, RESPONSES, SCHEMA, TOOL, Dialect, a_request
 

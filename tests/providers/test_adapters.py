@@ -2,19 +2,15 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from jury_debate.assignment import AnswerSpec
-from jury_debate.rules_v1.answer_parser import parse_answer
-from jury_events.exchange import CacheWrite, Usage
-from jury_events.outcome import CallOutcome, RefusalReason
-from jury_events.rubric import STANDARD_RUBRIC
-from jury_providers.endpoints import ProviderConnection
-from jury_providers.provider import ModelMessage, ModelReply, OnChunk
-from jury_providers.sdk.adapter import MAX_RECORDED_BYTES
+from jury_debate import AnswerSpec, parse_answer
+from jury_events import STANDARD_RUBRIC, CacheWrite, CallOutcome, RefusalReason, Usage
+from jury_providers import MAX_RECORDED_BYTES, ModelMessage, ModelReply, OnChunk, ProviderConnection
 from jury_providers.sdk.streams import EventReader
 from support.canned_server import Canned, CannedServer, canned_server, events
 from support.compression import gzipped
@@ -55,6 +51,17 @@ async def reply_to(dialect: Dialect, canned: Canned, on_chunk: OnChunk | None = 
 
         assert 1 == len(server.asked), "one call is one request, whatever comes of it"
     return reply
+
+
+async def replies_to(dialect: Dialect, answers: Sequence[Canned], on_chunk: OnChunk | None = None) -> list[ModelReply]:
+    """The replies of one adapter to each of the answers."""
+    async with canned_server(*answers) as server:
+        adapter = dialect.adapter(server)
+        found = [await adapter.call(a_request(), on_chunk) for _ in answers]
+        await adapter.close()
+
+        assert len(answers) == len(server.asked), "one call is one request, whatever comes of it"
+    return found
 
 
 def body(document: Any, status: int = 200, **headers: str) -> Canned:
@@ -166,15 +173,17 @@ async def test_implausible_usage_is_ignored(dialect: Dialect) -> None:
 
 
 @every_dialect
-@pytest.mark.parametrize("word", [7, None, "", "x" * 301, "fl\x1b[31mex", ["flex"]])
-async def test_a_tier_that_is_no_word_is_ignored(dialect: Dialect, word: Any) -> None:
-    document = deepcopy(dialect.reply("x", dialect.finishes[0], ()))
-    for place in (document, document.get("usage"), document.get("usageMetadata")):
-        if place is not None:
-            place.update(dict.fromkeys(place.keys() & {"service_tier", "serviceTier"}, word))
-    reply = await reply_to(dialect, body(document))
+async def test_a_tier_that_is_no_word_is_ignored(dialect: Dialect) -> None:
+    documents = []
+    for word in (7, None, "", "x" * 301, "fl\x1b[31mex", ["flex"]):
+        document = deepcopy(dialect.reply("x", dialect.finishes[0], ()))
+        for place in (document, document.get("usage"), document.get("usageMetadata")):
+            if place is not None:
+                place.update(dict.fromkeys(place.keys() & {"service_tier", "serviceTier"}, word))
+        documents.append(body(document))
+    replies = await replies_to(dialect, documents)
 
-    assert (O.ANSWERED, None) == (reply.outcome, reply.usage.service_tier)
+    assert {(O.ANSWERED, None)} == {(reply.outcome, reply.usage.service_tier) for reply in replies}
 
 
 @every_dialect
@@ -221,34 +230,44 @@ async def test_a_huge_count_is_ignored(dialect: Dialect) -> None:
     assert (O.ANSWERED, Usage(service_tier=document.get("service_tier"))) == (reply.outcome, reply.usage)
 
 
+USELESS = (
+    b"",
+    b"  ",
+    b"{}",
+    b"null",
+    b"[]",
+    b"<html>gateway</html>",
+    b'{"choices": [',
+    b"\xff\xfe",
+    b'"text"',
+    b"[" * 9999,
+)
+
+
 @every_dialect
 @both_ways
-@pytest.mark.parametrize(
-    "said",
-    [b"", b"  ", b"{}", b"null", b"[]", b"<html>gateway</html>", b'{"choices": [', b"\xff\xfe", b'"text"', b"[" * 9999],
-    ids=["empty", "blank", "no keys", "null", "list", "html", "cut", "no utf-8", "text", "deep"],
-)
-async def test_a_good_status_with_a_useless_body_is_malformed(dialect: Dialect, streamed: bool, said: bytes) -> None:
-    reply = await reply_to(dialect, Canned(pieces=[said]), _ignore if streamed else None)
+async def test_a_good_status_with_a_useless_body_is_malformed(dialect: Dialect, streamed: bool) -> None:
+    replies = await replies_to(dialect, [Canned(pieces=[said]) for said in USELESS], _ignore if streamed else None)
 
-    assert (O.MALFORMED_RESPONSE, said, None) == (reply.outcome, reply.response, reply.answer)
-    assert reply.error
+    assert [(O.MALFORMED_RESPONSE, said, None) for said in USELESS] == [
+        (reply.outcome, reply.response, reply.answer) for reply in replies
+    ]
+    assert all(reply.error for reply in replies)
+
+
+OTHER_SHAPES: tuple[dict[str, Any], ...] = (
+    {"choices": [], "output": [], "content": [], "candidates": []},
+    {"choices": [{}], "output": [{}], "content": [{}], "candidates": [{}]},
+    {"choices": {}, "output": "?", "content": 3, "candidates": [["?"]]},
+    {"choices": [{"message": 1}], "output": [None], "content": ["x"], "candidates": [{"content": []}]},
+)
 
 
 @every_dialect
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"choices": [], "output": [], "content": [], "candidates": []},
-        {"choices": [{}], "output": [{}], "content": [{}], "candidates": [{}]},
-        {"choices": {}, "output": "?", "content": 3, "candidates": [["?"]]},
-        {"choices": [{"message": 1}], "output": [None], "content": ["x"], "candidates": [{"content": []}]},
-    ],
-)
-async def test_a_reply_of_another_shape_is_malformed(dialect: Dialect, document: dict[str, Any]) -> None:
-    reply = await reply_to(dialect, body(document))
+async def test_a_reply_of_another_shape_is_malformed(dialect: Dialect) -> None:
+    replies = await replies_to(dialect, [body(document) for document in OTHER_SHAPES])
 
-    assert O.MALFORMED_RESPONSE == reply.outcome
+    assert {O.MALFORMED_RESPONSE} == {reply.outcome for reply in replies}
 
 
 @every_dialect
@@ -416,16 +435,16 @@ FAILURES = [
 
 @every_dialect
 @both_ways
-@pytest.mark.parametrize(("status", "said", "outcome"), FAILURES)
-async def test_a_bad_status_is_mapped_to_its_outcome(
-    dialect: Dialect, streamed: bool, status: int, said: Any, outcome: CallOutcome
-) -> None:
-    canned = body(said, status, location="http://127.0.0.1:9/elsewhere")
-    reply = await reply_to(dialect, canned, _ignore if streamed else None)
+async def test_a_bad_status_is_mapped_to_its_outcome(dialect: Dialect, streamed: bool) -> None:
+    answers = [body(said, status, location="http://127.0.0.1:9/elsewhere") for status, said, _ in FAILURES]
+    replies = await replies_to(dialect, answers, _ignore if streamed else None)
 
-    assert (outcome, None, canned.pieces[0]) == (reply.outcome, reply.answer, reply.response)
-    assert (reply.error or "").startswith(f"HTTP {status}")
-    assert "\n" not in (reply.error or "")
+    assert [(outcome, None, canned.pieces[0]) for (_, _, outcome), canned in zip(FAILURES, answers, strict=True)] == [
+        (reply.outcome, reply.answer, reply.response) for reply in replies
+    ]
+    for (status, _, _), reply in zip(FAILURES, replies, strict=True):
+        assert (reply.error or "").startswith(f"HTTP {status}")
+        assert "\n" not in (reply.error or "")
 
 
 CASE_WORDS = (
@@ -435,40 +454,36 @@ CASE_WORDS = (
 )
 
 
-@every_dialect
-@pytest.mark.parametrize("text", [CASE_WORDS, "insufficient_quota", "API key not valid. Please pass a valid API key."])
-@pytest.mark.parametrize(
-    "error",
-    [
-        lambda text: of_openai(f"Invalid value: '{text}'", "invalid_request_error", "invalid_value"),
-        lambda text: of_anthropic(text, "invalid_request_error"),
-        lambda text: {
-            "error": {
-                "code": 400,
-                "status": "INVALID_ARGUMENT",
-                "message": text,
-                "details": [{"violations": [{"description": text}], "fieldViolations": [{"description": text}]}],
-            }
-        },
-        lambda text: {"error": text},
-        lambda text: text,
-        lambda text: {"error": {"type": f"cannot read {text}", "code": text + ".", "message": "?"}},
-    ],
-    ids=["openai", "anthropic", "google", "text", "bare", "named"],
-)
-async def test_words_of_the_case_in_an_error_message_do_not_change_the_outcome(
-    dialect: Dialect, text: str, error: Any
-) -> None:
-    reported = error(text)
-    streamed = Canned(pieces=[events(*dialect.stream("half", dialect.finishes[0], ())[:2], of_inner(reported))])
-    async with canned_server(body(reported, 400), streamed) as server:
-        adapter = dialect.adapter(server)
-        request = a_request(ModelMessage("system", "You judge."), ModelMessage("user", f"Judge this: {text}"))
-        refused, broken_off = await adapter.call(request), await adapter.call(request, _ignore)
-        await adapter.close()
+CASE_TEXTS = (CASE_WORDS, "insufficient_quota", "API key not valid. Please pass a valid API key.")
 
-    assert O.BAD_REQUEST == refused.outcome
-    assert broken_off.outcome in {O.BAD_REQUEST, O.OVERLOADED}, "where no status and no type is reported, it may pass"
+
+def quoting(text: str) -> tuple[Any, ...]:
+    """Errors of every form whose message quotes the case."""
+    violations = [{"violations": [{"description": text}], "fieldViolations": [{"description": text}]}]
+    return (
+        of_openai(f"Invalid value: '{text}'", "invalid_request_error", "invalid_value"),
+        of_anthropic(text, "invalid_request_error"),
+        {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": text, "details": violations}},
+        {"error": text},
+        text,
+        {"error": {"type": f"cannot read {text}", "code": text + ".", "message": "?"}},
+    )
+
+
+@every_dialect
+@pytest.mark.parametrize("text", CASE_TEXTS, ids=["all", "quota", "key"])
+async def test_words_of_the_case_in_an_error_message_do_not_change_the_outcome(dialect: Dialect, text: str) -> None:
+    begun = dialect.stream("half", dialect.finishes[0], ())[:2]
+    request = a_request(ModelMessage("system", "You judge."), ModelMessage("user", f"Judge this: {text}"))
+    for reported in quoting(text):
+        streamed = Canned(pieces=[events(*begun, of_inner(reported))])
+        async with canned_server(body(reported, 400), streamed) as server:
+            adapter = dialect.adapter(server)
+            refused, broken_off = await adapter.call(request), await adapter.call(request, _ignore)
+            await adapter.close()
+
+        assert O.BAD_REQUEST == refused.outcome
+        assert broken_off.outcome in {O.BAD_REQUEST, O.OVERLOADED}, "without a status and a type it may pass"
 
 
 def of_inner(reported: Any) -> dict[str, Any]:
@@ -544,26 +559,26 @@ async def test_a_good_reply_with_a_field_named_message_is_no_error() -> None:
     assert (O.ANSWERED, b"x") == (reply.outcome, reply.answer)
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry_after": "7"}, 7.0),
-        ({"retry_after": "0.5"}, 0.5),
-        ({"retry_after_ms": "250", "retry_after": "9"}, 0.25),
-        ({"retry_after": "Sat, 21 Nov 2026 10:00:30 GMT", "date": "Sat, 21 Nov 2026 10:00:00 GMT"}, 30.0),
-        ({"retry_after": "Sat, 21 Nov 2026 09:00:00 GMT", "date": "Sat, 21 Nov 2026 10:00:00 GMT"}, 0.0),
-        ({"retry_after": "soon"}, None),
-        ({"retry_after": "-3"}, None),
-        ({"retry_after": "nan"}, None),
-        ({"retry_after": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}, None),
-        ({"retry_after": "Sat, 21 Nov 2026 10:00:00 +99999999999999999999"}, None),
-        ({}, None),
-    ],
+DELAYS: tuple[tuple[dict[str, str], float | None], ...] = (
+    ({"retry_after": "7"}, 7.0),
+    ({"retry_after": "0.5"}, 0.5),
+    ({"retry_after_ms": "250", "retry_after": "9"}, 0.25),
+    ({"retry_after": "Sat, 21 Nov 2026 10:00:30 GMT", "date": "Sat, 21 Nov 2026 10:00:00 GMT"}, 30.0),
+    ({"retry_after": "Sat, 21 Nov 2026 09:00:00 GMT", "date": "Sat, 21 Nov 2026 10:00:00 GMT"}, 0.0),
+    ({"retry_after": "soon"}, None),
+    ({"retry_after": "-3"}, None),
+    ({"retry_after": "nan"}, None),
+    ({"retry_after": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}, None),
+    ({"retry_after": "Sat, 21 Nov 2026 10:00:00 +99999999999999999999"}, None),
+    ({}, None),
 )
-async def test_the_retry_delay_is_in_seconds(headers: dict[str, str], seconds: float | None) -> None:
-    reply = await reply_to(CHAT, body(of_openai("Slow", "requests"), 429, **headers))
 
-    assert seconds == reply.retry_after
+
+async def test_the_retry_delay_is_in_seconds() -> None:
+    answers = [body(of_openai("Slow", "requests"), 429, **headers) for headers, _ in DELAYS]
+    replies = await replies_to(CHAT, answers)
+
+    assert [seconds for _, seconds in DELAYS] == [reply.retry_after for reply in replies]
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,20 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from jury_events.outcome import CallOutcome
-from jury_providers.batches.batch import PreparedBatch
-from jury_providers.batches.failures import BatchFailure, BatchNotFound, BatchRefused, BatchUnavailable
-from jury_providers.batches.item import ItemEnd
-from jury_providers.simulated.http.batches.script import CALLS, BatchScript
+from jury_events import CallOutcome
+from jury_providers import (
+    CALLS,
+    BadScript,
+    BatchFailure,
+    BatchNotFound,
+    BatchRefused,
+    BatchScript,
+    BatchUnavailable,
+    ItemEnd,
+    PreparedBatch,
+)
 from jury_providers.simulated.http.fields import InvalidRequest
 from jury_providers.simulated.http.provider_errors import AnthropicErrors, GoogleErrors, OpenAIErrors
-from jury_providers.simulated.script import BadScript
 from support.batched import KEY, PROTOCOLS, BatchedModels, BatchProtocol, batched_models
 
 Ask = Callable[[BatchedModels, PreparedBatch, str], Awaitable[object]]

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from jury_providers import BatchUnavailable
 from jury_providers.batches.documents import identity_in, time_of
-from jury_providers.batches.failures import BatchUnavailable
 
 
 @pytest.mark.parametrize("name", ["i" * 5_000_000, "a\nb", "", None, 7, {"id": "x"}])

@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from jury_events.outcome import CallOutcome
-from jury_providers.batches.batch import PreparedBatch
+from jury_events import CallOutcome
+from jury_providers import BatchUnavailable, ItemEnd, PreparedBatch
 from jury_providers.batches.documents import listed, may_be
-from jury_providers.batches.failures import BatchUnavailable
-from jury_providers.batches.item import ItemEnd
 from support.batched import HOUR, PROTOCOLS, START, BatchedModels, BatchProtocol, batched_models
 
 SENT_AFTER = datetime.fromtimestamp(START, UTC)

@@ -4,10 +4,8 @@ from datetime import date
 
 import pytest
 
-from jury_events.exchange import CacheWrite, Usage
-from jury_events.panel import CallSettings
-from jury_providers.price import Price
-from jury_providers.prices import Prices, load_prices
+from jury_events import CacheWrite, CallSettings, Usage
+from jury_providers import Price, Prices, load_prices
 
 ON = date(2026, 11, 25)
 MODELS = ("openai/gpt-6-sol", "openai-responses/gpt-6-sol", "anthropic/claude-haiku-5-5", "google/gemini-3.8-flash")

@@ -2,9 +2,8 @@
 
 import pytest
 
+from jury_providers import Endpoint, NoBatches, batch_provider, no_batches
 from jury_providers.batches.limits import batch_limits
-from jury_providers.batches.registry import NoBatches, batch_provider, no_batches
-from jury_providers.endpoints import Endpoint
 
 HOSTED = ("openai", "openai-responses", "anthropic", "google")
 CLOUDS = [

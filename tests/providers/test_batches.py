@@ -7,12 +7,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from jury_events.outcome import CallOutcome
-from jury_providers.batches.batch import BatchStatus
-from jury_providers.batches.failures import BatchNotFound, BatchRefused, BatchUnavailable
-from jury_providers.batches.item import ItemEnd
-from jury_providers.provider import ModelMessage
-from jury_providers.simulated.script import Script
+from jury_events import CallOutcome
+from jury_providers import BatchNotFound, BatchRefused, BatchStatus, BatchUnavailable, ItemEnd, ModelMessage, Script
 from support.batched import HOUR, KEY, PROTOCOLS, BatchedModels, BatchProtocol, batched_models
 
 DAY = 24 * HOUR

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from jury_providers.provider import Caching, ModelMessage, ModelPicture, ModelRequest
-from jury_providers.tokens import estimated_tokens
+from jury_providers import Caching, ModelMessage, ModelPicture, ModelRequest, estimated_tokens
 from support.canned_server import Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
 from support.pictures import PNG

@@ -4,12 +4,9 @@ from datetime import date
 
 import pytest
 
-from jury_events.panel import CallSettings
+from jury_events import CallSettings
+from jury_providers import CachePolicy, Endpoint, Price, Prices, cache_policy, load_prices
 from jury_providers.cache_lifetimes import lifetimes
-from jury_providers.caching import CachePolicy, cache_policy
-from jury_providers.endpoints import Endpoint
-from jury_providers.price import Price
-from jury_providers.prices import Prices, load_prices
 
 TODAY = date(2026, 11, 1)
 AUTO = CallSettings()

@@ -4,9 +4,10 @@ from datetime import date, timedelta
 
 import pytest
 
+from jury_judge import load_panel
 from jury_judge.documents.seating import documents_fallbacks
-from jury_judge.panels.files import load_panel
-from jury_providers.catalogue import retirement_warnings, retirements
+from jury_providers import retirement_warnings
+from jury_providers.catalogue import retirements
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,8 @@ from urllib.parse import quote
 import pytest
 from azure.core.exceptions import ClientAuthenticationError
 
-from jury_events.outcome import CallOutcome
-from jury_events.scrubbing import sent_secrets
-from jury_providers.endpoints import Endpoint, connection_of
-from jury_providers.provider import ModelReply
-from jury_providers.sdk.adapter import SdkAdapter
+from jury_events import CallOutcome, sent_secrets
+from jury_providers import Endpoint, ModelReply, SdkAdapter, connection_of
 from support.canned_server import Answer, Asked, Canned, CannedServer, canned_server
 from support.cloud_credentials import (
     EntraCredential,

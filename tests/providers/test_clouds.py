@@ -8,15 +8,11 @@ from typing import Any
 
 import pytest
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.installation import install_line
-from jury_events.outcome import CallOutcome
+from jury_debate import PanelSpec, resolve
+from jury_events import CallOutcome, install_line
+from jury_providers import Endpoint, KeyMissing, ModelMessage, check_models, connection_of, key_destinations
 from jury_providers.clouds import CLOUDS
-from jury_providers.endpoints import Endpoint, connection_of
-from jury_providers.errors import KeyMissing
-from jury_providers.provider import ModelMessage
 from jury_providers.recipients import recipients
-from jury_providers.registry import check_models, key_destinations
 from support.canned_server import Asked, Canned, canned_server
 from support.cloud_credentials import (
     EntraCredential,

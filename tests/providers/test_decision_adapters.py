@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 
-from jury_debate.decision_questions import DecisionQuestion, QuestionOption
-from jury_events.outcome import CallOutcome
-from jury_events.panel import CallSettings
-from jury_providers.endpoints import Endpoint
-from jury_providers.provider import ModelMessage, ModelReply, ModelRequest
-from jury_providers.registry import provider_factory
-from jury_providers.sdk.adapter import MAX_RECORDED_BYTES
-from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.script import WireScript
+from jury_debate import DecisionQuestion, QuestionOption
+from jury_events import CallOutcome, CallSettings
+from jury_providers import (
+    MAX_RECORDED_BYTES,
+    Endpoint,
+    ModelMessage,
+    ModelReply,
+    ModelRequest,
+    WireScript,
+    provider_factory,
+    simulation_server,
+)
 from support.canned_server import Canned, canned_server
 
 PROTOCOLS = {"openai-decisions": "/v1", "google-decisions": "", "systemone": "/v1"}
@@ -64,33 +67,32 @@ async def test_the_raw_response_is_the_answer_and_the_questions_are_recorded(pro
     assert {protocol: 1} == counted
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize(
-    ("fault", "outcome"),
-    [
-        ("blocked", CallOutcome.BLOCKED),
-        ("authentication", CallOutcome.AUTHENTICATION),
-        ("rate_limited", CallOutcome.RATE_LIMITED),
-        ("quota", CallOutcome.QUOTA),
-        ("overloaded", CallOutcome.OVERLOADED),
-        ("bad_request", CallOutcome.BAD_REQUEST),
-        ("context_too_long", CallOutcome.CONTEXT_TOO_LONG),
-        ("malformed_json", CallOutcome.MALFORMED_RESPONSE),
-        ("truncated_json", CallOutcome.MALFORMED_RESPONSE),
-        ("html", CallOutcome.MALFORMED_RESPONSE),
-        ("empty", CallOutcome.MALFORMED_RESPONSE),
-        ("connection", CallOutcome.CONNECTION),
-    ],
-)
-async def test_what_goes_wrong_is_one_outcome_after_one_request(
-    protocol: str, fault: str, outcome: CallOutcome
-) -> None:
-    async with simulation_server(WireScript(scripted={"*": (fault,)})) as server:
-        reply = await replied(server.url, protocol)
-        requests = server.served.requests
+FAULTS = {
+    "blocked": CallOutcome.BLOCKED,
+    "authentication": CallOutcome.AUTHENTICATION,
+    "rate_limited": CallOutcome.RATE_LIMITED,
+    "quota": CallOutcome.QUOTA,
+    "overloaded": CallOutcome.OVERLOADED,
+    "bad_request": CallOutcome.BAD_REQUEST,
+    "context_too_long": CallOutcome.CONTEXT_TOO_LONG,
+    "malformed_json": CallOutcome.MALFORMED_RESPONSE,
+    "truncated_json": CallOutcome.MALFORMED_RESPONSE,
+    "html": CallOutcome.MALFORMED_RESPONSE,
+    "empty": CallOutcome.MALFORMED_RESPONSE,
+    "connection": CallOutcome.CONNECTION,
+}
 
-    assert (outcome, None) == (reply.outcome, reply.answer)
-    assert 1 == requests
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_what_goes_wrong_is_one_outcome_after_one_request(protocol: str) -> None:
+    found = {}
+    async with simulation_server(WireScript(scripted={"*": tuple(FAULTS)})) as server:
+        for number, fault in enumerate(FAULTS, 1):
+            reply = await replied(server.url, protocol)
+            found[fault] = reply.outcome
+
+            assert (None, number) == (reply.answer, server.served.requests)
+    assert found == FAULTS
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from jury_events.exchange import CacheWrite
-from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import ProviderConnection
-from jury_providers.provider import Caching, ModelMessage, ModelReply, ModelRequest
-from jury_providers.sdk.google_generate import GoogleGenerate
+from jury_events import CacheWrite, CallOutcome
+from jury_providers import Caching, GoogleGenerate, ModelMessage, ModelReply, ModelRequest, ProviderConnection
 from support.canned_server import Canned, CannedServer, canned_server
 from support.dialects import GOOGLE, TOOL, a_request
 

@@ -8,14 +8,20 @@ from typing import Any
 
 import pytest
 
-from jury_debate.conversation import Call
-from jury_debate.rules_registry import rules_for
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEvaluated
-from jury_events.evidence import quotes_of
+from jury_debate import Call, rules_for
+from jury_events import (
+    CallSettings,
+    Case,
+    DebateCompleted,
+    ExecutionResult,
+    JurorAbstained,
+    JurorEvaluated,
+    QuestionSpec,
+    Scenario,
+    quotes_of,
+)
 from jury_events.ids import Step
-from jury_events.panel import CallSettings
-from jury_providers.provider import ModelMessage, ModelRequest, Provider
+from jury_providers import ModelMessage, ModelRequest, Provider
 from support.debate_harness import SEATS, DebateHarness, a_panel
 
 FILE = Path(__file__).parent.parent.parent / "examples" / "own_provider" / "keyword_provider" / "provider.py"

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from jury_providers.endpoints import PROTOCOL_DEFAULTS, ProviderConnection
+from jury_providers import ProviderConnection
+from jury_providers.endpoints import PROTOCOL_DEFAULTS
 from support.canned_server import canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
 

@@ -7,13 +7,8 @@ from typing import Any, cast, get_args
 
 import pytest
 
-from jury_events.exchange import LIFETIMES, CacheWrite, Usage
-from jury_events.outcome import CallOutcome
-from jury_events.panel import CallSettings, Tier
-from jury_providers.endpoints import ApiProtocol, Endpoint
-from jury_providers.price import Price
-from jury_providers.prices import BadPrices, Prices, cost_of, load_prices
-from jury_providers.provider import ModelReply
+from jury_events import LIFETIMES, CacheWrite, CallOutcome, CallSettings, Tier, Usage
+from jury_providers import ApiProtocol, BadPrices, Endpoint, ModelReply, Price, Prices, cost_of, load_prices
 from jury_providers.refused_settings import refused_settings
 
 TODAY = date(2026, 11, 21)

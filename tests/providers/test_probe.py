@@ -7,15 +7,21 @@ from datetime import UTC, date, datetime
 import pytest
 from anthropic import AsyncAnthropic
 
-from jury_debate.panel_spec import PanelSpec, read_spec, resolve
-from jury_events.outcome import CallOutcome
-from jury_events.panel import CallSettings
-from jury_providers.endpoints import Endpoint
-from jury_providers.errors import UnknownProvider
-from jury_providers.probe import ProbeResult, probe, probe_settings
-from jury_providers.provider import ModelReply, ModelRequest, Provider, ServedModel
-from jury_providers.registry import provider_factory
-from jury_providers.simulated.http.server import simulation_server
+from jury_debate import PanelSpec, read_spec, resolve
+from jury_events import CallOutcome, CallSettings
+from jury_providers import (
+    Endpoint,
+    ModelReply,
+    ModelRequest,
+    ProbeResult,
+    Provider,
+    ServedModel,
+    UnknownProvider,
+    probe_settings,
+    provider_factory,
+    simulation_server,
+)
+from jury_providers.probe import probe
 from support.canned_server import Asked, Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT
 

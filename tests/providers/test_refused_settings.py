@@ -2,14 +2,11 @@
 
 import pytest
 
-from jury_debate.panel_spec import PanelSpec
-from jury_events.panel import CallSettings
-from jury_judge.panels.any_panel import any_panel
-from jury_judge.panels.variables import Overrides
-from jury_providers.endpoints import Endpoint
-from jury_providers.errors import SettingNotTaken
+from jury_debate import PanelSpec
+from jury_events import CallSettings
+from jury_judge import Overrides, any_panel
+from jury_providers import Endpoint, SettingNotTaken, check_models
 from jury_providers.refused_settings import refused_settings
-from jury_providers.registry import check_models
 
 
 def refusals(protocol, model, *, tools=False, **settings):

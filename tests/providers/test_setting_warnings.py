@@ -4,13 +4,10 @@ from typing import Any
 
 import pytest
 
-from jury_debate.panel_spec import PanelSpec
-from jury_events.panel import Panel
-from jury_judge.panels.any_panel import any_panel
-from jury_judge.panels.variables import Overrides
-from jury_providers.endpoints import Endpoint
-from jury_providers.errors import SettingNotTaken
-from jury_providers.registry import check_models, setting_warnings
+from jury_debate import PanelSpec
+from jury_events import Panel
+from jury_judge import Overrides, any_panel
+from jury_providers import Endpoint, SettingNotTaken, check_models, setting_warnings
 
 OWN = "http://127.0.0.1:8000"
 

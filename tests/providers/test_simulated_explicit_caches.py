@@ -1,34 +1,30 @@
-"""The simulated server keeps Gemini's explicit caches as Google does; the real SDK makes, reads and deletes them."""
+"""Gemini's explicit caches over whole calls and debates: the real SDK makes, reads and deletes them."""
 
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
-import httpx2
 import pytest
 
-from jury_actors.driver import drive
-from jury_actors.messages import Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
-from jury_events.codec import decode
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream
-from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Endpoint, ProviderConnection
-from jury_providers.prices import Price, Prices
-from jury_providers.provider import ModelMessage, ModelRequest
-from jury_providers.sdk.google_generate import GoogleGenerate
-from jury_providers.simulated.http.server import simulation_server
+from jury_actors import Job, RunContext, RuntimeConfig, drive, in_process_runtime
+from jury_events import CallOutcome, ExchangeRecorded, calls_stream, decode
+from jury_providers import (
+    Endpoint,
+    GoogleGenerate,
+    ModelMessage,
+    ModelRequest,
+    Prices,
+    ProviderConnection,
+    simulation_server,
+)
+from jury_providers.prices import Price
 from support.debate_harness import a_case
 from support.dialects import TOOL, a_request
 from support.runtime_harness import KeptStore, a_resolved, fixed_effects
 
 MODEL = "gemini-3.8-flash"
 CASE = "The agent answered every question. " * 200
-CONTENTS = [{"role": "user", "parts": [{"text": CASE}]}]
-WANTED = {"model": f"models/{MODEL}", "ttl": "300s", "contents": CONTENTS}
-ASKED = {"contents": [{"role": "user", "parts": [{"text": "Judge this."}]}]}
 
 
 class Clock:
@@ -38,98 +34,16 @@ class Clock:
         return self.now
 
 
-class Server:
-    def __init__(self, url: str, http: httpx2.AsyncClient, clock: Clock) -> None:
-        self.url, self.clock = url, clock
-        self._http = http
-
-    async def ask(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
-        answer = await self._http.request(method, f"{self.url}/v1beta/{path}", json=body)
-        return answer.status_code, answer.json()
-
-    async def made(self, **changes: Any) -> dict[str, Any]:
-        status, made = await self.ask("POST", "cachedContents", WANTED | changes)
-        assert 200 == status, made
-        return made
-
-    async def generate(self, name: str, model: str = MODEL, **more: Any) -> tuple[int, dict[str, Any]]:
-        return await self.ask("POST", f"models/{model}:generateContent", {**ASKED, "cachedContent": name, **more})
+class Server(NamedTuple):
+    url: str
+    clock: Clock
 
 
 @pytest.fixture
 async def server() -> AsyncIterator[Server]:
     clock = Clock()
-    async with simulation_server(clock=clock) as running, httpx2.AsyncClient() as http:
-        yield Server(running.url, http, clock)
-
-
-async def test_a_request_that_names_a_cache_is_answered_as_if_it_had_sent_its_content(server: Server) -> None:
-    made = await server.made()
-    whole = {"contents": [{"role": "user", "parts": [{"text": CASE}, {"text": "Judge this."}]}]}
-
-    _, named = await server.generate(made["name"])
-    _, sent = await server.ask("POST", f"models/{MODEL}:generateContent", whole)
-
-    usage, tokens = named["usageMetadata"], made["usageMetadata"]["totalTokenCount"]
-    assert sent["candidates"] == named["candidates"]
-    assert tokens == usage["cachedContentTokenCount"] > 1024
-    assert sent["usageMetadata"]["promptTokenCount"] == usage["promptTokenCount"] > tokens
-
-
-async def test_a_cache_ends_with_its_lifetime_though_it_was_read(server: Server) -> None:
-    name = (await server.made())["name"]
-
-    answered = []
-    for server.clock.now in (0.0, 299.0, 300.0):
-        status, document = await server.generate(name)
-        answered.append(status)
-
-    assert [200, 200, 403] == answered
-    assert "CachedContent not found (or permission denied)" == document["error"]["message"]
-
-
-async def test_a_cache_can_be_seen_and_deleted(server: Server) -> None:
-    made = await server.made()
-
-    assert (200, made) == await server.ask("GET", made["name"])
-    assert (200, {}) == await server.ask("DELETE", made["name"])
-    for method in ("GET", "DELETE"):
-        status, document = await server.ask(method, made["name"])
-        assert (403, "PERMISSION_DENIED") == (status, document["error"]["status"])
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        (
-            {"contents": ASKED["contents"]},
-            "Cached content is too small. total_token_count=2, min_total_token_count=1024",
-        ),
-        ({"ttl": "soon"}, "cached_content.ttl"),
-        ({"contents": []}, "contents"),
-        ({"model": ""}, "cached_content.model"),
-    ],
-)
-async def test_a_cache_that_cannot_be_made_is_answered_400(server: Server, changes: Any, says: str) -> None:
-    status, document = await server.ask("POST", "cachedContents", WANTED | changes)
-
-    assert 400 == status
-    assert says in document["error"]["message"]
-
-
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        ({"systemInstruction": {"parts": [{"text": "You judge."}]}}, "can not be used with"),
-        ({"tools": []}, "can not be used with"),
-        ({"model": "gemini-3.7-flash"}, "has to be the same"),
-    ],
-)
-async def test_what_a_cache_has_is_not_sent_again_nor_to_another_model(server: Server, more: Any, says: str) -> None:
-    status, document = await server.generate((await server.made())["name"], **more)
-
-    assert 400 == status
-    assert says in document["error"]["message"]
+    async with simulation_server(clock=clock) as running:
+        yield Server(running.url, clock)
 
 
 def seat(name: str, **more: Any) -> ModelRequest:

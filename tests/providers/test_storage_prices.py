@@ -5,13 +5,18 @@ from typing import Any
 
 import pytest
 
-from jury_debate.panel_spec import PanelSpec, resolve
-from jury_events.panel import Panel
-from jury_providers.carriage import with_carriage
-from jury_providers.endpoints import Endpoint, Endpoints
-from jury_providers.errors import SettingNotTaken
-from jury_providers.prices import Price, Prices, load_prices
-from jury_providers.storage_prices import check_storage_prices
+from jury_debate import PanelSpec, resolve
+from jury_events import Panel
+from jury_providers import (
+    Endpoint,
+    Endpoints,
+    Prices,
+    SettingNotTaken,
+    check_storage_prices,
+    load_prices,
+    with_carriage,
+)
+from jury_providers.prices import Price
 
 TODAY = date(2026, 11, 1)
 FLASH = "google/gemini-3.8-flash"

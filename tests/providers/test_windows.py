@@ -3,10 +3,10 @@
 import pytest
 from pydantic import ValidationError
 
-from jury_judge.panels.files import load_panel
+from jury_judge import load_panel
+from jury_providers import Endpoint, known_window
 from jury_providers.catalogue import ModelLengths, model_lengths
-from jury_providers.endpoints import Endpoint
-from jury_providers.windows import known_window, smallest_window
+from jury_providers.windows import smallest_window
 from support.debate_harness import a_panel
 
 OWN = Endpoint(protocol="openai", base_url="http://127.0.0.1:8000/v1")

@@ -1,6 +1,6 @@
 """Batches of simulated models: a server whose clock is moved, and clients of its four protocols."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,27 +10,23 @@ from typing import Any, NamedTuple
 from jury_events import CallSettings
 from jury_providers import (
     NO_FAULTS,
+    ApiProtocol,
     BatchLine,
     BatchScript,
     BatchState,
     BatchStatus,
-    GoogleGenerate,
     ModelRequest,
     PreparedBatch,
     ProviderConnection,
     Script,
     SdkAdapter,
+    SdkBatches,
     Simulation,
     SubmittedBatch,
+    adapter_of,
+    batches_of,
     simulation_server,
 )
-from jury_providers.batches.anthropic_batches import AnthropicBatches
-from jury_providers.batches.google_batches import GoogleBatches
-from jury_providers.batches.openai_batches import chat_batches, responses_batches
-from jury_providers.batches.sdk_batches import SdkBatches
-from jury_providers.sdk.anthropic_messages import AnthropicMessages
-from jury_providers.sdk.openai_chat import OpenAIChat
-from jury_providers.sdk.openai_responses import OpenAIResponses
 from support.dialects import MESSAGES, SCHEMA
 
 START = 1_795_600_000.0
@@ -41,22 +37,28 @@ KEY = "sk-test-acme-0123456789.1"
 
 
 class BatchProtocol(NamedTuple):
-    """One protocol: its batches, its live adapter, its path at the server, and a model."""
+    """One protocol: its path at the server, and a model."""
 
-    name: str
-    batches: Callable[[ProviderConnection], SdkBatches]
-    live: type[SdkAdapter]
+    name: ApiProtocol
     base: str
     model: str
+
+    def batches(self, connection: ProviderConnection) -> SdkBatches:
+        """The client of a connection's batches."""
+        return batches_of(self.name, connection)
+
+    def live(self, connection: ProviderConnection) -> SdkAdapter:
+        """The client of a connection's live calls."""
+        return adapter_of(self.name, connection)
 
 
 PROTOCOLS: Mapping[str, BatchProtocol] = {
     one.name: one
     for one in (
-        BatchProtocol("openai", chat_batches, OpenAIChat, "/v1", "gpt-6-sol"),
-        BatchProtocol("openai-responses", responses_batches, OpenAIResponses, "/v1", "gpt-6-sol"),
-        BatchProtocol("anthropic", AnthropicBatches, AnthropicMessages, "", "claude-haiku-5-5"),
-        BatchProtocol("google", GoogleBatches, GoogleGenerate, "", "gemini-3.8-flash"),
+        BatchProtocol("openai", "/v1", "gpt-6-sol"),
+        BatchProtocol("openai-responses", "/v1", "gpt-6-sol"),
+        BatchProtocol("anthropic", "", "claude-haiku-5-5"),
+        BatchProtocol("google", "", "gemini-3.8-flash"),
     )
 }
 

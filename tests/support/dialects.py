@@ -5,10 +5,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jury_events import CallSettings
-from jury_providers import GoogleGenerate, ModelMessage, ModelRequest, OfferedTool, ProviderConnection, SdkAdapter
-from jury_providers.sdk.anthropic_messages import AnthropicMessages
-from jury_providers.sdk.openai_chat import OpenAIChat
-from jury_providers.sdk.openai_responses import OpenAIResponses
+from jury_providers import (
+    ApiProtocol,
+    ModelMessage,
+    ModelRequest,
+    OfferedTool,
+    ProviderConnection,
+    SdkAdapter,
+    adapter_of,
+)
 from support.canned_server import Canned, CannedServer, events
 
 SCHEMA: dict[str, Any] = {
@@ -32,12 +37,15 @@ class Dialect(NamedTuple):
     `finishes` are its words for: it is done, it was cut off, it was filtered.
     """
 
-    name: str
-    make: type[SdkAdapter]
+    name: ApiProtocol
     base: str
     finishes: tuple[str, str, str]
     reply: Callable[[str, str, Calls], dict[str, Any]]
     stream: Callable[[str, str, Calls], list[Any]]
+
+    def make(self, connection: ProviderConnection) -> SdkAdapter:
+        """The adapter of a connection."""
+        return adapter_of(self.name, connection)
 
     def adapter(self, server: CannedServer, key: str | None = "sk-test-key-0123456789") -> SdkAdapter:
         """An adapter that reaches `server`."""
@@ -231,17 +239,14 @@ def _google_stream(text: str, finish: str, calls: Calls) -> list[Any]:
     return [*said, {"candidates": [{"finishReason": finish, "index": 0}], **_GOOGLE_REST}]
 
 
-CHAT = Dialect("openai", OpenAIChat, "/v1", ("stop", "length", "content_filter"), _chat, _chat_stream)
+CHAT = Dialect("openai", "/v1", ("stop", "length", "content_filter"), _chat, _chat_stream)
 RESPONSES = Dialect(
     "openai-responses",
-    OpenAIResponses,
     "/v1",
     ("completed", "max_output_tokens", "content_filter"),
     _responses,
     _responses_stream,
 )
-ANTHROPIC = Dialect(
-    "anthropic", AnthropicMessages, "", ("end_turn", "max_tokens", "refusal"), _messages, _messages_stream
-)
-GOOGLE = Dialect("google", GoogleGenerate, "", ("STOP", "MAX_TOKENS", "SAFETY"), _google, _google_stream)
+ANTHROPIC = Dialect("anthropic", "", ("end_turn", "max_tokens", "refusal"), _messages, _messages_stream)
+GOOGLE = Dialect("google", "", ("STOP", "MAX_TOKENS", "SAFETY"), _google, _google_stream)
 DIALECTS = (CHAT, RESPONSES, ANTHROPIC, GOOGLE)

@@ -1,16 +1,26 @@
 """Which providers have batches, and their clients; each is imported only by a process that uses it."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import cast
+from typing import TYPE_CHECKING
 
 from jury_providers.batches.provider import BatchProvider
 from jury_providers.clouds import CLOUDS
-from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, Endpoint, Endpoints, connection_of
+from jury_providers.endpoints import (
+    PROTOCOL_DEFAULTS,
+    ApiProtocol,
+    Endpoint,
+    Endpoints,
+    ProviderConnection,
+    connection_of,
+)
 from jury_providers.errors import ProviderError
 from jury_providers.registry import NO_ENDPOINTS, SIMULATED, protocol_of
+
+if TYPE_CHECKING:
+    from jury_providers.batches.sdk_batches import SdkBatches
 
 _MODULES: Mapping[ApiProtocol, tuple[str, str]] = MappingProxyType(
     {
@@ -63,9 +73,14 @@ def batch_provider(name: str, endpoints: Endpoints = NO_ENDPOINTS) -> BatchProvi
     endpoint = endpoints.get(name, Endpoint())
     protocol = protocol_of(name, endpoint)
     assert protocol is not None
+    return batches_of(protocol, connection_of(name, protocol, endpoint, os.environ))
+
+
+def batches_of(protocol: ApiProtocol, connection: ProviderConnection) -> "SdkBatches":
+    """A new client of the batches of a connection, in this protocol."""
     module, maker = _MODULES[protocol]
-    make = cast("Callable[[object], BatchProvider]", getattr(import_module(module), maker))
-    return make(connection_of(name, protocol, endpoint, os.environ))
+    made: SdkBatches = getattr(import_module(module), maker)(connection)
+    return made
 
 
 def _leads_to_provider(protocol: ApiProtocol, endpoint: Endpoint) -> bool:

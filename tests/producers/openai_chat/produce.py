@@ -1,43 +1,12 @@
 """The OpenAI SDK, chat completions: what a program keeps that logs each request with its response."""
 
-import base64
 from typing import Any
 
 from openai import OpenAI
 
+from chat_story import MODEL, TOOL_LIST, user_message
 from model_server import ModelServer
-from story import (
-    DESCRIPTIONS,
-    STORY,
-    SYSTEM,
-    TOOLS,
-    Produced,
-    ToolFailed,
-    Turn,
-    case,
-    run_tool,
-    standard_pieces,
-    target_folder,
-)
-
-MODEL = "gpt-5-mini"
-PARAMETERS = {"type": "object", "properties": {"order": {"type": "string"}}}
-TOOL_LIST: list[Any] = [
-    {
-        "type": "function",
-        "function": {"name": tool.name, "description": DESCRIPTIONS[tool.name], "parameters": PARAMETERS},
-    }
-    for tool in TOOLS
-]
-
-
-def user_message(turn: Turn) -> dict[str, Any]:
-    """A text, or a text and a picture."""
-    if turn.picture is None:
-        return {"role": "user", "content": turn.user}
-    url = "data:image/png;base64," + base64.b64encode(turn.picture).decode()
-    picture = {"type": "image_url", "image_url": {"url": url}}
-    return {"role": "user", "content": [{"type": "text", "text": turn.user}, picture]}
+from story import STORY, SYSTEM, Produced, ToolFailed, case, run_tool, standard_pieces, target_folder
 
 
 def answered(client: OpenAI, messages: list[Any], *, stream: bool) -> dict[str, Any]:

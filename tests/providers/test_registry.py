@@ -1,0 +1,117 @@
+"""Providers by name, and what is said before the first call of those that cannot be asked."""
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury_debate import PanelSpec, resolve
+from jury_events import Panel
+from jury_providers import (
+    BadVariable,
+    Endpoint,
+    KeyMissing,
+    Script,
+    SimulatedProvider,
+    UnknownProvider,
+    check_models,
+    connection_of,
+    known_providers,
+    provider_factory,
+)
+
+
+def a_panel(**spec: Any) -> Panel:
+    return resolve(PanelSpec.model_validate(spec)).panel
+
+
+CLAUDE = a_panel(preset="independent", seats=[{"model": "claude-haiku-5-5"}])
+
+
+def test_the_simulated_provider_is_known_and_made_by_its_name_in_any_process() -> None:
+    provider = pickle.loads(pickle.dumps(provider_factory(Script(latency=0.5))))("simulated")
+
+    assert "simulated" in known_providers()
+    assert isinstance(provider, SimulatedProvider)
+    assert (True, None) == (provider.simulated, provider.max_in_flight)
+    check_models(a_panel())
+
+
+def test_a_model_without_a_provider_is_named_with_its_seat() -> None:
+    with pytest.raises(UnknownProvider, match=r"there is no provider 'acme'; the providers: .*simulated"):
+        provider_factory(Script())("acme")
+    for said, spec in {
+        "seat one: model 'acme/m1' needs the provider 'acme'": {"seats": [{"model": "acme/m1", "juror_id": "one"}]},
+        "seat one: model 'acme/m2'": {
+            "seats": [{"model": "simulated/juror", "juror_id": "one", "fallbacks": ["acme/m2"]}]
+        },
+        "the final judge: model 'acme/m3'": {"final": {"judge": {"model": "acme/m3"}}},
+    }.items():
+        with pytest.raises(UnknownProvider, match=said):
+            check_models(a_panel(**spec))
+
+
+def test_a_model_without_a_key_is_named_with_the_remedy() -> None:
+    panel = a_panel(preset="independent", seats=[{"model": "gemini-3.5-flash-lite", "fallbacks": ["claude-haiku-5-5"]}])
+
+    with pytest.raises(KeyMissing, match=r"set ANTHROPIC_API_KEY, or write other fallbacks, \[\] for none"):
+        check_models(panel, {}, {"GEMINI_API_KEY": "k"})
+    with pytest.raises(KeyMissing, match=r"set GOOGLE_API_KEY or GEMINI_API_KEY$"):
+        check_models(panel, {}, {"ANTHROPIC_API_KEY": "k"})
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("ANTHROPIC_API_KEY", "canary\nsecond", "ANTHROPIC_API_KEY: contains a space, a line break"),
+        ("ANTHROPIC_API_KEY", "canaryあ", "ANTHROPIC_API_KEY: contains a space, a line break"),
+        ("ANTHROPIC_BASE_URL", "canary:8500", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
+        ("ANTHROPIC_BASE_URL", "http://canary:99999", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
+        ("ANTHROPIC_BASE_URL", "http://canary/\x1b[2J", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
+    ],
+)
+def test_an_invalid_variable_is_named_without_its_value(variable: str, value: str, says: str) -> None:
+    with pytest.raises(BadVariable) as refused:
+        check_models(CLAUDE, {}, {"ANTHROPIC_API_KEY": "k", variable: value})
+
+    assert str(refused.value).startswith(says)
+    assert "canary" not in str(refused.value)
+
+
+def test_a_key_may_be_in_a_file_that_a_variable_names(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    named = {"ANTHROPIC_API_KEY_FILE": str(path)}
+    for content, said in {
+        None: "the file cannot be read (No such file",
+        b" \n": "the file is empty",
+        b"\xff": "the file is no text",
+        b"canary second": "contains a space",
+    }.items():
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(BadVariable) as refused:
+            check_models(CLAUDE, {}, named)
+        assert f"ANTHROPIC_API_KEY_FILE: {said}" in str(refused.value)
+    path.write_text("canary\n")
+    check_models(CLAUDE, {}, named)
+
+    assert "canary" == connection_of("anthropic", "anthropic", Endpoint(), named).key
+    assert "other" == connection_of("anthropic", "anthropic", Endpoint(), named | {"ANTHROPIC_API_KEY": "other"}).key
+
+
+def test_the_registry_imports_no_sdk_and_an_adapter_only_its_own() -> None:
+    program = """
+import sys
+def sdks():
+    return sorted({"openai", "anthropic", "google.genai"} & set(sys.modules))
+from jury_providers import provider_factory
+print(sdks())
+provider_factory()("openai")
+print(sdks())
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+    assert ["[]", "['openai']"] == said.splitlines()
