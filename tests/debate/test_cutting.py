@@ -79,7 +79,7 @@ def test_a_cut_is_inside_a_line_only_behind_its_sign_and_where_it_is_too_long(
 
 @pytest.mark.parametrize("text", ["a\u200b" * 2000, ("e\u0301" * 700) * 3, "か\u3099" * 900])
 def test_written_out_characters_and_letters_with_marks_stay_whole(text: str) -> None:
-    for part in parts_of(shown([text]), 301)[1:]:
+    for part in (one for size in range(290, 310) for one in parts_of(shown([text]), size)[1:]):
         assert not unicodedata.combining(part.decode()[0])
         assert part.decode().count("⟨") == part.decode().count("⟩")
 

@@ -1,5 +1,7 @@
 """What failing verdicts count whose quotations do not stand where they say."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -28,7 +30,10 @@ FAIL, BARE = Says("unsafe_fail", 20.0, evidence=SUPPORTED), Says("unsafe_fail", 
 """A failing verdict with a quotation that stands there, and one without."""
 
 
-def a_debate(*says: Says, unsupported: str | None = None, **spec: Any) -> DebateHarness:
+def a_debate(
+    *says: Says, unsupported: str | None = None, later: Mapping[str, Says] = MappingProxyType({}), **spec: Any
+) -> DebateHarness:
+    """The seats are j0, j1, …; `later`: what they say in rounds, where that is something else."""
     ids = [f"j{number}" for number in range(len(says))]
     answers = {} if unsupported is None else {"unsupported": unsupported}
     settings = {
@@ -41,7 +46,9 @@ def a_debate(*says: Says, unsupported: str | None = None, **spec: Any) -> Debate
     answered = dict(zip(ids, says, strict=True))
 
     def script(step: Step, _call: object) -> Says:
-        return Says("safe_pass", 80.0) if step.juror_id is None else answered[step.juror_id]
+        if step.juror_id is None:
+            return Says("safe_pass", 80.0)
+        return (later if step.round else answered).get(step.juror_id, answered[step.juror_id])
 
     return DebateHarness(panel, script, prompts=2).run()
 
@@ -86,7 +93,16 @@ def test_a_weighted_average(unsupported: str, mean: float) -> None:
     assert mean == pytest.approx(judgment(a_debate(BARE, PASS, unsupported=unsupported, final=final)).mean, abs=1e-3)
 
 
-def test_an_abstention_does_not_count_towards_quorum_and_no_earlier_evaluation_stands_in() -> None:
+def test_an_earlier_evaluation_does_not_stand_in_for_one_without_support() -> None:
+    rounds = {"preset": "parallel-rounds", "discussion": {"max_rounds": 1, "always_discuss": True}}
+    final = {"method": "majority_vote", "quorum": 1}
+    found = judgment(a_debate(FAIL, PASS, PASS, unsupported="abstain", later={"j0": BARE}, final=final, **rounds))
+
+    assert ["abstained", "own", "own"] == [vote.kind for vote in found.votes]
+    assert Verdict.SAFE_PASS is found.verdict
+
+
+def test_an_abstention_does_not_count_towards_quorum() -> None:
     found = judgment(a_debate(BARE, BARE, PASS, unsupported="abstain"))
 
     assert ["abstained", "abstained", "own"] == [vote.kind for vote in found.votes]
