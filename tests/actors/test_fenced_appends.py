@@ -1,6 +1,7 @@
 """What coordinators write to debates carries their epoch: the store can refuse one that another took over."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from jury_store import Append, Appended, StoreError
 from support.runtime_harness import KeptStore, Run, a_case_with_records, completed
@@ -14,12 +15,12 @@ class EpochsSeen(KeptStore):
         self.epochs: set[int | None] = set()
         self.unversioned: list[str] = []
 
-    def append(self, requests: Sequence[Append]) -> list[Appended | StoreError]:
+    def append(self, requests: Sequence[Append], **options: Any) -> list[Appended | StoreError]:
         for one in requests:
             if one.stream.startswith("debate/"):
                 self.epochs.add(one.epoch)
                 self.unversioned += [one.stream] if one.expected_version is None else []
-        return super().append(requests)
+        return super().append(requests, **options)
 
 
 async def test_every_append_to_a_debate_carries_the_epoch_that_was_drawn_and_the_version_that_it_follows() -> None:
