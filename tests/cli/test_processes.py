@@ -117,7 +117,7 @@ def test_a_run_whose_reader_goes_away_stops_and_can_be_resumed(jury):
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
-@pytest.mark.parametrize("command", [("list",), ("show", "r1~leak"), ("list", "--json")])
+@pytest.mark.parametrize("command", [("list",), ("show", "r1~leak"), ("list", "--json"), ("verify", "--all")])
 def test_output_that_cannot_be_written_is_one_line_and_exit_4(judged, command):
     with FULL.open("wb") as full:
         outcome = ended(judged.start(*command, stdout=full))
