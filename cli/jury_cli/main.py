@@ -183,6 +183,8 @@ def _run() -> Exit:
         return Exit.INTERRUPTED
     except _SystemRefused as refused:
         return _refused_by_system(refused.error)
+    except OSError as error:  # of help and of the version, which click prints before it calls a command
+        return _refused_by_system(error)
     except JuryError as error:
         _say(f"jury: {error}", error)
         return code_of(error)

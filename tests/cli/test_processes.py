@@ -117,8 +117,10 @@ def test_a_run_whose_reader_goes_away_stops_and_can_be_resumed(jury):
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
-@pytest.mark.parametrize("command", [("list",), ("show", "r1~leak"), ("list", "--json")])
-def test_output_that_cannot_be_written_is_one_line_and_exit_4(judged, command):
+@pytest.mark.parametrize("buffered", [True, False], ids=["buffered", "unbuffered"])
+@pytest.mark.parametrize("command", [("list", "--json"), ("--version",)])
+def test_output_that_cannot_be_written_is_one_line_and_exit_4(judged, monkeypatch, command, buffered):
+    monkeypatch.setenv("PYTHONUNBUFFERED", "" if buffered else "1")
     with FULL.open("wb") as full:
         outcome = ended(judged.start(*command, stdout=full))
 

@@ -172,7 +172,7 @@ def test_a_runaway_pattern_is_stopped_and_named(tmp_path, monkeypatch):
         rules.case(Case.model_validate_json(a_case().model_dump_json().replace("Write", "a" * 5000)))
 
 
-@pytest.mark.parametrize("broken", [lambda text: text.missing, lambda text: None])
+@pytest.mark.parametrize("broken", [lambda text: text.missing, lambda text: None, int])
 def test_a_failing_redactor_is_named_without_its_message(broken):
     with pytest.raises(CaseFileError) as caught:
         Redaction((RedactionRule("panel.yaml: redact.3", broken),)).case(a_case())
