@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_store.seals.note import read_checkpoint
+from jury_store import read_checkpoint
 from support.command_line import CommandLine
 from support.loopback import Reply, served
 from support.time_stamping import Authority

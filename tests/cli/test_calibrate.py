@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jury_cases.examples import example_path
+from jury_cases import example_path
 from support.command_line import CommandLine
 from support.reference_data import FOLDER, needs_reference_data
 from support.vote_rows import table_of
@@ -80,7 +80,7 @@ def rewritten(jury: CommandLine, old: str, new: str) -> Path:
 
 def with_threshold(jury: CommandLine, threshold: float, name: str) -> str:
     """The calibration as if its only level were another one, with the digest that belongs to it."""
-    from jury_judge.panels.calibration_files import calibration_bytes
+    from jury_judge import calibration_bytes
 
     content = json.loads((jury.folder / "cal.json").read_bytes())
     (candidate,) = content["certificate"]["candidates"]
@@ -104,7 +104,7 @@ def test_a_verdict_that_is_not_accepted_needs_review(calibrated: CommandLine) ->
     with_threshold(calibrated, 1.0, "cal.json")
     content = json.loads((calibrated.folder / "cal.json").read_bytes())
     signal = {"kind": "isotonic", "shares": [1.0], "chances": [0.9]}
-    from jury_judge.panels.calibration_files import calibration_bytes
+    from jury_judge import calibration_bytes
 
     del content["digest"]
     (calibrated.folder / "cal.json").write_bytes(calibration_bytes({**content, "signal": signal}))
@@ -126,7 +126,7 @@ def test_a_file_with_another_digit_is_refused(calibrated: CommandLine) -> None:
 
 
 def test_a_threshold_that_its_certificate_contradicts_is_refused_under_a_new_digest(calibrated: CommandLine) -> None:
-    from jury_judge.panels.calibration_files import calibration_bytes
+    from jury_judge import calibration_bytes
 
     content = json.loads((calibrated.folder / "cal.json").read_bytes())
     del content["digest"]
@@ -195,7 +195,7 @@ def test_a_forged_signature_is_refused_under_its_key(signed: CommandLine) -> Non
 
 
 def test_a_calibration_that_contradicts_itself_is_not_signed(signed: CommandLine) -> None:
-    from jury_judge.panels.calibration_files import calibration_bytes
+    from jury_judge import calibration_bytes
 
     content = json.loads((signed.folder / "cal.json").read_bytes())
     rest = {key: value for key, value in content.items() if key not in {"digest", "note"}}

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from jury_cases.examples import example_path
+from jury_cases import example_path
 from support.command_line import CommandLine
 from support.reference_data import FOLDER, needs_reference_data
 

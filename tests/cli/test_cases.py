@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from jury_debate.prompts_v2.line_marks import SIGN_PATTERN
+from jury_debate import SIGN_PATTERN
 from support.command_line import CommandLine
 from support.foreign_rows import PNG, PNG_URL
 

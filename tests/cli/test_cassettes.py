@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_store.opening import open_store
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import SealKey
+from jury_store import Sealer, SealKey, open_store
 from support.command_line import CommandLine
 from support.unguarded import unguarded
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_cli.main import COMMANDS
+from jury_cli import COMMANDS
 
 BIN = Path(sys.executable).parent
 

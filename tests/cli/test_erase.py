@@ -67,7 +67,7 @@ def test_a_second_call_reports_that_nothing_was_left(own):
 
 
 def test_a_reader_that_keeps_the_texts_in_the_file_is_reported_and_the_same_command_finishes(own, monkeypatch):
-    from jury_store.sql_store import SqlEventStore
+    from jury_store import SqlEventStore
 
     scrub = SqlEventStore.scrub
     monkeypatch.setattr(SqlEventStore, "scrub", lambda store, _wait=30.0: scrub(store, 0))

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from jury_judge.sessions import prepared_run
-from jury_store.sqlite_lock import SqliteLock
+from jury_store import SqliteLock
 
 GOOD = {"id": "a", "question": "q", "response": "a"}
 

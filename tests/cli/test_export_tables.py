@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis.ballots import check
-from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
+from jury_analysis import LABELS as LABEL_SCHEMA
+from jury_analysis import check
 from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS
 from jury_judge.tables.export_schemas import BALLOTS, CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
 from support.command_line import CommandLine

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jury_store.opening import open_store
+from jury_store import open_store
 from support.command_line import JURY, CommandLine
 from support.packages import install, write_package
 from support.waiting import eventually

@@ -12,9 +12,8 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from jury_analysis.gate import GateOptions
-from jury_analysis.pairing import PairedOptions
-from jury_judge.records.records import Records
+from jury_analysis import GateOptions, PairedOptions
+from jury_judge import Records
 from support.command_line import CommandLine, environment
 from support.reference_data import FOLDER, needs_reference_data, reference
 from support.vote_rows import Row, table_of, write_csv, write_jsonl

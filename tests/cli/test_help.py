@@ -8,13 +8,13 @@ from typing import get_args
 import click
 import pytest
 
+from jury_cli import COMMANDS
 from jury_cli.help_pages import with_help_pages
 from jury_cli.list_options import SORTS, STATUSES
-from jury_cli.main import COMMANDS
 from jury_cli.main import jury as jury_commands
 from jury_cli.options import PRESETS
 from jury_debate import presets
-from jury_events.debate_status import DebateStatus
+from jury_events import DebateStatus
 from jury_store import list_order
 
 _PROBE = """

@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.writing import write_cassette
-from jury_store.opening import open_store
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import SealKey
+from jury_replay import read_cassette, write_cassette
+from jury_store import Sealer, SealKey, open_store
 from support.command_line import CommandLine
 
 KEY = SealKey("example.com/jury", bytes(32))

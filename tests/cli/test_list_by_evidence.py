@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.errors import BadCondition
+from jury_events import BadCondition
 from jury_judge import Records
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
+from jury_migrations import upgrade
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.evidence_lists import CHOSEN, store_quoting_debates
 

@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
-from jury_events.envelope import NewEvent
-from jury_events.verdict import Verdict
-from jury_migrations.upgrading import upgrade
-from jury_store.event_store import Append
-from jury_store.opening import open_store
+from jury_events import NewEvent, Verdict
+from jury_migrations import upgrade
+from jury_store import Append, open_store
 from support.command_line import CommandLine, Outcome
 from support.debates import DebateScript
 

@@ -9,12 +9,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from jury_events.installation import install_line
-from jury_events.outcome import CallOutcome
-from jury_migrations.upgrading import upgrade
-from jury_providers.provider import ModelReply, ModelRequest
-from jury_providers.simulated.provider import SimulatedProvider
-from jury_store.opening import open_store
+from jury_events import CallOutcome, install_line
+from jury_migrations import upgrade
+from jury_providers import ModelReply, ModelRequest, SimulatedProvider
+from jury_store import open_store
 from support.batch_double import BatchAccountDouble
 from support.command_line import CommandLine
 from support.nights import Night

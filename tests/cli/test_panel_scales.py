@@ -2,9 +2,9 @@
 
 import pytest
 
-from jury_debate.panel_spec import read_spec, resolve
-from jury_events.bundled_scales import BUNDLED_SCALES, scale_digest
-from jury_judge.panels.strict_yaml import read_yaml
+from jury_debate import read_spec, resolve
+from jury_events import BUNDLED_SCALES, scale_digest
+from jury_judge import read_yaml
 
 SCALE = """\
 name: mine

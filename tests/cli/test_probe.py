@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from jury_debate.panel_spec import resolve
+from jury_debate import resolve
 from jury_judge.probes.probe_texts import probe_texts
+from jury_providers import Prompt
 from jury_providers.simulated.document import LINE_MARK
-from jury_providers.simulated.prompt import Prompt
 from support.biased_jurors import (
     Bias,
     first_speaker_follower,

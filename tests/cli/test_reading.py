@@ -7,8 +7,8 @@ import pytest
 
 from jury_cli.views.list_columns import COLUMNS
 from jury_judge.tables.export_schemas import DEBATES
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
+from jury_migrations import upgrade
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.writing import Writing
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.verdict import Verdict
-from jury_replay.cassettes.lines import SUFFIX
+from jury_events import Verdict
+from jury_replay import SUFFIX
 from support.command_line import CommandLine, environment
 from support.corpus import CORPUS
 from support.runtime_harness import Run

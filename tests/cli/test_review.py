@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from jury_judge.reviews.review_recorder import ReviewRecorder
-from jury_store.event_store import Append
-from jury_store.opening import open_store
-from jury_store.sqlite_lock import SqliteLock
+from jury_judge import ReviewRecorder
+from jury_store import Append, SqliteLock, open_store
 from support.command_line import CommandLine, Outcome
 from support.debates import DebateScript
 from support.keyboard import Keyboard

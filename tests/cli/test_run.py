@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jury_actors.coordinator import Coordinator
+from jury_actors import Coordinator
 from support.command_line import CommandLine
 from support.unguarded import unguarded
 

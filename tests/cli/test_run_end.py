@@ -6,15 +6,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from jury_cli import terminal
-from jury_cli.results import Results
+from jury_cli import Results, terminal
 from jury_cli.run_end import course, end_run, headline
 from jury_cli.terminal import ProgressDisplay
-from jury_judge.runs.spending import Spending
+from jury_judge import RunOutcome, Spending
 from jury_judge.sessions import run_session
-from jury_judge.sessions.run_session import RunOutcome
-from jury_views.reports.judged_case import judged_case
-from jury_views.reports.tally import Tally
+from jury_views import Tally, judged_case
 from support.command_line import CommandLine
 
 LABELLED = (
@@ -93,7 +90,7 @@ def test_the_spending_is_shown_during_a_run(jury, labelled, monkeypatch):
 
 
 def test_the_calls_and_their_cost_stand_in_the_progress(capsys):
-    from jury_actors.messages import Finished
+    from jury_actors import Finished
 
     progress = ProgressDisplay("r1", "plain")
     progress.begin(1, 0)
@@ -116,7 +113,7 @@ def test_spending_that_is_known_before_the_first_debate_begins_is_drawn_with_it(
 
 
 def test_the_stage_of_a_ladder_is_counted_beside_the_cases(capsys, monkeypatch):
-    from jury_actors.messages import Finished
+    from jury_actors import Finished
 
     monkeypatch.setattr(terminal, "_PLAIN_EVERY", 0.0)
     progress = ProgressDisplay("r1", "plain")

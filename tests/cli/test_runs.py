@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.codec import decode
-from jury_events.debate_events import DebateCancelled
+from jury_events import DebateCancelled, decode
 from jury_judge.running.cancelling import Cancelled, CancelWaits, cancel_run
-from jury_store.locked_file import LockedFile
-from jury_store.opening import open_store
-from jury_store.run_registry import holder_fields, registry_folder, run_file
+from jury_store import LockedFile, holder_fields, open_store, registry_folder, run_file
 from support.command_line import CommandLine
 from support.waiting import eventually
 

@@ -2,12 +2,10 @@
 
 import pytest
 
-from jury_cases.omissions import OmissionReport
-from jury_judge.runs.case_fit import CaseFit
-from jury_judge.runs.preflight import PreflightReport
+from jury_cases import OmissionReport
+from jury_judge import CaseFit, PreflightReport, RuntimeSettings
 from jury_judge.runs.runtime_choice import RAY_FROM, RAY_FROM_READ, in_process_for
-from jury_judge.settings.runtime import RuntimeSettings
-from jury_store.debate_rows import RunRow
+from jury_store import RunRow
 from support.runtime_harness import a_resolved
 
 NOTHING = OmissionReport(images_seen=True, blind=[])

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from jury_store.seals.merkle import is_consistent, is_included
-from jury_store.seals.note import read_checkpoint
+from jury_store import is_consistent, is_included, read_checkpoint
 from support.command_line import CommandLine
 from support.unguarded import unguarded
 

@@ -7,8 +7,8 @@ import socket
 import httpx2
 import pytest
 
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
+from jury_migrations import upgrade
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.served import CASE, line, started, url_in
 from support.writing import Writing

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
+from jury_migrations import upgrade
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.evidence_debate import EvidenceDebate
 from support.pages import keep

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge.panels.strict_yaml import read_yaml
-from jury_providers.simulated.script import WireScript
+from jury_judge import read_yaml
+from jury_providers import WireScript
 from support.command_line import Outcome
 
 ASKED = {"model": "gpt-4o", "messages": [{"role": "user", "content": "The ballot is abcdefgh234567zz. Grass."}]}

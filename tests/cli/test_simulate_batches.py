@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from jury_judge.panels.strict_yaml import read_yaml
-from jury_judge.simulation import SimulationSettings
-from jury_providers.simulated.http.batches.script import CALL_FAULTS, CALLS, JOB_FAULTS
+from jury_judge import SimulationSettings, read_yaml
+from jury_providers import CALLS
+from jury_providers.simulated.http.batches.script import CALL_FAULTS, JOB_FAULTS
 from support.command_line import CommandLine
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "simulate.md").read_text().partition("\n## Batches\n")[2]

@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis.ballots import SCHEMA
-from jury_events.installation import install_line
+from jury_analysis import SCHEMA
+from jury_events import install_line
 from support.command_line import CommandLine, environment
 from support.reference_data import FOLDER, needs_reference_data
 from support.vote_rows import (

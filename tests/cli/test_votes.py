@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis.ballots import MESSAGES, SCHEMA
+from jury_analysis import MESSAGES, SCHEMA
 from support.command_line import CommandLine
 from support.vote_rows import Row, long_rows, table_of, write_csv, write_jsonl
 
