@@ -20,7 +20,7 @@ from jury_store import MemoryEventStore
 from jury_web import AccessPolicy, create_app, page_routes
 from jury_web.api import debates, exchanges, live, reviews, runs, submissions
 
-PAGE = (Path(__file__).parent.parent / "docs" / "python-api.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "python-api.md").read_text(encoding="utf-8")
 SECTION = PAGE[PAGE.index("## Command, method, HTTP") :]
 NONE = "none: "
 REASON = 5
