@@ -274,13 +274,6 @@ def test_regress_sees_a_changed_threshold(calibrated: CommandLine) -> None:
     assert "+ 0.666666667" in changed.out
 
 
-def test_too_few_labels_are_refused_with_the_number(base: CommandLine) -> None:
-    found = calibrate(base, "--risk", "0.02")
-
-    assert 2 == found.code
-    assert "60 labels to certify on are too few: a risk of 0.02 with confidence 0.9 takes 114 at least" in found.err
-
-
 def test_without_a_threshold_nothing_is_written(base: CommandLine) -> None:
     labels = labelled(base, 50)
     found = base("calibrate", "--run", "base", "--labels", labels, "--include-simulated", "-o", "cal.json")
@@ -307,24 +300,6 @@ def test_named_parts_are_lists_of_cases(base: CommandLine) -> None:
     assert (50, 10) == (report["parts"]["certify"]["labelled"], report["test"]["units"])
     assert 2 == refused.code
     assert "case 'c49' is in the parts certify and test" in refused.err
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--risk", "0"], "0 is not between 0 and 1"),
-        (["--confidence", "1"], "1 is not between 0 and 1"),
-        (["--split", "50/50"], "as 40/40/20"),
-        (["--split", "40/40/20", "--test", "x"], "give one or the other"),
-        (["--certify", "none"], "there is no such list of cases"),
-        (["--signal", "weights", "--split", "0/100/0"], "name cases with --fit"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused(base: CommandLine, options: list[str], said: str) -> None:
-    found = calibrate(base, *options)
-
-    assert 2 == found.code
-    assert said in found.err
 
 
 def page_commands() -> list[list[str]]:

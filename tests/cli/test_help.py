@@ -58,23 +58,6 @@ def test_without_a_command_help_is_shown_and_it_is_a_usage_error(jury):
     assert outcome.err.startswith("Usage: jury")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "meant"), [(["runn"], "run"), (["rescor"], "rescore"), (["db", "upgrad"], "'upgrade'")]
-)
-def test_a_command_that_was_meant_is_named(jury, arguments, meant):
-    outcome = jury(*arguments)
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert f"id you mean {meant}?" in outcome.err
-
-
-def test_an_unknown_command_is_one_line(jury):
-    outcome = jury("judge")
-
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "jury: there is no command 'judge'; see jury --help\n"
-
-
 def test_the_version_is_printed(jury):
     outcome = jury("--version")
 

@@ -1,6 +1,5 @@
 """An imported debate did not run here: no run counts it, and every list marks it."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -162,11 +161,3 @@ def test_verification_lists_what_it_did_not_read(jury, origin):
 
     assert (outcome.code, "1 debate in quarantine: hashed, and not read" in outcome.out) == (0, True)
     assert jury("verify", "--all", "--json").json["quarantined"] == 1
-
-
-def test_who_sets_aside_and_why_is_asked_for(jury, origin):
-    assert jury("import", str(origin / "bare")).code == 0
-
-    assert jury("db", "quarantine", "r1~leak").code == 2
-    assert jury("db", "quarantine", "r1~nobody", "--by", "ops", "--reason", "x").code == 2
-    assert json.loads(jury("list", "--quarantined", "--json").out) == []

@@ -52,30 +52,6 @@ def test_other_commands_on_recorded_debates(quoted: CommandLine) -> None:
     assert {"split"} == {row["debate_id"] for row in rows}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("evidence=found", "evidence is one of verified, normalised, elsewhere, not_found, none"),
-        ("decisive!=maybe", "decisive is one of agree, disagree, none"),
-        ("evidense=verified", "did you mean evidence?"),
-        ("evidence=", "names no value"),
-    ],
-)
-def test_a_condition_that_cannot_hold_is_refused(quoted: CommandLine, text: str, message: str) -> None:
-    outcome = quoted("list", "--where", text)
-
-    assert 2 == outcome.code
-    assert message in outcome.err
-
-
-@pytest.mark.parametrize("command", [("cases", "cases.jsonl"), ("watch", "--all"), ("regress", "corpus")])
-def test_what_is_no_recorded_debate_has_no_such_field(quoted: CommandLine, command: tuple[str, ...]) -> None:
-    outcome = quoted(*command, "--where", "evidence=not_found")
-
-    assert 2 == outcome.code
-    assert "evidence is a field of recorded debates" in outcome.err
-
-
 async def test_records(quoted: CommandLine) -> None:
     async with Records(f"sqlite:///{quoted.folder / 'jury.db'}") as records:
         found = [row.debate_id async for row in records.debates(where=["evidence=verified", "decisive!=none"])]

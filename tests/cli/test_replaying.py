@@ -77,21 +77,6 @@ def test_debates_are_chosen_by_name_or_run(many: Path, debates: int) -> None:
     assert debates == jury("replay", "--run", "run", "--json").json["equal"]
 
 
-@pytest.mark.parametrize("arguments", [(), ("d1", "--all"), ("--run", "run", "--all")])
-def test_the_debates_to_replay_must_be_named_exactly_once(many: Path, arguments: tuple[str, ...]) -> None:
-    ended = CommandLine(many)("replay", *arguments)
-
-    assert (2, "") == (ended.code, ended.out)
-    assert "name debates, or a run with --run ID, or --all" in ended.err
-
-
-def test_an_unknown_debate_is_a_usage_error(many: Path) -> None:
-    ended = CommandLine(many)("replay", "none")
-
-    assert (2, "") == (ended.code, ended.out)
-    assert "there is no debate 'none' in this store" in ended.err
-
-
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     """A folder with three recorded debates."""
@@ -284,13 +269,6 @@ def test_pytest_reports_what_is_wrong_with_its_options(corpus: Path, arguments: 
 
     assert 4 == done.returncode
     assert said in done.stderr
-
-
-def test_a_run_that_is_not_there_is_no_run_that_replays(judged):
-    outcome = judged("replay", "--run", "nowhere")
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert "there is no debate of a run 'nowhere' in this store" in outcome.err
 
 
 @pytest.mark.full

@@ -217,14 +217,6 @@ def test_a_run_fails_on_conditions_and_prints_the_result_of_each(jury, labelled,
     assert outcome.err.count("fail if ") == len(conditions)
 
 
-def test_a_condition_that_cannot_be_read_is_refused_before_anything_is_judged(jury, labelled):
-    outcome = jury.run(labelled, "--fail-if", "unsafe_fial>2%")
-
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "--fail-if 'unsafe_fial>2%', character 1: 'unsafe_fial' is not a count" in outcome.err
-    assert not (jury.folder / "jury.db").exists()
-
-
 LOST = ("--panel", "independent", "--simulate", "unparseable=1")
 
 
@@ -293,16 +285,6 @@ def test_a_report_that_cannot_be_written_in_the_end_is_no_success(jury, labelled
 
     assert (outcome.code, len(outcome.lines)) == (4, 3)
     assert "reports/j.xml: cannot be written" in outcome.err
-
-
-def test_two_reports_in_one_file_are_refused_however_it_is_spelled(jury: CommandLine, cases: str) -> None:
-    (jury.folder / "link").symlink_to(jury.folder)
-
-    for spelling in ("x.md", "./x.md", str(jury.folder / "x.md"), "link/x.md"):
-        outcome = jury("run", cases, "--junit", "x.md", "--markdown", spelling)
-
-        assert (outcome.code, outcome.out) == (2, "")
-        assert "--junit and --markdown name the same file" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -91,15 +91,6 @@ def test_a_chosen_runtime_is_not_noted(jury, cases):
     assert "to run:" not in jury.run(cases).err
 
 
-@pytest.mark.parametrize("command", [("run", "cases.jsonl"), ("demo",), ("fork", "a~b", "--at", "1")])
-@pytest.mark.parametrize("options", [("--ray",), ("--ray-address", "127.0.0.1:1")])
-def test_both_places_at_once_are_refused(jury, cases, command, options):
-    outcome = jury(*command, "--in-process", *options)
-
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "--in-process does without Ray: leave out either it, or --ray and --ray-address" in outcome.err
-
-
 @pytest.mark.parametrize(
     ("said", "in_process"),
     [
