@@ -282,6 +282,16 @@ def test_recorded_prompts_are_shown_plain_or_as_they_were_sent(jury: CommandLine
     assert any(re.search(sent, message["text"], re.MULTILINE) for message in marked[0]["messages"])
 
 
+def test_a_step_that_was_not_asked_is_named_with_those_that_were(jury: CommandLine, mixed: str) -> None:
+    jury.run(mixed, "--run", "r", "--panel", "independent")
+
+    outcome = jury("show", "r~mail", "--prompts", "--step", "round-9/x")
+
+    assert (2, "") == (outcome.code, outcome.out)
+    # Jurors are asked at once: their order is by chance.
+    assert all(f"initial/{seat}" in outcome.err for seat in ("sim-policy", "sim-security", "sim-misuse"))
+
+
 def test_a_picture_that_is_too_large_is_not_shown(jury: CommandLine) -> None:
     large = base64.b64encode(PNG + bytes(4_000_000)).decode()
     row = json.loads(json.dumps(PICTURE))
