@@ -6,11 +6,11 @@ import pytest
 
 from jury_actors.errors import DetachedRunLost
 from jury_cases.labels import UnknownLabel
-from jury_events.errors import AlteredPart, JuryError, UnknownPart
-from jury_events.outcome import CallOutcome
-from jury_judge.errors import RunUnfinished, SettingsRefused
-from jury_providers.batches.failures import BatchUnavailable
-from jury_store.errors import StoreLocked, StoreMissing
+from jury_events import AlteredPart, JuryError, UnknownPart
+from jury_events import CallOutcome
+from jury_judge import RunUnfinished, SettingsRefused
+from jury_providers import BatchUnavailable
+from jury_store import StoreLocked, StoreMissing
 
 RAISED = [
     StoreLocked("another process writes to it"),

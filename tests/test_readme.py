@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge.panels.files import load_panel
-from jury_providers.simulated.http.server import simulation_server
+from jury_judge import load_panel
+from jury_providers import simulation_server
 from support.group_of_tests import COMMAND
 
 ROOT = Path(__file__).parent.parent
@@ -199,7 +199,7 @@ def test_the_examples_run_as_they_are(tmp_path: Path) -> None:
 
 
 def test_the_guides_name_every_command() -> None:
-    from jury_cli.main import COMMANDS
+    from jury_cli import COMMANDS
 
     shown = run(["--help"], ROOT).stdout
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from jury_store.opening import open_store
+from jury_store import open_store
 from support.command_line import CommandLine
 
 
@@ -155,20 +155,6 @@ def test_a_price_of_ones_own_makes_it_known(jury, cases, how):
     assert estimate.json["cost"]["likely"] > 0
 
 
-def test_a_file_of_prices_that_cannot_be_read_is_refused_at_the_start(jury, cases):
-    refused = jury.run(cases, "--prices", "nowhere.toml")
-
-    assert (refused.code, refused.out) == (2, "")
-    assert "nowhere.toml: there is no such price file" in refused.err
-
-
-@pytest.mark.parametrize(("flag", "value"), [("--max-cost", "-1"), ("--max-cost", "nan"), ("--max-calls", "1.5")])
-def test_a_budget_that_is_none_is_a_usage_error(jury, cases, flag, value):
-    refused = jury.run(cases, flag, value)
-
-    assert (refused.code, refused.out) == (2, "")
-
-
 @pytest.mark.parametrize(("outcome", "said"), [("authentication", "refuses the key"), ("quota", "quota is used up")])
 def test_a_refused_key_stops_the_run_early_and_once_mended_it_completes(jury, many, outcome, said):
     stopped = jury.run(many, "--run", "r1", "--jsonl", "--simulate", f"{outcome}=1", "--concurrency", "8")
@@ -252,6 +238,7 @@ def test_a_run_warns_of_cases_that_are_longer_than_a_window(jury):
     ) in ran.err.splitlines()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "options",
     [(), ("--panel", "adk-sequential"), ("--panel", "independent"), ("--language", "ja")],

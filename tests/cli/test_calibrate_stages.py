@@ -84,34 +84,6 @@ def test_a_test_part_is_drawn(jury: CommandLine) -> None:
     assert "certified on 140 labels in 140 clusters" in done.out
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--stages", "a,b;a,b,c"), "--stages accepts by outcome: promise --risk pass=0.1,fail=0.1"),
-        (("--risk", "pass=0.1"), "--risk by outcome is promised of ladders: add --stages"),
-        (("--stages", "a,b", "--risk", "pass=0.1"), "a ladder has 2 to 6 stages, parted by ;, not 1"),
-        (("--stages", "a,b;", "--risk", "pass=0.1"), "must be the stages of a ladder, parted by ;"),
-        (("--stages", "a;b", "--risk", "pass=0.1,pass=0.2"), "must be a share, as 0.05, or shares of a ladder"),
-        (("--stages", "a;b", "--risk", "good=0.1"), "must be a share, as 0.05, or shares of a ladder"),
-        (("--stages", "a;b", "--risk", "pass=1.5"), "1.5 is not between 0 and 1"),
-        (("--stages", "a;b", "--risk", "missed=0.1"), "promise --risk pass=…, fail=…, or both"),
-        (("--stages", "a;b", "--risk", "fail=0.1,missed=0.1"), "no pass is accepted without --risk pass=…"),
-        (("--stages", "a;b", "--risk", "pass=0.1", "--on", "false_pass"), "--on does not go with --stages"),
-        (("--stages", "a;b", "--risk", "pass=0.1", "--signal", "weights"), "--signal does not go with --stages"),
-        (("--stages", "a;b", "--risk", "pass=0.1", "--seats", "a,b"), "--seats does not go with --stages"),
-        (("--stages", "a;b", "--risk", "pass=0.1", "--split", "40/40/20"), "a ladder is not fitted"),
-        (("--stages", "a;z", "--risk", "pass=0.1"), "no debate has this seat"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(
-    jury: CommandLine, voted_folder: Path, options: tuple[str, ...], said: str
-) -> None:
-    done = jury("calibrate", str(voted_folder / "votes.parquet"), *options)
-
-    assert 2 == done.code
-    assert said in done.err
-
-
 @pytest.fixture(scope="module")
 def judged_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs `cheap` and `full` of the same 60 cases, in a folder that no test changes."""

@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from jury_cases.examples import example_path
+import pytest
+
+from jury_cases import example_path
 from support.command_line import CommandLine
 from support.reference_data import FOLDER, needs_reference_data
 
@@ -80,6 +82,7 @@ def test_votes_that_name_no_message_are_refused_in_one_line(jury: CommandLine) -
     assert "no vote names one: votes of files need a column decisive_message" in found.err
 
 
+@pytest.mark.full
 def test_a_panel_takes_it_says_so_and_replays_equal(jury: CommandLine) -> None:
     fails = json.loads(example_path("en").read_text(encoding="utf-8"))
     passes = {"question": "What is 2 + 2?", "response": "4"}

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_store.opening import open_store
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import SealKey
+from jury_store import Sealer, SealKey, open_store
 from support.command_line import CommandLine
 from support.unguarded import unguarded
 
@@ -92,22 +90,6 @@ def test_a_damaged_debate_is_not_written_and_the_others_are(own):
         "jury: debate r1~leak does not verify, so it is not exported: debate/r1~leak, event 2 "
     )
     assert len(files(own.folder / "corpus")) == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("none",), "there is no debate 'none'"),
-        (("--run", "r9"), "there is no debate of a run 'r9' in this store"),
-        ((), "name debates, or a run with --run ID, or --all"),
-        (("r1~leak", "-o", "cases.jsonl/x"), "cannot be written: Not a directory"),
-    ],
-)
-def test_a_debate_that_cannot_be_exported_is_reported(own, arguments, says):
-    outcome = own("export", *arguments)
-
-    assert outcome.code == 2
-    assert says in outcome.err
 
 
 def test_a_folder_goes_into_a_store_that_was_not_there(own):
@@ -206,19 +188,6 @@ def test_a_key_or_note_that_is_none_is_named(own, option, content, says):
 
     assert outcome.code == 2
     assert "given" in outcome.err
-    assert says in outcome.err
-
-
-@pytest.mark.parametrize(
-    ("paths", "says"),
-    [(("none",), "does not exist"), ((), "Missing argument"), (("empty",), "there is no cassette in")],
-)
-def test_there_must_be_something_to_import(own, paths, says):
-    (own.folder / "empty").mkdir()
-
-    outcome = own("import", *paths)
-
-    assert outcome.code == 2
     assert says in outcome.err
 
 

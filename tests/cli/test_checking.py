@@ -51,17 +51,6 @@ def test_a_deep_check_reports_that_it_replayed(judged):
     assert (report["replayed"], report["not_replayed"]) == (3, 0)
 
 
-@pytest.mark.parametrize("arguments", [(), ("--deep",), ("--json",)])
-def test_a_mistyped_debate_is_no_altered_one(judged, arguments):
-    outcome = judged("verify", "r1~leak", "r1~gone", *arguments)
-
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == (
-        "jury: there is no debate 'r1~gone' in this store; `jury list` lists the debates; "
-        "jury verify --all finds what was deleted whole\n"
-    )
-
-
 @pytest.mark.parametrize(
     "deleted",
     [
@@ -78,16 +67,6 @@ def test_a_debate_of_which_anything_is_left_is_an_altered_one(tampered, deleted)
         store.execute(f"DELETE FROM {rows}")
 
     assert jury("verify", "r1~leak").code == 5
-
-
-@pytest.mark.parametrize("arguments", [(), ("--all", "r1~leak")])
-def test_verify_wants_debates_or_all(judged, arguments):
-    outcome = judged("verify", *arguments)
-
-    assert (outcome.code, outcome.err) == (
-        2,
-        "jury verify: name the debates to check, or --all, or select with --where COND; see jury verify --help\n",
-    )
 
 
 def test_a_changed_byte_of_any_event_is_named(tampered):

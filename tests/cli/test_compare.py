@@ -82,24 +82,6 @@ def test_two_debates_as_data_and_as_a_page(two_runs: CommandLine) -> None:
     assert two_runs("compare", "r1~leak", "r2~leak", "--json").json["same_case"] is False
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("r1", "nix"), "'nix' is neither a debate nor a run of this store"),
-        (("r1", "r2~polite"), "r1 is a run and r2~polite is a debate; name two debates, or two runs"),
-        (("r1", "r2", "--kind", "debates"), "r1 is no debate, but a run"),
-        (("r1", "\x1b[31m"), "is neither a debate nor a run"),
-    ],
-)
-def test_debates_that_cannot_be_compared_are_reported(
-    two_runs: CommandLine, arguments: tuple[str, ...], said: str
-) -> None:
-    outcome = two_runs("compare", *arguments)
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert said in outcome.err
-
-
 def test_an_id_of_both_kinds_needs_the_kind(two_runs: CommandLine) -> None:
     for run in ("r1", "r2"):
         forked = two_runs("fork", f"{run}~polite", "--at", "1", "--as", run, "--in-process")
@@ -121,10 +103,3 @@ def test_events_are_listed_with_their_numbers_and_ids(two_runs: CommandLine) -> 
     completed = events[-1]
     assert ("completed", "debate_completed") == (completed["event_id"], completed["type"])
     assert re.fullmatch(r"safe_pass \d+/100 after \d rounds?: \w+", completed["said"])
-
-
-def test_events_of_a_debate_that_there_is_not(two_runs: CommandLine) -> None:
-    outcome = two_runs("show", "nope", "--events")
-
-    assert (2, True) == (outcome.code, "there is no debate 'nope'" in outcome.err)
-    assert 2 == two_runs("show", "r1~polite", "--events", "--full").code

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_cli.main import COMMANDS
+from jury_cli import COMMANDS
 
 BIN = Path(sys.executable).parent
 
@@ -69,10 +69,3 @@ def test_the_script_of_another_shell_asks_the_command(shell: str, jury) -> None:
 
     assert 0 == outcome.code
     assert f"_JURY_COMPLETE={shell}_complete" in outcome.out
-
-
-def test_an_unknown_shell_is_a_usage_error(jury) -> None:
-    outcome = jury("completion", "tcsh")
-
-    assert 2 == outcome.code
-    assert "'tcsh' is not one of 'bash', 'zsh', 'fish'" in outcome.err

@@ -79,6 +79,7 @@ def test_everything_works_under_the_login_that_it_is_for(logins: Logins, cases: 
     assert "texts erased on record" in results["reader verifies again"].out
 
 
+@pytest.mark.full
 def test_a_command_that_a_login_may_not_run_names_the_login_to_use(logins: Logins, cases: str, database: str) -> None:
     logins("writer", "run", "--in-process", cases, "--run", "r1")
     before = logins("reader", "show", "r1~leak", "--events").out
@@ -96,6 +97,7 @@ def test_a_command_that_a_login_may_not_run_names_the_login_to_use(logins: Login
     assert f"the database user {database}_reader_login may read this store" in doctor.out + doctor.err
 
 
+@pytest.mark.full
 def test_passwords_are_in_the_file_alone(logins: Logins, server: PostgresServer, database: str) -> None:
     file = logins.jury.folder / "jury.pgpass"
     again = logins.jury("db", "roles", "--store", server.url(database))
@@ -115,6 +117,7 @@ def test_passwords_are_in_the_file_alone(logins: Logins, server: PostgresServer,
     assert logins("reader", "list").code == 0
 
 
+@pytest.mark.full
 def test_passwords_may_come_from_the_environment(jury: CommandLine, server: PostgresServer, database: str) -> None:
     given = {f"JURY_{kind.upper()}_PASSWORD": f"given:{kind}%s'" for kind in KINDS}
 
@@ -128,6 +131,7 @@ def test_passwords_may_come_from_the_environment(jury: CommandLine, server: Post
         psycopg.connect(host=server.folder, dbname=database, user=user, password=password).close()
 
 
+@pytest.mark.full
 def test_other_lines_of_the_file_stay(jury: CommandLine, server: PostgresServer, database: str) -> None:
     (jury.folder / "jury.pgpass").write_text("elsewhere:5432:db:me:secret\n")
 
@@ -139,6 +143,7 @@ def test_other_lines_of_the_file_stay(jury: CommandLine, server: PostgresServer,
     assert len(lines) == 1 + 2 * len(KINDS)
 
 
+@pytest.mark.full
 def test_a_file_that_cannot_be_written_leaves_no_login(
     jury: CommandLine, server: PostgresServer, database: str
 ) -> None:
@@ -151,14 +156,7 @@ def test_a_file_that_cannot_be_written_leaves_no_login(
     assert found == (0,)
 
 
-def test_sqlite_has_no_logins_and_reports_it(jury: CommandLine) -> None:
-    outcome = jury("db", "roles", "--store", "sqlite:///jury.db")
-
-    assert outcome.code == 2
-    assert "SQLite has no logins" in outcome.err
-    assert not (jury.folder / "jury.db").exists()
-
-
+@pytest.mark.full
 def test_a_password_in_a_stores_url_is_shown_nowhere(jury: CommandLine, server: PostgresServer, database: str) -> None:
     urls = [
         f"postgresql://jury_test:hunter2@/{database}?host={server.folder}",

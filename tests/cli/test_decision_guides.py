@@ -10,11 +10,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from jury_analysis.report_schemas import report_schema_text
-from jury_cases.examples import example_path
-from jury_events.verdict import Verdict
-from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.review_recorder import ReviewRecorder
+from jury_analysis import report_schema_text
+from jury_cases import example_path
+from jury_events import Verdict
+from jury_judge import NewReview, ReviewRecorder
 from support.command_line import CommandLine
 from support.keyboard import Keyboard
 

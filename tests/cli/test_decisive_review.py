@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from jury_store.opening import open_store
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.evidence_debate import EvidenceDebate
 from support.keyboard import Keyboard
@@ -85,6 +85,7 @@ def test_a_blind_session_asks_for_the_item_and_shows_the_quotations_after_the_ve
     assert (5, True, "Nobody asked.") == (review["decisive_item"], review["blind"], review["reason"])
 
 
+@pytest.mark.full
 def test_a_session_that_is_not_blind_shows_the_quotations_before_the_verdict(store: CommandLine) -> None:
     with Keyboard(store, "review", "d1", "--reviewer", "ann") as terminal:
         terminal.wait_for("[1 of 1]")
@@ -99,6 +100,7 @@ def test_a_session_that_is_not_blind_shows_the_quotations_before_the_verdict(sto
     assert [] == [word for word in QUOTED if word in after]
 
 
+@pytest.mark.full
 def test_a_debate_without_numbered_items_asks_for_none(store: CommandLine) -> None:
     with Keyboard(store, "review", "run~1", "--reviewer", "ann", "--blind") as terminal:
         terminal.wait_for("[1 of 1]")

@@ -143,6 +143,7 @@ def test_a_mistake_is_shown_at_once_with_its_exit_code(detached: Detached, cases
     assert [] == detached.runs()
 
 
+@pytest.mark.full
 def test_a_run_without_an_id_prints_the_one_that_it_was_given(jury: CommandLine, cases: str, sqlite_url: str) -> None:
     detached = Detached(jury, sqlite_url)
     begun = detached.begin(cases, "--in-process")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge.panels.files import load_panel
+from jury_judge import load_panel
 from support.command_line import CommandLine
 
 PANEL = """

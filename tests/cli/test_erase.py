@@ -67,7 +67,7 @@ def test_a_second_call_reports_that_nothing_was_left(own):
 
 
 def test_a_reader_that_keeps_the_texts_in_the_file_is_reported_and_the_same_command_finishes(own, monkeypatch):
-    from jury_store.sql_store import SqlEventStore
+    from jury_store import SqlEventStore
 
     scrub = SqlEventStore.scrub
     monkeypatch.setattr(SqlEventStore, "scrub", lambda store, _wait=30.0: scrub(store, 0))
@@ -170,29 +170,3 @@ def test_an_erased_debate_is_not_judged_again(own):
 
     assert len(outcome.lines) == 3
     assert found(own.folder) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ((), "name a debate, or --exchange DEBATE EXCHANGE, or --review DEBATE NUMBER, or --case ID"),
-        (("r1~leak", "--case", "leak", *BY, "--yes"), "name a debate, or"),
-        (("r1~leak", "--yes"), "say --by WHO and --reason WHY"),
-        (("r1~leak", *BY), "off a terminal say --yes"),
-        (("r9~leak", *BY, "--yes"), "there is no debate 'r9~leak'"),
-        (("--case", "nothing", *BY, "--yes"), "there is no debate over a case 'nothing'"),
-        (
-            ("--exchange", "r1~leak", "final/none/1/1", *BY, "--yes"),
-            "has no exchange 'final/none/1/1'; `jury show r1~leak --events`",
-        ),
-        (("a/b", *BY, "--yes"), "is not the id of a debate"),
-        (("r1~leak", "--by", "x", "--reason", "a\nb", "--yes"), "reason: "),
-    ],
-)
-def test_a_text_that_cannot_be_erased_is_reported_and_nothing_is_erased(own, arguments, says):
-    outcome = own("erase", *arguments)
-
-    assert outcome.code == 2
-    assert says in outcome.err
-    assert outcome.err.count("\n") <= 2
-    assert found(own.folder) == ["jury.db"]

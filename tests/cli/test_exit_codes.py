@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from jury_cli import COMMANDS
 from jury_cli.exits import Exit
-from jury_cli.main import COMMANDS
 from support.command_line import CommandLine
 from support.exit_codes import ROWS, Row
 

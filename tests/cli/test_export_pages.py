@@ -44,11 +44,3 @@ def test_an_altered_record_is_written_and_marked(judged: CommandLine, tmp_path):
 
     assert 5 == outcome.code
     assert "The record was altered" in (tmp_path / "leak.html").read_text()
-
-
-def test_a_missing_debate_is_reported(judged: CommandLine):
-    outcome = judged("export", "--html", "nope", "-o", "nope.html")
-
-    assert 2 == outcome.code
-    assert "there is no debate 'nope'" in outcome.err
-    assert not (judged.folder / "nope.html").exists()

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis.ballots import check
-from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
+from jury_analysis import LABELS as LABEL_SCHEMA
+from jury_analysis import check
 from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS
 from jury_judge.tables.export_schemas import BALLOTS, CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
 from support.command_line import CommandLine
@@ -207,24 +207,6 @@ def test_a_file_that_is_no_such_export_is_not_replaced(
     assert [path] == list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        ["--texts"],
-        ["--parquet", "t", "--html"],
-        ["--parquet", "t", "-o", "x"],
-        ["--parquet", "t", "--csv", "t"],
-        ["--csv", "t", "--html"],
-        ["--csv", "-", "--json"],
-    ],
-)
-def test_options_that_exclude_each_other_are_refused(exported: CommandLine, wrong: list[str]) -> None:
-    refused = exported("export", "--all", *wrong)
-
-    assert refused.code == 2
-    assert refused.err.count(wrong[0]) >= 1
-
-
 def test_pandas_polars_and_duckdb_open_every_file(exported: CommandLine) -> None:
     for name in NAMES:
         path = exported.folder / "tables" / f"{name}.parquet"
@@ -268,11 +250,3 @@ def test_the_documented_python_examples_run(
         exec(compile(_examples("python")[number], "docs/tables.md", "exec"), {"__name__": "example"})
 
     assert "sim-" in capsys.readouterr().out
-
-
-def test_tables_need_a_folder(judged: CommandLine) -> None:
-    outcome = judged("export", "--all", "--parquet", "-")
-
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "--parquet -: tables are several files; name a folder" in outcome.err
-    assert not (judged.folder / "-").exists()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jury_store.opening import open_store
+from jury_store import open_store
 from support.command_line import JURY, CommandLine
 from support.packages import install, write_package
 from support.waiting import eventually
@@ -179,6 +179,7 @@ def test_what_is_redacted_is_not_in_the_log_while_it_is_written(jury, tmp_path):
     assert MAIL.encode() not in kept
 
 
+@pytest.mark.full
 def test_a_redactor_that_is_not_a_function_is_named(jury, tmp_path):
     target = write_package(tmp_path / "packages", "acme_names", "NAMES = 1\n", redactors="names = acme_names:NAMES")
     jury.write("panel.yaml", "redact: [{redactor: names}]\n")

@@ -76,32 +76,6 @@ def test_an_interrupted_branch_is_resumed(judged: CommandLine) -> None:
     assert 0 == judged("verify", "--all").code
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--at", "round-9/started"), "has no event 'round-9/started'; `jury show d~leak --events` lists"),
-        (("--at", "completed"), "nothing is left to do"),
-        (("--at", "round-1/started", "--max-rounds", "0"), "does not happen under these settings"),
-        (("--at", "5", "--model", "nobody=simulated/a"), "the panel has no seat 'nobody'; its seats are sim-policy"),
-        (("--at", "5", "--model", "sim-policy=x"), "model 'x' names no provider"),
-        (("--at", "5", "--model", "sim-policy=openai/gpt-5"), "needs a key; set OPENAI_API_KEY"),
-        (("--at", "5", "--method", "median", "--judge-model", "openai/x"), "has no effect with the method median"),
-        (("--at", "5", "--as", "d~polite"), "there is a debate d~polite already, and it is no branch"),
-        (("--at", "5", "--as", "a/b"), "is not the id of a debate"),
-        (("--at", "5", "--as", ".."), "'..' cannot be an id"),
-        (("--at", "5", "--panel", "nix.yaml"), "there is no such panel file"),
-    ],
-)
-def test_a_branch_that_cannot_be_made_is_reported_and_nothing_is_stored(
-    jury_with_debate: CommandLine, arguments: tuple[str, ...], said: str
-) -> None:
-    outcome = jury_with_debate(*FORK, *arguments)
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert said in outcome.err
-    assert [] == branches(jury_with_debate)
-
-
 @pytest.fixture(scope="module")
 def jury_with_debate(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     jury = CommandLine(tmp_path_factory.mktemp("forked"))

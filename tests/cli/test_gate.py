@@ -12,9 +12,6 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from jury_analysis.gate import GateOptions
-from jury_analysis.pairing import PairedOptions
-from jury_judge.records.records import Records
 from support.command_line import CommandLine, environment
 from support.reference_data import FOLDER, needs_reference_data, reference
 from support.vote_rows import Row, table_of, write_csv, write_jsonl
@@ -325,17 +322,6 @@ def test_simulated_runs_are_refused_unless_asked_for(repeated: CommandLine) -> N
     assert "--include-simulated" in outcome.err
 
 
-def test_python_gives_the_same_gate(repeated: CommandLine) -> None:
-    import asyncio
-
-    async def found() -> dict[str, Any]:
-        async with Records(f"sqlite:///{repeated.folder / 'jury.db'}") as records:
-            options = GateOptions(paired=PairedOptions(simulated=True))
-            return (await records.gate("base", "candidate", options=options)).to_dict()
-
-    assert repeated("gate", "base", "candidate", "--include-simulated", "--json").json == asyncio.run(found())
-
-
 def test_a_plan_needs_nothing_that_was_judged(jury: CommandLine) -> None:
     called = ("gate", "--plan", "312", "--metric", "accuracy", "--margin", "0.05")
     plan = jury(*called, "--json")
@@ -379,28 +365,6 @@ def test_a_plan_assumes_nothing_of_clusters_that_were_judged(
         assert 0 == jury("gate", *sides, *more).code
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ("metric: nope", "there is no metric 'nope'; the metrics are false_pass, false_fail, accuracy, score"),
-        ("metric: safe_pass\norder: [a, b]", "there is no metric 'safe_pass'"),
-        ("metric: false_fail\ncategories: [a, b, c]", "the metric false_fail needs an order of the verdicts"),
-        ("categories: [a, b, c]", "the metric false_pass needs an order of the verdicts"),
-        ("order: [a, b]\ncategories: [a, b]", "both declare the verdicts"),
-        ("metrics: score", "gate.yaml:1: metrics: there is no such setting (did you mean metric?)"),
-        ("metric: score\nmargin: a lot", "gate.yaml:2: margin: "),
-    ],
-)
-def test_a_plan_refuses_metrics_that_no_gate_has(jury: CommandLine, settings: str, said: str) -> None:
-    file = jury.write("gate.yaml", settings)
-
-    outcome = jury("gate", "--plan", "100", "--settings", file)
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert said in outcome.err
-    assert 1 == len(outcome.err.splitlines())
-
-
 def test_a_plan_knows_the_metrics_of_the_verdicts_that_are_declared(jury: CommandLine) -> None:
     for verdicts, metric in (("order: [a, b]", "b"), ("categories: [a, b, c]", "accuracy"), ("", "needs_review")):
         called = ("--settings", jury.write("gate.yaml", verdicts), "--metric", metric)
@@ -421,45 +385,6 @@ def test_a_settings_file_says_what_options_say(jury: CommandLine, votes: str) ->
 
     assert of_file == jury("gate", *called, "false_pass", "--margin", "0.3", "--resamples", "0", "--json")
     assert (0, 1) == (of_file.code, over.code)
-
-
-@pytest.mark.parametrize("other", ["report.xml", "./report.xml"])
-def test_two_reports_in_one_file_are_refused(jury: CommandLine, votes: str, other: str) -> None:
-    sides = ("--votes", votes, "--base", "old", "--candidate", "new")
-
-    outcome = jury("gate", *sides, "--junit", "report.xml", "--markdown", other)
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert "--junit and --markdown name the same file" in outcome.err
-    assert not (jury.folder / "report.xml").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ((), "name two runs"),
-        (("base",), "name two runs"),
-        (("base", "candidate", "third"), "name two runs"),
-        (("base", "none"), "no finished debate of a run 'none'"),
-        (("base", "candidate", "--include-simulated", "--metric", "accuracy"), "needs labels"),
-        (("base", "candidate", "--include-simulated", "--metric", "safe"), "there is no metric 'safe'"),
-        (("base", "candidate", "--margin", "2"), "is more than all cases"),
-        (("base", "candidate", "--base", "a"), "--base is about votes of files"),
-        (("base", "candidate", "--icc", "0.2"), "goes with --plan"),
-        (("base", "--plan", "100", "--junit", "x.xml"), "leave --junit out"),
-        (("--plan", "100", "--labels", "x.csv"), "name BASE"),
-        (("base", "candidate", "--votes", "v.jsonl"), "with --votes give --base and --candidate"),
-        (("--votes", "v.jsonl", "--base", "a"), "name the judges of both sides"),
-        (("--votes", "v.jsonl", "--base", "a,,b", "--candidate", "c"), "names parted by commas"),
-        (("--votes", "v.jsonl", "--base", "a", "--candidate", "b", "--where", "tags=x"), "leave it out with --votes"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(repeated: CommandLine, arguments: tuple[str, ...], said: str) -> None:
-    outcome = repeated("gate", *arguments)
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert said in outcome.err
-    assert 1 == len(outcome.err.splitlines())
 
 
 def test_a_judge_that_nobody_is_is_named_with_the_option(jury: CommandLine, votes: str) -> None:
@@ -494,6 +419,7 @@ def test_pytest_runs_a_gate_as_a_test(repeated: CommandLine) -> None:
     assert 'name="gate base → candidate"' in (repeated.folder / "junit.xml").read_text(encoding="utf-8")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -8,13 +8,13 @@ from typing import get_args
 import click
 import pytest
 
+from jury_cli import COMMANDS
 from jury_cli.help_pages import with_help_pages
 from jury_cli.list_options import SORTS, STATUSES
-from jury_cli.main import COMMANDS
 from jury_cli.main import jury as jury_commands
 from jury_cli.options import PRESETS
 from jury_debate import presets
-from jury_events.debate_status import DebateStatus
+from jury_events import DebateStatus
 from jury_store import list_order
 
 _PROBE = """
@@ -56,23 +56,6 @@ def test_without_a_command_help_is_shown_and_it_is_a_usage_error(jury):
 
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith("Usage: jury")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "meant"), [(["runn"], "run"), (["rescor"], "rescore"), (["db", "upgrad"], "'upgrade'")]
-)
-def test_a_command_that_was_meant_is_named(jury, arguments, meant):
-    outcome = jury(*arguments)
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert f"id you mean {meant}?" in outcome.err
-
-
-def test_an_unknown_command_is_one_line(jury):
-    outcome = jury("judge")
-
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "jury: there is no command 'judge'; see jury --help\n"
 
 
 def test_the_version_is_printed(jury):

@@ -1,16 +1,12 @@
 """An imported debate did not run here: no run counts it, and every list marks it."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.writing import write_cassette
-from jury_store.opening import open_store
-from jury_store.sealer import Sealer
-from jury_store.seals.keys import SealKey
+from jury_replay import read_cassette, write_cassette
+from jury_store import Sealer, SealKey, open_store
 from support.command_line import CommandLine
 
 KEY = SealKey("example.com/jury", bytes(32))
@@ -165,11 +161,3 @@ def test_verification_lists_what_it_did_not_read(jury, origin):
 
     assert (outcome.code, "1 debate in quarantine: hashed, and not read" in outcome.out) == (0, True)
     assert jury("verify", "--all", "--json").json["quarantined"] == 1
-
-
-def test_who_sets_aside_and_why_is_asked_for(jury, origin):
-    assert jury("import", str(origin / "bare")).code == 0
-
-    assert jury("db", "quarantine", "r1~leak").code == 2
-    assert jury("db", "quarantine", "r1~nobody", "--by", "ops", "--reason", "x").code == 2
-    assert json.loads(jury("list", "--quarantined", "--json").out) == []

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.errors import BadCondition
+from jury_events import BadCondition
 from jury_judge import Records
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
+from jury_migrations import upgrade
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.evidence_lists import CHOSEN, store_quoting_debates
 
@@ -50,30 +50,6 @@ def test_other_commands_on_recorded_debates(quoted: CommandLine) -> None:
     assert "1 debate" in quoted("verify", *where).out
     rows = quoted("rescore", *where, "--recount", "--set", "threshold=0.67", "--jsonl").lines
     assert {"split"} == {row["debate_id"] for row in rows}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("evidence=found", "evidence is one of verified, normalised, elsewhere, not_found, none"),
-        ("decisive!=maybe", "decisive is one of agree, disagree, none"),
-        ("evidense=verified", "did you mean evidence?"),
-        ("evidence=", "names no value"),
-    ],
-)
-def test_a_condition_that_cannot_hold_is_refused(quoted: CommandLine, text: str, message: str) -> None:
-    outcome = quoted("list", "--where", text)
-
-    assert 2 == outcome.code
-    assert message in outcome.err
-
-
-@pytest.mark.parametrize("command", [("cases", "cases.jsonl"), ("watch", "--all"), ("regress", "corpus")])
-def test_what_is_no_recorded_debate_has_no_such_field(quoted: CommandLine, command: tuple[str, ...]) -> None:
-    outcome = quoted(*command, "--where", "evidence=not_found")
-
-    assert 2 == outcome.code
-    assert "evidence is a field of recorded debates" in outcome.err
 
 
 async def test_records(quoted: CommandLine) -> None:

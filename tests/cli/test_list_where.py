@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
-from jury_events.envelope import NewEvent
-from jury_events.verdict import Verdict
-from jury_migrations.upgrading import upgrade
-from jury_store.event_store import Append
-from jury_store.opening import open_store
+from jury_events import NewEvent, Verdict
+from jury_migrations import upgrade
+from jury_store import Append, open_store
 from support.command_line import CommandLine, Outcome
 from support.debates import DebateScript
 
@@ -78,14 +76,6 @@ def test_conditions_that_no_debate_matches_are_reported(listed: CommandLine) -> 
 
     assert (0, "") == (outcome.code, outcome.out)
     assert "no debates with tags=nothing and cluster~x in this store\n" == outcome.err
-
-
-@pytest.mark.parametrize("option", ["--where", "--group-by"])
-def test_an_unknown_field_is_refused_with_the_fields_that_there_are(listed: CommandLine, option: str) -> None:
-    outcome = listed("list", option, "tag=x" if option == "--where" else "tag")
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert "(did you mean tags?); fields are tags, cluster, label, case_id, metadata.NAME" in outcome.err
 
 
 def test_debates_are_counted_by_tag_in_a_table(listed: CommandLine) -> None:
@@ -163,14 +153,6 @@ def test_no_debates_are_no_groups(listed: CommandLine) -> None:
     assert {"group_by": "tags", "groups": []} == as_json.json
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("--runs", "--where", "tags=a"), ("--runs", "--group-by", "tags"), ("--group-by", "tags", "--limit", "1")],
-)
-def test_what_excludes_each_other_is_refused(listed: CommandLine, arguments: tuple[str, ...]) -> None:
-    assert 2 == listed("list", *arguments).code
-
-
 def test_other_commands_choose_by_the_same_conditions(listed: CommandLine, tmp_path: Path) -> None:
     where = ("--where", "tags=refund")
 
@@ -195,14 +177,6 @@ def test_regress_chooses_among_cassettes(listed: CommandLine, tmp_path: Path) ->
     assert [str(tmp_path / "d1.cassette.jsonl")] == [line["cassette"] for line in outcome.lines]
     assert 2 == none.code
     assert "no cassette has metadata.level=11" in none.err
-
-
-@pytest.mark.parametrize("command", ["export", "replay"])
-def test_named_debates_are_not_chosen_among(listed: CommandLine, command: str) -> None:
-    outcome = listed(command, "d0", "--where", "tags=refund")
-
-    assert 2 == outcome.code
-    assert "name no debates with it" in outcome.err
 
 
 def test_conditions_that_find_nothing_do_not_pass_for_a_success(listed: CommandLine) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from jury_debate.panel_spec import resolve
+from jury_debate import resolve
 from jury_judge.probes.probe_texts import probe_texts
+from jury_providers import Prompt
 from jury_providers.simulated.document import LINE_MARK
-from jury_providers.simulated.prompt import Prompt
 from support.biased_jurors import (
     Bias,
     first_speaker_follower,
@@ -126,26 +126,6 @@ def test_the_page_shows_what_was_found_first(jury: CommandLine) -> None:
     start = lines.index("Found")
     listed = lines[start + 1 : lines.index("Probe length")]
     assert any("  length: seat middle is more lenient on the twins" in line for line in listed)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("probe",), "name case files and probes with --probe"),
-        (("probe", "cases.jsonl"), "say which probes"),
-        (("probe", "cases.jsonl", "--probe", "lenght"), "did you mean length"),
-        (("probe", "cases.jsonl", "--probe", "all,length"), "all stands alone"),
-        (("probe", "--run", "none"), "there is no"),
-        (("probe", "cases.jsonl", "--probe", "speakers", "--preset", "independent"), "no seat speaks before another"),
-    ],
-)
-def test_what_cannot_be_probed_is_refused_in_one_line(jury: CommandLine, arguments: tuple[str, ...], says: str) -> None:
-    jury.write("cases.jsonl", *rows(2))
-    outcome = jury(*arguments)
-
-    assert 2 == outcome.code
-    assert says in outcome.err
-    assert 1 == len(outcome.err.splitlines())
 
 
 def test_probes_without_a_twin_are_named_before_anything_is_judged_and_in_the_report(jury: CommandLine) -> None:
@@ -315,27 +295,6 @@ def test_all_probes_are_those_of_one_marking(jury: CommandLine) -> None:
 
 
 LABELS_WITHOUT_ROWS = "case_id,label\n"
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ((), "give --include-simulated"),
-        (("--include-simulated", "--labels", "no-such.csv"), "no-such.csv: there is no such file"),
-        (("--include-simulated", "--labels", "empty.csv"), "empty.csv: contains a header and no row"),
-        (("--include-simulated", "--labels", "reviews"), "there is no store"),
-    ],
-)
-def test_what_the_report_would_refuse_is_refused_before_a_model_is_called(
-    jury: CommandLine, options: tuple[str, ...], says: str
-) -> None:
-    jury.write("cases.jsonl", *rows(2))
-    (jury.folder / "empty.csv").write_text(LABELS_WITHOUT_ROWS)
-    outcome = jury("probe", "cases.jsonl", "--probe", "length", "--in-process", *options)
-
-    assert 2 == outcome.code
-    assert says in outcome.err
-    assert not list(jury.folder.glob("*.db"))
 
 
 def test_a_report_without_a_test_does_not_say_that_nothing_was_found(jury: CommandLine) -> None:

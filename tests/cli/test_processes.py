@@ -59,6 +59,7 @@ def test_a_reader_that_goes_away_is_no_error(judged, command):
     assert [line for line in said.splitlines() if not re.fullmatch(r"\d+ debates? checked, \d+/s", line)] == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", [("r1~leak", "-o", "-"), ("--all", "--csv", "-")])
 def test_export_to_a_pipe_that_closes_is_no_error(judged, what):
     assert unread(judged, "export", *what) == (0, "")
@@ -152,6 +153,7 @@ def test_ctrl_c_finishes_running_debates_and_the_same_run_resumes(jury):
     assert again.out.startswith(outcome.out)
 
 
+@pytest.mark.full
 def test_ctrl_c_twice_stops_at_once_and_nothing_is_lost(jury):
     name = many(jury, 4)
     process = jury.start(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.verdict import Verdict
-from jury_replay.cassettes.lines import SUFFIX
+from jury_events import Verdict
+from jury_replay import SUFFIX
 from support.command_line import CommandLine, environment
 from support.corpus import CORPUS
 from support.runtime_harness import Run
@@ -75,21 +75,6 @@ def test_debates_are_chosen_by_name_or_run(many: Path, debates: int) -> None:
 
     assert "2 debates: 2 equal\n" == jury("replay", "d1", "d2", "d1").out
     assert debates == jury("replay", "--run", "run", "--json").json["equal"]
-
-
-@pytest.mark.parametrize("arguments", [(), ("d1", "--all"), ("--run", "run", "--all")])
-def test_the_debates_to_replay_must_be_named_exactly_once(many: Path, arguments: tuple[str, ...]) -> None:
-    ended = CommandLine(many)("replay", *arguments)
-
-    assert (2, "") == (ended.code, ended.out)
-    assert "name debates, or a run with --run ID, or --all" in ended.err
-
-
-def test_an_unknown_debate_is_a_usage_error(many: Path) -> None:
-    ended = CommandLine(many)("replay", "none")
-
-    assert (2, "") == (ended.code, ended.out)
-    assert "there is no debate 'none' in this store" in ended.err
 
 
 @pytest.fixture
@@ -284,13 +269,6 @@ def test_pytest_reports_what_is_wrong_with_its_options(corpus: Path, arguments: 
 
     assert 4 == done.returncode
     assert said in done.stderr
-
-
-def test_a_run_that_is_not_there_is_no_run_that_replays(judged):
-    outcome = judged("replay", "--run", "nowhere")
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert "there is no debate of a run 'nowhere' in this store" in outcome.err
 
 
 @pytest.mark.full

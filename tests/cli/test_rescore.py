@@ -101,33 +101,6 @@ def test_a_flip_may_fail_a_build(judged, setting, code):
     assert code == judged("rescore", "--all", "--fail-on-flip", *setting).code
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--all",), "jury: no setting is given: write --set KEY=VALUE or --grid FILE; keys are threshold, "),
-        (
-            ("--set", "quorum=1"),
-            "jury rescore: name debates, or a run with --run ID, or --all, or select with --where COND; ",
-        ),
-        (("--all", "--json", "--jsonl", "--set", "quorum=1"), "jury rescore: --json and --jsonl exclude each other"),
-        (("--all", "--set", "without=a"), "jury: without: no juror was asked under it; only a recount, "),
-        (("--all", "--recount", "--set", "order=parallel"), "jury: order: it changes what jurors are shown, "),
-        (("r1~none", "--set", "quorum=1"), "jury: there is no debate 'r1~none' in this store; `jury list`"),
-        (
-            ("--run", "r2", "--set", "quorum=1"),
-            "jury: there is no debate of a run 'r2' in this store; `jury list --runs`",
-        ),
-        (("--all", "--set", "quorum=1", "--grid", "none.yaml"), "jury: none.yaml: there is no such grid file"),
-    ],
-)
-def test_what_cannot_be_done_is_one_line(judged, arguments, said):
-    outcome = judged("rescore", *arguments)
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert outcome.err.startswith(said)
-    assert outcome.err.count("\n") == 1
-
-
 def test_a_parquet_file_that_cannot_be_written_is_one_line(judged):
     outcome = judged("rescore", "--all", "--set", "quorum=1", "--parquet", "none/rows.parquet")
 
@@ -167,15 +140,6 @@ def test_a_setting_that_no_panel_can_take_is_reported_with_the_reason(judged):
 
     assert outcome.code == 0
     assert "  not applicable (3): the panel has no seat nobody; it has " in outcome.out
-
-
-def test_rows_are_not_written_over_something_else(copy):
-    before = (copy.folder / "jury.db").read_bytes()
-    outcome = copy("rescore", "--all", "--set", "max_rounds=0", "--parquet", "jury.db")
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert "jury: jury.db: contains other data and is not replaced" in outcome.err
-    assert before == (copy.folder / "jury.db").read_bytes()
 
 
 def test_rows_that_were_written_before_are_replaced(copy):

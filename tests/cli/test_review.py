@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from jury_judge.reviews.review_recorder import ReviewRecorder
-from jury_store.event_store import Append
-from jury_store.opening import open_store
-from jury_store.sqlite_lock import SqliteLock
+from jury_judge import ReviewRecorder
+from jury_store import Append, SqliteLock, open_store
 from support.command_line import CommandLine, Outcome
 from support.debates import DebateScript
 from support.keyboard import Keyboard
@@ -132,6 +130,7 @@ def test_two_people_review_blind_by_keyboard_and_their_agreement_is_printed(stor
     assert "reason 1" in store("show", "run~1").out
 
 
+@pytest.mark.full
 def test_a_blind_session_shows_the_case_and_nothing_of_the_jury(store: CommandLine) -> None:
     with Keyboard(store, "review", "--reviewer", "ann", "--blind", "--limit", "1") as terminal:
         terminal.wait_for("[1 of 1]")
@@ -168,6 +167,7 @@ def test_in_a_blind_session_a_debate_that_was_reviewed_before_is_reviewed_and_no
     assert "It paid." in store("show", "run~1").out
 
 
+@pytest.mark.full
 def test_a_reviewer_of_a_fork_cannot_review_its_origin_blind(jury: CommandLine) -> None:
     cases = jury.write("cases.jsonl", {"case_id": "refund", "question": "?", "response": "!"})
     assert 0 == jury.run(cases, "--run", "first", "--panel", "independent").code
@@ -209,6 +209,7 @@ def test_a_named_debate_that_cannot_be_reviewed_is_refused_before_anything_is_as
             assert "safe_pass ·" not in terminal.said
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
 def test_a_reason_that_cannot_be_recorded_is_asked_for_again(
     store: CommandLine, monkeypatch: pytest.MonkeyPatch, errors: str
@@ -338,51 +339,6 @@ def test_a_review_is_withdrawn_and_a_person_is_asked(store: CommandLine) -> None
     assert "it has: none" in unknown.err
     assert ("run~0", "assigned") == queue(store, "--reviewer", "ann")[0]
     assert [] == store("list", "--json", "--reviewed", "yes").json
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("review",), "say --reviewer NAME"),
-        (("review", "--reviewer", "ann"), "asked for at a terminal"),
-        (("review", "--reviewer", "ann", "--verdict", "safe_pass"), "--verdict is about one debate: name it"),
-        (("review", "run~1", "--reviewer", "ann", "--sample", "3"), "--sample is about the queue"),
-        (("review", "run~1", "--reviewer", "ann", "--limit", "3"), "--limit is about the queue"),
-        (("review", "run~1", "--reviewer", "ann", "--reviews", "2"), "--reviews is about the queue"),
-        (("review", "run~1", "--reviewer", "ann", "--assign", "bob", "--reason", "x"), "--reason has no meaning with"),
-        (("review", "run~1", "--reviewer", "ann", "--assign", "bob", "--minutes", "0"), "with --assign: leave it out"),
-        (
-            ("review", "run~1", "--reviewer", "ann", "--assign", "bob", "--blind"),
-            "--blind has no meaning with --assign",
-        ),
-        (
-            ("review", "run~1", "--reviewer", "ann", "--withdraw", "1", "--blind"),
-            "no meaning with --withdraw: leave it",
-        ),
-        (
-            ("review", "run~1", "--reviewer", "ann", "--withdraw", "1", "--minutes", "1"),
-            "--minutes has no meaning with",
-        ),
-        (("review", "--reviewer", "ann", "--sample", "3", "--agreement"), "--sample has no meaning with --agreement"),
-        (("review", "run~1", "--reviewer", " ann", "--verdict", "safe_pass"), "no blank at either end"),
-        (("review", "run~1", "--reviewer", "a\u202eb", "--verdict", "safe_pass"), "1 to 300 printable characters"),
-        (("review", "run~1", "--reviewer", "ann", "--assign", "bob\u200b"), "'--assign': a name has 1 to 300"),
-        (("review", "--list", "--seed", "3"), "--seed is that of a random sample: it goes with --sample N"),
-        (("review", "run~1", "--reviewer", "ann", "--reason", "x"), "--reason and --minutes go with --verdict"),
-        (("review", "run~9", "--reviewer", "ann", "--verdict", "safe_pass"), "there is no debate 'run~9'"),
-        (("review", "--list", "--agreement"), "give --list or --agreement, not both"),
-        (("review", "--agreement"), "no debate has a review yet"),
-        (("review", "--sample", "99", "--list", "--reviewer", "ann"), "a sample of 99 cannot be drawn: 6 cases"),
-        (("stats", "--all", "--labels", "reviews"), "this store has no review that counts"),
-        (("stats", "--votes", "v.csv", "--labels", "reviews"), "--labels reviews are those of a store"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_one_line(store: CommandLine, arguments: tuple[str, ...], said: str) -> None:
-    outcome = store(*arguments)
-
-    assert 2 == outcome.code
-    assert said in outcome.err
-    assert 1 == outcome.err.count("\n")
 
 
 @pytest.mark.full

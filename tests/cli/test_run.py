@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jury_actors.coordinator import Coordinator
+from jury_actors import Coordinator
 from support.command_line import CommandLine
 from support.unguarded import unguarded
 
@@ -219,20 +219,6 @@ def test_a_panel_file_seats_its_own_jurors(jury, cases):
     assert {line["method"] for line in outcome.lines} == {"weighted_average"}
 
 
-def test_explicit_wins_over_environment_and_environment_over_file(jury, cases):
-    jury.write("panel.yaml", "preset: independent\nfinal: {method: majority_vote}\n")
-    env = {"JURY_FINAL_JUDGMENT_METHOD": "median"}
-    panel = (cases, "--limit", "1", "--jsonl", "--panel", "panel.yaml")
-
-    methods = [
-        jury.run(*panel).lines[0]["method"],
-        jury.run(*panel, env=env).lines[0]["method"],
-        jury.run(*panel, "--method", "weighted_average", env=env).lines[0]["method"],
-    ]
-
-    assert methods == ["majority_vote", "median", "weighted_average"]
-
-
 def test_the_documents_variables_are_read(jury, cases):
     one = (cases, "--limit", "1", "--jsonl")
 
@@ -324,14 +310,6 @@ def test_a_run_whose_stored_events_are_gone_reports_an_integrity_failure(jury, c
     assert "are gone from the store; see jury verify r1~" in outcome.err
 
 
-def test_a_panel_of_models_wants_their_keys_before_anything_is_written(jury, cases):
-    refused = jury.run(cases, "--panel", "current")
-
-    assert (refused.code, refused.out) == (2, "")
-    assert refused.err == "jury: seat juror-gpt: model 'openai/gpt-5.4-mini' needs a key; set OPENAI_API_KEY\n"
-    assert not (jury.folder / "jury.db").exists()
-
-
 @pytest.mark.full
 def test_keys_for_a_cluster_are_looked_for_there(jury, cases):
     # In a separate process: where Ray runs already, an address is not looked at.
@@ -404,13 +382,6 @@ def test_who_never_answered_is_named_at_the_end(jury, cases):
     assert outcome.code == 0
     assert "absentee gave no usable answer in 3 debates; `jury show` says why" in said
     assert "the final judge gave no usable answer in 3 debates; `jury show` says why" in said
-
-
-def test_faults_for_jurors_that_are_not_there_are_refused(jury, cases):
-    outcome = jury.run(cases, "--panel", "current", "--simulate", "timeout=1")
-
-    assert outcome.code == 2
-    assert outcome.err.startswith("jury: --simulate has no effect without simulated jurors")
 
 
 def test_from_the_command_to_the_first_job_there_are_at_most_five_frames(jury, cases, monkeypatch):

@@ -6,15 +6,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from jury_cli import terminal
-from jury_cli.results import Results
+from jury_cli import Results, terminal
 from jury_cli.run_end import course, end_run, headline
 from jury_cli.terminal import ProgressDisplay
-from jury_judge.runs.spending import Spending
+from jury_judge import RunOutcome, Spending
 from jury_judge.sessions import run_session
-from jury_judge.sessions.run_session import RunOutcome
-from jury_views.reports.judged_case import judged_case
-from jury_views.reports.tally import Tally
+from jury_views import Tally, judged_case
 from support.command_line import CommandLine
 
 LABELLED = (
@@ -93,7 +90,7 @@ def test_the_spending_is_shown_during_a_run(jury, labelled, monkeypatch):
 
 
 def test_the_calls_and_their_cost_stand_in_the_progress(capsys):
-    from jury_actors.messages import Finished
+    from jury_actors import Finished
 
     progress = ProgressDisplay("r1", "plain")
     progress.begin(1, 0)
@@ -116,7 +113,7 @@ def test_spending_that_is_known_before_the_first_debate_begins_is_drawn_with_it(
 
 
 def test_the_stage_of_a_ladder_is_counted_beside_the_cases(capsys, monkeypatch):
-    from jury_actors.messages import Finished
+    from jury_actors import Finished
 
     monkeypatch.setattr(terminal, "_PLAIN_EVERY", 0.0)
     progress = ProgressDisplay("r1", "plain")
@@ -220,14 +217,6 @@ def test_a_run_fails_on_conditions_and_prints_the_result_of_each(jury, labelled,
     assert outcome.err.count("fail if ") == len(conditions)
 
 
-def test_a_condition_that_cannot_be_read_is_refused_before_anything_is_judged(jury, labelled):
-    outcome = jury.run(labelled, "--fail-if", "unsafe_fial>2%")
-
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "--fail-if 'unsafe_fial>2%', character 1: 'unsafe_fial' is not a count" in outcome.err
-    assert not (jury.folder / "jury.db").exists()
-
-
 LOST = ("--panel", "independent", "--simulate", "unparseable=1")
 
 
@@ -296,16 +285,6 @@ def test_a_report_that_cannot_be_written_in_the_end_is_no_success(jury, labelled
 
     assert (outcome.code, len(outcome.lines)) == (4, 3)
     assert "reports/j.xml: cannot be written" in outcome.err
-
-
-def test_two_reports_in_one_file_are_refused_however_it_is_spelled(jury: CommandLine, cases: str) -> None:
-    (jury.folder / "link").symlink_to(jury.folder)
-
-    for spelling in ("x.md", "./x.md", str(jury.folder / "x.md"), "link/x.md"):
-        outcome = jury("run", cases, "--junit", "x.md", "--markdown", spelling)
-
-        assert (outcome.code, outcome.out) == (2, "")
-        assert "--junit and --markdown name the same file" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.codec import decode
-from jury_events.debate_events import DebateCancelled
+from jury_events import DebateCancelled, decode
 from jury_judge.running.cancelling import Cancelled, CancelWaits, cancel_run
-from jury_store.locked_file import LockedFile
-from jury_store.opening import open_store
-from jury_store.run_registry import holder_fields, registry_folder, run_file
+from jury_store import LockedFile, holder_fields, open_store, registry_folder, run_file
 from support.command_line import CommandLine
 from support.waiting import eventually
 
@@ -73,26 +70,6 @@ def test_a_run_that_is_over_is_watched_in_one_look(judged: CommandLine) -> None:
     assert "no process executes the run" == live["process_reason"] == live["eta_reason"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("watch", "none"), "none"),
-        (("watch", "r1", "--json"), "--run r1 follows those of the run"),
-        (("watch", "r1~leak", "--jsonl"), "name it, as `jury runs` does"),
-        (("cancel", "none"), "there is no run 'none' in this store; `jury runs` lists the runs"),
-        (("cancel", "r1", "--by", "x" * 31), "--by: at most 30 bytes, not 31"),
-        (("cancel", "r1", "--by", "a\nb"), "--by: a name in one line"),
-    ],
-)
-def test_what_cannot_be_watched_or_cancelled_is_one_clear_line(
-    judged: CommandLine, arguments: tuple[str, ...], says: str
-) -> None:
-    outcome = judged(*arguments)
-
-    assert outcome.code == 2
-    assert says in outcome.err
-
-
 def test_cancelling_a_run_that_is_over_changes_nothing(judged: CommandLine) -> None:
     before = judged("runs", "--json").out
     outcome = judged("cancel", "r1")
@@ -129,6 +106,7 @@ def test_a_run_that_another_process_executes_is_listed_watched_and_cancelled(
     assert 0 == jury("replay", "--all", "--store", store_url).code
 
 
+@pytest.mark.full
 def test_the_debates_of_a_run_that_was_killed_are_cancelled_by_the_command_itself(
     jury: CommandLine, running: "subprocess.Popen[bytes]", store_url: str, cases: str
 ) -> None:
@@ -143,6 +121,7 @@ def test_the_debates_of_a_run_that_was_killed_are_cancelled_by_the_command_itsel
     assert 0 == jury("verify", "--all", "--store", store_url).code
 
 
+@pytest.mark.full
 def test_ctrl_c_ends_the_watching_and_not_the_run(
     jury: CommandLine, running: "subprocess.Popen[bytes]", store_url: str
 ) -> None:

@@ -2,12 +2,10 @@
 
 import pytest
 
-from jury_cases.omissions import OmissionReport
-from jury_judge.runs.case_fit import CaseFit
-from jury_judge.runs.preflight import PreflightReport
+from jury_cases import OmissionReport
+from jury_judge import CaseFit, PreflightReport, RuntimeSettings
 from jury_judge.runs.runtime_choice import RAY_FROM, RAY_FROM_READ, in_process_for
-from jury_judge.settings.runtime import RuntimeSettings
-from jury_store.debate_rows import RunRow
+from jury_store import RunRow
 from support.runtime_harness import a_resolved
 
 NOTHING = OmissionReport(images_seen=True, blind=[])
@@ -91,15 +89,6 @@ def test_a_run_of_a_few_debates_starts_no_ray_and_reports_it(jury, cases):
 
 def test_a_chosen_runtime_is_not_noted(jury, cases):
     assert "to run:" not in jury.run(cases).err
-
-
-@pytest.mark.parametrize("command", [("run", "cases.jsonl"), ("demo",), ("fork", "a~b", "--at", "1")])
-@pytest.mark.parametrize("options", [("--ray",), ("--ray-address", "127.0.0.1:1")])
-def test_both_places_at_once_are_refused(jury, cases, command, options):
-    outcome = jury(*command, "--in-process", *options)
-
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "--in-process does without Ray: leave out either it, or --ray and --ray-address" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_store.opening import open_store
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.scaled_debates import a_right_answer, an_answer_without_facts
 from support.stored_debates import store_debate

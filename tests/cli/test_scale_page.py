@@ -46,6 +46,7 @@ def own_panel(printed: str, seats: str, *, meaning: str = "") -> str:
     return worded + re.sub(r"model: [a-z]+/", "model: simulated/", seats)
 
 
+@pytest.mark.full
 def test_the_way_from_a_question_to_a_calibrated_jury_can_be_followed(
     jury: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

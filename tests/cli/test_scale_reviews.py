@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from jury_store.opening import open_store
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.debate_harness import Says
 from support.keyboard import Keyboard

@@ -4,7 +4,7 @@ from csv import DictReader
 
 import pytest
 
-from jury_store.opening import open_store
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.evidence_lists import SAID, a_debate
 from support.scaled_debates import a_right_answer

@@ -7,8 +7,8 @@ import socket
 import httpx2
 import pytest
 
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
+from jury_migrations import upgrade
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.served import CASE, line, started, url_in
 from support.writing import Writing
@@ -76,28 +76,6 @@ def test_a_token_that_is_given_is_asked_for_on_loopback_too_and_not_printed(jury
     assert token not in said
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--token", "short"), "at least 16"),
-        (("--read-only", "--panel", "independent"), "--read-only judges nothing"),
-        (("--coordinators", "2"), "--replicas and --coordinators are about --ray-address"),
-        (("--host", "203.0.113.7"), "choose another --port"),
-        (("--host", "no such host"), "choose another --port"),
-        (("--allow-host", "a/b"), "is not NAME or NAME:PORT"),
-        (("--panel", "none.yaml"), "none.yaml"),
-        (("--read-only",), "jury db upgrade"),
-    ],
-)
-def test_a_server_that_cannot_start_prints_the_reason(jury: CommandLine, arguments: tuple[str, ...], said: str) -> None:
-    outcome = jury("serve", "--port", "0", *arguments)
-
-    assert 2 == outcome.code
-    assert said in outcome.err
-    assert 1 == len(outcome.err.splitlines())
-    assert [] == list(jury.folder.iterdir())
-
-
 def test_a_port_in_use_is_named(jury: CommandLine) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -151,6 +129,7 @@ def test_watch_follows_a_run_and_ends_with_ctrl_c(jury: CommandLine) -> None:
     assert {"a": 5, "b": 5} == {name: sum(one["debate_id"] == name for one in seen) for name in ("a", "b")}
 
 
+@pytest.mark.full
 def test_watch_follows_the_debates_whose_cases_match_the_conditions(jury: CommandLine) -> None:
     url = f"sqlite:///{jury.folder / 'jury.db'}"
     upgrade(url)
@@ -170,13 +149,6 @@ def test_watch_follows_the_debates_whose_cases_match_the_conditions(jury: Comman
     store.close()
 
     assert ["a", "b", "b", "b", "b", "b"] == [one["debate_id"] for one in seen]
-
-
-def test_watch_of_what_is_not_there_is_a_mistake(judged: CommandLine) -> None:
-    outcome = judged("watch", "none")
-
-    assert 2 == outcome.code
-    assert "there is no debate 'none'" in outcome.err
 
 
 def test_watch_names_a_debate_that_cannot_be_read(jury: CommandLine) -> None:

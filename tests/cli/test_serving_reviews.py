@@ -88,28 +88,3 @@ def test_a_webhook_is_sent_while_the_server_runs(jury: CommandLine) -> None:
     journal = (jury.folder / "jury.db.deliveries.jsonl").read_text()
     assert '"status": 204' in journal
     assert SECRET not in journal
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--reviewers", "none.yaml"), "none.yaml: No such file"),
-        (("--reviewers", "reviewers.yaml", "--read-only"), "--read-only writes nothing"),
-        (("--reviewers", "reviewers.yaml", "--token", ANN), "a reviewer in reviewers.yaml has it too"),
-        (("--open-reviews",), "--open-reviews is about --reviewers"),
-        (("--deliveries", "file"), "are about --on-review-needed"),
-        (("--on-review-needed", "http://localhost/"), "give --webhook-secret FILE or $JURY_WEBHOOK_SECRET"),
-        (("--on-review-needed", "http://localhost/", "--webhook-secret", "reviewers.yaml"), "a secret is whsec_"),
-        (("--on-review-needed", "http://localhost/", "--webhook-secret", "none"), "none: No such file"),
-    ],
-)
-def test_settings_that_do_not_fit_are_refused_in_one_line(
-    jury: CommandLine, reviewers: Path, arguments: tuple[str, ...], said: str
-) -> None:
-    outcome = jury("serve", "--port", "0", *arguments)
-
-    assert 2 == outcome.code
-    assert said in outcome.err
-    assert 1 == len(outcome.err.splitlines())
-    assert ANN not in outcome.err
-    assert [reviewers] == list(jury.folder.iterdir())

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
+from jury_migrations import upgrade
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.evidence_debate import EvidenceDebate
 from support.pages import keep
@@ -28,10 +28,3 @@ def test_quotations_are_printed_and_are_json(tmp_path: Path) -> None:
     assert (0, 0) == (printed.code, data.code)
     assert "    ↷ item 7: elsewhere, in item 3 · context" in printed.out.splitlines()
     assert "verified" == json.loads(data.out)[0]["evidence"][0]["result"]
-
-
-def test_other_views_exclude_it(tmp_path: Path) -> None:
-    refused = a_store(tmp_path)("show", "d1", "--evidence", "--full")
-
-    assert 2 == refused.code
-    assert "--evidence shows quotations; --events, --prompts and --full go without it" in refused.err

@@ -133,6 +133,7 @@ def test_a_signal_that_the_caller_ignores_stays_ignored(judged):
     assert b"r1~leak" in out
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", SIGNALS)
 def test_worker_processes_end_with_the_command(judged, number):
     process = judged.start("replay", "--all", "--processes", "2")
@@ -147,6 +148,7 @@ def test_worker_processes_end_with_the_command(judged, number):
     assert psutil.wait_procs(started, timeout=300)[1] == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_stopped_run_says_what_it_waits_for_and_a_second_signal_stops_it(jury: CommandLine, number) -> None:
     """It takes ten seconds: that is when it is said first."""

@@ -139,10 +139,3 @@ def test_lengths_of_an_imported_debate_are_not_signed_by_who_imported_it(origin:
     assert 0 == done.code, done.err
     assert "r1~leak: events of it were imported, so its lengths are not signed here" in done.err
     assert b'"lengths"' not in (origin.folder / "again" / f"r1~leak{SUFFIX}").read_bytes()
-
-
-def test_only_cassettes_have_signed_lengths(origin: CommandLine) -> None:
-    found = origin("export", "r1~leak", "--html", "-o", "page.html", "--seal-key", "ours")
-
-    assert 2 == found.code
-    assert "--seal-key signs cassettes" in found.err

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge.panels.strict_yaml import read_yaml
-from jury_providers.simulated.script import WireScript
+from jury_judge import read_yaml
+from jury_providers import WireScript
 from support.command_line import Outcome
 
 ASKED = {"model": "gpt-4o", "messages": [{"role": "user", "content": "The ballot is abcdefgh234567zz. Grass."}]}
@@ -48,6 +48,7 @@ def ended(process) -> Outcome:
     return Outcome(process.returncode, out.decode(), err.decode())
 
 
+@pytest.mark.full
 def test_scripted_answers_contain_the_ballot_and_nothing_of_the_case(serving):
     _, variables = serving("--scripted")
     _, answer = post(f"{variables['OPENAI_BASE_URL']}/chat/completions")
@@ -55,13 +56,6 @@ def test_scripted_answers_contain_the_ballot_and_nothing_of_the_case(serving):
     content = json.loads(answer["choices"][0]["message"]["content"])
     assert "Grass" not in str(content)
     assert content["rationale"].startswith("A scripted answer: the case was not read.")
-
-
-def test_scripted_answers_have_no_faults_by_step(jury):
-    outcome = jury("simulate", "--scripted", "--script", "faults.yaml")
-
-    assert outcome.code == 2
-    assert "--scripted reads no prompt" in outcome.err
 
 
 def test_it_prints_where_it_serves_counts_and_ends_with_ctrl_c(serving):
@@ -82,6 +76,7 @@ def test_it_prints_where_it_serves_counts_and_ends_with_ctrl_c(serving):
     ]
 
 
+@pytest.mark.full
 def test_ctrl_c_ends_it_while_a_request_waits(serving):
     process, variables = serving("--fault", "timeout=1")
     host, port = variables["ANTHROPIC_BASE_URL"].removeprefix("http://").split(":")
@@ -104,6 +99,7 @@ def served(variables):
         return json.load(response)
 
 
+@pytest.mark.full
 def test_a_file_scripts_faults_and_other_machines_need_an_option(jury, serving):
     jury.write("faults.yaml", "initial/*: [wrong_model]\n")
     process, variables = serving("--script", "faults.yaml", "--host", "0.0.0.0")
@@ -114,46 +110,6 @@ def test_a_file_scripts_faults_and_other_machines_need_an_option(jury, serving):
     assert models == ["another-model-1", "gpt-4o"]
     assert "0.0.0.0 is no loopback address: anyone who reaches this machine can use the server" in outcome.err
     assert outcome.err.endswith("faults: wrong_model 1\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--port", "65536"), "'--port': 65536 is not in the range"),
-        (("--host", "203.0.113.7"), "203.0.113.7:0: Cannot assign requested address; choose another --port"),
-        (("--host", "no such host"), "no such host:0: "),
-        (("--seed", "-1"), "'--seed': -1 is not in the range"),
-        (("--latency", "-1"), "--latency: must be a number from 0 to 3600, not -1"),
-        (("--sigma", "nan"), "--sigma: must be a number from 0 to 10, not nan"),
-        (("--fault", "html"), "'html' is not NAME=VALUE"),
-        (("--fault", "html=2"), "--fault html: a probability is a number from 0 to 1, not 2"),
-        (("--fault", "html=x"), "--fault html: must be a number, not 'x'"),
-        (("--fault", "boom=1"), "--fault boom: simulated models have no such setting; the settings: "),
-        (("--fault", "latency=1"), "--fault latency: that is no fault; use --latency"),
-        (("--fault", "html=0.6", "--fault", "empty=0.6"), "--fault rates: add up to 1.2; together at most 1"),
-        (("--script", "none.yaml"), "--script none.yaml: cannot be read: No such file or directory"),
-        (("--script", "."), "--script .: cannot be read: Is a directory"),
-        (("--script", "empty.yaml"), "empty.yaml: must be a table of patterns"),
-        (("--script", "broken.yaml"), "broken.yaml:2: "),
-        (("--script", "twice.yaml"), "twice.yaml:2: the key 'final' is twice in one table"),
-        (("--script", "flat.yaml"), "flat.yaml:2: a pattern has a list of faults, as in final: [timeout, html]"),
-        (("--script", "unknown.yaml"), "unknown.yaml:2: scripted 'final': 'boom' is none of answered, blocked"),
-        (("--script", "latin.yaml"), "--script latin.yaml: not UTF-8; save the file as UTF-8"),
-    ],
-)
-def test_what_it_cannot_serve_is_refused_by_name(jury, arguments, message):
-    jury.write("empty.yaml", "")
-    jury.write("broken.yaml", "final: [html\n")
-    jury.write("twice.yaml", "final: [html]\nfinal: [html]\n")
-    jury.write("flat.yaml", "initial/A: [html]\nfinal: html\n")
-    jury.write("unknown.yaml", "initial/A: [html]\nfinal: [boom]\n")
-    jury.write("latin.yaml", b"final: [\xe9]\n")
-
-    outcome = jury("simulate", *arguments)
-
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.count("\n") == 1
-    assert message in outcome.err
 
 
 def test_a_port_that_is_taken_is_named(jury):

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from jury_judge.panels.strict_yaml import read_yaml
-from jury_judge.simulation import SimulationSettings
-from jury_providers.simulated.http.batches.script import CALL_FAULTS, CALLS, JOB_FAULTS
+from jury_judge import SimulationSettings, read_yaml
+from jury_providers import CALLS
+from jury_providers.simulated.http.batches.script import CALL_FAULTS, JOB_FAULTS
 from support.command_line import CommandLine
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "simulate.md").read_text().partition("\n## Batches\n")[2]
@@ -55,40 +55,6 @@ def test_batches_are_served_with_the_faults_of_a_file(server: Callable[..., str]
 
     assert "in_progress" == batch["processing_status"]
     assert (batch["id"], 1, ["stuck"]) == (described["id"], described["items"], described["faults"])
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("batches: [exipred]\n", "'exipred' is none of"),
-        ("calls: {sumbit: [lost]}\n", "'sumbit' is none of"),
-        ("batchs: [expired]\n", "did you mean batches?"),
-        ("- expired\n", "must be a table"),
-        ("seconds: -3\n", "seconds: must be a number"),
-        ("batches: [\n", ":2:"),
-    ],
-)
-def test_a_file_of_faults_of_batches_is_checked(jury: CommandLine, tmp_path: Path, text: str, said: str) -> None:
-    file = tmp_path / "batches.yaml"
-    file.write_text(text)
-    outcome = jury("simulate", "--batch-script", str(file))
-
-    assert 2 == outcome.code
-    assert said in outcome.err
-
-
-def test_a_file_that_is_not_there_is_named(jury: CommandLine) -> None:
-    outcome = jury("simulate", "--batch-script", "nowhere.yaml")
-
-    assert 2 == outcome.code
-    assert "--batch-script nowhere.yaml: cannot be read" in outcome.err
-
-
-def test_batches_take_no_negative_time(jury: CommandLine) -> None:
-    outcome = jury("simulate", "--batch-seconds", "-1")
-
-    assert 2 == outcome.code
-    assert "--batch-seconds: must be a number" in outcome.err
 
 
 def test_the_guide_names_every_fault_and_call() -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis.ballots import SCHEMA
-from jury_events.installation import install_line
+from jury_analysis import SCHEMA
+from jury_events import install_line
 from support.command_line import CommandLine, environment
 from support.reference_data import FOLDER, needs_reference_data
 from support.vote_rows import (
@@ -213,6 +213,7 @@ def test_votes_are_read_from_standard_input(jury: CommandLine, votes: str) -> No
     assert jury("stats", "--votes", votes, "--json", *QUICK) == piped
 
 
+@pytest.mark.full
 def test_both_databases_give_the_same_bytes(jury: CommandLine, cases: str, postgres_url: str) -> None:
     reports = []
     for store in ("sqlite:///jury.db", postgres_url):
@@ -320,33 +321,6 @@ def test_a_byte_order_mark_and_texts_of_megabytes_are_read(jury: CommandLine, vo
     marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
 
     assert jury("stats", "--votes", votes, *QUICK) == jury("stats", "--votes", str(marked), *QUICK)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "name runs with --run ID, or --all, or select with --where COND, or files with --votes"),
-        (("--votes", "v", "--all"), "--all selects debates of a store: leave it out with --votes"),
-        (("--all", "--judges", "judges.*"), "--judges is an option of jury votes: write jury votes FILE --judges …"),
-        (("--all", "--status", "failed"), "--status is a filter: write --filter status=VALUE"),
-        (("--filter", "statsu=failed"), "--filter statsu=failed: there is no such filter (did you mean status?)"),
-        (("--filter", "max-cost=-1"), "--filter max-cost=-1: must be dollars, from 0 to 1e+12"),
-        (("--filter", "quorum=yes"), "--filter quorum=yes: must be one of met, lost"),
-        (("nightly", "votes.csv"), "nightly names a run, and the votes are in files"),
-        (("nightly", "--all"), "give --run or --all, not both"),
-        (("--all", "--run", "r"), "give --run or --all, not both"),
-        (("--all", "--include", "own"), "'own' is not one of stale, synthetic"),
-        (("--votes", "v", "--seats", "a,,b"), "must be names parted by commas"),
-        (("--votes", "-", "--labels", "-"), "standard input (-) can be read once"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(
-    jury: CommandLine, arguments: tuple[str, ...], message: str
-) -> None:
-    outcome = jury("stats", *arguments)
-
-    assert (2, "") == (outcome.code, outcome.out)
-    assert message in outcome.err
 
 
 def test_without_its_packages_it_names_the_extra(

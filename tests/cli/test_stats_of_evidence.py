@@ -1,7 +1,7 @@
 """`jury stats` of debates whose jurors were asked for evidence."""
 
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
+from jury_migrations import upgrade
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.located_debates import a_located_case, a_located_debate
 from support.quoting_debates import CLAUDE, a_quoting_debate

@@ -2,9 +2,9 @@
 
 import pytest
 
-from jury_events.verdict import Verdict
-from jury_migrations.upgrading import upgrade
-from jury_store.opening import open_store
+from jury_events import Verdict
+from jury_migrations import upgrade
+from jury_store import open_store
 from support.command_line import CommandLine
 from support.partly_read_debates import BY_TOOLS, WHOLE, a_partly_read_debate
 from support.quoting_debates import a_quoting_debate

@@ -79,23 +79,3 @@ def test_labels_that_came_later_count(jury: CommandLine, votes: str) -> None:
     file = str(write_jsonl(jury.folder / "labels.jsonl", labels))
 
     assert 40 == jury("value", "--votes", votes, "--labels", file, "--json").json["values"]["labelled"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ((), "name runs with --run ID"),
-        (("--run", "r", "--seats", "a"), "--seats goes with --votes"),
-        (("--votes", "votes.jsonl", "--run", "r"), "--run selects debates of a store"),
-        (("--judges", "x", "--run", "r"), "--judges is an option of jury votes"),
-    ],
-)
-def test_what_cannot_be_valued_is_refused_in_one_line(
-    jury: CommandLine, votes: str, arguments: tuple[str, ...], says: str
-) -> None:
-    outcome = jury("value", *arguments)
-
-    assert votes
-    assert 2 == outcome.code
-    assert says in outcome.err
-    assert 1 == len(outcome.err.splitlines())

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis.ballots import MESSAGES, SCHEMA
+from jury_analysis import MESSAGES, SCHEMA
 from support.command_line import CommandLine
 from support.vote_rows import Row, long_rows, table_of, write_csv, write_jsonl
 
@@ -198,55 +198,6 @@ def test_options_win_over_the_file_beside_the_table(jury: CommandLine, file: Pat
     table = pq.read_table(jury.folder / "table.parquet")
     assert {"a", "b"} == set(table["seat"].to_pylist())
     assert table["case_id"].to_pylist() == table["cluster"].to_pylist()
-
-
-@pytest.mark.parametrize(
-    ("beside", "message"),
-    [
-        ("fields: {seat: model}", "foreign.yaml:1: fields: there is no such setting (did you mean field?)"),
-        ("cluster: topic\nfield: {seet: model}", "foreign.yaml:2: field 'seet': no such part of a vote"),
-        ("order: [a, b]\nmap: {good: c}", "foreign.yaml:2: map good=c: there is no such verdict"),
-        ("order: [a, b]\ncategories: [a, b]", "foreign.yaml:1: order and categories: both declare the verdicts"),
-        ("order: {low: high}", "foreign.yaml:1: order: "),
-        ("order: [low, true]", "foreign.yaml:1: order.1: "),
-        ("order: [low]", "foreign.yaml:1: order or categories 'low': must be 2 to 100 words"),
-        ("field: seat=model", "foreign.yaml:1: field: "),
-        ("label: a\nfield: {label: b}", "label and field label=…: give one of them"),
-        ("label: [a", "foreign.yaml:"),
-        ("- label", "foreign.yaml: must be a table"),
-        ("label: a\nlabel: b", "foreign.yaml:2: the key 'label' is twice in one table"),
-    ],
-)
-def test_what_the_file_beside_a_table_says_wrongly_is_one_line(
-    jury: CommandLine, file: Path, beside: str, message: str
-) -> None:
-    jury.write("foreign.yaml", beside)
-
-    outcome = jury("stats", str(file))
-
-    assert (2, "", 1) == (outcome.code, outcome.out, outcome.err.count("\n"))
-    assert message in outcome.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--label", "a", "--field", "label=b"), "--label and --field label=…: give one of them"),
-        (("--order", "a,b", "--categories", "a,b"), "--order and --categories: both declare the verdicts"),
-        (("--map", "good=nothing"), "--map good=nothing: there is no such verdict"),
-        (("--field", "seet=model"), "--field 'seet': no such part of a vote"),
-        (("--seats", "a,,b"), "must be names parted by commas"),
-        (("--field", "seat=model"), "label: 'bad' is none of safe_pass"),
-    ],
-)
-def test_options_that_cannot_be_used_are_one_line(
-    jury: CommandLine, file: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    outcome = jury("votes", str(file), *arguments, "-o", "votes.parquet")
-
-    assert (2, "", 1) == (outcome.code, outcome.out, outcome.err.count("\n"))
-    assert message in outcome.err
-    assert not (jury.folder / "votes.parquet").exists()
 
 
 def test_another_file_is_not_replaced(jury: CommandLine, file: Path) -> None:

@@ -13,14 +13,14 @@ from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.testclient import TestClient
 
 import jury_judge
-from jury_cli.main import COMMANDS, jury
-from jury_judge.serving.service import Service
-from jury_store.memory import MemoryEventStore
+from jury_cli import COMMANDS
+from jury_cli.main import jury
+from jury_judge import Service
+from jury_store import MemoryEventStore
+from jury_web import AccessPolicy, create_app, page_routes
 from jury_web.api import debates, exchanges, live, reviews, runs, submissions
-from jury_web.app import AccessPolicy, create_app
-from jury_web.pages.routing import page_routes
 
-PAGE = (Path(__file__).parent.parent / "docs" / "python-api.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "python-api.md").read_text(encoding="utf-8")
 SECTION = PAGE[PAGE.index("## Command, method, HTTP") :]
 NONE = "none: "
 REASON = 5
