@@ -6,8 +6,7 @@ import pytest
 
 from jury_actors.errors import DetachedRunLost
 from jury_cases.labels import UnknownLabel
-from jury_events import AlteredPart, JuryError, UnknownPart
-from jury_events import CallOutcome
+from jury_events import AlteredPart, CallOutcome, JuryError, UnknownPart
 from jury_judge import RunUnfinished, SettingsRefused
 from jury_providers import BatchUnavailable
 from jury_store import StoreLocked, StoreMissing

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jury_events.installation import install_line
+from jury_events import install_line
 from support.group_of_tests import COMMAND
 
 ROOT = Path(__file__).parent.parent

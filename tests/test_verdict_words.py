@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from jury_events.verdict import Verdict
+from jury_events import Verdict
 
 ROOT = Path(__file__).parent.parent
 SEARCHED = (*sorted(ROOT.glob("*/jury_*/")), ROOT / "benchmarks", ROOT / "examples")

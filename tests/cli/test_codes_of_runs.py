@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from jury_cases.errors import CaseFileError
-from jury_cli.results import Results
+from jury_cases import CaseFileError
+from jury_cli import Results
 from jury_cli.run_end import end_run
 from jury_judge import RunOutcome, Spending, UnreadableRows
 from jury_judge.settings.reports import ReportSettings

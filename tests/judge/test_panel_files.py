@@ -14,7 +14,7 @@ from jury_judge.diagnosis.model_probes import probed
 from jury_judge.panels.changed import changed_panel
 from jury_providers import Endpoint, Limits, key_destinations, load_prices, self_judging_warning, simulation_server
 from jury_providers.recipients import recipients
-from jury_store.ballot_sheet import panel_fingerprint
+from jury_store import panel_fingerprint
 from support.refusals import RefusalTables
 
 FILE = """\

@@ -15,8 +15,7 @@ from jury_debate import PanelSpec, ResolvedPanel, resolve
 from jury_events import Case
 from jury_judge import CaseFit, LoadedPanel, PlannedRun, RunSettings, estimate
 from jury_judge.runs.rehearsal import Rehearsal
-from jury_providers import Prices
-from jury_providers.price import Price
+from jury_providers import Price, Prices
 from support.long_records import WINDOW, a_long_case
 from support.pictures import a_case_with_pictures
 from support.runtime_harness import KeptStore, Run, completed

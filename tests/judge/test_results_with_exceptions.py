@@ -3,8 +3,7 @@
 import pytest
 
 from jury_events import JudgmentRendered, Verdict
-from jury_judge import NewReview
-from jury_judge.reviews.reviews import record_review, withdraw_review
+from jury_judge import NewReview, record_review, withdraw_review
 from jury_store import EventStore, MemoryEventStore
 from jury_views import line_of, result_of
 from jury_views.result_lines import result_line

@@ -179,7 +179,7 @@ async def test_a_writer_whose_disk_is_full_says_so_to_who_asked(sqlite: str) -> 
     store.before_close()
     failing = StoreFailed("the disk is full; make room")
     with patch.object(type(store), "append", side_effect=failing):
-        from jury_store.append_taker import AppendTaker
+        from jury_store import AppendTaker
 
         taker = AppendTaker(database_path(parse_store_url(sqlite)), store.append)
         taker.start()

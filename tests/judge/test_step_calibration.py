@@ -15,8 +15,7 @@ from jury_analysis import LABELS, OURS, SCHEMA, CalibrationOptions, check, signa
 from jury_analysis.last_votes import STEP_COLUMNS, last_votes
 from jury_debate import PanelSpec, panel_digest, resolve
 from jury_events import Acceptance, CallOutcome, Panel, VotesStepSignal
-from jury_judge import AnalysisError, FoundCalibration, Records, stored_ballots
-from jury_judge.panels.calibration_files import read_calibration
+from jury_judge import AnalysisError, FoundCalibration, Records, read_calibration, stored_ballots
 from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
 from jury_replay import Grid, RecountRescoring, RescoreStatus, Setting
 from jury_store import EventStore, open_store

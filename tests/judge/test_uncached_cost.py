@@ -8,8 +8,7 @@ from jury_events import CacheWrite, CallOutcome, ExchangeRecorded, Usage
 from jury_judge.runs.uncached_cost import uncached_cost, uncached_sums
 from jury_providers import Prices, load_prices
 from jury_providers.prices import Price
-from jury_store import CachedCalls
-from jury_store.cached_calls import PROMPT_STEP
+from jury_store import PROMPT_STEP, CachedCalls
 from support.debate_builder import DebateBuilder
 
 TODAY = date(2026, 11, 1)

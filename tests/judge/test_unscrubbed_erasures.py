@@ -1,6 +1,6 @@
 """An erasure after which deleted bytes may be left in the store's files says so, and the same call tries again."""
 
-from jury_judge.settings.erasure import Erasure
+from jury_judge import Erasure
 from jury_judge.stores.erasing import erased
 from jury_store import MemoryEventStore, ScrubRefused
 from support.writing import Writing

@@ -5,9 +5,7 @@ from datetime import date
 import pytest
 
 from jury_events import CallOutcome, Usage
-from jury_providers import ModelReply, Prices
-from jury_providers.price import Price
-from jury_providers.prices import cost_of
+from jury_providers import ModelReply, Price, Prices, cost_of
 
 ON = date(2026, 11, 28)
 PRICES = Prices((Price(models=("openai/gpt-x",), input=2.0, output=10.0),))

@@ -155,7 +155,7 @@ class Started:
 
 
 def _events(command: Command) -> int:
-    from jury_store.errors import OpeningFailed
+    from jury_store import OpeningFailed
 
     try:
         return command.events()

@@ -14,8 +14,7 @@ import httpx2
 
 from jury_cases import rows
 from jury_judge import calibration_bytes
-from jury_store import SqlEventStore
-from jury_store.errors import TextsRemain
+from jury_store import SqlEventStore, TextsRemain
 from support.command_line import CommandLine
 from support.unguarded import unguarded
 from support.waiting import eventually
