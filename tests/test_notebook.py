@@ -4,9 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -17,6 +15,8 @@ def outputs(cell: Any, kind: str) -> str:
 
 
 def test_the_notebook_is_kept_without_outputs() -> None:
+    import nbformat
+
     notebook = nbformat.read(EXAMPLES / "notebook.ipynb", as_version=4)  # type: ignore[no-untyped-call]
 
     assert [[]] * 4 == [cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -26,6 +26,9 @@ def test_the_notebook_is_kept_without_outputs() -> None:
 def test_the_notebook_judges_and_shows_results_statistics_and_a_data_frame(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
     for name in ("notebook.ipynb", "cases.jsonl"):
         shutil.copy(EXAMPLES / name, tmp_path)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))

@@ -5,9 +5,6 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -208,6 +205,10 @@ def test_a_file_that_is_no_such_export_is_not_replaced(
 
 
 def test_pandas_polars_and_duckdb_open_every_file(exported: CommandLine) -> None:
+    import duckdb
+    import pandas as pd
+    import polars as pl
+
     for name in NAMES:
         path = exported.folder / "tables" / f"{name}.parquet"
         rows = pq.read_table(path).num_rows
@@ -234,6 +235,8 @@ def _examples(language: str) -> list[str]:
 
 
 def test_the_documented_duckdb_example_runs(exported: CommandLine) -> None:
+    import duckdb
+
     (query,) = _examples("sql")
     with chdir(exported.folder):
         found = duckdb.sql(query).fetchall()

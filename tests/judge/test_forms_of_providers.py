@@ -4,11 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-import anthropic.types.beta as anthropic_beta
-import openai.types.responses as openai_responses
 import pytest
-from google.genai import types as genai
-from openai.types.chat import ChatCompletionContentPartParam
 from pydantic import BaseModel
 
 from jury_cases import read_case
@@ -55,6 +51,8 @@ def test_a_block_of_anthropic_is_shown_or_named(subtests: pytest.Subtests) -> No
 
 
 def test_every_block_of_the_anthropic_sdk_is_tried() -> None:
+    import anthropic.types.beta as anthropic_beta
+
     unions = (anthropic_beta.BetaContentBlock, anthropic_beta.BetaContentBlockParam)
 
     assert set(BLOCKS) == {kind for union in unions for kind in kinds_of(union)}
@@ -119,6 +117,8 @@ def test_an_item_of_openai_is_shown_or_named(subtests: pytest.Subtests) -> None:
 
 
 def test_every_item_of_the_openai_sdk_is_tried() -> None:
+    import openai.types.responses as openai_responses
+
     unions = (openai_responses.ResponseOutputItem, openai_responses.ResponseItem)
     unions += (openai_responses.ResponseInputItemParam,)
 
@@ -135,6 +135,8 @@ def test_a_part_of_google_is_shown_or_named(subtests: pytest.Subtests) -> None:
 
 
 def test_every_part_of_the_google_sdk_is_tried() -> None:
+    from google.genai import types as genai
+
     assert set(PARTS) == {one.alias or name for name, one in genai.Part.model_fields.items()}
 
 
@@ -149,6 +151,8 @@ def test_a_blocked_prompt_says_why() -> None:
 
 
 def test_parts_of_chat_messages_are_those_of_the_sdk() -> None:
+    from openai.types.chat import ChatCompletionContentPartParam
+
     assert {"text", "image_url", "input_audio", "file"} == set(kinds_of(ChatCompletionContentPartParam))
 
 

@@ -4,7 +4,6 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import krippendorff
 import numpy as np
 import pytest
 
@@ -72,6 +71,8 @@ def levels(chance: random.Random, cases: int) -> list[list[str]]:
 
 @pytest.mark.parametrize("url", ["sqlite", "postgresql"], indirect=True)
 async def test_labels_are_counted_with_their_order_and_levels_as_numbers(store: EventStore, url: str) -> None:
+    import krippendorff
+
     rows = levels(random.Random(28), 30)
     outcomes = [(Verdict.SAFE_PASS if row[0] in "45" else Verdict.UNSAFE_FAIL, row[0]) for row in rows]
     judge(store, LEVELS, rows, outcomes)

@@ -11,7 +11,6 @@ import pytest
 from jury_debate import AnswerSpec, parse_answer
 from jury_events import STANDARD_RUBRIC, CacheWrite, CallOutcome, RefusalReason, Usage
 from jury_providers import MAX_RECORDED_BYTES, ModelMessage, ModelReply, OnChunk, ProviderConnection
-from jury_providers.sdk.streams import EventReader
 from support.canned_server import Canned, CannedServer, canned_server, events
 from support.compression import gzipped
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, TOOL, Dialect, a_request
@@ -717,6 +716,8 @@ async def test_a_stream_may_be_cut_into_pieces_anywhere(end: bytes, size: int) -
 
 
 def test_a_line_may_arrive_in_very_many_pieces() -> None:
+    from jury_providers.sdk.streams import EventReader
+
     reader = EventReader()
     for _ in range(400_000):
         reader.feed(b" " * 40)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from jury_providers.sdk.connection_slots import AdapterSlots, ConnectionSlots
+from jury_providers.sdk.connection_slots import AdapterSlots
 from support.waiting import until
 
 
@@ -37,6 +37,8 @@ class Calls:
 
 
 async def test_a_single_adapter_can_use_every_slot() -> None:
+    from jury_providers.sdk.connection_slots import ConnectionSlots
+
     calls = Calls(ConnectionSlots(total=4, reserved=1).join())
     calls.begin(6)
     await until(lambda: calls.slots.in_use == 4)
@@ -48,6 +50,8 @@ async def test_a_single_adapter_can_use_every_slot() -> None:
 
 
 async def test_hanging_calls_of_one_adapter_leave_slots_for_the_others() -> None:
+    from jury_providers.sdk.connection_slots import ConnectionSlots
+
     slots = ConnectionSlots(total=8, reserved=2)
     hanging, healthy = Calls(slots.join()), Calls(slots.join())
     hanging.begin(50)
@@ -61,6 +65,8 @@ async def test_hanging_calls_of_one_adapter_leave_slots_for_the_others() -> None
 
 
 async def test_waiting_adapters_take_turns() -> None:
+    from jury_providers.sdk.connection_slots import ConnectionSlots
+
     slots = ConnectionSlots(total=2, reserved=0)
     first, second = Calls(slots.join()), Calls(slots.join())
     first.begin(4)
@@ -78,6 +84,8 @@ async def test_waiting_adapters_take_turns() -> None:
 
 
 async def test_the_reserve_of_an_adapter_is_free_once_it_left() -> None:
+    from jury_providers.sdk.connection_slots import ConnectionSlots
+
     slots = ConnectionSlots(total=4, reserved=1)
     gone, stays = slots.join(), Calls(slots.join())
     stays.begin(4)
@@ -90,6 +98,8 @@ async def test_the_reserve_of_an_adapter_is_free_once_it_left() -> None:
 
 @pytest.mark.parametrize("steps", [0, 1, 2])
 async def test_a_call_cancelled_while_it_waits_leaks_no_slot(steps: int) -> None:
+    from jury_providers.sdk.connection_slots import ConnectionSlots
+
     calls = Calls(ConnectionSlots(total=1, reserved=0).join())
     calls.begin(3)
     await until(lambda: calls.slots.in_use == 1)

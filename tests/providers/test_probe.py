@@ -5,7 +5,6 @@ import json
 from datetime import UTC, date, datetime
 
 import pytest
-from anthropic import AsyncAnthropic
 
 from jury_debate import PanelSpec, read_spec, resolve
 from jury_events import CallOutcome, CallSettings
@@ -147,6 +146,8 @@ async def test_a_model_that_ends_is_said_to_end_as_its_provider_says(protocol, p
 
 
 async def test_anthropics_sdk_reads_the_simulated_model():
+    from anthropic import AsyncAnthropic
+
     async with simulation_server() as server, AsyncAnthropic(base_url=server.url, api_key="k") as sdk:
         ending, staying = [await sdk.models.retrieve(name) for name in ("claude-sonnet-4-5", "m")]
 

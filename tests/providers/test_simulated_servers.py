@@ -11,15 +11,11 @@ from collections.abc import AsyncIterator
 from itertools import product
 from typing import Any, Self
 
-import anthropic
 import httpx2
 import pytest
 import pytest_asyncio
-from google import genai
-from google.genai import types
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from openai import AsyncOpenAI
 
 from jury_events import CallOutcome, Language
 from jury_providers import (
@@ -35,7 +31,6 @@ from jury_providers import (
     WireScript,
     simulation_server,
 )
-from jury_providers.sdk.http_client import IDLE_SECONDS
 from support.debate_harness import a_case
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
 from support.model_requests import requests_of_a_debate
@@ -144,6 +139,11 @@ async def test_a_seed_is_that_of_the_request_else_of_the_server(server: Simulati
 
 
 async def test_models_are_listed_in_each_providers_form(server: Simulation) -> None:
+    import anthropic
+    from google import genai
+    from google.genai import types
+    from openai import AsyncOpenAI
+
     chat = AsyncOpenAI(base_url=f"{server.url}/v1", api_key="none")
     claude = anthropic.AsyncAnthropic(base_url=server.url, api_key="none")
     async with chat, claude, httpx2.AsyncClient() as http:
@@ -401,6 +401,9 @@ async def test_an_idle_connection_is_kept_for_as_long_as_an_adapter_would_use_it
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else a request that is sent just as the server closes fails, and was neither served nor counted."""
+
+    from jury_providers.sdk.http_client import IDLE_SECONDS
+
     loop, idle = asyncio.get_running_loop(), 0.0
     time = loop.time
     monkeypatch.setattr(loop, "time", lambda: time() + idle)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
 
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
+from playwright.async_api import Browser, ConsoleMessage, Page, Request
 
 from jury_judge import Service
 from jury_store import EventStore
@@ -29,6 +29,9 @@ _FLAGS = (
 @asynccontextmanager
 async def chromium() -> AsyncIterator[Browser]:
     """A headless Chromium."""
+
+    from playwright.async_api import async_playwright, expect
+
     found = find_chromium()
     expect.set_options(timeout=120_000)
     async with async_playwright() as playwright:

@@ -6,8 +6,6 @@
 import os
 import sys
 
-import ray
-
 
 def token_of_the_worker() -> str | None:
     """The part of a worker's environment that a joined process can read."""
@@ -15,6 +13,8 @@ def token_of_the_worker() -> str | None:
 
 
 def main(address: str) -> None:
+    import ray
+
     try:
         ray.init(address=address, log_to_driver=False, logging_level="error")
     except Exception as error:  # noqa: BLE001  (its type is reported)

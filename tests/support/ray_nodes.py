@@ -15,8 +15,6 @@ from secrets import token_hex
 from socket import socket
 from typing import Any
 
-from ray.cluster_utils import Cluster
-
 NODE = {
     "num_cpus": 2,
     "node_ip_address": "127.0.0.1",
@@ -31,6 +29,8 @@ _JOINS_WITHIN = 240.0
 
 
 def main(folder: str, first: str, *others: str) -> None:
+    from ray.cluster_utils import Cluster
+
     session = f"session_{token_hex(8)}"
     (Path(folder) / session).mkdir()
 
