@@ -18,6 +18,7 @@ from jury_analysis.reasons import NO_RIGHT_MESSAGE, NONE_NAMES_A_MESSAGE
 from jury_analysis.statistics import statistics
 from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
+from support.each_row import each_row
 
 S, R, U = OURS.categories
 LABELS = [U, U, U, S]
@@ -142,7 +143,7 @@ def test_no_message_is_right_where_the_label_passes() -> None:
     assert (1 / 2, 2) == (agreement.plurality_right.value, agreement.plurality_right.n)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("labels", "facts"),
     [
         ([S, S], [{}, {}]),

@@ -8,6 +8,7 @@ from hypothesis import given
 
 from jury_debate import PanelError, ResolvedPanel, panel_differences, read_spec, resolve, spec_of
 from jury_events import BUNDLED_SCALES, NO_CRITERIA, STANDARD_RUBRIC, Panel, VerdictScale, bundled_scale
+from support.each_row import each_row
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
 
 
@@ -47,8 +48,8 @@ def test_a_scale_is_written_with_its_labels_from_worst_to_best() -> None:
     assert "回答が正しいかを判定します。" == panel.task
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("name", BUNDLED_SCALES[1:])
+@each_row("language", ["en", "ja"])
+@each_row("name", BUNDLED_SCALES[1:])
 def test_a_bundled_scale_brings_its_criteria_and_its_question(name: str, language: Any) -> None:
     panel, known = panel_of(language=language, scale=name), bundled_scale(name, language)
 
@@ -74,7 +75,7 @@ def test_criteria_may_be_of_the_three_verdicts() -> None:
     assert ("facts", "form") == panel.rubric.names
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("levels", "fields", "outcomes"),
     [
         (2, {}, "fail pass"),
@@ -153,12 +154,12 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("fields", "expected"), BAD.values(), ids=BAD.keys())
+@each_row(("fields", "expected"), BAD.values(), ids=BAD.keys())
 def test_a_bad_scale_is_refused_in_one_line(fields: dict[str, Any], expected: str) -> None:
     assert expected in message(**fields)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "field"),
     [
         (YES_NO, "scale"),
@@ -187,7 +188,7 @@ def test_seats_judge_by_the_meanings_unless_they_have_a_role() -> None:
     assert "policy_compliance" == panel_of().seats[0].role
 
 
-@pytest.mark.parametrize(
+@each_row(
     "fields",
     [
         ANSWERS,
@@ -199,7 +200,7 @@ def test_seats_judge_by_the_meanings_unless_they_have_a_role() -> None:
         {},
     ],
 )
-@pytest.mark.parametrize("language", ["en", "ja"])
+@each_row("language", ["en", "ja"])
 def test_a_recorded_panel_is_written_so_that_it_resolves_to_itself(fields: dict[str, Any], language: str) -> None:
     before = resolved(language=language, **fields)
 
@@ -208,7 +209,7 @@ def test_a_recorded_panel_is_written_so_that_it_resolves_to_itself(fields: dict[
     assert () == panel_differences(before, again)
 
 
-@pytest.mark.parametrize("name", BUNDLED_SCALES[1:])
+@each_row("name", BUNDLED_SCALES[1:])
 def test_a_recorded_panel_with_a_bundled_scale_changes_its_texts_with_the_language(name: str) -> None:
     spec = spec_of(resolved(language="en", scale=name))
 

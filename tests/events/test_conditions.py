@@ -17,6 +17,7 @@ from jury_events import (
     parse_conditions,
     parse_field,
 )
+from support.each_row import each_row
 
 SCENARIO = Scenario(scenario_id="s1", question=QuestionSpec(prompt="?"), execution=ExecutionResult(response="!"))
 
@@ -49,7 +50,7 @@ def test_the_fields_of_a_case_are_in_json_notation() -> None:
     assert {"case_id": ("refund-18",)} == fields_of(BARE)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "of_case", "of_bare"),
     [
         ("tags=Refund", True, False),
@@ -99,7 +100,7 @@ def test_duplicate_conditions_are_dropped() -> None:
     assert (Condition("tags", "=", "a"),) == parse_conditions(["tags=a", "tags = a"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         ("tags", "'tags' is not a condition: it has no operator; write FIELD OP VALUE with one of =, !=, ~, !~"),
