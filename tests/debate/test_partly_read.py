@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
