@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from jury_actors import Clerk
-from jury_actors.clerk import ClerkClient
+from jury_actors import Clerk, ClerkClient
 from jury_store import Append, Appended, EventConflict, MemoryEventStore, StoreClosed, StoreError, StoreFailed
 from support.debates import DebateScript
 from support.each_row import each_row

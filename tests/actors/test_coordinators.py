@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from jury_actors import Chunk, Clerk, Delivery, Finished, IncarnationLost, Job, Runtime, RuntimeLoad
+from jury_actors import Chunk, Clerk, Delivery, Finished, IncarnationLost, Job, Replicas, Runtime, RuntimeLoad, place_of
 from jury_actors.coordinators import coordinators_for
-from jury_actors.juror_pool import Replicas
-from jury_actors.placement import place_of
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import StoreFailed
 from support.each_row import each_row
 from support.runtime_harness import KeptStore, Meter, Run, broken_promises, completed, repeated_steps

@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
-from jury_actors import PROBE, Backoff, Delivery, ForgetDebate, IncarnationLost, StepRequest, StepResult
-from jury_actors.juror_client import JurorClient
+from jury_actors import PROBE, Backoff, Delivery, ForgetDebate, IncarnationLost, JurorClient, StepRequest, StepResult
 from support.jurors import Asking
 from support.waiting import until
 

@@ -2,8 +2,7 @@
 
 from collections import Counter as Count
 
-from jury_actors import Limiter
-from jury_actors.admission.permit import ModelClass
+from jury_actors import Limiter, ModelClass
 from jury_actors.admission.rate_window import FIRST_IN_FLIGHT
 from jury_events import CallOutcome
 from jury_providers import Limits

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, AccuracyReport, Scale
-from jury_analysis.accuracy import accuracy
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, AccuracyReport, Scale, accuracy, vote_matrix
 from support.ballot_tables import ballots
 from support.each_row import each_row
 from support.reference_data import FOLDER, ballots_of, needs_reference_data, reference, reference_rows, triviaqa

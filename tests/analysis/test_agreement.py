@@ -7,9 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, Agreement, Estimate, Scale, VoteMatrix, check
-from jury_analysis.agreement import agreement
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, Agreement, Estimate, Scale, VoteMatrix, agreement, check, vote_matrix
 from support.ballot_tables import ballots
 from support.each_row import each_row
 from support.reference_data import ballots_of, needs_reference_data, reference, reference_rows, triviaqa

@@ -6,9 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, AnnotatorReport, Scale, UnknownVerdict, VoteMatrix
-from jury_analysis.annotators import annotations, annotators
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, AnnotatorReport, Scale, UnknownVerdict, VoteMatrix, annotations, annotators, vote_matrix
 from support.ballot_tables import ballots
 from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, reference_rows

@@ -2,8 +2,7 @@
 
 import pytest
 
-from jury_analysis import AuditedCase, audited_shares
-from jury_analysis.ladders.audit import exact_share
+from jury_analysis import AuditedCase, audited_shares, exact_share
 from support.each_row import each_row
 
 

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, VoteMatrix
-from jury_analysis.best_seat import ChosenSeat, SingleSeat, best_seat
-from jury_analysis.panel_worth import panel_worth
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, ChosenSeat, SingleSeat, VoteMatrix, best_seat, panel_worth, vote_matrix
 from support.ballot_tables import ballots
 from support.each_row import each_row
 

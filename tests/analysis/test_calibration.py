@@ -8,21 +8,23 @@ import pytest
 
 from jury_analysis import (
     OURS,
+    AnySignal,
+    BadSplit,
     CalibrationOptions,
     CalibrationReport,
+    LastVotes,
     MixedPanels,
     OnlySimulated,
     Scale,
     TooFewLabels,
     calibrate,
+    dawid_skene,
+    fit_signal,
+    last_votes,
+    promised,
     signal_values,
+    split_clusters,
 )
-from jury_analysis.calibration import promised
-from jury_analysis.case_splits import split_clusters
-from jury_analysis.dawid_skene import dawid_skene
-from jury_analysis.errors import BadSplit
-from jury_analysis.last_votes import LastVotes, last_votes
-from jury_analysis.verdict_signals import AnySignal, fit_signal
 from jury_events import SignalKind
 from support.ballot_tables import ballots
 from support.each_row import each_row

@@ -3,13 +3,20 @@
 import numpy as np
 import pytest
 
-from jury_analysis import CalibrationOptions, Certificate, Scale, calibrate, signal_values
-from jury_analysis.calibration import promised
-from jury_analysis.certificate import fewest_labels
-from jury_analysis.certification import certify, clustered_bound
-from jury_analysis.last_votes import last_votes
-from jury_analysis.risk_bounds import clopper_pearson
-from jury_analysis.verdict_signals import levels
+from jury_analysis import (
+    CalibrationOptions,
+    Certificate,
+    Scale,
+    calibrate,
+    certify,
+    clopper_pearson,
+    clustered_bound,
+    fewest_labels,
+    last_votes,
+    levels,
+    promised,
+    signal_values,
+)
 from jury_analysis.vote_matrix import Bools, Floats, Ints
 from jury_events import ShareSignal
 from support.each_row import each_row

@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_analysis import OURS
-from jury_analysis.early_stop import asked_seats, early_stops
-from jury_analysis.panel_worth import panel_worth
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, asked_seats, early_stops, panel_worth, vote_matrix
 from support.ballot_tables import ballots
 from support.each_row import each_row
 

@@ -5,9 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, EffectiveVotes, Scale
-from jury_analysis.effective_votes import effective_votes, probability_of_majority
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, EffectiveVotes, Scale, effective_votes, probability_of_majority, vote_matrix
 from support.ballot_tables import ballots
 from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, triviaqa

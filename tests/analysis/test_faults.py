@@ -10,13 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_analysis import OURS, Estimate, FaultReport, MessageAgreement, Scale, StatisticsOptions
-from jury_analysis.faults import faults
-from jury_analysis.message_agreement import message_agreement
-from jury_analysis.named_messages import named_messages
+from jury_analysis import (
+    OURS,
+    Estimate,
+    FaultReport,
+    MessageAgreement,
+    Scale,
+    StatisticsOptions,
+    faults,
+    message_agreement,
+    named_messages,
+    statistics,
+    vote_matrix,
+)
 from jury_analysis.reasons import NO_RIGHT_MESSAGE, NONE_NAMES_A_MESSAGE
-from jury_analysis.statistics import statistics
-from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
 from support.each_row import each_row
 

@@ -9,13 +9,24 @@ import pyarrow as pa
 import pytest
 
 import jury_analysis
-from jury_analysis import OURS, Gate, GateOptions, PairedOptions, Scale, assumed_plan, measured_plan, repeats_apart
-from jury_analysis.errors import UnknownMetric
-from jury_analysis.gate import gate
-from jury_analysis.intervals import bounded_change
-from jury_analysis.paired import paired
-from jury_analysis.power import PairedVariation
-from jury_analysis.statistics_schema import gate_plan_schema, gate_schema, paired_schema
+from jury_analysis import (
+    OURS,
+    Gate,
+    GateOptions,
+    PairedOptions,
+    PairedVariation,
+    Scale,
+    UnknownMetric,
+    assumed_plan,
+    bounded_change,
+    gate,
+    gate_plan_schema,
+    gate_schema,
+    measured_plan,
+    paired,
+    paired_schema,
+    repeats_apart,
+)
 from support.ballot_tables import ballots
 from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, triviaqa

@@ -3,17 +3,8 @@
 import numpy as np
 import pytest
 
-from jury_analysis import Estimate, Interval
+from jury_analysis import FEW, FEWEST, Estimate, Interval, bootstrap, clustered_mean, holm, proportion, wilson
 from jury_analysis.estimate import missing
-from jury_analysis.intervals import (
-    FEW,
-    FEWEST,
-    bootstrap,
-    clustered_mean,
-    holm,
-    proportion,
-    wilson,
-)
 from jury_analysis.reasons import DEPENDENT, NO_RESAMPLES, NO_UNIT_LABEL, WIDTH_ZERO
 from support.each_row import each_row
 

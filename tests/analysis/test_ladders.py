@@ -8,22 +8,24 @@ import pyarrow as pa
 import pytest
 
 from jury_analysis import (
+    FAILS,
     OURS,
+    PASSES,
     AnalysisError,
     BadBallots,
+    BadSplit,
     LadderOptions,
     LadderReport,
     Promises,
     Scale,
     StageBallots,
     TooFewLabels,
+    apply_ladder,
     calibrate_ladder,
+    certify_ladder,
+    early_levels,
+    ladder_votes,
 )
-from jury_analysis.errors import BadSplit
-from jury_analysis.ladders.applied import apply_ladder
-from jury_analysis.ladders.certification import certify_ladder
-from jury_analysis.ladders.ladder_votes import FAILS, PASSES, ladder_votes
-from jury_analysis.ladders.promises import early_levels
 from support.each_row import each_row
 from support.ladder_votes import OPEN, SCALE, drawn, three_stages
 from support.reference_data import ballots_of, needs_reference_data, triviaqa

@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, Scale, length_effects, own_family
-from jury_analysis.model_families import model_family
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, Scale, length_effects, model_family, own_family, vote_matrix
 from support.ballot_tables import ballots
 from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, reference_rows, triviaqa

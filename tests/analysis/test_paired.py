@@ -6,8 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, BadBallots, MixedPanels, OnlySimulated, Paired, PairedOptions, PairedTest, Scale
-from jury_analysis.paired import paired
+from jury_analysis import OURS, BadBallots, MixedPanels, OnlySimulated, Paired, PairedOptions, PairedTest, Scale, paired
 from support.ballot_tables import ballots
 from support.each_row import each_row
 from support.reference_data import ballots_of, needs_reference_data, reference, reference_rows, triviaqa

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from jury_analysis.intervals import bounded_change
-from jury_analysis.possible_changes import possible_change
+from jury_analysis import bounded_change, possible_change
 from support.each_row import each_row
 
 

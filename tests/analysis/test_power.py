@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from jury_analysis.intervals import clustered_mean
-from jury_analysis.power import PairedVariation, design_effect
+from jury_analysis import PairedVariation, clustered_mean, design_effect
 from support.each_row import each_row
 
 

@@ -6,9 +6,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, PairedOptions, ProbeBallots, ProbedRater, ProbeEffect, Scale
-from jury_analysis.probe_effects import probe_effects
-from jury_analysis.probe_tests import sign_test, tolerance_test, upper_bound
+from jury_analysis import (
+    OURS,
+    PairedOptions,
+    ProbeBallots,
+    ProbedRater,
+    ProbeEffect,
+    Scale,
+    probe_effects,
+    sign_test,
+    tolerance_test,
+    upper_bound,
+)
 from support.ballot_tables import ballots
 from support.each_row import each_row
 from support.reference_data import ballots_of, needs_reference_data, reference, reference_rows

@@ -5,8 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis import EVIDENCE, OURS, SCHEMA, BadBallots, QuotationShares, Scale, check
-from jury_analysis.quotation_shares import quotation_shares
+from jury_analysis import EVIDENCE, OURS, SCHEMA, BadBallots, QuotationShares, Scale, check, quotation_shares
 from support.each_row import each_row
 
 S, R, U = OURS.categories

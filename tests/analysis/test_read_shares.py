@@ -5,10 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, SCHEMA, STATISTICS_COLUMNS, ReadShares, check
-from jury_analysis.read_shares import read_shares
-from jury_analysis.statistics import statistics
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, SCHEMA, STATISTICS_COLUMNS, ReadShares, check, read_shares, statistics, vote_matrix
 from support.ballot_tables import Votes, ballots
 from support.each_row import each_row
 

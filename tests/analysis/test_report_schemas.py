@@ -6,8 +6,7 @@ from typing import Any
 
 import jsonschema
 
-from jury_analysis import report_schema_text
-from jury_analysis.statistics_schema import probe_schema, value_schema
+from jury_analysis import probe_schema, report_schema_text, value_schema
 from support.each_row import each_row
 
 

@@ -21,10 +21,11 @@ from jury_analysis import (
     Scale,
     StatisticsOptions,
     UnknownVerdict,
+    paired_schema,
     report_schema_text,
+    statistics,
+    statistics_schema,
 )
-from jury_analysis.statistics import statistics
-from jury_analysis.statistics_schema import paired_schema, statistics_schema
 from support.ballot_tables import ballots
 from support.each_row import each_row
 from support.reference_data import mmlu, needs_reference_data, reference, triviaqa

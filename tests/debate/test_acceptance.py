@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from jury_debate import PROMPTS, PanelError, PanelSpec, read_spec, resolve, rules_for, spec_of
-from jury_debate.recorded_panel import recorded_panel
+from jury_debate import PROMPTS, PanelError, PanelSpec, read_spec, recorded_panel, resolve, rules_for, spec_of
 from jury_events import CallOutcome, Judgment, OutcomeThreshold, SignalVote, Verdict
 from jury_events.judgment import Acceptance
 from support.calibrations import DAWID_SKENE, ISOTONIC, SHARE, WEIGHTS, calibrated

@@ -4,8 +4,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate import LANGUAGES, OPINIONS_TOOL, call_tool, tool_definitions
-from jury_debate.artifact_tools import MAX_RECORDS, TOOLS, tool_names
+from jury_debate import LANGUAGES, MAX_RECORDS, OPINIONS_TOOL, TOOLS, call_tool, tool_definitions, tool_names
 from jury_debate.artifacts import generate_evaluation_summary, record_object
 from jury_debate.prompts import load_prompts
 from jury_events import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario, canonical_json

@@ -3,11 +3,9 @@
 import json
 from itertools import pairwise
 
-from jury_debate import RULES_OF_PROMPTS_1, Answered, Blocked, Debate, Reply, Unanswered
-from jury_debate.conversation import ToolTurn
+from jury_debate import RULES_OF_PROMPTS_1, Answered, Blocked, Debate, Reply, ToolTurn, Unanswered
 from jury_debate.rules_v1.conversation import StepConversation
-from jury_events import ArtifactRecord, CallOutcome, FailureReason, RefusalReason
-from jury_events.ids import Step
+from jury_events import ArtifactRecord, CallOutcome, FailureReason, RefusalReason, Step
 from support.debate_harness import SECRET, DebateHarness, DeterministicParts, Says, a_case, a_panel
 from support.each_row import each_row
 

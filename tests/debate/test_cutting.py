@@ -7,8 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jury_debate import ShownRecord
-from jury_debate.marking import mark
+from jury_debate import ShownRecord, mark
 from jury_debate.reading.cutting import SMALLEST_PART, cuts, middle, refined
 from support.each_row import each_row
 

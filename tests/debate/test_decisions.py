@@ -10,6 +10,7 @@ from jury_debate import (
     IllegalEvent,
     PanelError,
     PanelSpec,
+    recorded_panel,
     resolve,
     rules_for,
     spec_of,
@@ -17,7 +18,6 @@ from jury_debate import (
 )
 from jury_debate.decision_questions import question_texts
 from jury_debate.prompts_v1 import VERSION as PROMPTS_1
-from jury_debate.recorded_panel import recorded_panel
 from jury_events import (
     FAIL,
     PASS,

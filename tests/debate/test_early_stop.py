@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate import Assignment, IllegalEvent, PanelError, PanelSpec, resolve, rules_for, spec_of
+from jury_debate import Assignment, IllegalEvent, PanelError, PanelSpec, recorded_panel, resolve, rules_for, spec_of
 from jury_debate.prompts_v1 import VERSION as PROMPTS_1
-from jury_debate.recorded_panel import recorded_panel
 from jury_events import (
     CallOutcome,
     DebateOpened,

@@ -21,12 +21,12 @@ from jury_events import (
     RefusalReason,
     Scenario,
     StatementMade,
+    Step,
     ToolCall,
     ToolResult,
     Transcript,
     quotes_of,
 )
-from jury_events.ids import Step
 from support.debate_harness import SEATS, SECRET, DebateHarness, Says, a_panel
 from support.each_row import each_row
 

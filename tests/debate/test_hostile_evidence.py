@@ -18,9 +18,9 @@ from jury_events import (
     QuestionSpec,
     RefusalReason,
     Scenario,
+    Step,
     Transcript,
 )
-from jury_events.ids import Step
 from support.debate_harness import SEATS, SECRET, DebateHarness, Says, a_panel
 from support.each_row import each_row
 

@@ -2,10 +2,8 @@
 
 from fractions import Fraction
 
-from jury_debate import CountedVote, count
-from jury_debate.rules_v1.judgment import banded
-from jury_events import Bands, CallOutcome, Decider, FailureReason, Verdict, half_up
-from jury_events.exact import exact
+from jury_debate import CountedVote, banded, count
+from jury_events import Bands, CallOutcome, Decider, FailureReason, Verdict, exact, half_up
 from support.debate_harness import DebateHarness, Says, a_panel, by_round
 from support.each_row import each_row
 

@@ -18,10 +18,10 @@ from jury_debate import (
     panel_differences,
     resolve,
     spec_of,
+    tool_names,
+    unmark,
 )
-from jury_debate.artifact_tools import tool_names
-from jury_debate.marking import mark as marked_alike
-from jury_debate.marking import unmark
+from jury_debate import mark as marked_alike
 from jury_debate.prompts_v2.line_marks import mark
 from jury_debate.prompts_v2.line_marks import unmark as unmark_lines
 from jury_debate.rules_v1.ballots import datamark, marker_of
@@ -36,12 +36,12 @@ from jury_events import (
     QuestionSpec,
     Reasoning,
     Scenario,
+    Step,
     ToolCall,
     ToolResult,
     Transcript,
     canonical_json,
 )
-from jury_events.ids import Step
 from support.debate_harness import SECRET, DebateHarness, Says, a_panel, by_round
 from support.each_row import each_row
 

@@ -21,9 +21,9 @@ from jury_events import (
     JurorEvaluated,
     Panel,
     StatementMade,
+    Step,
     Vote,
 )
-from jury_events.ids import Step
 from support.debate_harness import Asked, Says, a_case, a_panel
 from support.each_row import each_row
 from support.long_debate import LongDebate

@@ -13,6 +13,7 @@ from jury_debate import (
     PROMPTS,
     READ_ITEMS,
     SEARCH_ITEMS,
+    TOOLS,
     AnswerRefusal,
     AnswerSpec,
     UnknownPrompts,
@@ -20,11 +21,10 @@ from jury_debate import (
     parse_answer,
     prompt_texts,
     prompts_v1,
+    seat_letter,
 )
-from jury_debate.artifact_tools import TOOLS
 from jury_debate.prompts import load_prompts
 from jury_debate.prompts_v2 import texts as texts_v2
-from jury_debate.seat_letters import seat_letter
 from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric, Verdict
 from support.each_row import each_row
 

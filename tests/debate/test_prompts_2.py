@@ -18,11 +18,11 @@ from jury_events import (
     QuestionSpec,
     RefusalReason,
     Scenario,
+    Step,
     ToolCall,
     ToolResult,
     Transcript,
 )
-from jury_events.ids import Step
 from support.debate_harness import SEATS, SECRET, Asked, DebateHarness, Says, a_case, a_panel, by_round
 from support.each_row import each_row
 

@@ -13,9 +13,9 @@ from jury_debate import (
     Outcome,
     Reply,
     ShownRecord,
+    ToolTurn,
     Unanswered,
 )
-from jury_debate.conversation import ToolTurn
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_debate.reading.record_tools import read_items
 from jury_events import CallOutcome, Case, FailureReason, ItemSpan, Verdict

@@ -14,10 +14,10 @@ from jury_events import (
     JurorEvaluated,
     Panel,
     StatementMade,
+    Step,
     Transcript,
     Verdict,
 )
-from jury_events.ids import Step
 from support.debate_harness import Says, a_panel
 from support.each_row import each_row
 from support.long_debate import LongDebate

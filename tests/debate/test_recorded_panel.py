@@ -13,11 +13,11 @@ from jury_debate import (
     panel_differences,
     panel_digest,
     read_spec,
+    recorded_panel,
     resolve,
     rules_for,
     spec_of,
 )
-from jury_debate.recorded_panel import recorded_panel
 from jury_events import CARRIAGE, canonical_json
 from jury_replay import branch_id
 from support.debate_harness import SECRET, DeterministicParts, a_case

@@ -23,8 +23,8 @@ from jury_events import (
     SeatPosition,
     Verdict,
     VerdictScale,
+    exact,
 )
-from jury_events.exact import exact
 from support.debate_harness import a_panel
 from support.each_row import each_row
 from support.scales import ANSWERS, LEVELS, YES_NO, scales

@@ -9,11 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from jury_debate import CountedVote, PanelError, count
-from jury_debate.rules_v1.judgment import banded
+from jury_debate import CountedVote, PanelError, banded, count
 from jury_debate.rules_v3.judgment import whole_score
-from jury_events import Bands, CallOutcome, Decider, Judgment, Verdict
-from jury_events.exact import exact
+from jury_events import Bands, CallOutcome, Decider, Judgment, Verdict, exact
 from support.debate_harness import Answer, DebateHarness, Says, a_case, a_panel, by_round
 from support.each_row import each_row
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written

@@ -19,9 +19,9 @@ from jury_events import (
     Judgment,
     JudgmentRendered,
     JurorEvaluated,
+    Step,
     Verdict,
 )
-from jury_events.ids import Step
 from support.debate_harness import DebateHarness, Says
 from support.each_row import each_row
 

@@ -32,10 +32,10 @@ from jury_events import (
     decode,
     decode_batch,
     decode_exactly,
+    decode_local,
     decode_review,
     encode,
 )
-from jury_events.codec import decode_local
 from jury_events.upcasters import UPCASTERS
 from support.each_row import each_row
 from support.samples import sample_events

@@ -13,10 +13,10 @@ from jury_events import (
     Scenario,
     Transcript,
     item_messages,
+    provenance,
     with_provenance,
     without_provenance,
 )
-from jury_events.provenance import provenance
 from support.each_row import each_row
 
 ITEM = Message(kind="user", origin="user", text="Hi.")

@@ -31,19 +31,20 @@ from jury_events import (
     RunId,
     Scenario,
     Scores,
+    Step,
     UnknownPart,
     Value,
     Verdict,
     canonical_json,
     debate_id,
+    escape,
+    exact_sum,
     exchange_id,
     make_part,
     part_digest,
     refs_in,
     unescape,
 )
-from jury_events.exact import exact_sum
-from jury_events.ids import Step, escape
 from support.debate_harness import DeterministicParts, a_case, a_panel
 from support.each_row import each_row
 from support.pictures import a_case_with_pictures
