@@ -59,6 +59,9 @@ FAILURES: Mapping[str, Failure] = {
     "a null byte": lambda _asked: b"\0",
     "null": lambda _asked: b"null",
     "too deep": lambda _asked: b"[" * 5_000,
+    "half a ballot": lambda asked: findings_answer(asked.assignment).replace(
+        asked.assignment.spec.ballot.encode(), asked.assignment.spec.ballot[:8].encode()
+    ),
     "blank finding": lambda asked: findings_answer(asked.assignment, {"text": " "}),
 }
 
