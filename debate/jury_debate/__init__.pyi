@@ -1,6 +1,9 @@
+from jury_debate.artifact_tools import MAX_RECORDS as MAX_RECORDS
 from jury_debate.artifact_tools import OPINIONS_TOOL as OPINIONS_TOOL
+from jury_debate.artifact_tools import TOOLS as TOOLS
 from jury_debate.artifact_tools import call_tool as call_tool
 from jury_debate.artifact_tools import tool_definitions as tool_definitions
+from jury_debate.artifact_tools import tool_names as tool_names
 from jury_debate.assignment import CASE_WITH_IMAGES as CASE_WITH_IMAGES
 from jury_debate.assignment import OPERATOR_POLICY as OPERATOR_POLICY
 from jury_debate.assignment import AnswerSpec as AnswerSpec
@@ -16,6 +19,7 @@ from jury_debate.carried_votes import votes_to_carry as votes_to_carry
 from jury_debate.case_text import render_case as render_case
 from jury_debate.conversation import Call as Call
 from jury_debate.conversation import Reply as Reply
+from jury_debate.conversation import ToolTurn as ToolTurn
 from jury_debate.debate import Debate as Debate
 from jury_debate.decision_questions import DecisionQuestion as DecisionQuestion
 from jury_debate.decision_questions import DecisionQuestions as DecisionQuestions
@@ -24,6 +28,8 @@ from jury_debate.errors import IllegalEvent as IllegalEvent
 from jury_debate.errors import PanelError as PanelError
 from jury_debate.errors import UnknownPrompts as UnknownPrompts
 from jury_debate.errors import UnknownRules as UnknownRules
+from jury_debate.marking import mark as mark
+from jury_debate.marking import unmark as unmark
 from jury_debate.panel_spec import PanelSpec as PanelSpec
 from jury_debate.panel_spec import ResolvedPanel as ResolvedPanel
 from jury_debate.panel_spec import SeatSpec as SeatSpec
@@ -43,6 +49,7 @@ from jury_debate.reading.token_estimate import estimated_tokens as estimated_tok
 from jury_debate.reading.token_estimate import request_tokens as request_tokens
 from jury_debate.recorded_panel import described as described
 from jury_debate.recorded_panel import panel_differences as panel_differences
+from jury_debate.recorded_panel import recorded_panel as recorded_panel
 from jury_debate.recorded_panel import spec_of as spec_of
 from jury_debate.rules import Rules as Rules
 from jury_debate.rules_registry import RULES as RULES
@@ -54,8 +61,10 @@ from jury_debate.rules_v1.answer_parser import parse_answer as parse_answer
 from jury_debate.rules_v1.ballots import ballot_id as ballot_id
 from jury_debate.rules_v1.ballots import line_sign as line_sign
 from jury_debate.rules_v1.judgment import CountedVote as CountedVote
+from jury_debate.rules_v1.judgment import banded as banded
 from jury_debate.rules_v1.judgment import count as count
 from jury_debate.scale_review import review_scale as review_scale
+from jury_debate.seat_letters import seat_letter as seat_letter
 from jury_debate.shared_prompts import RoundsSeen as RoundsSeen
 from jury_debate.shared_prompts import further_calls as further_calls
 from jury_debate.shared_prompts import prompt_start as prompt_start

@@ -52,6 +52,7 @@ from jury_events.codec import ReviewEvent as ReviewEvent
 from jury_events.codec import decode as decode
 from jury_events.codec import decode_batch as decode_batch
 from jury_events.codec import decode_exactly as decode_exactly
+from jury_events.codec import decode_local as decode_local
 from jury_events.codec import decode_review as decode_review
 from jury_events.codec import encode as encode
 from jury_events.conditions import Condition as Condition
@@ -109,6 +110,8 @@ from jury_events.evidence import quotes_of as quotes_of
 from jury_events.evidence import quotes_part as quotes_part
 from jury_events.evidence_facts import EvidenceFacts as EvidenceFacts
 from jury_events.evidence_facts import SeatEvidence as SeatEvidence
+from jury_events.exact import exact as exact
+from jury_events.exact import exact_sum as exact_sum
 from jury_events.exact import half_up as half_up
 from jury_events.exchange import LIFETIMES as LIFETIMES
 from jury_events.exchange import CacheWrite as CacheWrite
@@ -121,11 +124,13 @@ from jury_events.hidden_characters import is_blank as is_blank
 from jury_events.hidden_characters import is_hidden as is_hidden
 from jury_events.ids import MOST_REPEATS as MOST_REPEATS
 from jury_events.ids import PREFIXES as PREFIXES
+from jury_events.ids import Step as Step
 from jury_events.ids import batch_id as batch_id
 from jury_events.ids import batch_stream as batch_stream
 from jury_events.ids import calls_stream as calls_stream
 from jury_events.ids import debate_id as debate_id
 from jury_events.ids import debate_stream as debate_stream
+from jury_events.ids import escape as escape
 from jury_events.ids import exchange_id as exchange_id
 from jury_events.ids import first_stage_of as first_stage_of
 from jury_events.ids import local_stream as local_stream
@@ -189,6 +194,7 @@ from jury_events.pending_calls import CallResult as CallResult
 from jury_events.pending_calls import TurnEnd as TurnEnd
 from jury_events.pending_calls import joined_calls as joined_calls
 from jury_events.provenance import item_messages as item_messages
+from jury_events.provenance import provenance as provenance
 from jury_events.provenance import with_provenance as with_provenance
 from jury_events.provenance import without_provenance as without_provenance
 from jury_events.reading import CLOSING as CLOSING

@@ -10,18 +10,22 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 
 def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package: `__getattr__, __dir__ = lazy_names(__name__)`."""
     module = sys.modules[package]
+    module.__class__ = _Interface
 
     @cache
     def interface() -> tuple[dict[str, str], list[str]]:
         return _stub(Path(str(module.__file__)).with_suffix(".pyi"), package)
 
     def get(name: str) -> Any:
+        if name == _HAS:
+            return interface()[0].__contains__
         if name == "__all__":
             return interface()[1]
         if name.startswith("__") or name not in interface()[0]:
@@ -34,6 +38,18 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         return sorted({*vars(module), *interface()[0]})
 
     return get, names
+
+
+_HAS = "__has_name__"
+
+
+class _Interface(ModuleType):
+    """A package in which a module does not hide the name that it defines: `gate` of `jury_analysis.gate`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        hides = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"
+        if not (hides and self.__getattr__(_HAS)(name)):
+            super().__setattr__(name, value)
 
 
 def _stub(path: Path, package: str) -> tuple[dict[str, str], list[str]]:

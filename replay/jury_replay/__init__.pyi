@@ -1,4 +1,5 @@
 from jury_replay.attested import Trust as Trust
+from jury_replay.auditor import audit as audit
 from jury_replay.cassettes.cassette import Cassette as Cassette
 from jury_replay.cassettes.importing import ImportResult as ImportResult
 from jury_replay.cassettes.importing import import_cassette as import_cassette
@@ -75,3 +76,4 @@ from jury_replay.selection import EVERYTHING as EVERYTHING
 from jury_replay.selection import DebateSelection as DebateSelection
 from jury_replay.selection import spread as spread
 from jury_replay.verify import VerifyReport as VerifyReport
+from jury_replay.verify import verify as verify

@@ -8,14 +8,23 @@ from types import SimpleNamespace
 
 import pytest
 
-from jury_actors import AdmissionClient, Backoff, Broken, BudgetRule, Ceiling, Effects, Halted, Juror, Limiter
-from jury_actors.admission.admission import Admission
-from jury_actors.admission.model_class import ModelClasses
-from jury_actors.admission.service import AdmissionService
+from jury_actors import (
+    Admission,
+    AdmissionClient,
+    AdmissionService,
+    Backoff,
+    Broken,
+    BudgetRule,
+    Ceiling,
+    Effects,
+    Halted,
+    Juror,
+    Limiter,
+    ModelClasses,
+)
 from jury_debate import Answered
 from jury_events import CallOutcome, Usage
-from jury_providers import Endpoint, Limits, ModelReply, Prices
-from jury_providers.price import Price
+from jury_providers import Endpoint, Limits, ModelReply, Price, Prices
 from support.canned_server import canned_server
 from support.dialects import CHAT, a_request
 from support.jurors import Asking, BlockableClerk, ScriptedProvider, results_of

@@ -9,8 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_actors import AdmissionClient, Ceiling, Finished, Halted, NodeCheck, ray_runtime
-from jury_actors.admission.service import AdmissionInterface
+from jury_actors import AdmissionClient, AdmissionInterface, Ceiling, Finished, Halted, NodeCheck, ray_runtime
 from jury_actors.ray_actors import SHARED_LIMITER, LimiterActor, shared_limiter
 from jury_actors.ray_proxy import ray_proxy
 from jury_events import CallOutcome, calls_stream

@@ -9,16 +9,17 @@ import pytest
 from jury_actors import (
     Acquire,
     AdmissionClient,
+    AdmissionService,
     BudgetRule,
     Ceiling,
     Delivery,
+    Grant,
     Halted,
     IncarnationLost,
     Limiter,
+    Release,
     Settlement,
 )
-from jury_actors.admission.permit import Grant, Release
-from jury_actors.admission.service import AdmissionService
 from jury_events import CallOutcome
 from jury_providers import Limits
 from support.permit_requests import MODEL, a_permit_request

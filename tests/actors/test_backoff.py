@@ -1,8 +1,7 @@
 """How long a failed call waits before it is tried again."""
 
-import pytest
-
 from jury_actors import Backoff
+from support.each_row import each_row
 
 
 def test_the_window_doubles_with_every_try() -> None:
@@ -25,6 +24,6 @@ def test_a_very_late_try_still_has_a_finite_wait() -> None:
     assert Backoff().delay(1000, jitter=1.0, retry_after=None) == 60.0
 
 
-@pytest.mark.parametrize(("asked", "waits"), [(7.0, 7.0), (3600.0, 60.0), (0.0, 1.0), (-1.0, 1.0)])
+@each_row(("asked", "waits"), [(7.0, 7.0), (3600.0, 60.0), (0.0, 1.0), (-1.0, 1.0)])
 def test_retry_after_is_waited_up_to_the_cap(asked: float, waits: float) -> None:
     assert waits == Backoff(base=1.0, cap=60.0).delay(2, jitter=1.0, retry_after=asked)

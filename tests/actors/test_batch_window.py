@@ -1,11 +1,10 @@
 """How long an answer waits for others."""
 
-import pytest
-
 from jury_actors.batch_window import batch_window, window_end
+from support.each_row import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("seconds", "working", "window"),
     [
         (0.0, 1, 0.0),
@@ -25,9 +24,7 @@ def test_an_answer_waits_for_a_share_of_its_call_and_less_where_many_are_in_prog
     assert window == batch_window(seconds, working)
 
 
-@pytest.mark.parametrize(
-    ("window", "now", "end"), [(1 / 8, 100.01, 100.125), (1 / 8, 100.12, 100.125), (1 / 4, 100.25, 100.5)]
-)
+@each_row(("window", "now", "end"), [(1 / 8, 100.01, 100.125), (1 / 8, 100.12, 100.125), (1 / 4, 100.25, 100.5)])
 def test_answers_of_one_window_are_passed_on_at_the_same_moment(window: float, now: float, end: float) -> None:
     assert end == window_end(window, now)
 

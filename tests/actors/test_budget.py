@@ -4,6 +4,7 @@ import pytest
 
 from jury_actors import Acquire, BudgetRule, Ceiling, Spent
 from jury_events import CallOutcome, dollars
+from support.each_row import each_row
 from support.permit_requests import Counter, a_permit_request
 
 
@@ -121,8 +122,6 @@ def test_a_successor_halts_every_call():
     assert "the same command goes on with the same bound" in it.halted[0]
 
 
-@pytest.mark.parametrize(
-    ("amount", "text"), [(0.0, "$0.00"), (0.0123, "$0.0123"), (5.0, "$5.00"), (1234.5, "$1,234.50")]
-)
+@each_row(("amount", "text"), [(0.0, "$0.00"), (0.0123, "$0.0123"), (5.0, "$5.00"), (1234.5, "$1,234.50")])
 def test_dollars_are_written_as_people_write_them(amount: float, text: str):
     assert text == dollars(amount)

@@ -3,8 +3,7 @@
 import pytest
 
 from jury_actors import Runtime
-from jury_replay import replay_chunk
-from jury_replay.verify import verify
+from jury_replay import replay_chunk, verify
 from support.debate_harness import a_case
 from support.runtime_harness import KeptStore, Meter, Run, completed
 from support.waiting import until

@@ -2,8 +2,7 @@
 
 import pytest
 
-from jury_actors import RuntimeConfig
-from jury_actors.errors import NodesNotReady
+from jury_actors import NodesNotReady, RuntimeConfig
 from jury_actors.ray_nodes import CheckedNodes
 from jury_store import EventStore
 from support.runtime_harness import TWO_SEATS, Run

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from jury_actors import Clerk
-from jury_actors.clerk import ClerkClient
+from jury_actors import Clerk, ClerkClient
 from jury_store import Append, Appended, EventConflict, MemoryEventStore, StoreClosed, StoreError, StoreFailed
 from support.debates import DebateScript
+from support.each_row import each_row
 from support.jurors import BlockableClerk
 from support.waiting import until
 
@@ -39,7 +39,7 @@ async def test_each_task_gets_its_own_answer() -> None:
     assert [f"calls/d{number}" for number in range(5)] == [answer.stream for answer in answers]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("in_flight", [1, 2])
+@each_row("in_flight", [1, 2])
 async def test_tasks_that_append_again_as_soon_as_they_are_answered_are_never_left_waiting(in_flight: int) -> None:
     clerk = BlockableClerk()
     client = ClerkClient(clerk, in_flight=in_flight)

@@ -20,18 +20,17 @@ from jury_actors import (
     ForgetDebate,
     IncarnationLost,
     Juror,
+    OtherPanel,
     Runtime,
     StepExecution,
     StepRequest,
     StepResult,
 )
 from jury_actors.debate_process import DebateProcess
-from jury_actors.errors import OtherPanel
 from jury_debate import Assignment, Debate, IllegalEvent
-from jury_events import DebateCancelled, DebateHistory, RoundStarted, debate_stream, encode, make_part
-from jury_events.ids import Step
+from jury_events import DebateCancelled, DebateHistory, RoundStarted, Step, debate_stream, encode, make_part
 from jury_providers import NO_FAULTS, Script
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import Append, Appended, EventStore, Fenced, StoreError, StoreFailed
 from support.runtime_harness import (
     CutOff,

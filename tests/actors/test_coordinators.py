@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from jury_actors import Chunk, Clerk, Delivery, Finished, IncarnationLost, Job, Runtime, RuntimeLoad
+from jury_actors import Chunk, Clerk, Delivery, Finished, IncarnationLost, Job, Replicas, Runtime, RuntimeLoad, place_of
 from jury_actors.coordinators import coordinators_for
-from jury_actors.juror_pool import Replicas
-from jury_actors.placement import place_of
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import StoreFailed
+from support.each_row import each_row
 from support.runtime_harness import KeptStore, Meter, Run, broken_promises, completed, repeated_steps
 from support.tiers import others_full
 from support.waiting import until
@@ -30,7 +29,7 @@ def places(debates: Sequence[str], coordinators: int) -> Counter[int]:
     return Counter(place_of(debate, coordinators) for debate in debates)
 
 
-@pytest.mark.parametrize("coordinators", [1, 2, 3, 7])
+@each_row("coordinators", [1, 2, 3, 7])
 def test_every_coordinator_gets_its_share_of_the_debates(coordinators: int) -> None:
     found = places([f"run~case-{number}" for number in range(10_000)], coordinators)
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors import Ceiling, Halted, ray_runtime
-from jury_actors.placement import place_of
+from jury_actors import Ceiling, Halted, place_of, ray_runtime
 from jury_providers import Script
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import EventStore
 from support.counted_script import CountedScript, served
 from support.processes import actor_process

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from jury_actors import Backoff, Broken, Effects, ForgetDebate, Halted, Juror, StepRequest, StepResult
-from jury_actors.errors import Released
+from jury_actors import Backoff, Broken, Effects, ForgetDebate, Halted, Juror, Released, StepRequest, StepResult
 from jury_debate import Answered, Blocked, Unanswered
 from jury_events import ArtifactRecord, CallOutcome, FailureReason, Usage, calls_stream
 from jury_providers import ModelReply, ModelRequest, Provider, RequestedTool

@@ -1,19 +1,21 @@
-"""The coordinator's end of a juror: what travels, and what happens when the juror's process dies."""
+"""The coordinator's end of a juror: what travels in which batch, and what is said of a juror that is gone for good.
+
+`test_lossy_network.py` has what comes of losses, repeats and replacements.
+"""
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from jury_actors import PROBE, Backoff, Delivery, ForgetDebate, IncarnationLost, StepRequest, StepResult
-from jury_actors.juror_client import JurorClient
+from jury_actors import PROBE, Backoff, Delivery, ForgetDebate, IncarnationLost, JurorClient, StepRequest, StepResult
 from support.jurors import Asking
 from support.waiting import until
 
 
 class ScriptedJuror:
-    """A juror's process as its client sees it: it records requests; a test makes it send results or die."""
+    """A juror's process as its client sees it: it records requests; a test makes it refuse them or die."""
 
     def __init__(self) -> None:
         self.incarnation = 1
@@ -25,7 +27,6 @@ class ScriptedJuror:
         self.open = asyncio.Event()
         self.open.set()
         self._polls: deque[asyncio.Future[Delivery[StepResult]]] = deque()
-        self._results: list[StepResult] = []
         self._poll_asked = asyncio.Event()
 
     async def submit(self, messages: Sequence[StepRequest | ForgetDebate]) -> None:
@@ -48,31 +49,13 @@ class ScriptedJuror:
         self._poll_asked.set()
         return await future
 
-    async def send(self, *results: StepResult) -> None:
-        """Answer the open poll, in the present life."""
-        self._results += results
-        await self._answer(
-            lambda poll: poll.set_result(Delivery(str(self.incarnation), len(self._results), list(results)))
-        )
-
     async def die(self, error: Exception | None = None) -> None:
         """The open poll fails; another process takes over unless `error` says that none does."""
         self.incarnation += 1
-        await self._answer(lambda poll: poll.set_exception(error or IncarnationLost()))
-
-    async def be_replaced_unnoticed(self) -> None:
-        """A new process answers the next poll, and no call has failed."""
-        self.incarnation += 1
-        await self._answer(lambda poll: poll.set_result(Delivery(str(self.incarnation), 0, [])))
-
-    async def _answer(self, give: Callable[[asyncio.Future[Delivery[StepResult]]], None]) -> None:
-        while True:
-            while not self._polls:
-                self._poll_asked.clear()
-                await self._poll_asked.wait()
-            if not (poll := self._polls.popleft()).done():
-                give(poll)
-                return
+        while not self._polls:
+            self._poll_asked.clear()
+            await self._poll_asked.wait()
+        self._polls.popleft().set_exception(error or IncarnationLost())
 
 
 class ClientHarness:
@@ -104,10 +87,6 @@ async def harness() -> AsyncIterator[ClientHarness]:
 def an_ask(debate_id: str = "d1", juror_id: str = "gpt", text: bytes = b"x") -> StepRequest:
     ask = Asking().ask(juror_id)
     return ask._replace(assignment=ask.assignment._replace(debate_id=debate_id), texts={"ref": text})
-
-
-def outcome_of(debate_id: str = "d1", step_id: str = "initial/gpt") -> StepResult:
-    return StepResult(debate_id, step_id, None)
 
 
 def ids(batches: list[list[StepRequest]]) -> list[list[str]]:
@@ -146,131 +125,12 @@ async def test_a_request_larger_than_a_batch_is_sent_alone(harness: ClientHarnes
     assert [["d1"]] == ids(harness.juror.asked)
 
 
-async def test_the_result_of_a_step_is_delivered(harness: ClientHarness) -> None:
-    harness.client.request(an_ask())
-    await harness.juror.send(outcome_of())
-    await until(lambda: harness.results)
-
-    assert [outcome_of()] == harness.results
-
-
-async def test_a_result_that_comes_twice_is_delivered_once(harness: ClientHarness) -> None:
-    harness.client.request(an_ask())
-    await harness.juror.send(outcome_of())
-    await harness.juror.send(outcome_of())
-    await until(lambda: len(harness.juror.acks) == 3)
-
-    assert [outcome_of()] == harness.results
-
-
-async def test_a_result_that_was_not_requested_is_ignored(harness: ClientHarness) -> None:
-    await harness.juror.send(outcome_of("another"))
-    await until(lambda: len(harness.juror.acks) == 2)
-
-    assert not harness.results
-
-
-async def test_delivered_results_are_acknowledged_with_the_next_poll(harness: ClientHarness) -> None:
-    await harness.juror.send(outcome_of(), outcome_of("d2"))
-    await until(lambda: len(harness.juror.acks) == 2)
-
-    assert [("", 0), ("1", 2)] == harness.juror.acks
-
-
 async def test_a_text_counts_as_sent_once_it_was_asked_about(harness: ClientHarness) -> None:
     first = harness.client.unsent("d1", ["a", "b", "a"])
     second = harness.client.unsent("d1", ["b", "c"])
     other = harness.client.unsent("d2", ["a"])
 
     assert (["a", "b"], ["c"], ["a"]) == (first, second, other)
-
-
-async def test_a_juror_that_dies_loses_the_steps_that_were_on_their_way(harness: ClientHarness) -> None:
-    for juror_id in ("gpt", "claude"):
-        harness.client.request(an_ask(juror_id=juror_id))
-    await harness.juror.send(outcome_of())
-    await until(lambda: harness.results)
-    await harness.juror.die()
-    await until(lambda: harness.lost)
-
-    assert [[("d1", "initial/claude")]] == harness.lost
-
-
-async def test_after_a_death_every_text_travels_again(harness: ClientHarness) -> None:
-    harness.client.unsent("d1", ["a"])
-    harness.client.request(an_ask())
-    await harness.juror.die()
-    await until(lambda: harness.lost)
-
-    assert harness.client.unsent("d1", ["a"]) == ["a"]
-
-
-async def test_after_a_death_the_client_continues_with_the_process_that_takes_over(harness: ClientHarness) -> None:
-    harness.client.request(an_ask())
-    await harness.juror.die()
-    await until(lambda: harness.lost)
-    harness.client.request(an_ask())
-    await harness.juror.send(outcome_of())
-    await until(lambda: harness.results)
-
-    assert [outcome_of()] == harness.results
-
-
-async def test_after_a_death_nothing_is_acknowledged_to_the_process_that_takes_over(harness: ClientHarness) -> None:
-    await harness.juror.send(outcome_of())
-    await until(lambda: len(harness.juror.acks) == 2)
-    await harness.juror.die()
-    await until(lambda: len(harness.juror.acks) == 4)
-
-    assert harness.juror.acks[2:] == [(PROBE, 0), ("2", 0)]
-
-
-async def test_a_death_that_only_a_submission_notices_loses_its_steps_too(harness: ClientHarness) -> None:
-    harness.juror.refuses = IncarnationLost()
-    harness.client.request(an_ask())
-    await until(lambda: harness.lost)
-
-    assert [[("d1", "initial/gpt")]] == harness.lost
-
-
-async def test_a_juror_replaced_between_two_polls_is_noticed_by_its_incarnation(harness: ClientHarness) -> None:
-    await harness.juror.send(outcome_of("another"))
-    harness.client.request(an_ask())
-    await until(lambda: harness.juror.asked)
-    await harness.juror.be_replaced_unnoticed()
-    await until(lambda: harness.lost)
-
-    assert [[("d1", "initial/gpt")]] == harness.lost
-
-
-async def test_one_death_loses_a_step_once_however_many_calls_fail(harness: ClientHarness) -> None:
-    harness.juror.open.clear()
-    harness.client.request(an_ask())
-    await asyncio.sleep(0)
-    await harness.juror.die()
-    await until(lambda: harness.lost)
-    harness.juror.refuses = IncarnationLost()
-    harness.juror.open.set()
-    await until(lambda: harness.juror.refused)
-    harness.juror.refuses = None
-    await until(lambda: len(harness.juror.acks) == 3)
-
-    assert [[("d1", "initial/gpt")]] == harness.lost
-
-
-async def test_a_juror_that_stays_away_loses_a_step_once_and_is_sent_it_when_it_is_back(harness: ClientHarness) -> None:
-    harness.client.request(an_ask())
-    await until(lambda: harness.juror.asked)
-    harness.juror.refuses = IncarnationLost()
-    await harness.juror.die()
-    await until(lambda: harness.lost)
-    harness.client.request(an_ask())
-    await until(lambda: harness.juror.refused > 20)
-    harness.juror.refuses = None
-    await until(lambda: len(harness.juror.asked) == 2)
-
-    assert [[("d1", "initial/gpt")]] == harness.lost
-    assert [["d1"], ["d1"]] == ids(harness.juror.asked)
 
 
 async def test_a_juror_that_cannot_come_back_gives_its_problem_to_every_step(harness: ClientHarness) -> None:
@@ -307,3 +167,18 @@ async def test_a_juror_that_was_sent_nothing_of_a_debate_is_not_sent_its_end(har
     await until(lambda: harness.juror.asked)
 
     assert not harness.juror.released
+
+
+async def test_one_death_loses_a_step_once_however_many_calls_fail(harness: ClientHarness) -> None:
+    harness.juror.open.clear()
+    harness.client.request(an_ask())
+    await asyncio.sleep(0)
+    await harness.juror.die()
+    await until(lambda: harness.lost)
+    harness.juror.refuses = IncarnationLost()
+    harness.juror.open.set()
+    await until(lambda: harness.juror.refused)
+    harness.juror.refuses = None
+    await until(lambda: len(harness.juror.acks) == 3)
+
+    assert [[("d1", "initial/gpt")]] == harness.lost

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from jury_actors import Chunk, ClusterLost, Delivery, ForgetDebate, StepRequest, StepResult
-from jury_actors.juror_client import JurorClient
-from jury_actors.juror_pool import JurorPool, replica_name, replicas_among
+from jury_actors import Chunk, ClusterLost, Delivery, ForgetDebate, JurorClient, JurorPool, StepRequest, StepResult
+from jury_actors.juror_pool import replica_name, replicas_among
 from jury_actors.replica_scaler import ClusterView, JurorPlace, ReplicaScaler, replicas_for
 from support.waiting import comes
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from jury_judge import Jury, RuntimeSettings
-from jury_replay.verify import verify
+from jury_replay import verify
 
 
 @pytest.mark.ray

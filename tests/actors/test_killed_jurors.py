@@ -20,7 +20,7 @@ from jury_providers import (
     read_prompt,
     simulation_server,
 )
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import EventStore, open_store
 from support.endpoints import endpoints
 from support.runtime_harness import Run, a_case_with_records, broken_promises, completed, repeated_steps

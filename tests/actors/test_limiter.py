@@ -2,13 +2,11 @@
 
 from collections import Counter as Count
 
-import pytest
-
-from jury_actors import Limiter
-from jury_actors.admission.permit import ModelClass
+from jury_actors import Limiter, ModelClass
 from jury_actors.admission.rate_window import FIRST_IN_FLIGHT
 from jury_events import CallOutcome
 from jury_providers import Limits
+from support.each_row import each_row
 from support.permit_requests import MODEL, UNLIMITED, Counter, a_limiter, a_permit_request
 
 OTHER = ModelClass("anthropic", "key", "claude")
@@ -39,7 +37,7 @@ def test_no_minute_has_more_requests_than_the_limit():
     assert it.times[-1] <= 190
 
 
-@pytest.mark.parametrize("limits", [Limits(requests_per_minute=2), Limits(tokens_per_minute=1200)])
+@each_row("limits", [Limits(requests_per_minute=2), Limits(tokens_per_minute=1200)])
 def test_a_minute_begins_when_a_call_is_sent_and_not_when_it_may_be(limits):
     it = a_limiter()
     it.sends_at_once = False
@@ -178,7 +176,7 @@ def test_calls_that_never_fill_the_window_say_nothing_of_its_size():
     assert (0, FIRST_IN_FLIGHT) == in_flight(it)
 
 
-@pytest.mark.parametrize("outcome", [CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED])
+@each_row("outcome", [CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED])
 def test_an_overload_halves_once_however_many_calls_report_it(outcome: CallOutcome):
     it = a_limiter(jitter=1.0)
     it.wants(8, a_permit_request())

@@ -19,13 +19,13 @@ from jury_replay import (
     Grid,
     RescoreStatus,
     StrictRescoring,
+    audit,
     import_cassette,
     read_cassette,
     replay_chunk,
+    verify,
     write_cassette,
 )
-from jury_replay.auditor import audit
-from jury_replay.verify import verify
 from jury_store import EventStore, StoreFailed, open_store
 from jury_views import line_of, render_debate, result_of
 from support.long_records import WINDOW, a_long_case

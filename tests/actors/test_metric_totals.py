@@ -1,8 +1,15 @@
 """Totals over actors that are replaced, and of their runtimes."""
 
-from jury_actors import HistogramCounts, MetricTotals, Tallies
-from jury_actors.observation.metric_list import ACTORS_REPLACED, CALL_SECONDS, CALLS, CALLS_IN_FLIGHT
-from jury_actors.observation.tallies import TallySnapshot
+from jury_actors import (
+    ACTORS_REPLACED,
+    CALL_SECONDS,
+    CALLS,
+    CALLS_IN_FLIGHT,
+    HistogramCounts,
+    MetricTotals,
+    Tallies,
+    TallySnapshot,
+)
 
 LABELS = ("p", "m", "answered")
 KEY = CALLS.name, LABELS

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 
-import pytest
-
 from jury_actors.node_arrivals import PATIENCE, NodeArrivals
+from support.each_row import each_row
 
 NAMES = {"a": "10.0.0.1 (a)", "b": "10.0.0.2 (b)"}
 CPUS = {"a": 4.0, "b": 4.0}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("cpus", "alive", "line"),
     [
         (CPUS, {"a": 3, "b": 4}, "it has 4 of 7 juror processes"),

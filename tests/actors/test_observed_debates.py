@@ -7,16 +7,21 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_actors import METRICS, Backoff, MetricTotals, Tallies, in_process_runtime, observed_here
-from jury_actors.observation.counting import CountingObserver
-from jury_actors.observation.log_event import FIELDS
-from jury_actors.observation.metric_list import (
+from jury_actors import (
     CALLS_IN_FLIGHT,
     DEBATES_IN_FLIGHT,
     DEBATES_STOPPED,
+    FIELDS,
+    METRICS,
     PERMIT_SECONDS,
     QUEUE_LENGTH,
     RUNTIMES,
+    Backoff,
+    CountingObserver,
+    MetricTotals,
+    Tallies,
+    in_process_runtime,
+    observed_here,
 )
 from jury_judge import MetricsExposition
 from jury_providers import NO_FAULTS, Script

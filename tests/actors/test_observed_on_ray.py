@@ -9,10 +9,17 @@ from typing import Any
 
 import pytest
 
-from jury_actors import Finished, MetricTotals, observation_settings, ray_runtime
+from jury_actors import (
+    ACTORS_REPLACED,
+    DEBATES_FINISHED,
+    FIELDS,
+    RUNTIMES,
+    Finished,
+    MetricTotals,
+    observation_settings,
+    ray_runtime,
+)
 from jury_actors.observation.json_lines import PROCESS
-from jury_actors.observation.log_event import FIELDS
-from jury_actors.observation.metric_list import ACTORS_REPLACED, DEBATES_FINISHED, RUNTIMES
 from jury_judge import MetricsExposition
 from jury_providers import NO_FAULTS, Script
 from jury_store import EventStore

@@ -4,6 +4,7 @@ import pytest
 
 from jury_debate import PanelSpec, resolve
 from jury_events import Evaluation, JurorEvaluated, debate_stream, decode
+from support.each_row import each_row
 from support.long_records import a_long_case
 from support.runtime_harness import KeptStore, Run, completed
 
@@ -36,8 +37,8 @@ async def evaluated(steps: int, planted: int | None, window: int, reading: str) 
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("reading", ["windows", "tools"])
-@pytest.mark.parametrize("window", [8_000, 32_000, 200_000, 1_000_000])
+@each_row("reading", ["windows", "tools"])
+@each_row("window", [8_000, 32_000, 200_000, 1_000_000])
 async def test_a_fault_at_the_start_the_middle_or_the_end_of_5_mb_is_found(window: int, reading: str) -> None:
     last = STEPS_OF_5_MB - 1
     for planted in (0, last // 2, last):
@@ -51,7 +52,7 @@ async def test_a_fault_at_the_start_the_middle_or_the_end_of_5_mb_is_found(windo
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("window", [32_000, 200_000, 1_000_000])
+@each_row("window", [32_000, 200_000, 1_000_000])
 async def test_a_fault_in_20_mb_is_found(window: int) -> None:
     planted = STEPS_OF_20_MB * 2 // 3
     evaluation = await evaluated(STEPS_OF_20_MB, planted, window, "windows")

@@ -10,7 +10,7 @@ import pytest
 from jury_actors import in_process_runtime
 from jury_migrations import upgrade
 from jury_providers import Script
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import StoreFailed, open_store
 from support.counted_script import CountedScript, served
 from support.postgres import PostgresServer, postgres_or_skip

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors.errors import FolderNotPrivate
-from jury_actors.private_folder import private_folder
+from jury_actors import FolderNotPrivate, private_folder
 
 
 @pytest.fixture

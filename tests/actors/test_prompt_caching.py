@@ -6,12 +6,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
-import pytest
-
 from jury_actors import Backoff, Clerk, Coordinator, Juror, Runtime
 from jury_events import CallOutcome, Case
 from jury_providers import ModelReply, ModelRequest, OnChunk, SimulatedProvider, cache_policy, load_prices
 from support.debate_harness import a_case
+from support.each_row import each_row
 from support.long_records import a_long_case as a_session
 from support.runtime_harness import KeptStore, Run, completed, fixed_effects
 
@@ -131,7 +130,7 @@ async def test_the_others_are_asked_after_some_seconds_though_the_first_does_not
         await it.play()
 
 
-@pytest.mark.parametrize("settings", [{"warm": "off"}, {"cache": "off"}])
+@each_row("settings", [{"warm": "off"}, {"cache": "off"}])
 async def test_nobody_waits_where_the_settings_say_so(settings: dict[str, str]) -> None:
     seats = [{**seat, "settings": settings} for seat in SEATS]
     async with running(seats=seats) as it:

@@ -12,7 +12,7 @@ import pytest
 
 from jury_actors import ClusterLost, ClusterUnreachable, Finished, ray_runtime
 from jury_providers import NO_FAULTS, Script
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import EventStore, Sealer, SealKey, StoreFailed, StoreLocked, StoreMissing, open_store
 from support.counted_script import CountedScript, served
 from support.crashing_script import CrashingScript

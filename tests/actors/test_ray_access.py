@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors import ClusterUnreachable, token_for
-from jury_actors.errors import ClusterOpen, ClusterRefused
+from jury_actors import ClusterOpen, ClusterRefused, ClusterUnreachable, token_for
 from support.ray_head import ray_head
 
 LONG = "t" * 1200

@@ -1,11 +1,11 @@
 """Why Ray lost a process is one line."""
 
-import pytest
 from ray.exceptions import ActorDiedError, RayError
 
-from jury_actors.errors import DetachedRunLost
+from jury_actors import DetachedRunLost
 from jury_actors.ray_losses import loss_reason
 from jury_events import Failure
+from support.each_row import each_row
 
 OUT_OF_MEMORY = """\
 1 worker(s) were killed due to the node running low on memory. Memory on the node (IP: 10.0.0.7, \
@@ -39,7 +39,7 @@ def test_memory_that_was_short_is_named_in_whatever_words_a_release_of_ray_says_
     )
 
 
-@pytest.mark.parametrize("error", [ActorDiedError(), RayError("lost\n\n\tpid: 7\nits node died\n" + "x" * 4000)])
+@each_row("error", [ActorDiedError(), RayError("lost\n\n\tpid: 7\nits node died\n" + "x" * 4000)])
 def test_other_losses_are_one_line_too(error: RayError) -> None:
     line = loss_reason(error)
 

@@ -4,13 +4,9 @@ from datetime import date
 
 import pytest
 
-from jury_actors import AdmissionClient, BudgetRule, Ceiling
-from jury_actors.admission.admission import Admission
-from jury_actors.admission.model_class import ModelClasses
-from jury_actors.admission.service import AdmissionService
+from jury_actors import Admission, AdmissionClient, AdmissionService, BudgetRule, Ceiling, ModelClasses
 from jury_events import CallSettings, Usage
-from jury_providers import ModelMessage, ModelRequest, Prices
-from jury_providers.price import Price
+from jury_providers import ModelMessage, ModelRequest, Price, Prices
 
 ON = date(2026, 11, 28)
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))

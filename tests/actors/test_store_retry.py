@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from jury_actors import Backoff, Clerk, StoreRetry
-from jury_actors.clerk import ClerkClient
+from jury_actors import Backoff, Clerk, ClerkClient, StoreRetry
 from jury_events import StoredEvent
 from jury_store import Append, Appended, StoreError, StoreFailed
 from support.debates import DebateScript

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, AccuracyReport, Scale
-from jury_analysis.accuracy import accuracy
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, AccuracyReport, Scale, accuracy, vote_matrix
 from support.ballot_tables import ballots
+from support.each_row import each_row
 from support.reference_data import FOLDER, ballots_of, needs_reference_data, reference, reference_rows, triviaqa
 
 SAFE, REVIEW, UNSAFE = OURS.categories
@@ -173,9 +172,7 @@ def test_seats_agree_with_the_reference_figures() -> None:
 
 
 @needs_reference_data
-@pytest.mark.parametrize(
-    "seats", [("shieldagent", "alrphfs", "defend"), ("shieldagent", "defend", "agrail_emptyinput")]
-)
+@each_row("seats", [("shieldagent", "alrphfs", "defend"), ("shieldagent", "defend", "agrail_emptyinput")])
 def test_panels_agree_with_the_reference_figures(seats: tuple[str, ...]) -> None:
     figures = json.loads((FOLDER / "reference_figures.json").read_text(encoding="utf-8"))["rjudge"]
     expected = figures["panels"][" + ".join(seats)]

@@ -7,10 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, Agreement, Estimate, Scale, VoteMatrix, check
-from jury_analysis.agreement import agreement
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, Agreement, Estimate, Scale, VoteMatrix, agreement, check, vote_matrix
 from support.ballot_tables import ballots
+from support.each_row import each_row
 from support.reference_data import ballots_of, needs_reference_data, reference, reference_rows, triviaqa
 
 TWO = Scale(("n", "y"), ordered=True)
@@ -271,7 +270,7 @@ SETS: list[tuple[str, Callable[[list[str]], pa.Table]]] = [
 
 
 @needs_reference_data
-@pytest.mark.parametrize(("name", "table"), SETS, ids=[name for name, _ in SETS])
+@each_row(("name", "table"), SETS, ids=[name for name, _ in SETS])
 def test_all_figures_agree_with_the_reference(name: str, table: Callable[[list[str]], pa.Table]) -> None:
     figures = reference(name)
     matrix: VoteMatrix = vote_matrix(table(figures["raters"]), Scale(tuple(figures["order"]), ordered=True))

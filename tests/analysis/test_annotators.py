@@ -6,10 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, AnnotatorReport, Scale, UnknownVerdict, VoteMatrix
-from jury_analysis.annotators import annotations, annotators
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, AnnotatorReport, Scale, UnknownVerdict, VoteMatrix, annotations, annotators, vote_matrix
 from support.ballot_tables import ballots
+from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, reference_rows
 
 S, R, U = OURS.categories
@@ -112,7 +111,7 @@ def test_a_judge_that_always_wins_has_p_value_zero() -> None:
     assert (1.0, 1.0, None) == (found.winning_rate.value, found.advantage.value, found.advantage.interval)
 
 
-@pytest.mark.parametrize(("cases", "humans"), [(29, 3), (40, 2)])
+@each_row(("cases", "humans"), [(29, 3), (40, 2)])
 def test_too_few_cases_or_annotators_have_no_test(cases: int, humans: int) -> None:
     found = annotators(matrix([(S,)] * cases), labels_of([(S,) * humans] * cases)).tests[0]
 
@@ -167,7 +166,7 @@ def reference_report(name: str, categories: tuple[str, ...], seats: list[str], e
 
 
 @needs_reference_data
-@pytest.mark.parametrize(
+@each_row(
     ("name", "section", "categories"),
     [
         ("b3_alttest_mtbench", "mtbench", ("model_a", "tie", "model_b")),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from jury_analysis import AuditedCase, audited_shares
-from jury_analysis.ladders.audit import exact_share
+from jury_analysis import AuditedCase, audited_shares, exact_share
+from support.each_row import each_row
 
 
 def test_disagreement_is_counted_for_all_and_by_early_verdict() -> None:
@@ -24,7 +24,7 @@ def test_the_interval_is_the_exact_one() -> None:
     assert "clopper-pearson" == found.method
 
 
-@pytest.mark.parametrize(("counted", "low", "high"), [(0, 0.0, 0.036216693), (100, 0.963783307, 1.0)])
+@each_row(("counted", "low", "high"), [(0, 0.0, 0.036216693), (100, 0.963783307, 1.0)])
 def test_nothing_and_everything_have_an_interval(counted: int, low: float, high: float) -> None:
     found = exact_share(counted, 100).interval
     assert found is not None

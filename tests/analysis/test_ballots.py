@@ -9,6 +9,7 @@ import pytest
 
 from jury_analysis import MESSAGES, SCHEMA, BadBallots, check, decoded
 from support.ballot_tables import ballots
+from support.each_row import each_row
 
 
 def rows(**changes: Any) -> pa.Table:
@@ -49,7 +50,7 @@ def test_columns_of_messages_are_kept_where_they_are_asked_for() -> None:
     assert [3, None] == asked["decisive_message"].to_pylist()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "values", "message"),
     [
         ("decisive_message", [-1, 0], "'decisive_message' is -1 in debate 'r~1', but must be at least 0"),
@@ -81,7 +82,7 @@ def test_an_empty_table_is_a_table_of_ballots() -> None:
     assert 0 == check(SCHEMA.empty_table()).num_rows
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "message"),
     [
         ({"kind": "abstained"}, "verdict is must be null"),
@@ -125,7 +126,7 @@ def test_missing_and_unknown_columns_are_named() -> None:
         check(rows().append_column("verdikt", pa.array(["a", "b"])))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "values"),
     [
         ("seat", [1, 2]),

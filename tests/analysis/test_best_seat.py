@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, VoteMatrix
-from jury_analysis.best_seat import ChosenSeat, SingleSeat, best_seat
-from jury_analysis.panel_worth import panel_worth
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, ChosenSeat, SingleSeat, VoteMatrix, best_seat, panel_worth, vote_matrix
 from support.ballot_tables import ballots
+from support.each_row import each_row
 
 PASS, FAIL = "safe_pass", "unsafe_fail"
 
@@ -79,7 +77,7 @@ def test_seats_and_the_panel_are_measured_over_the_same_labelled_cases() -> None
     assert (0.8, 0.0) == (found.apart.accuracy.value, found.apart.gain.value)
 
 
-@pytest.mark.parametrize("cases", [1, 9])
+@each_row("cases", [1, 9])
 def test_too_few_clusters_choose_nothing(cases: int) -> None:
     assert best_seat(matrix(["1", "0", "1"], cases=cases)) is None
 

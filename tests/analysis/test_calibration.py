@@ -8,23 +8,26 @@ import pytest
 
 from jury_analysis import (
     OURS,
+    AnySignal,
+    BadSplit,
     CalibrationOptions,
     CalibrationReport,
+    LastVotes,
     MixedPanels,
     OnlySimulated,
     Scale,
     TooFewLabels,
     calibrate,
+    dawid_skene,
+    fit_signal,
+    last_votes,
+    promised,
     signal_values,
+    split_clusters,
 )
-from jury_analysis.calibration import promised
-from jury_analysis.case_splits import split_clusters
-from jury_analysis.dawid_skene import dawid_skene
-from jury_analysis.errors import BadSplit
-from jury_analysis.last_votes import LastVotes, last_votes
-from jury_analysis.verdict_signals import AnySignal, fit_signal
 from jury_events import SignalKind
 from support.ballot_tables import ballots
+from support.each_row import each_row
 
 SAFE, REVIEW, UNSAFE = OURS.categories
 TWO = Scale(("bad", "good"), ordered=True)
@@ -192,7 +195,7 @@ def test_fewer_labels_than_the_promise_takes_are_refused_with_the_number() -> No
         found(a_table(), risk=0.01, confidence=0.95)
 
 
-@pytest.mark.parametrize("kind", ["isotonic", "weights"])
+@each_row("kind", ["isotonic", "weights"])
 def test_fewer_than_ten_of_a_class_are_refused_where_a_model_is_fitted(kind: SignalKind) -> None:
     votes = [("good", "good")] * 91 + [("bad", "bad")] * 9
     table = ballots(votes, labels=["good"] * 91 + ["bad" if kind == "weights" else "good"] * 9)

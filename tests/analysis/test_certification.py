@@ -3,15 +3,23 @@
 import numpy as np
 import pytest
 
-from jury_analysis import CalibrationOptions, Certificate, Scale, calibrate, signal_values
-from jury_analysis.calibration import promised
-from jury_analysis.certificate import fewest_labels
-from jury_analysis.certification import certify, clustered_bound
-from jury_analysis.last_votes import last_votes
-from jury_analysis.risk_bounds import clopper_pearson
-from jury_analysis.verdict_signals import levels
+from jury_analysis import (
+    CalibrationOptions,
+    Certificate,
+    Scale,
+    calibrate,
+    certify,
+    clopper_pearson,
+    clustered_bound,
+    fewest_labels,
+    last_votes,
+    levels,
+    promised,
+    signal_values,
+)
 from jury_analysis.vote_matrix import Bools, Floats, Ints
 from jury_events import ShareSignal
+from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, triviaqa
 from support.tiers import others_full
 
@@ -27,7 +35,7 @@ def a_certificate(*steps: tuple[float, int, int], risk: float = 0.05, clusters: 
     return certify(values, wrong, codes, LEVELS, risk=risk, confidence=0.9)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("risk", "confidence", "fewest"),
     [(0.05, 0.9, 45), (0.05, 0.95, 59), (0.02, 0.9, 114), (0.02, 0.95, 149), (0.01, 0.9, 230), (0.01, 0.95, 299)],
 )
@@ -36,7 +44,7 @@ def test_the_fewest_labels_certify_exactly_if_nothing_is_wrong(risk: float, conf
     assert clopper_pearson(0, fewest, confidence) <= risk < clopper_pearson(0, fewest - 1, confidence)
 
 
-@pytest.mark.parametrize(("wrong", "accepted"), [(0, 10), (4, 428), (26, 878), (10, 10), (1, 2)])
+@each_row(("wrong", "accepted"), [(0, 10), (4, 428), (26, 878), (10, 10), (1, 2)])
 def test_the_exact_bound_agrees_with_scipy(wrong: int, accepted: int) -> None:
     from scipy.stats import binomtest
 
@@ -129,7 +137,7 @@ def effective_limit(accepted: Bools, wrong: Bools, codes: Ints) -> float:
     return float(beta.ppf(0.9, share * effective + 1, effective * (1 - share)))
 
 
-@pytest.mark.parametrize("rate", [0.1, 0.7])
+@each_row("rate", [0.1, 0.7])
 def test_the_clustered_bound_is_the_highest_of_three(rate: float) -> None:
     """Few errors are skewed, and Korn and Graubard's is higher than the t's; with many it is not always."""
     samples = [drawn(seed, 20, rate) for seed in range(8)]
@@ -194,7 +202,7 @@ def test_clusters_never_promise_more_than_as_many_independent_cases() -> None:
     assert found.candidates[0].upper_bound >= clopper_pearson(1, 300, 0.9)
 
 
-@pytest.mark.parametrize("wrong", [0, 1])
+@each_row("wrong", [0, 1])
 def test_where_too_few_clusters_accept_the_labels_that_would_do_are_of_more_clusters(wrong: int) -> None:
     found = a_certificate((1.0, 300, wrong), clusters=30)
 
@@ -217,7 +225,7 @@ NINE = "triviaqa_nine_llm_judges"
 
 
 @needs_reference_data
-@pytest.mark.parametrize("risk", ["0.02", "0.03", "0.05", "0.08", "0.01"])
+@each_row("risk", ["0.02", "0.03", "0.05", "0.08", "0.01"])
 def test_thresholds_of_nine_judges_agree_with_the_reference(risk: str) -> None:
     expected = reference("selective_triviaqa_nine")[risk]
     table = triviaqa(reference(NINE)["raters"])

@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, ConfidenceCurve, Scale
-from jury_analysis.confidence import bin_of, confidence, score_confidence
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, ConfidenceCurve, Scale, bin_of, confidence, score_confidence, vote_matrix
 from support.ballot_tables import ballots
 from support.reference_data import needs_reference_data, reference, triviaqa
 

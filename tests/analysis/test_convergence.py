@@ -2,8 +2,7 @@
 
 import pytest
 
-from jury_analysis import Scale, by_round, check
-from jury_analysis.convergence import convergence
+from jury_analysis import Scale, by_round, check, convergence
 from support.ballot_tables import ballots
 from support.reference_data import mmlu, needs_reference_data, reference
 

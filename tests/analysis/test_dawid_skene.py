@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from jury_analysis import Scale
-from jury_analysis.dawid_skene import dawid_skene
-from jury_analysis.last_votes import last_votes
+from jury_analysis import Scale, dawid_skene, last_votes
 from jury_analysis.vote_matrix import Codes
 from support.reference_data import needs_reference_data, reference, triviaqa
 

@@ -6,8 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, DiscussionReport, Scale, by_round, check
-from jury_analysis.discussion import discussion
+from jury_analysis import OURS, DiscussionReport, Scale, by_round, check, discussion
 from support.ballot_tables import ballots
 from support.reference_data import needs_reference_data, reference, reference_rows
 

@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_analysis import OURS
-from jury_analysis.early_stop import asked_seats, early_stops
-from jury_analysis.panel_worth import panel_worth
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, asked_seats, early_stops, panel_worth, vote_matrix
 from support.ballot_tables import ballots
+from support.each_row import each_row
 
 NO_VOTE, PASSING = -1, (0,)
 
@@ -31,7 +29,7 @@ def test_no_vote_of_a_seat_that_is_not_asked_changes_the_majority(votes: list[in
         assert majority(tuple(votes)) == majority((*votes[:asked], *others))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("row", "asked"),
     [
         ((0, 0, 1), 2),

@@ -5,10 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, EffectiveVotes, Scale
-from jury_analysis.effective_votes import effective_votes, probability_of_majority
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, EffectiveVotes, Scale, effective_votes, probability_of_majority, vote_matrix
 from support.ballot_tables import ballots
+from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, triviaqa
 
 TWO = Scale(("bad", "good"), ordered=True)
@@ -118,7 +117,7 @@ def test_an_abstaining_verdict_is_no_error() -> None:
 
 
 @needs_reference_data
-@pytest.mark.parametrize(
+@each_row(
     ("name", "seats"),
     [
         ("effective_votes_triviaqa_nine", "triviaqa_nine_llm_judges"),

@@ -10,14 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_analysis import OURS, Estimate, FaultReport, MessageAgreement, Scale, StatisticsOptions
-from jury_analysis.faults import faults
-from jury_analysis.message_agreement import message_agreement
-from jury_analysis.named_messages import named_messages
+from jury_analysis import (
+    OURS,
+    Estimate,
+    FaultReport,
+    MessageAgreement,
+    Scale,
+    StatisticsOptions,
+    faults,
+    message_agreement,
+    named_messages,
+    statistics,
+    vote_matrix,
+)
 from jury_analysis.reasons import NO_RIGHT_MESSAGE, NONE_NAMES_A_MESSAGE
-from jury_analysis.statistics import statistics
-from jury_analysis.vote_matrix import vote_matrix
 from support.ballot_tables import ballots
+from support.each_row import each_row
 
 S, R, U = OURS.categories
 LABELS = [U, U, U, S]
@@ -142,7 +150,7 @@ def test_no_message_is_right_where_the_label_passes() -> None:
     assert (1 / 2, 2) == (agreement.plurality_right.value, agreement.plurality_right.n)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("labels", "facts"),
     [
         ([S, S], [{}, {}]),

@@ -6,9 +6,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, MixedPanels, OnlySimulated, PanelWorth, WorthOptions
-from jury_analysis.panel_worth import panel_worth
-from jury_analysis.smaller_panels import MOST_PANELS, chosen_subsets
+from jury_analysis import (
+    MOST_PANELS,
+    OURS,
+    MixedPanels,
+    OnlySimulated,
+    PanelWorth,
+    WorthOptions,
+    chosen_subsets,
+    panel_worth,
+)
 from support.ballot_tables import ballots
 
 S, R, U = OURS.categories

@@ -9,14 +9,26 @@ import pyarrow as pa
 import pytest
 
 import jury_analysis
-from jury_analysis import OURS, Gate, GateOptions, PairedOptions, Scale, assumed_plan, measured_plan, repeats_apart
-from jury_analysis.errors import UnknownMetric
-from jury_analysis.gate import gate
-from jury_analysis.intervals import bounded_change
-from jury_analysis.paired import paired
-from jury_analysis.power import PairedVariation
-from jury_analysis.statistics_schema import gate_plan_schema, gate_schema, paired_schema
+from jury_analysis import (
+    OURS,
+    Gate,
+    GateOptions,
+    PairedOptions,
+    PairedVariation,
+    Scale,
+    UnknownMetric,
+    assumed_plan,
+    bounded_change,
+    gate,
+    gate_plan_schema,
+    gate_schema,
+    measured_plan,
+    paired,
+    paired_schema,
+    repeats_apart,
+)
 from support.ballot_tables import ballots
+from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, triviaqa
 from support.tiers import others_full
 
@@ -135,7 +147,7 @@ def test_the_fewest_clusters_are_those_of_the_pairs_that_count() -> None:
     assert (None, 10) == (found.smallest_change, found.cases_needed)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metric", "worse", "harm"),
     [
         ("accuracy", "less", 0.04),
@@ -199,7 +211,7 @@ def test_a_score_that_changes_does_not_make_a_gate_surer() -> None:
     assert one.low < none.low
 
 
-@pytest.mark.parametrize("change", [-5.0, -0.1])
+@each_row("change", [-5.0, -0.1])
 def test_scores_that_all_change_alike_have_an_interval(change: float) -> None:
     few, many = scored([change] * 60, margin=1.0), scored([change] * 1000, margin=1.0)
 
@@ -244,7 +256,7 @@ def test_without_labels_either_direction_counts_between_two_panels() -> None:
     assert "fail" == gate(stricter, lenient, None, GateOptions(worse="less")).gate.decision
 
 
-@pytest.mark.parametrize("sign", [1, -1])
+@each_row("sign", [1, -1])
 def test_an_undecided_change_takes_the_same_cases_in_either_direction(sign: int) -> None:
     before, after = [U] * 10 + [S] * 90, [S] * 10 + [U] * 14 + [S] * 76
     first, second = (one_seat(one) for one in ((before, after)[::sign]))
@@ -253,7 +265,7 @@ def test_an_undecided_change_takes_the_same_cases_in_either_direction(sign: int)
     assert ("inconclusive", PairedVariation(0.24).cases(0.04)) == (found.decision, found.cases_needed)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         (GateOptions(metric="accuracy"), "needs labels"),
@@ -435,7 +447,7 @@ def test_the_published_schemas_are_those_of_the_reports() -> None:
 
 
 @needs_reference_data
-@pytest.mark.parametrize(
+@each_row(
     ("name", "margin", "decision"),
     [("gate_far", 0.02, "fail"), ("gate_near", 0.02, "pass"), ("gate_near", 0.005, "inconclusive")],
 )
@@ -463,7 +475,7 @@ def without(number: int, size: int = 400, score: int = 90) -> list[int | None]:
     return [None] * number + [score + place % 3 for place in range(size - number)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("base", "candidate", "metric", "margin", "decision"),
     [
         (without(0), without(200), "score", 2.0, "inconclusive"),

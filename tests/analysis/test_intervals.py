@@ -3,18 +3,10 @@
 import numpy as np
 import pytest
 
-from jury_analysis import Estimate, Interval
+from jury_analysis import FEW, FEWEST, Estimate, Interval, bootstrap, clustered_mean, holm, proportion, wilson
 from jury_analysis.estimate import missing
-from jury_analysis.intervals import (
-    FEW,
-    FEWEST,
-    bootstrap,
-    clustered_mean,
-    holm,
-    proportion,
-    wilson,
-)
 from jury_analysis.reasons import DEPENDENT, NO_RESAMPLES, NO_UNIT_LABEL, WIDTH_ZERO
+from support.each_row import each_row
 
 
 def mean_of(values: list[float]):
@@ -27,7 +19,7 @@ def interval(estimate: Estimate) -> Interval:
     return estimate.interval
 
 
-@pytest.mark.parametrize(("clusters", "kinds"), [(400, 2), (400, 60)])
+@each_row(("clusters", "kinds"), [(400, 2), (400, 60)])
 def test_the_bootstrap_of_a_mean_agrees_with_the_normal_approximation(clusters: int, kinds: int) -> None:
     """Kinds of very different sizes, few and many: a resample is counted in two ways."""
     generator = np.random.default_rng(3)
@@ -48,7 +40,7 @@ def test_the_bootstrap_of_a_mean_agrees_with_the_normal_approximation(clusters: 
     )
 
 
-@pytest.mark.parametrize("kinds", [2, 60])
+@each_row("kinds", [2, 60])
 def test_whole_clusters_are_drawn(kinds: int) -> None:
     """Units of a cluster that are equal add nothing: the interval is that of one unit a cluster."""
     right = np.random.default_rng(5).integers(0, kinds, size=200)

@@ -3,8 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from jury_analysis import EVERY_COLUMN, LABEL_FACTS, LABELS, check, check_labels, label_ballots, resolve
-from jury_analysis.errors import BadLabels
+from jury_analysis import EVERY_COLUMN, LABEL_FACTS, LABELS, BadLabels, check, check_labels, label_ballots, resolve
 from support.ballot_tables import ballots
 
 

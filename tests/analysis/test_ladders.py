@@ -8,22 +8,25 @@ import pyarrow as pa
 import pytest
 
 from jury_analysis import (
+    FAILS,
     OURS,
+    PASSES,
     AnalysisError,
     BadBallots,
+    BadSplit,
     LadderOptions,
     LadderReport,
     Promises,
     Scale,
     StageBallots,
     TooFewLabels,
+    apply_ladder,
     calibrate_ladder,
+    certify_ladder,
+    early_levels,
+    ladder_votes,
 )
-from jury_analysis.errors import BadSplit
-from jury_analysis.ladders.applied import apply_ladder
-from jury_analysis.ladders.certification import certify_ladder
-from jury_analysis.ladders.ladder_votes import FAILS, PASSES, ladder_votes
-from jury_analysis.ladders.promises import early_levels
+from support.each_row import each_row
 from support.ladder_votes import OPEN, SCALE, drawn, three_stages
 from support.reference_data import ballots_of, needs_reference_data, triviaqa
 
@@ -177,7 +180,7 @@ def test_a_stage_that_accepts_nothing_is_said() -> None:
     assert "stage 2 (stage 2) accepts nothing and is only paid for: leave it out" in found.warnings
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("change", "said"),
     [
         (lambda table: table.slice(2), "stage stage 1 lacks 1 cases of stage stage 2, as 'case-00000'"),
@@ -253,7 +256,7 @@ def test_promises_are_broken_in_no_more_than_their_share_of_draws(clustered: boo
 
 
 @needs_reference_data
-@pytest.mark.parametrize(
+@each_row(
     ("pair", "risk", "early"),
     [
         ("Llama3-70B,Llama3-8B", 0.1, 0.89),

@@ -5,17 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, Scale, length_effects, own_family
-from jury_analysis.model_families import model_family
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, Scale, length_effects, model_family, own_family, vote_matrix
 from support.ballot_tables import ballots
+from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, reference_rows, triviaqa
 
 S, R, U = OURS.categories
 NINE = ("GPT-4", "Llama3-70B", "Llama3-8B", "Llama-70B", "Llama-13B", "Llama-7B", "Mistral-7B", "Gemma-2B", "JudgeLM")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "family"),
     [
         ("openai/gpt-5.2", "gpt"),

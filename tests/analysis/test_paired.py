@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, BadBallots, MixedPanels, OnlySimulated, Paired, PairedOptions, PairedTest, Scale
-from jury_analysis.paired import paired
+from jury_analysis import OURS, BadBallots, MixedPanels, OnlySimulated, Paired, PairedOptions, PairedTest, Scale, paired
 from support.ballot_tables import ballots
+from support.each_row import each_row
 from support.reference_data import ballots_of, needs_reference_data, reference, reference_rows, triviaqa
 
 S, R, U = OURS.categories
@@ -39,7 +39,7 @@ def test_flips_have_a_direction() -> None:
     assert (31, 21, 5, 5) == (report.pairs, report.unchanged, report.towards_last, report.towards_first)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "table",
     [
         [[30, 8, 5], [2, 20, 9], [1, 3, 25]],
@@ -225,7 +225,7 @@ def test_reference_marginal_homogeneity() -> None:
 
 
 @needs_reference_data
-@pytest.mark.parametrize("name", ["gate_far", "gate_near"])
+@each_row("name", ["gate_far", "gate_near"])
 def test_reference_change_of_accuracy(name: str) -> None:
     expected = reference(name)
     report = paired(triviaqa(expected["base"]), triviaqa(expected["candidate"]), options=PairedOptions(scale=ANSWERS))

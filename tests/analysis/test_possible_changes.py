@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from jury_analysis.intervals import bounded_change
-from jury_analysis.possible_changes import possible_change
+from jury_analysis import bounded_change, possible_change
+from support.each_row import each_row
 
 
 def _table(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -23,7 +23,7 @@ def _table(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     return low, np.maximum(low, high), clusters.astype(np.int32), largest
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each_row("seed", range(8))
 def test_no_value_leads_beyond_the_bounds(seed: int) -> None:
     low, high, clusters, largest = _table(seed)
     found = possible_change(low, high, clusters, largest=largest)

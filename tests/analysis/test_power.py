@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from jury_analysis.intervals import clustered_mean
-from jury_analysis.power import PairedVariation, design_effect
+from jury_analysis import PairedVariation, clustered_mean, design_effect
+from support.each_row import each_row
 
 
-@pytest.mark.parametrize(("discordance", "difference", "cases"), [(0.1, 0.05, 312), (0.1, 0.03, 870)])
+@each_row(("discordance", "difference", "cases"), [(0.1, 0.05, 312), (0.1, 0.03, 870)])
 def test_the_number_of_cases_is_the_one_that_was_computed_elsewhere(
     discordance: float, difference: float, cases: int
 ) -> None:
@@ -19,8 +19,8 @@ def test_an_example_by_hand() -> None:
     assert 194 == PairedVariation(0.04).cases(0.04)
 
 
-@pytest.mark.parametrize("discordance", [0.0, 0.02, 0.3])
-@pytest.mark.parametrize("effect", [1.0, 2.5])
+@each_row("discordance", [0.0, 0.02, 0.3])
+@each_row("effect", [1.0, 2.5])
 def test_the_smallest_change_is_found_by_just_so_many_cases(discordance: float, effect: float) -> None:
     variation = PairedVariation(discordance, design_effect=effect)
     smallest = variation.smallest(500)
@@ -55,7 +55,7 @@ def test_scores_have_a_variance() -> None:
     assert 2.0 == pytest.approx(variation.smallest(784.888), abs=1e-4)
 
 
-@pytest.mark.parametrize("difference", [-0.1, 1.5])
+@each_row("difference", [-0.1, 1.5])
 def test_impossible_differences_are_refused(difference: float) -> None:
     with pytest.raises(ValueError, match="difference"):
         PairedVariation(0.1).cases(difference)

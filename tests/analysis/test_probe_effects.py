@@ -6,10 +6,20 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, PairedOptions, ProbeBallots, ProbedRater, ProbeEffect, Scale
-from jury_analysis.probe_effects import probe_effects
-from jury_analysis.probe_tests import sign_test, tolerance_test, upper_bound
+from jury_analysis import (
+    OURS,
+    PairedOptions,
+    ProbeBallots,
+    ProbedRater,
+    ProbeEffect,
+    Scale,
+    probe_effects,
+    sign_test,
+    tolerance_test,
+    upper_bound,
+)
 from support.ballot_tables import ballots
+from support.each_row import each_row
 from support.reference_data import ballots_of, needs_reference_data, reference, reference_rows
 
 S, R, U = OURS.categories
@@ -179,7 +189,7 @@ def test_the_bound_is_not_below_the_rate_of_any_clusters() -> None:
         assert passed.mean() <= bound
 
 
-@pytest.mark.parametrize("passing", [0, 1])
+@each_row("passing", [0, 1])
 def test_the_test_of_tolerance_counts_all_units_of_a_cluster(passing: int) -> None:
     """Half of the units pass in each of 20 pairs: 20 clusters are worth 20 units, of which 10 pass."""
 

@@ -5,8 +5,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis import EVIDENCE, OURS, SCHEMA, BadBallots, QuotationShares, Scale, check
-from jury_analysis.quotation_shares import quotation_shares
+from jury_analysis import EVIDENCE, OURS, SCHEMA, BadBallots, QuotationShares, Scale, check, quotation_shares
+from support.each_row import each_row
 
 S, R, U = OURS.categories
 
@@ -71,7 +71,7 @@ def test_where_nothing_is_quoted_there_is_no_share() -> None:
     assert (1, 0, "nothing is quoted") == (seat.evaluations, seat.quotations, seat.verified.reason)
 
 
-@pytest.mark.parametrize("kind", ["stale", "synthetic"])
+@each_row("kind", ["stale", "synthetic"])
 def test_votes_that_are_not_the_seats_own_do_not_count(kind: str) -> None:
     found = shares({"verified": 1}, {"not_found": 1, "kind": kind})
 

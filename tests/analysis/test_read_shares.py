@@ -5,11 +5,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, SCHEMA, STATISTICS_COLUMNS, ReadShares, check
-from jury_analysis.read_shares import read_shares
-from jury_analysis.statistics import statistics
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, SCHEMA, STATISTICS_COLUMNS, ReadShares, check, read_shares, statistics, vote_matrix
 from support.ballot_tables import Votes, ballots
+from support.each_row import each_row
 
 S, R, U = OURS.categories
 Percents = Sequence[int | None]
@@ -82,7 +80,7 @@ def test_intervals_are_over_clusters_and_within_0_and_1() -> None:
     assert 12 == shares.all.partly_read.interval.clusters
 
 
-@pytest.mark.parametrize("percent", [None, 100])
+@each_row("percent", [None, 100])
 def test_a_report_has_them_where_a_vote_has_a_value(percent: int | None) -> None:
     votes = table([(U, U), (S, U)], [(None, None), (None, percent)])
 

@@ -25,6 +25,7 @@ from jury_analysis import (
 )
 from jury_analysis.reasons import NO_DEBATE_LABEL, OF_FIRST_SET, SIMULATED_COUNT
 from jury_analysis.report_object import json_object
+from support.each_row import each_row
 
 WORDINGS = [
     one if isinstance(one, Wording) else one.wording
@@ -64,7 +65,7 @@ def test_a_reason_is_its_english_text_and_knows_its_japanese() -> None:
     assert "A: 議論1,200件中2件が模擬で、その票はモデルの評価ではありません" == reason.text("ja")
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda reason: pickle.loads(pickle.dumps(reason))])
+@each_row("copied", [copy.deepcopy, lambda reason: pickle.loads(pickle.dumps(reason))])
 def test_copies_keep_their_languages(copied: Any) -> None:
     assert NO_DEBATE_LABEL.text("ja") == copied(NO_DEBATE_LABEL).text("ja")
 

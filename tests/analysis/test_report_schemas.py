@@ -5,13 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import jsonschema
-import pytest
 
-from jury_analysis import report_schema_text
-from jury_analysis.statistics_schema import probe_schema, value_schema
+from jury_analysis import probe_schema, report_schema_text, value_schema
+from support.each_row import each_row
 
 
-@pytest.mark.parametrize(("name", "schema"), [("value", value_schema), ("probe", probe_schema)])
+@each_row(("name", "schema"), [("value", value_schema), ("probe", probe_schema)])
 def test_the_published_schema_is_that_of_the_dataclasses(name: str, schema: Callable[[], dict[str, Any]]) -> None:
     written = json.dumps(schema(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 

@@ -3,6 +3,7 @@
 import pytest
 
 from jury_analysis import OURS, AnalysisError, Scale, UnknownVerdict
+from support.each_row import each_row
 
 
 def test_labels_of_the_two_ends_make_the_middle_an_abstention() -> None:
@@ -19,7 +20,7 @@ def test_an_unknown_verdict_is_named_with_the_remedy() -> None:
         OURS.code("fine")
 
 
-@pytest.mark.parametrize("categories", [(), ("one",), ("a", "a"), tuple(str(number) for number in range(128))])
+@each_row("categories", [(), ("one",), ("a", "a"), tuple(str(number) for number in range(128))])
 def test_a_scale_has_two_to_127_different_verdicts(categories: tuple[str, ...]) -> None:
     with pytest.raises(AnalysisError):
         Scale(categories, ordered=True)

@@ -6,9 +6,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, Scale, VoteMatrix
-from jury_analysis.seat_value import SeatValues, seat_values
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, Scale, SeatValues, VoteMatrix, seat_values, vote_matrix
 from support.ballot_tables import ballots
 from support.reference_data import needs_reference_data, reference, triviaqa
 

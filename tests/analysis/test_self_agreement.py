@@ -2,9 +2,7 @@
 
 import pytest
 
-from jury_analysis import Repeats, Scale
-from jury_analysis.self_agreement import self_agreement
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import Repeats, Scale, self_agreement, vote_matrix
 from support.ballot_tables import ballots
 
 TWO = Scale(("n", "y"), ordered=True)

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from jury_analysis import Scale, VerdictShare
-from jury_analysis.shares import shares
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import Scale, VerdictShare, shares, vote_matrix
 from support.ballot_tables import ballots
 
 TWO = Scale(("n", "y"), ordered=True)

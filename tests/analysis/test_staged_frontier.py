@@ -5,9 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from jury_analysis import PanelWorth, Scale, WorthOptions
-from jury_analysis.panel_worth import panel_worth
-from jury_analysis.staged_frontier import StagedPoint
+from jury_analysis import PanelWorth, Scale, StagedPoint, WorthOptions, panel_worth
 from support.ladder_votes import SCALE
 from support.reference_data import ballots_of
 

@@ -21,11 +21,13 @@ from jury_analysis import (
     Scale,
     StatisticsOptions,
     UnknownVerdict,
+    paired_schema,
     report_schema_text,
+    statistics,
+    statistics_schema,
 )
-from jury_analysis.statistics import statistics
-from jury_analysis.statistics_schema import paired_schema, statistics_schema
 from support.ballot_tables import ballots
+from support.each_row import each_row
 from support.reference_data import mmlu, needs_reference_data, reference, triviaqa
 
 SCHEMA_FILE = Path(jury_analysis.__file__).parent / "schema" / "stats.schema.json"
@@ -232,7 +234,7 @@ def figures(value: Any) -> Iterator[dict[str, Any]]:
             yield from figures(item)
 
 
-@pytest.mark.parametrize("debates", [2, 9, 10, 29, 60])
+@each_row("debates", [2, 9, 10, 29, 60])
 def test_every_figure_has_an_interval_or_a_reason_and_none_has_width_zero(debates: int) -> None:
     report = statistics(discussed(debates), options=QUICK).to_dict()
 
@@ -248,7 +250,7 @@ def test_every_figure_has_an_interval_or_a_reason_and_none_has_width_zero(debate
                 assert any("fewer than 30" in note for note in figure["notes"]), figure
 
 
-@pytest.mark.parametrize(
+@each_row(
     "table",
     [
         ballots([["safe_pass"]] * 40),

@@ -5,9 +5,18 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, AnalysisError, CalibrationOptions, CalibrationReport, Scale, calibrate, signal_values
-from jury_analysis.errors import NoStepsNamed
-from jury_analysis.last_votes import LastVotes, last_votes
+from jury_analysis import (
+    OURS,
+    AnalysisError,
+    CalibrationOptions,
+    CalibrationReport,
+    LastVotes,
+    NoStepsNamed,
+    Scale,
+    calibrate,
+    last_votes,
+    signal_values,
+)
 from jury_events import VotesStepSignal
 from support.ballot_tables import ballots
 

@@ -7,20 +7,24 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, by_round
-from jury_analysis.accuracy import accuracy
-from jury_analysis.agreement import agreement
-from jury_analysis.annotators import annotators
-from jury_analysis.confidence import confidence
-from jury_analysis.discussion import discussion
-from jury_analysis.effective_votes import effective_votes, probability_of_majority
-from jury_analysis.gate import gate
-from jury_analysis.quotation_shares import quotation_shares
-from jury_analysis.read_shares import read_shares
-from jury_analysis.self_agreement import self_agreement
-from jury_analysis.shares import shares
-from jury_analysis.statistics import statistics
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import (
+    OURS,
+    accuracy,
+    agreement,
+    annotators,
+    by_round,
+    confidence,
+    discussion,
+    effective_votes,
+    gate,
+    probability_of_majority,
+    quotation_shares,
+    read_shares,
+    self_agreement,
+    shares,
+    statistics,
+    vote_matrix,
+)
 from support.ballot_tables import ballots
 
 S, R, U = OURS.categories

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from jury_debate import PROMPTS, PanelError, PanelSpec, read_spec, resolve, rules_for, spec_of
-from jury_debate.recorded_panel import recorded_panel
+from jury_debate import PROMPTS, PanelError, PanelSpec, read_spec, recorded_panel, resolve, rules_for, spec_of
 from jury_events import CallOutcome, Judgment, OutcomeThreshold, SignalVote, Verdict
 from jury_events.judgment import Acceptance
 from support.calibrations import DAWID_SKENE, ISOTONIC, SHARE, WEIGHTS, calibrated
 from support.debate_harness import SECRET, DebateHarness, DeterministicParts, Says, a_case, a_panel, by_round
+from support.each_row import each_row
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 SEATS = ("gpt", "claude", "gemini")
@@ -102,7 +102,7 @@ def test_the_scenarios_of_a_verdict_that_does_not_stand_do_not_stand() -> None:
     assert [P, P] == [row.verdict for row in judged(P, P, F, scenarios=2, threshold=0.5).scenarios]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("signal", "votes", "probability"),
     [
         (SHARE, (P, P, None), 2 / 3),
@@ -132,7 +132,7 @@ def test_chances_that_are_zero_make_no_error() -> None:
     assert 0.0 == DAWID_SKENE.probability(R, [SignalVote("gpt", P), SignalVote("unknown", F)])
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         {"discussion": {"max_rounds": 1}},
@@ -161,7 +161,7 @@ def test_a_calibrated_panel_may_have_another_name() -> None:
     assert "careful" == resolve(read_spec(calibrated(INDEPENDENT) | {"name": "careful"})).panel.name
 
 
-@pytest.mark.parametrize("prompts", PROMPTS)
+@each_row("prompts", PROMPTS)
 def test_a_recorded_panel_keeps_its_calibration(prompts: int) -> None:
     resolved, pen = resolve(read_spec(calibrated(INDEPENDENT, prompts, signal=WEIGHTS))), DeterministicParts()
     opened = rules_for(prompts).open_debate(

@@ -8,12 +8,13 @@ from jury_debate import items_unknown, panel_digest
 from jury_events import Acceptance, SignalVote, Verdict, VotesStepSignal
 from support.calibrations import SHARE, a_calibration
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel, by_round
+from support.each_row import each_row
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 ITEM = VotesStepSignal(passing=P, step="item")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("verdict", "votes", "value"),
     [
         # (seats + votes that agree) / (2 * seats)
@@ -78,7 +79,7 @@ def test_a_unanimous_fail_on_different_items_does_not_stand() -> None:
     assert (R, F, 0.0, False) == (verdict, acceptance.verdict, acceptance.probability, acceptance.accepted)
 
 
-@pytest.mark.parametrize(("threshold", "verdict"), [(0.7, R), (0.5, P)])
+@each_row(("threshold", "verdict"), [(0.7, R), (0.5, P)])
 def test_a_pass_is_accepted_by_its_votes_from_a_half_down(threshold: float, verdict: Verdict) -> None:
     found, acceptance = accepted(*[Says(P, 90.0)] * 3, threshold=threshold)
 

@@ -9,6 +9,7 @@ from jury_debate import AnswerRefusal, AnswerSpec, ParsedAnswer, parse_answer
 from jury_debate.rules_v1.answer_parser import MAX_BYTES, MAX_TEXT, answer_schema
 from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, ScenarioVerdict, Verdict
 from jury_events import RefusalReason as R
+from support.each_row import each_row
 
 BALLOT = "b-7f3a91"
 SPEC = AnswerSpec(ballot=BALLOT, rubric=STANDARD_RUBRIC, statement=False, scenarios=())
@@ -225,7 +226,7 @@ SCENARIOS_REFUSED: dict[str, tuple[R, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("expected", "scenarios"), SCENARIOS_REFUSED.values(), ids=SCENARIOS_REFUSED.keys())
+@each_row(("expected", "scenarios"), SCENARIOS_REFUSED.values(), ids=SCENARIOS_REFUSED.keys())
 def test_unusable_scenario_verdicts_are_refused(expected: R, scenarios: Any) -> None:
     assert expected == reason(text(scenarios=scenarios), SEVERAL_SPEC)
 
@@ -289,7 +290,7 @@ def test_a_round_requires_a_statement_that_is_not_blank() -> None:
     assert reason(text(statement="x" * (MAX_TEXT + 1)), ROUND_SPEC) is R.TOO_LONG
 
 
-@pytest.mark.parametrize("form", [text(), json.dumps(GOOD), f"```json\n{text()}\n```", f"```\r\n{text()}\r\n```"])
+@each_row("form", [text(), json.dumps(GOOD), f"```json\n{text()}\n```", f"```\r\n{text()}\r\n```"])
 def test_an_answer_cut_at_any_byte_is_incomplete(form: str) -> None:
     whole = form.encode()
 
@@ -298,9 +299,7 @@ def test_an_answer_cut_at_any_byte_is_incomplete(form: str) -> None:
     assert {R.INCOMPLETE} == reasons
 
 
-@pytest.mark.parametrize(
-    "number", ["-1.5e-3", "-0.25E+10", "true", "false", "null", "NaN", "-Infinity", r'"\u00e9\ud83d\ude00\n"']
-)
+@each_row("number", ["-1.5e-3", "-0.25E+10", "true", "false", "null", "NaN", "-Infinity", r'"\u00e9\ud83d\ude00\n"'])
 def test_a_value_cut_at_any_character_is_incomplete(number: str) -> None:
     start = '{"a": '
 
@@ -309,7 +308,7 @@ def test_a_value_cut_at_any_character_is_incomplete(number: str) -> None:
     assert {R.INCOMPLETE} == reasons
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         "{said}",

@@ -1,15 +1,14 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate import LANGUAGES, OPINIONS_TOOL, call_tool, tool_definitions
-from jury_debate.artifact_tools import MAX_RECORDS, TOOLS, tool_names
+from jury_debate import LANGUAGES, MAX_RECORDS, OPINIONS_TOOL, TOOLS, call_tool, tool_definitions, tool_names
 from jury_debate.artifacts import generate_evaluation_summary, record_object
 from jury_debate.prompts import load_prompts
 from jury_events import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario, canonical_json
+from support.each_row import each_row
 
 
 def record(verdict: str | None, **members: Any) -> ArtifactRecord:
@@ -52,7 +51,7 @@ def ids(result: dict[str, Any]) -> list[str]:
     return [found["id"] for found in result["records"]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "arguments", "expected"),
     [
         ("fetch_security_gate_failures", "{}", ["1", "3", "4", "5", "6", "7"]),
@@ -69,7 +68,7 @@ def test_each_tool_returns_its_records_in_order(name: str, arguments: str, expec
     assert len(expected) == result["total"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "count"),
     [
         ("fetch_security_gate_failures", 10),
@@ -86,7 +85,7 @@ def test_the_defaults_are_those_of_document_002(name: str, count: int) -> None:
     assert (count, 20) == (result["count"], result["total"])
 
 
-@pytest.mark.parametrize(("limit", "count"), [("0", 0), ("1", 1), ("2.0", 2), ("100", 6)])
+@each_row(("limit", "count"), [("0", 0), ("1", 1), ("2.0", 2), ("100", 6)])
 def test_max_records_bounds_the_count_and_not_the_total(limit: str, count: int) -> None:
     result = called("fetch_security_gate_failures", f'{{"max_records": {limit}}}')
 
@@ -105,7 +104,7 @@ def test_opinions_are_those_that_the_caller_may_show() -> None:
     assert result == {"count": 2, "total": 2, "records": OPINIONS}
 
 
-@pytest.mark.parametrize(("exclude", "jurors"), [('"B"', ["C"]), ('"Z"', ["B", "C"]), ("null", ["B", "C"])])
+@each_row(("exclude", "jurors"), [('"B"', ["C"]), ('"Z"', ["B", "C"]), ("null", ["B", "C"])])
 def test_one_more_juror_can_be_left_out(exclude: str, jurors: list[str]) -> None:
     result = called(OPINIONS_TOOL, f'{{"exclude_juror_id": {exclude}}}', opinions=OPINIONS)
 
@@ -125,7 +124,7 @@ def test_without_opinions_the_opinions_tool_returns_an_empty_list() -> None:
     assert called(OPINIONS_TOOL, opinions=[])["total"] == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "arguments", "hint"),
     [
         ("delete_everything", "{}", "fetch_agent_card_passes"),
@@ -160,7 +159,7 @@ def test_no_call_raises(name: str, arguments: str) -> None:
     assert isinstance(call_tool(name, arguments, CASE, OPINIONS).result_text, str)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content", ["plain text", "[1]", '{"a": NaN}', '{"a": "\\ud800"}', "[" * 100_000, '{"a": ' + "9" * 5000 + "}"]
 )
 def test_a_record_that_is_not_a_canonical_object_is_returned_as_text(content: str) -> None:
@@ -177,7 +176,7 @@ def test_a_record_is_returned_as_it_was_read() -> None:
     assert members == record_object(ArtifactRecord.from_json(members))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_tools_are_defined_for_every_provider(language: str) -> None:
     definitions = {tool.name: tool for tool in tool_definitions(load_prompts(1, language), opinions=True)}
 

@@ -9,6 +9,7 @@ from jury_debate import EarlierVote, UnknownPrompts, ballot_id, carried_before, 
 from jury_events import CallOutcome, DebateOpened, JurorEvaluated
 from jury_providers import read_prompt
 from support.debate_harness import SECRET, DebateHarness, Says, a_case, a_panel, by_round
+from support.each_row import each_row
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case
 from support.model_requests import requests_of_a_debate
@@ -81,7 +82,7 @@ def a_debate(carried: Sequence[EarlierVote] | None, language: str = "en", **spec
     return DebateHarness(panel, by_round(answers), **own).run()
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
+@each_row("language", ["en", "ja"])
 def test_earlier_votes_stand_behind_the_material_in_every_call_and_the_rest_is_as_without(language: str) -> None:
     debate, plain = a_debate(earlier(language), language), a_debate(None, language)
     texts = debate.debate.state.pieces
@@ -181,7 +182,7 @@ def test_votes_of_three_stages_are_numbered_on_and_what_they_quote_of_each_other
     )
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
+@each_row("language", ["en", "ja"])
 def test_simulated_jurors_read_the_case_and_the_turn_as_without(language: str) -> None:
     leak = tuple(one._replace(rationale="The password was sent to a stranger.") for one in earlier(language))
 

@@ -1,4 +1,3 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from jury_events import (
     Transcript,
     Verdict,
 )
+from support.each_row import each_row
 
 M = "⟦k3f9⟧"
 JA, EN = (load_prompts(language) for language in LANGUAGES)
@@ -138,7 +138,7 @@ def test_a_missing_response_is_reported_as_missing() -> None:
     )
 
 
-@pytest.mark.parametrize("prompts", [JA, EN])
+@each_row("prompts", [JA, EN])
 def test_neither_the_label_nor_the_ids_of_a_single_case_are_shown(prompts: PromptsV1) -> None:
     text = render_case(case(PLAIN), prompts, M)
 
@@ -165,7 +165,7 @@ def shown(*items: Item, images: tuple[Image, ...] = (), sighted: bool = False) -
     return text.partition("items: ")[2].partition("\n\n")[2].partition("\n\n### The agent's final")[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "expected"),
     [
         (
@@ -205,7 +205,7 @@ PICTURE = Attachment(origin="user", media_type="image/png", size=1_200_000, dige
 IMAGE = Image(media_type="image/png", digest="a" * 64, content=b"png")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sighted", "line"),
     [(True, "picture 1 of 1 of this message: image/png, 1.2 MB"), (False, "not shown: image/png, 1.2 MB")],
 )

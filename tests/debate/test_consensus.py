@@ -2,11 +2,10 @@
 
 from fractions import Fraction
 
-import pytest
-
 from jury_debate.rules_v1.consensus import check_consensus, meets_threshold
 from jury_events import ConsensusStatus, Verdict
 from support.debate_harness import a_panel
+from support.each_row import each_row
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 UNANIMOUS, MAJORITY, SPLIT = ConsensusStatus
@@ -27,7 +26,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("positions", "seats", "status", "largest", "majority", "reached"), TABLE)
+@each_row(("positions", "seats", "status", "largest", "majority", "reached"), TABLE)
 def test_phase_1_is_reached_by_the_threshold_alone(positions, seats, status, largest, majority, reached) -> None:
     for threshold, expected in zip((2.0, 1.0, 0.67, 0.5), reached, strict=True):
         rules = a_panel(discussion={"threshold": threshold}).discussion
@@ -39,7 +38,7 @@ def test_phase_1_is_reached_by_the_threshold_alone(positions, seats, status, lar
         assert expected == check.reached
 
 
-@pytest.mark.parametrize(("unanimity_ends", "expected"), [(True, True), (False, False)])
+@each_row(("unanimity_ends", "expected"), [(True, True), (False, False)])
 def test_a_unanimous_round_is_reached_unless_unanimity_is_off(unanimity_ends, expected) -> None:
     rules = a_panel(discussion={"threshold": 2.0, "unanimity_ends": unanimity_ends}).discussion
 
@@ -54,7 +53,7 @@ def test_a_failed_juror_never_makes_a_panel_look_unanimous() -> None:
     assert not check.reached
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("agreement", "threshold", "expected"),
     [
         (Fraction(2, 3), 0.67, True),

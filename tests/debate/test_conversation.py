@@ -3,14 +3,11 @@
 import json
 from itertools import pairwise
 
-import pytest
-
-from jury_debate import RULES_OF_PROMPTS_1, Answered, Blocked, Debate, Reply, Unanswered
-from jury_debate.conversation import ToolTurn
+from jury_debate import RULES_OF_PROMPTS_1, Answered, Blocked, Debate, Reply, ToolTurn, Unanswered
 from jury_debate.rules_v1.conversation import StepConversation
-from jury_events import ArtifactRecord, CallOutcome, FailureReason, RefusalReason
-from jury_events.ids import Step
+from jury_events import ArtifactRecord, CallOutcome, FailureReason, RefusalReason, Step
 from support.debate_harness import SECRET, DebateHarness, DeterministicParts, Says, a_case, a_panel
+from support.each_row import each_row
 
 RECORDS = tuple(ArtifactRecord.from_json({"id": n, "verdict": verdict}) for n, verdict in enumerate(["pass", "fail"]))
 GOOD = Says("safe_pass", 80.0)
@@ -76,7 +73,7 @@ def test_an_unusable_answer_is_repaired_with_the_reason() -> None:
     assert numbers(calls) == [("simulated/a", 1, 1), ("simulated/a", 2, 1)]
 
 
-@pytest.mark.parametrize("field", ["rationale", "statement"])
+@each_row("field", ["rationale", "statement"])
 def test_an_answer_that_shows_its_ballot_to_others_is_repaired(field) -> None:
     def script(step, call):
         if call.turn > 1 or not step.round:
@@ -137,7 +134,7 @@ def test_a_seat_that_never_answers_well_fails_with_the_last_reason() -> None:
     assert (outcome.reason, outcome.refusal) == (FailureReason.UNPARSEABLE, RefusalReason.MISSING_FIELD)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "trouble",
     [
         CallOutcome.RATE_LIMITED,
@@ -155,7 +152,7 @@ def test_a_transient_failure_is_retried_up_to_the_limit(trouble) -> None:
     assert trouble.value == outcome.reason.value
 
 
-@pytest.mark.parametrize("trouble", [CallOutcome.BAD_REQUEST, CallOutcome.CONTEXT_TOO_LONG])
+@each_row("trouble", [CallOutcome.BAD_REQUEST, CallOutcome.CONTEXT_TOO_LONG])
 def test_a_permanent_failure_is_not_retried_on_the_same_model(trouble) -> None:
     calls, outcome, _ = play([trouble, GOOD], fallbacks=["simulated/b"])
 
@@ -171,7 +168,7 @@ def test_nothing_is_retried_after_the_deadline() -> None:
     assert isinstance(outcome, Answered)
 
 
-@pytest.mark.parametrize("trouble", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA])
+@each_row("trouble", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA])
 def test_a_failure_that_needs_a_person_halts_the_step_and_consumes_no_try(trouble) -> None:
     pen = DeterministicParts()
     assignment, conversation = a_conversation(pen, tries=1, fallbacks=["simulated/b"])
@@ -260,7 +257,7 @@ def test_a_replayed_conversation_makes_the_same_calls() -> None:
 FLEX = {"tier": "flex", "flex_fallback": "on"}
 
 
-@pytest.mark.parametrize("shed", [CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED])
+@each_row("shed", [CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED])
 def test_a_call_that_was_shed_is_made_again_at_the_standard_tier_only_where_that_is_allowed(shed) -> None:
     allowed, _, _ = play([shed, b"no answer", GOOD], carriage=FLEX)
     forbidden, _, _ = play([shed, GOOD], carriage={"tier": "flex"})

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jury_debate import ShownRecord
-from jury_debate.marking import mark
+from jury_debate import ShownRecord, mark
 from jury_debate.reading.cutting import SMALLEST_PART, cuts, middle, refined
+from support.each_row import each_row
 
 SIGN, WORDS = "kz:", "⟦abcd2345⟧"
 
@@ -77,7 +77,7 @@ def test_a_cut_is_inside_a_line_only_behind_its_sign_and_where_it_is_too_long(
         assert cut > line + len(record.prefix)
 
 
-@pytest.mark.parametrize("text", ["a\u200b" * 2000, ("e\u0301" * 700) * 3, "か\u3099" * 900])
+@each_row("text", ["a\u200b" * 2000, ("e\u0301" * 700) * 3, "か\u3099" * 900])
 def test_written_out_characters_and_letters_with_marks_stay_whole(text: str) -> None:
     for part in (one for size in range(290, 310) for one in parts_of(shown([text]), size)[1:]):
         assert not unicodedata.combining(part.decode()[0])

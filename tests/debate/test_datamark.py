@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from jury_debate.datamark import mark, unmark, visible
 from jury_events import is_hidden
+from support.each_row import each_row
 
 M = "⟦k3f9⟧"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "marked"),
     [
         ("", f"{M} "),
@@ -43,7 +44,7 @@ def test_english_is_marked_as_it_is_beside_other_scripts(text: str) -> None:
     assert mark(text, M) + "é" == mark(text + "é", M)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("piece", "most"),
     [
         ("\n", 0.01),
@@ -97,7 +98,7 @@ def test_an_escape_beyond_unicode_is_unchanged() -> None:
     assert unmark(f"{M} ⟨U+FFFFFF⟩", M) == "⟨U+FFFFFF⟩"
 
 
-@pytest.mark.parametrize("marker", ["", "k3f9", "⟦⟧", "⟦k 3⟧", "⟦k3f9⟧ ", "⟦鍵⟧"])
+@each_row("marker", ["", "k3f9", "⟦⟧", "⟦k 3⟧", "⟦k3f9⟧ ", "⟦鍵⟧"])
 def test_a_marker_of_another_form_is_refused(marker: str) -> None:
     with pytest.raises(ValueError, match="marker"):
         mark("text", marker)
@@ -188,7 +189,7 @@ def test_every_hidden_category_of_this_unicode_is_hidden() -> None:
     assert seen == []
 
 
-@pytest.mark.parametrize("char", list("aあ漢。ˆ⟦ \n\té😀"))
+@each_row("char", list("aあ漢。ˆ⟦ \n\té😀"))
 def test_ordinary_characters_are_not_hidden(char: str) -> None:
     assert not is_hidden(char)
     assert char == visible(char)

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from jury_debate import DebateState, IllegalEvent
 from jury_debate.rules_v1.state_machine import evolve
-from jury_events import CallOutcome, CoordinatorResumed, DebateCancelled, DebateFailed, FailureReason, Verdict
-from jury_events.ids import Step
+from jury_events import CallOutcome, CoordinatorResumed, DebateCancelled, DebateFailed, FailureReason, Step, Verdict
 from support.debate_harness import DebateHarness, Says, a_case, a_panel
+from support.each_row import each_row
 
 SEATS = ("gpt", "claude", "gemini", "d/ö", "e%2F")
 
@@ -196,7 +196,7 @@ def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) ->
     assert evolve(state, events[at]).version == at + 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     "tampered",
     [
         {"verdict": Verdict.SAFE_PASS},
@@ -221,9 +221,7 @@ def test_a_judgment_that_differs_from_the_rules_is_refused(tampered) -> None:
         evolve(state, wrong)
 
 
-@pytest.mark.parametrize(
-    "end", [DebateCancelled(by="someone", reason=None), DebateFailed(reason="broken", detail=None)]
-)
+@each_row("end", [DebateCancelled(by="someone", reason=None), DebateFailed(reason="broken", detail=None)])
 def test_after_the_end_nothing_follows(end) -> None:
     harness = DebateHarness(a_panel(), lambda _step, _call: Says("safe_pass"))
     harness.debate.fold([end])

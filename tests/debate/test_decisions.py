@@ -10,6 +10,7 @@ from jury_debate import (
     IllegalEvent,
     PanelError,
     PanelSpec,
+    recorded_panel,
     resolve,
     rules_for,
     spec_of,
@@ -17,7 +18,6 @@ from jury_debate import (
 )
 from jury_debate.decision_questions import question_texts
 from jury_debate.prompts_v1 import VERSION as PROMPTS_1
-from jury_debate.recorded_panel import recorded_panel
 from jury_events import (
     FAIL,
     PASS,
@@ -34,6 +34,7 @@ from jury_events import (
     SeatsNotAsked,
 )
 from support.debate_harness import Answer, DebateHarness, Says, a_case, by_round
+from support.each_row import each_row
 from support.scales import LEVELS
 
 INDEPENDENT = {"preset": "independent"}
@@ -101,7 +102,7 @@ def test_an_answer_is_a_vote_with_probabilities_and_neither_points_nor_reasons()
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("shares", "verdict"),
     [((0.5, 0.5, 0.0), REVIEW), ((0.5, 0.0, 0.5), FAIL), ((0.34, 0.33, 0.33), FAIL), ((0.2, 0.4, 0.4), REVIEW)],
 )
@@ -145,7 +146,7 @@ def shares(**given: Any) -> bytes:
 WHOLE = {"unsafe_fail": 0.1, "needs_review": 0.2, "safe_pass": 0.7}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "reason"),
     [
         (shares(**{**WHOLE, "safe_pass": 0.5}), RefusalReason.OUT_OF_RANGE),
@@ -184,7 +185,7 @@ def test_what_is_no_distribution_over_the_verdicts_is_refused_at_once_and_the_se
     assert 1 == sum(one.step.juror_id == "luna" for one in harness.asked)
 
 
-@pytest.mark.parametrize("policy", ["neutral", "abstain"])
+@each_row("policy", ["neutral", "abstain"])
 def test_a_refusal_abstains_and_nothing_stands_in_for_it(policy: str) -> None:
     harness = debate(a_panel(answers={"safety_filter": policy}), CallOutcome.BLOCKED)
 
@@ -304,7 +305,7 @@ LUNA = {"model": "openai-decisions/gpt-6-luna"}
 IN_WORDS = {"model": "simulated/juror"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("spec", "said"),
     [
         ({"final": {"method": "final_judge", "judge": LUNA}}, "final.judge: .* is a decision model"),

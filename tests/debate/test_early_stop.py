@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate import Assignment, IllegalEvent, PanelError, PanelSpec, resolve, rules_for, spec_of
+from jury_debate import Assignment, IllegalEvent, PanelError, PanelSpec, recorded_panel, resolve, rules_for, spec_of
 from jury_debate.prompts_v1 import VERSION as PROMPTS_1
-from jury_debate.recorded_panel import recorded_panel
 from jury_events import (
     CallOutcome,
     DebateOpened,
@@ -25,6 +24,7 @@ from jury_events import (
 )
 from support.calibrations import DAWID_SKENE, ISOTONIC, PROBABILITY, SHARE, WEIGHTS, calibrated
 from support.debate_harness import Answer, DebateHarness, Says, a_case, by_round
+from support.each_row import each_row
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
@@ -128,7 +128,7 @@ HEAVY = [3.0, 3.0, 3.0, 0.5]
 NONE, NOTHING = CallOutcome.BAD_REQUEST, Says(F, 0.0, 1.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "weights", "answers", "seats", "verdict", "capped_by"),
     [
         # Two of the three votes that can come are most of them, but not of five seats.

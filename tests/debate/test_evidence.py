@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,13 +21,14 @@ from jury_events import (
     RefusalReason,
     Scenario,
     StatementMade,
+    Step,
     ToolCall,
     ToolResult,
     Transcript,
     quotes_of,
 )
-from jury_events.ids import Step
 from support.debate_harness import SEATS, SECRET, DebateHarness, Says, a_panel
+from support.each_row import each_row
 
 SIGN = line_sign(SECRET)
 CODE = "def refund(order):\n    if order.paid:\n\treturn  True"
@@ -111,15 +111,15 @@ def test_everything_that_can_be_cited_is_an_item() -> None:
     assert items.item(9) is None
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("marking", ["lines", "words"])
+@each_row("language", ["en", "ja"])
+@each_row("marking", ["lines", "words"])
 def test_items_are_numbered_in_both_languages_and_markings(language: str, marking: Marking) -> None:
     found = evaluations(a_debate(entry(4, "48.00"), entry(8, "checks"), language=language, marking=marking))[0]
 
     assert ["verified", "verified"] == [one.result for one in found.evidence or ()]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given_", "result"),
     [
         (entry(1, "within 30 days"), ("verified", 1, "within 30 days")),
@@ -214,7 +214,7 @@ def test_a_seat_is_quoted_from_what_was_shown_of_it() -> None:
     assert judged.evidence == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("change", "reason"),
     [
         ({"evidence": None}, RefusalReason.WRONG_TYPE),
@@ -261,7 +261,7 @@ def test_a_failing_verdict_without_support_is_asked_for_once_more_where_evidence
     assert all(one.unsupported for one in evaluations(debate))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("verdict", "quote", "repairs"),
     [("unsafe_fail", "ORDER", 2), ("needs_review", "invented", 2), ("unsafe_fail", "x y z", 0)],
 )

@@ -1,9 +1,8 @@
 """The flow diagrams of both documents, step by step."""
 
-import pytest
-
 from jury_events import CallOutcome
 from support.debate_harness import DebateHarness, Says, a_panel, by_round
+from support.each_row import each_row
 
 ALWAYS_SPLIT = {"gpt": [Says("safe_pass")], "claude": [Says("needs_review")], "gemini": [Says("unsafe_fail")]}
 
@@ -127,9 +126,7 @@ def test_end_early_off_forces_all_rounds() -> None:
     assert len(harness.events) == 22
 
 
-@pytest.mark.parametrize(
-    ("rounds", "total", "reason"), [(1, 1, "deadlock"), (2, 2, "deadlock"), (None, 3, "max_rounds")]
-)
+@each_row(("rounds", "total", "reason"), [(1, 1, "deadlock"), (2, 2, "deadlock"), (None, 3, "max_rounds")])
 def test_rounds_that_change_no_position_are_a_deadlock(rounds, total, reason) -> None:
     harness = DebateHarness(a_panel(discussion={"stagnation_rounds": rounds}), by_round(ALWAYS_SPLIT)).run()
 
@@ -145,7 +142,7 @@ def test_a_changed_position_ends_a_quiet_series() -> None:
     assert (harness.events[-1].total_rounds, harness.events[-1].end_reason) == (4, "deadlock")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "orders"),
     [
         ("fixed", [("gemini", "gpt", "claude"), ("gemini", "gpt", "claude")]),

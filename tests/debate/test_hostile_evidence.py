@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,10 +18,11 @@ from jury_events import (
     QuestionSpec,
     RefusalReason,
     Scenario,
+    Step,
     Transcript,
 )
-from jury_events.ids import Step
 from support.debate_harness import SEATS, SECRET, DebateHarness, Says, a_panel
+from support.each_row import each_row
 
 SIGN = line_sign(SECRET)
 FORGERIES = (
@@ -95,7 +95,7 @@ def test_a_quotation_is_verified_if_and_only_if_the_text_of_its_span_is_equal(
         assert shown[found.span.item][found.span.start : found.span.end] in forms  # type: ignore[union-attr, index]
 
 
-@pytest.mark.parametrize("quote", FORGERIES)
+@each_row("quote", FORGERIES)
 def test_what_looks_like_the_prompt_is_found_only_where_the_record_says_it(quote: str) -> None:
     without, having = a_case("I refunded order 17."), a_case("I refunded order 17.", f"He said: {quote} So.")
 
@@ -105,8 +105,8 @@ def test_what_looks_like_the_prompt_is_found_only_where_the_record_says_it(quote
     assert "not_found" == checked(without, 2, quote.replace("order 17", "order 18")).result
 
 
-@pytest.mark.parametrize("quote", FORGERIES)
-@pytest.mark.parametrize("language", ["en", "ja"])
+@each_row("quote", FORGERIES)
+@each_row("language", ["en", "ja"])
 def test_a_quotation_cannot_close_its_passage(quote: str, language: str) -> None:
     debate = a_debate(
         a_case("I refunded it."),
@@ -137,7 +137,7 @@ def test_a_quotation_cannot_close_its_passage(quote: str, language: str) -> None
     assert unmarked[: len(later)] == unmarked[len(later) :]
 
 
-@pytest.mark.parametrize("heading", ["Your ballot id is", "Request to the agent", "unsafe_fail", "[2] Agent"])
+@each_row("heading", ["Your ballot id is", "Request to the agent", "unsafe_fail", "[2] Agent"])
 def test_a_quotation_of_the_prompt_itself_is_not_found(heading: str) -> None:
     assert "not_found" == checked(a_case("I refunded it."), 2, heading).result
 
@@ -153,14 +153,14 @@ def test_the_ballot_of_another_juror_is_not_found() -> None:
     assert ["not_found"] == [one.result for one in entries_of(debate)]
 
 
-@pytest.mark.parametrize("item", [-1, 10**9, 2**63, 1.5, True, "2", None])
+@each_row("item", [-1, 10**9, 2**63, 1.5, True, "2", None])
 def test_a_number_that_no_item_can_have_is_refused(item: Any) -> None:
     debate = a_debate(a_case("I refunded it."), {"item": item, "quote": "I refunded it."})
 
     assert 3 == sum(isinstance(event, JurorAbstained) for event in debate.events)
 
 
-@pytest.mark.parametrize("item", [0, 9, 1_000_000])
+@each_row("item", [0, 9, 1_000_000])
 def test_a_number_that_no_item_has_is_never_verified(item: int) -> None:
     case = a_case("I refunded it.")
 

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from jury_debate import ShownRecord
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_events import Marking
 from support.debate_harness import Says, a_panel
+from support.each_row import each_row
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case, findings_answer, quotation
 
@@ -49,7 +48,7 @@ def a_debate(marking: Marking, **spec: Any) -> LongDebate:
     return debate
 
 
-@pytest.mark.parametrize("marking", ["lines", "words"])
+@each_row("marking", ["lines", "words"])
 def test_no_line_of_the_record_or_of_a_juror_passes_for_one_of_the_prompt(marking: Marking) -> None:
     debate = a_debate(marking)
     debate.run()

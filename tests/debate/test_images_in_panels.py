@@ -1,9 +1,8 @@
 """Who is sent pictures: as the panel says, else where the model and all its fallbacks are known to read them."""
 
-import pytest
-
 from jury_debate import PanelSpec, ResolvedPanel, panel_differences, resolve, spec_of
 from jury_debate.image_models import reads_images
+from support.each_row import each_row
 
 
 def a_resolved(*seats: dict[str, object], own_servers: tuple[str, ...] = (), **spec: object) -> ResolvedPanel:
@@ -14,7 +13,7 @@ def seat_images(*seats: dict[str, object], own_servers: tuple[str, ...] = ()) ->
     return [seat.images for seat in a_resolved(*seats, own_servers=own_servers).panel.seats]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "reads"),
     [
         ("openai/gpt-5.4-mini", True),
@@ -65,7 +64,7 @@ def test_models_of_a_custom_server_are_unknown() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("judge", "images"),
     [
         ({"model": "gemini-3.8-flash"}, True),

@@ -5,6 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jury_debate.prompts_v2.line_marks import mark, unmark
+from support.each_row import each_row
 
 SIGN = "kz:"
 
@@ -26,7 +27,7 @@ pieces = st.lists(
 ).map("".join)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "marked"),
     [
         ("", "kz: "),
@@ -63,9 +64,7 @@ def test_every_line_begins_with_the_sign_however_lines_are_told_apart(text: str)
     assert len(marked.split("\n")) == len(f"{marked}x".splitlines())
 
 
-@pytest.mark.parametrize(
-    ("piece", "most"), [("\n", 0.01), ("\u200b", 0.01), ("\r", 0.01), ("a\n", 3.1), (" ", 1.01), ("\t", 1.01)]
-)
+@each_row(("piece", "most"), [("\n", 0.01), ("\u200b", 0.01), ("\r", 0.01), ("a\n", 3.1), (" ", 1.01), ("\t", 1.01)])
 def test_a_long_text_grows_by_little(piece: str, most: float) -> None:
     text = piece * (2_000_000 // len(piece))
     marked = mark(text, SIGN)
@@ -78,7 +77,7 @@ def test_lines_without_the_sign_are_unchanged() -> None:
     assert "# Heading ⟨U+200B⟩\na\u200b" == unmark("# Heading ⟨U+200B⟩\nkz: a⟨U+200B⟩", SIGN)
 
 
-@pytest.mark.parametrize("sign", ["", "kz", "KZ:", "kzk:", "k7:", "ka:", "kz: ", "kz:\n", "⟦kz⟧"])
+@each_row("sign", ["", "kz", "KZ:", "kzk:", "k7:", "ka:", "kz: ", "kz:\n", "⟦kz⟧"])
 def test_a_sign_is_two_consonants_and_a_colon(sign: str) -> None:
     with pytest.raises(ValueError, match="two lower-case consonants"):
         mark("x", sign)

@@ -18,10 +18,10 @@ from jury_debate import (
     panel_differences,
     resolve,
     spec_of,
+    tool_names,
+    unmark,
 )
-from jury_debate.artifact_tools import tool_names
-from jury_debate.marking import mark as marked_alike
-from jury_debate.marking import unmark
+from jury_debate import mark as marked_alike
 from jury_debate.prompts_v2.line_marks import mark
 from jury_debate.prompts_v2.line_marks import unmark as unmark_lines
 from jury_debate.rules_v1.ballots import datamark, marker_of
@@ -36,13 +36,14 @@ from jury_events import (
     QuestionSpec,
     Reasoning,
     Scenario,
+    Step,
     ToolCall,
     ToolResult,
     Transcript,
     canonical_json,
 )
-from jury_events.ids import Step
 from support.debate_harness import SECRET, DebateHarness, Says, a_panel, by_round
+from support.each_row import each_row
 
 SIGN, MARKER = line_sign(SECRET), datamark(SECRET)
 BALLOT = ballot_id(SECRET, "gpt")
@@ -93,13 +94,13 @@ def prompts_of(text: str, marking: str | None = None) -> list[str]:
     return [harness.prompt(asked) for asked in harness.asked]
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@each_row("name", TEXTS)
 def test_marking_of_lines_shows_the_text_as_it_is(name: str) -> None:
     for prompt in prompts_of(TEXTS[name]):
         assert 2 == prompt.count(GOLDEN[name].format(s=SIGN)), "the policy and the response"
 
 
-@pytest.mark.parametrize("name", GOLDEN_WORDS)
+@each_row("name", GOLDEN_WORDS)
 def test_marking_of_words_shows_the_text_as_under_prompts_1(name: str) -> None:
     for prompt in prompts_of(TEXTS[name], "words"):
         assert 2 == prompt.count(GOLDEN_WORDS[name].format(m=MARKER))
@@ -145,7 +146,7 @@ LINES = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 MARKS = {"lines": SIGN, "words": MARKER}
 
 
-@pytest.mark.parametrize("marking", MARKS)
+@each_row("marking", MARKS)
 @given(text=IMITATIONS)
 def test_no_text_produces_a_line_without_the_sign_or_ends_its_passage(marking: str, text: str) -> None:
     sign = MARKS[marking]
@@ -221,8 +222,8 @@ def around(debate: DebateHarness, marking: str) -> list[list[str]]:
     return [[line for line in LINES.split(prompt) if not line.startswith(sign)] for prompt in prompts]
 
 
-@pytest.mark.parametrize("mode", ["inline", "summary"])
-@pytest.mark.parametrize("marking", MARKS)
+@each_row("mode", ["inline", "summary"])
+@each_row("marking", MARKS)
 @given(text=IMITATIONS)
 def test_what_stands_around_judged_text_is_the_same_whatever_it_contains(marking: str, mode: str, text: str) -> None:
     plain, imitating = (debate_of(full_case(one), marking, mode=mode) for one in ("plain", text))
@@ -230,7 +231,7 @@ def test_what_stands_around_judged_text_is_the_same_whatever_it_contains(marking
     assert around(plain, marking) == around(imitating, marking)
 
 
-@pytest.mark.parametrize("marking", MARKS)
+@each_row("marking", MARKS)
 @given(text=IMITATIONS)
 def test_what_stands_around_the_words_of_peers_is_the_same_whatever_they_say(marking: str, text: str) -> None:
     plain = debate_of(a_case("plain"), marking)
@@ -240,7 +241,7 @@ def test_what_stands_around_the_words_of_peers_is_the_same_whatever_they_say(mar
     assert around(plain, marking) == around(imitating, marking)
 
 
-@pytest.mark.parametrize("marking", MARKS)
+@each_row("marking", MARKS)
 @given(text=IMITATIONS)
 def test_results_of_jurors_tools_are_marked_whatever_they_contain(marking: str, text: str) -> None:
     case, debate = full_case(text), debate_of(full_case("plain"), marking, said=f"{text} I say.")

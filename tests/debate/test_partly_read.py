@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,10 +21,11 @@ from jury_events import (
     JurorEvaluated,
     Panel,
     StatementMade,
+    Step,
     Vote,
 )
-from jury_events.ids import Step
 from support.debate_harness import Asked, Says, a_case, a_panel
+from support.each_row import each_row
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case, findings_answer, quotation
 
@@ -59,6 +59,9 @@ FAILURES: Mapping[str, Failure] = {
     "a null byte": lambda _asked: b"\0",
     "null": lambda _asked: b"null",
     "too deep": lambda _asked: b"[" * 5_000,
+    "half a ballot": lambda asked: findings_answer(asked.assignment).replace(
+        asked.assignment.spec.ballot.encode(), asked.assignment.spec.ballot[:8].encode()
+    ),
     "blank finding": lambda asked: findings_answer(asked.assignment, {"text": " "}),
 }
 
@@ -116,13 +119,13 @@ def number_of_parts() -> int:
 PLACES = ("first", "middle", "last", "a half")
 STORM = [
     # Every failure at every place, every failure and every place under each policy.
-    pytest.param(place, kind, POLICIES[(number + turn) % 3], id=f"{place}: {kind}")
+    (place, kind, POLICIES[(number + turn) % 3])
     for number, kind in enumerate(FAILURES)
     for turn, place in enumerate(PLACES)
 ]
 
 
-@pytest.mark.parametrize(("place", "kind", "policy"), STORM)
+@each_row(("place", "kind", "policy"), STORM)
 def test_a_pass_without_a_part_falls_to_what_the_panel_says_of_a_blocked_call(
     place: str, kind: str, policy: str
 ) -> None:
@@ -156,8 +159,8 @@ def test_a_pass_without_a_part_falls_to_what_the_panel_says_of_a_blocked_call(
         assert (FailureReason.PARTLY_READ, found.partly_read) == (event.reason, event.partly_read)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("verdict", ["needs_review", "unsafe_fail"])
+@each_row("policy", POLICIES)
+@each_row("verdict", ["needs_review", "unsafe_fail"])
 def test_a_vote_of_review_or_fail_stands_and_says_what_was_not_read(verdict: str, policy: str) -> None:
     debate = LongDebate(
         seats(policy, WINDOW),
@@ -189,7 +192,7 @@ def test_no_scenario_passes_in_a_vote_that_stands() -> None:
     ]
 
 
-@pytest.mark.parametrize("failure", [CallOutcome.BLOCKED, b"I can't help with that.", CallOutcome.TIMEOUT])
+@each_row("failure", [CallOutcome.BLOCKED, b"I can't help with that.", CallOutcome.TIMEOUT])
 def test_the_next_model_reads_the_parts_that_were_not_read(failure: Any) -> None:
     def answer(_step: Step, call: Call, _prompt: str) -> Any:
         return failure if call.window == "2" and call.model == "simulated/m1" else None
@@ -200,7 +203,7 @@ def test_the_next_model_reads_the_parts_that_were_not_read(failure: Any) -> None
     assert ("own", PASS, 60.0, None) == (*summary(vote(debate)), vote(debate).partly_read)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@each_row("policy", POLICIES)
 def test_where_no_part_is_read_the_seat_has_no_vote_of_its_own(policy: str) -> None:
     debate = LongDebate(
         seats(policy, WINDOW), lambda _s, call, _p: CallOutcome.BLOCKED if call.findings else None, case=small_case()
@@ -210,9 +213,9 @@ def test_where_no_part_is_read_the_seat_has_no_vote_of_its_own(policy: str) -> N
     assert (fallen(policy), parts) == (summary(vote(debate)), vote(debate).partly_read)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("failure", [CallOutcome.BLOCKED, b"I can't help with that.", CallOutcome.BAD_REQUEST])
-@pytest.mark.parametrize("window", ["2", CLOSING])
+@each_row("policy", POLICIES)
+@each_row("failure", [CallOutcome.BLOCKED, b"I can't help with that.", CallOutcome.BAD_REQUEST])
+@each_row("window", ["2", CLOSING])
 def test_in_rounds_a_seat_that_did_not_read_all_does_not_pass_on_what_others_cite(
     window: str, failure: Any, policy: str
 ) -> None:
@@ -228,7 +231,7 @@ def test_in_rounds_a_seat_that_did_not_read_all_does_not_pass_on_what_others_cit
     assert vote(debate).partly_read == (("2",) if window == "2" and policy == "neutral" else ("record",))
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@each_row("policy", POLICIES)
 def test_a_seat_that_was_not_answered_reads_the_whole_record_in_a_round(policy: str) -> None:
     """A part of a record that was too long for one call failed; in the round it is not too long."""
     rounds = {"max_rounds": 1, "end_early": False}
@@ -247,7 +250,7 @@ def test_a_seat_that_was_not_answered_reads_the_whole_record_in_a_round(policy: 
     assert bool(vote(debate).partly_read) != passes
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@each_row("policy", POLICIES)
 def test_findings_that_are_not_shown_as_no_model_gathered_them_were_not_read(policy: str) -> None:
     def answer(_step: Step, call: Call, _prompt: str) -> Any:
         if (call.window or "").startswith("g"):
@@ -274,7 +277,7 @@ def too_long_to_close(debate: LongDebate) -> Callable[[Step, Call, str], Any]:
     return answer
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("least", "criteria", "verdict", "score"),
     [(0.0, None, PASS, 60), (0.99, None, REVIEW, 60), (0.0, "none", PASS, 100), (0.99, "none", REVIEW, 50)],
 )
@@ -294,7 +297,7 @@ def test_a_part_that_had_no_room_is_a_matter_of_the_share_that_counts(
     assert ((), None if verdict is PASS else PASS) == (evaluation.partly_read, evaluation.answered)
 
 
-@pytest.mark.parametrize("method", ["majority_vote", "weighted_average", "median"])
+@each_row("method", ["majority_vote", "weighted_average", "median"])
 def test_under_a_scale_of_its_own_the_vote_has_an_outcome_and_no_label(method: str) -> None:
     panel = seats("neutral", WINDOW, scale=GRADES, final={"method": method})
     debate = LongDebate(
@@ -306,7 +309,7 @@ def test_under_a_scale_of_its_own_the_vote_has_an_outcome_and_no_label(method: s
     assert judged(debate).verdict is REVIEW
 
 
-@pytest.mark.parametrize("method", ["majority_vote", "weighted_average", "median"])
+@each_row("method", ["majority_vote", "weighted_average", "median"])
 def test_every_method_counts_the_vote_as_that_of_a_blocked_call(method: str) -> None:
     panel = seats("neutral", WINDOW, None, None, final={"method": method})
 

@@ -13,6 +13,7 @@ from jury_debate import (
     PROMPTS,
     READ_ITEMS,
     SEARCH_ITEMS,
+    TOOLS,
     AnswerRefusal,
     AnswerSpec,
     UnknownPrompts,
@@ -20,12 +21,12 @@ from jury_debate import (
     parse_answer,
     prompt_texts,
     prompts_v1,
+    seat_letter,
 )
-from jury_debate.artifact_tools import TOOLS
 from jury_debate.prompts import load_prompts
 from jury_debate.prompts_v2 import texts as texts_v2
-from jury_debate.seat_letters import seat_letter
 from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric, Verdict
+from support.each_row import each_row
 
 PLACEHOLDERS = {1: prompt_texts.PLACEHOLDERS, 2: texts_v2.PLACEHOLDERS}
 ALL = [(version, language) for version in PROMPTS for language in LANGUAGES]
@@ -128,7 +129,7 @@ def test_a_custom_role_gets_the_general_instructions() -> None:
     assert "book keeping" in prompts.role_prompt("auditor", "book keeping")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_the_system_turn_contains_what_a_juror_must_know(language: str) -> None:
     text = system_juror(language)
 
@@ -137,7 +138,7 @@ def test_the_system_turn_contains_what_a_juror_must_know(language: str) -> None:
     }
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_the_ballot_is_in_the_system_turn_once(language: str) -> None:
     assert system_juror(language, role_prompt="-").count("b-1") == 1
 
@@ -146,8 +147,8 @@ def test_placeholders_in_values_are_not_replaced() -> None:
     assert "$ballot をよく見る。" in system_juror("ja")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("scenarios", [(), ("s1", "s2")])
+@each_row("language", LANGUAGES)
+@each_row("scenarios", [(), ("s1", "s2")])
 def test_the_example_is_not_a_valid_answer(language: str, scenarios: tuple[str, ...]) -> None:
     text = system_juror(language, scenarios=scenarios)
     example = text[text.index("\n{\n") : text.index("\n}\n") + 2]
@@ -162,7 +163,7 @@ def test_scenarios_are_mentioned_only_where_there_are_several() -> None:
     assert "scenario_id" in system_juror("ja", scenarios=("s1", "s2"))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_dimensions_of_any_rubric_are_explained(language: str) -> None:
     rubric = Rubric(
         name="own", dimensions=(Dimension(name="style", maximum=12.5), Dimension(name="safety", maximum=87.5))
@@ -174,7 +175,7 @@ def test_dimensions_of_any_rubric_are_explained(language: str) -> None:
     assert prompts_v1.load_prompts(language).texts.dimensions["other"] in text
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_the_final_judge_knows_the_jury_and_its_ballot(language: str) -> None:
     prompts = prompts_v1.load_prompts(language)
 
@@ -197,7 +198,7 @@ def test_a_peer_is_a_letter() -> None:
     assert later == "## Juror B: round 2 — verdict unsafe_fail, score 20/100, confidence 1 (position changed)"
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_turns_name_the_requested_fields(language: str) -> None:
     prompts = prompts_v1.load_prompts(language)
 
@@ -208,7 +209,7 @@ def test_turns_name_the_requested_fields(language: str) -> None:
     assert "7" in prompts.card_records(7)
 
 
-@pytest.mark.parametrize(("version", "language"), [(0, "ja"), (max(PROMPTS) + 1, "ja"), (1, "fr"), (1, "../v1/ja")])
+@each_row(("version", "language"), [(0, "ja"), (max(PROMPTS) + 1, "ja"), (1, "fr"), (1, "../v1/ja")])
 def test_unknown_prompts_are_named(version: int, language: str) -> None:
     with pytest.raises(UnknownPrompts, match=r"not known|languages"):
         load_prompts(version, language)
@@ -234,6 +235,6 @@ def test_filling_requires_every_value() -> None:
         fill("$one $two", one=1)
 
 
-@pytest.mark.parametrize(("index", "letter"), [(0, "A"), (25, "Z"), (26, "AA"), (51, "AZ"), (52, "BA"), (499, "SF")])
+@each_row(("index", "letter"), [(0, "A"), (25, "Z"), (26, "AA"), (51, "AZ"), (52, "BA"), (499, "SF")])
 def test_seats_have_letters(index: int, letter: str) -> None:
     assert letter == seat_letter(index)

@@ -18,12 +18,13 @@ from jury_events import (
     QuestionSpec,
     RefusalReason,
     Scenario,
+    Step,
     ToolCall,
     ToolResult,
     Transcript,
 )
-from jury_events.ids import Step
 from support.debate_harness import SEATS, SECRET, Asked, DebateHarness, Says, a_case, a_panel, by_round
+from support.each_row import each_row
 
 SIGN = line_sign(SECRET)
 CODE = "def refund(order):\n    if order.paid:\n\treturn  True\n\n"
@@ -163,7 +164,7 @@ def refusal(debate: DebateHarness) -> RefusalReason | None:
     return next((event.refusal for event in debate.events if isinstance(event, JurorAbstained)), None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "reason"),
     [
         ({}, None),

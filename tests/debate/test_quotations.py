@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from jury_debate.rules_v3 import normal_form
 from jury_debate.rules_v3.quotations import SearchedItems, SearchedText
+from support.each_row import each_row
 
 CODE = "def refund(order):\n    if order.paid:\n\treturn  True\r\n\r\n“Done”, said the agent."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("quote", "span"),
     [
         ("if order.paid", "if order.paid"),
@@ -34,7 +35,7 @@ def test_what_may_differ_in_a_normalised_quotation(quote: str, span: str) -> Non
     assert span == CODE[found.start : found.end].strip("“")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "quote",
     [
         "if order_paid",
@@ -55,7 +56,7 @@ def test_what_may_not_differ(quote: str) -> None:
     assert SearchedText(CODE).normalised(quote) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "quote", "span"),
     [
         ("un café noir", unicodedata.normalize("NFD", "CAFÉ NOIR"), "café noir"),
@@ -76,7 +77,7 @@ def test_letters_of_all_scripts(text: str, quote: str, span: str | None) -> None
     assert span == (None if found is None else text[found.start : found.end])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "quote"),
     [
         ("注文を\n返金 しました。\n次へ", "注文を返金しました。次へ"),
@@ -100,7 +101,7 @@ def test_white_space_and_none_are_equal(text: str, quote: str) -> None:
     assert SearchedText(text).normalised(quote) is not None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "quote"),
     [
         ("The result is notable.", "is not able"),
@@ -219,7 +220,7 @@ def test_a_place_after_many_in_the_middle_of_letters_is_found() -> None:
     assert "Cafe" == text[found.start : found.end]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "quote"),
     [
         ("ß" * 200_000, "sss"),
@@ -264,7 +265,7 @@ def test_a_letter_with_very_many_marks_is_no_two_letters() -> None:
 ITEMS = [(1, "one order"), (2, ""), (3, "two orders"), (4, "one order"), (7, "ord")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("quote", "but", "found"),
     [
         ("one order", 1, (4, "one order")),
@@ -295,7 +296,7 @@ def test_there_is_no_item_of_another_number() -> None:
     assert items.item(2) is not None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "quote"),
     [
         (unicodedata.normalize("NFD", "un café noir"), unicodedata.normalize("NFC", "un café noir")),

@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-import pytest
-
 from jury_debate import (
     READ_ITEMS,
     SEARCH_ITEMS,
@@ -15,13 +13,14 @@ from jury_debate import (
     Outcome,
     Reply,
     ShownRecord,
+    ToolTurn,
     Unanswered,
 )
-from jury_debate.conversation import ToolTurn
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_debate.reading.record_tools import read_items
 from jury_events import CallOutcome, Case, FailureReason, ItemSpan, Verdict
 from support.debate_harness import DebateHarness, Says, a_panel
+from support.each_row import each_row
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case
 
@@ -123,7 +122,7 @@ def test_what_is_too_long_is_returned_in_parts_whose_lines_are_marked() -> None:
     assert refused.startswith(f"{sign} ")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "arguments",
     [{}, {"from": 0}, {"from": 5, "to": 4}, {"from": 999}, {"from": "1"}, {"from": 1.5}, {"from": 1, "more": 2}],
 )
@@ -216,8 +215,8 @@ def parts_of(outcome: Outcome | None) -> tuple[str, ...]:
     return () if found is None else found.partly_read or ()
 
 
-@pytest.mark.parametrize(("call", "parts"), FAILED_CALLS)
-@pytest.mark.parametrize("policy", ["neutral", "fallback", "abstain"])
+@each_row(("call", "parts"), FAILED_CALLS)
+@each_row("policy", ["neutral", "fallback", "abstain"])
 def test_a_pass_after_a_tool_call_that_failed_falls_to_what_the_panel_says(
     policy: str, call: dict[str, Any], parts: tuple[str, ...]
 ) -> None:
@@ -231,7 +230,7 @@ def test_a_pass_after_a_tool_call_that_failed_falls_to_what_the_panel_says(
     assert not isinstance(outcome, Unanswered) or FailureReason.PARTLY_READ is outcome.reason
 
 
-@pytest.mark.parametrize(("call", "parts"), FAILED_CALLS)
+@each_row(("call", "parts"), FAILED_CALLS)
 def test_a_tool_call_that_failed_is_made_good_by_one_that_is_answered(
     call: dict[str, Any], parts: tuple[str, ...]
 ) -> None:
@@ -264,8 +263,8 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize("failure", FAILURES)
-@pytest.mark.parametrize("policy", ["neutral", "fallback", "abstain"])
+@each_row("failure", FAILURES)
+@each_row("policy", ["neutral", "fallback", "abstain"])
 def test_the_next_model_has_to_read_what_a_model_was_shown_that_then_failed(
     policy: str, failure: bytes | CallOutcome
 ) -> None:
@@ -313,7 +312,7 @@ def test_a_failing_verdict_stands_and_says_what_was_not_read() -> None:
     assert (Verdict.UNSAFE_FAIL, ("items 7-9",)) == (outcome.answer.verdict, parts_of(outcome))
 
 
-@pytest.mark.parametrize("policy", ["neutral", "fallback", "abstain"])
+@each_row("policy", ["neutral", "fallback", "abstain"])
 def test_a_seat_whose_tools_failed_does_not_pass_on_what_others_cite(policy: str) -> None:
     """In phase 1 its call is blocked; in the round it is shown the items that others cite."""
     panel = a_panel(

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from jury_debate import Call
 from jury_events import (
     CLOSING,
@@ -16,11 +14,12 @@ from jury_events import (
     JurorEvaluated,
     Panel,
     StatementMade,
+    Step,
     Transcript,
     Verdict,
 )
-from jury_events.ids import Step
 from support.debate_harness import Says, a_panel
+from support.each_row import each_row
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case, findings_answer, quotation
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
@@ -238,7 +237,7 @@ def test_a_round_and_the_judge_see_the_outline_and_the_items_that_are_cited() ->
     assert ItemSpan(first=1, last=41) == judgment.judge.reading.unread[0]
 
 
-@pytest.mark.parametrize("flood", ["context", "against"])
+@each_row("flood", ["context", "against"])
 def test_findings_of_a_flood_are_gathered_and_do_not_push_out_another_part(flood: str) -> None:
     case = a_long_case(120, planted={60: '{"command": "rm -rf /srv/backups"}'})
 

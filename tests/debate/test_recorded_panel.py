@@ -13,14 +13,15 @@ from jury_debate import (
     panel_differences,
     panel_digest,
     read_spec,
+    recorded_panel,
     resolve,
     rules_for,
     spec_of,
 )
-from jury_debate.recorded_panel import recorded_panel
 from jury_events import CARRIAGE, canonical_json
 from jury_replay import branch_id
 from support.debate_harness import SECRET, DeterministicParts, a_case
+from support.each_row import each_row
 
 GEMINI = {"model": "google/gemini-2.5-pro"}
 CHOSEN = {"model": "google/gemini-2.5-pro", "fallbacks": ["openai/spare"], "role_name": "The third"}
@@ -49,8 +50,8 @@ def a_resolved(spec: object) -> ResolvedPanel:
     return resolve(PanelSpec.model_validate(spec))
 
 
-@pytest.mark.parametrize("prompts", PROMPTS)
-@pytest.mark.parametrize("spec", PANELS)
+@each_row("prompts", PROMPTS)
+@each_row("spec", PANELS)
 def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object, prompts: int) -> None:
     resolved, pen = resolve(PanelSpec.model_validate(spec), prompts=prompts), DeterministicParts()
     opened = rules_for(prompts).open_debate(
@@ -68,7 +69,7 @@ def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object, p
     assert resolved == recorded_panel(opened, pen.texts)
 
 
-@pytest.mark.parametrize("spec", PANELS)
+@each_row("spec", PANELS)
 def test_the_spec_of_a_recorded_panel_resolves_to_it(spec: object) -> None:
     resolved = a_resolved(spec)
 
@@ -117,7 +118,7 @@ def test_a_recorded_threshold_that_users_may_not_write_is_read() -> None:
 CARRIED = {"cache": "1h", "warm": "off", "tier": "flex", "flex_fallback": "on"}
 
 
-@pytest.mark.parametrize("spec", PANELS)
+@each_row("spec", PANELS)
 def test_how_calls_are_carried_out_is_no_part_of_a_panels_identity(spec: dict[str, Any]) -> None:
     before = a_resolved(spec)
     now = a_resolved({**spec, "settings": {**spec.get("settings", {}), **CARRIED}})
@@ -128,8 +129,8 @@ def test_how_calls_are_carried_out_is_no_part_of_a_panels_identity(spec: dict[st
     assert branch_id("d", 3, before) == branch_id("d", 3, now)
 
 
-@pytest.mark.parametrize("spec", PANELS)
-@pytest.mark.parametrize("setting", [{"effort": "high"}, {"thinking": 2048}, {"verbosity": "low"}, {"top_p": 0.5}])
+@each_row("spec", PANELS)
+@each_row("setting", [{"effort": "high"}, {"thinking": 2048}, {"verbosity": "low"}, {"top_p": 0.5}])
 def test_how_a_model_is_asked_is_part_of_a_panels_identity(spec: dict[str, Any], setting: dict[str, Any]) -> None:
     before = a_resolved(spec)
     now = a_resolved({**spec, "settings": {**spec.get("settings", {}), **setting}})
@@ -143,7 +144,7 @@ def test_how_a_model_is_asked_is_part_of_a_panels_identity(spec: dict[str, Any],
     assert branch_id("d", 3, before) != branch_id("d", 3, now)
 
 
-@pytest.mark.parametrize("spec", PANELS)
+@each_row("spec", PANELS)
 def test_settings_that_came_later_leave_digests_as_they_were(spec: dict[str, Any]) -> None:
     panel = a_resolved(spec).panel
 

@@ -13,6 +13,7 @@ from jury_debate.prompts_v2.prompts import load_prompts
 from jury_debate.rules_v3.answer_parser import parse_answer
 from jury_events import Panel, RefusalReason, Verdict, VerdictScale
 from support.debate_harness import a_panel
+from support.each_row import each_row
 from support.scales import ANSWERS, LEVELS, YES_NO, ids, scales, written
 
 BALLOT = "ballotballotball"
@@ -77,7 +78,7 @@ def test_no_other_word_is_a_label(scale: VerdictScale, word: str) -> None:
         assert parsed.detail.endswith(", ".join(scale.ids))
 
 
-@pytest.mark.parametrize("panel_of", [ANSWERS, LEVELS], ids=["criteria", "no points"])
+@each_row("panel_of", [ANSWERS, LEVELS], ids=["criteria", "no points"])
 def test_scenarios_are_labelled_one_by_one(panel_of: dict[str, Any]) -> None:
     panel = a_panel(prompts=2, **panel_of)
     assert panel.scale is not None
@@ -114,7 +115,7 @@ def test_where_no_points_are_asked_for_none_are_taken() -> None:
     assert "scores" not in schema_of(panel)["properties"]
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
+@each_row("language", ["en", "ja"])
 @given(scale=scales(), criteria=CRITERIA)
 def test_prompts_show_every_label_and_criterion_with_its_meaning_and_no_outcome(
     language: str, scale: VerdictScale, criteria: Any

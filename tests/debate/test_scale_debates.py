@@ -43,6 +43,7 @@ from support.debate_harness import (
     a_panel,
     by_round,
 )
+from support.each_row import each_row
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
@@ -104,7 +105,7 @@ def test_a_position_changes_with_its_label_though_its_outcome_stays() -> None:
     assert [False, False, True] == changed[:3]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "expected"),
     [
         (("right", "right", "wrong"), (P, "right", "label")),
@@ -165,8 +166,8 @@ def test_the_final_judge_decides_with_a_label() -> None:
     assert "partial" == found.judge.label
 
 
-@pytest.mark.parametrize(("cap", "verdict"), [("review", R), ("fail", F)])
-@pytest.mark.parametrize("scale", [ANSWERS["scale"], None], ids=["own scale", "three verdicts"])
+@each_row(("cap", "verdict"), [("review", R), ("fail", F)])
+@each_row("scale", [ANSWERS["scale"], None], ids=["own scale", "three verdicts"])
 def test_too_few_points_for_a_critical_criterion_cap_the_verdict(cap: str, verdict: Verdict, scale: Any) -> None:
     criteria = [{**ANSWERS["criteria"][0], "critical": cap}, ANSWERS["criteria"][1]]
     word = "right" if scale else "safe_pass"
@@ -231,7 +232,7 @@ def test_a_lost_quorum_leaves_a_label_that_does_not_pass() -> None:
     assert (R, "partial", False) == (found.verdict, found.label, found.capped)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "accepted", "label"),
     [(("right", "right", "right"), True, "right"), (("right", "right", "wrong"), False, None)],
 )
@@ -264,7 +265,7 @@ def test_a_failing_label_without_support_counts_half_where_the_panel_says_so() -
     assert (R, None, "nothing") == (halved.verdict, halved.label, halved.agreed_on)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("spec", "changes"),
     [
         (ANSWERS, {"label": "good"}),
@@ -307,8 +308,8 @@ def forgeries(event: Any, changes: dict[str, Any]) -> list[Any]:
     return []
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
-@pytest.mark.parametrize("fields", [YES_NO, {"task": "Is it right?"}, {"criteria": "none"}])
+@each_row("version", [1, 2, 3])
+@each_row("fields", [YES_NO, {"task": "Is it right?"}, {"criteria": "none"}])
 def test_no_rules_open_a_debate_in_another_scale_under_prompts_1(version: int, fields: dict[str, Any]) -> None:
     with pytest.raises(UnknownPrompts, match="needs prompts 2"):
         rules_of(version).open_debate(

@@ -7,6 +7,7 @@ import pytest
 from jury_debate import read_spec, resolve, review_scale
 from jury_events import BUNDLED_SCALES
 from support.debate_harness import a_panel
+from support.each_row import each_row
 from support.scales import ANSWERS, LEVELS
 
 
@@ -25,8 +26,8 @@ def found(**fields: Any) -> list[tuple[str, str]]:
     return [(one.kind, one.place) for one in review_scale(a_panel(prompts=2, **fields))]
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("name", BUNDLED_SCALES)
+@each_row("language", ["en", "ja"])
+@each_row("name", BUNDLED_SCALES)
 def test_the_bundled_scales_have_nothing_to_mend(name: str, language: str) -> None:
     panel = resolve(read_spec({"scale": name, "language": language}), prompts=2).panel
 
@@ -91,7 +92,7 @@ def test_levels_that_skip_are_noted() -> None:
     assert [("noted", "scale.labels")] == found(**scale)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("outcomes", "missing"),
     [("fail fail pass", "review"), ("fail review review", "pass"), ("review review pass", "fail")],
 )

@@ -3,7 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,9 +23,10 @@ from jury_events import (
     SeatPosition,
     Verdict,
     VerdictScale,
+    exact,
 )
-from jury_events.exact import exact
 from support.debate_harness import a_panel
+from support.each_row import each_row
 from support.scales import ANSWERS, LEVELS, YES_NO, scales
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
@@ -123,7 +123,7 @@ def test_without_a_scale_of_its_own_a_panel_counts_as_before(method: FinalMethod
     assert (mean, 1) == (found.mean, sum(found.weights))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "words", "expected"),
     [
         (YES_NO, ["yes", "yes", "no"], (P, "yes", "label")),
@@ -143,7 +143,7 @@ def test_votes_are_counted_by_label_then_by_outcome(
     assert expected == tally("majority_vote", [vote(scale, word) for word in words], BANDS, scale)[:3]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("method", "words", "expected"),
     [
         ("median", ["1", "4", "5"], (P, "4", "label")),
@@ -225,7 +225,7 @@ def scored(*facts: float) -> list[Scores]:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("facts", "points", "weights", "falls_short"),
     [
         ({"critical": "review"}, (34.0,), (Fraction(1),), True),

@@ -3,8 +3,7 @@
 import pytest
 
 from jury_debate import Debate, RoundsSeen, further_calls, prompt_start, rules_for
-from jury_events import ArtifactRecord
-from jury_events.ids import Step
+from jury_events import ArtifactRecord, Step
 from support.debate_harness import SECRET, DeterministicParts, a_case, a_panel
 
 RECORDS = (ArtifactRecord.from_json({"id": 1, "verdict": "pass"}),)

@@ -9,12 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from jury_debate import CountedVote, PanelError, count
-from jury_debate.rules_v1.judgment import banded
+from jury_debate import CountedVote, PanelError, banded, count
 from jury_debate.rules_v3.judgment import whole_score
-from jury_events import Bands, CallOutcome, Decider, Judgment, Verdict
-from jury_events.exact import exact
+from jury_events import Bands, CallOutcome, Decider, Judgment, Verdict, exact
 from support.debate_harness import Answer, DebateHarness, Says, a_case, a_panel, by_round
+from support.each_row import each_row
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
@@ -50,7 +49,7 @@ def judged(said: Sequence[Answer], *, scenarios: int = 1, **spec: Any) -> Judgme
     return found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("method", "answers", "expected"),
     [
         # Without the cap two passes of three votes would pass; with both fails heard the case fails.
@@ -141,7 +140,7 @@ def test_halves_of_votes_without_support_are_silent() -> None:
     assert (P, 81, None) == (average.verdict, average.score, average.capped_by)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "method", "words", "expected"),
     [
         (ANSWERS, "majority_vote", ["right", "right", "wrong", SILENT, SILENT], (R, None, "silence")),
@@ -338,7 +337,7 @@ def test_bands_that_stand_have_a_whole_score_for_review_and_pass(low: float, hig
     assert all(edges.whole_scores(verdict) for verdict in (R, P))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("edges", "said"),
     [
         (

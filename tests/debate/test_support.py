@@ -19,10 +19,11 @@ from jury_events import (
     Judgment,
     JudgmentRendered,
     JurorEvaluated,
+    Step,
     Verdict,
 )
-from jury_events.ids import Step
 from support.debate_harness import DebateHarness, Says
+from support.each_row import each_row
 
 SUPPORTED = ({"item": 1, "quote": "Refund"},)
 PASS, REVIEW = Says("safe_pass", 90.0), Says("needs_review", 50.0)
@@ -61,7 +62,7 @@ def check(debate: DebateHarness) -> ConsensusStatus:
     return next(event.check.status for event in debate.events if isinstance(event, ConsensusChecked))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("unsupported", "verdict", "score", "status"),
     [
         (None, Verdict.UNSAFE_FAIL, 10, ConsensusStatus.MAJORITY),
@@ -79,14 +80,14 @@ def test_a_majority_without_support(
     assert status is check(debate)
 
 
-@pytest.mark.parametrize("unsupported", [None, "count", "halve", "abstain"])
+@each_row("unsupported", [None, "count", "halve", "abstain"])
 def test_a_verdict_with_a_quotation_that_stands_there_counts_whole(unsupported: str | None) -> None:
     found = judgment(a_debate(FAIL, FAIL, PASS, unsupported=unsupported))
 
     assert (Verdict.UNSAFE_FAIL, 20) == (found.verdict, found.score)
 
 
-@pytest.mark.parametrize(("unsupported", "mean"), [("count", 50.0), ("halve", 63.333), ("abstain", 90.0)])
+@each_row(("unsupported", "mean"), [("count", 50.0), ("halve", 63.333), ("abstain", 90.0)])
 def test_a_weighted_average(unsupported: str, mean: float) -> None:
     final = {"method": "weighted_average", "quorum": 1}
 
@@ -116,7 +117,7 @@ def test_a_final_judge_decides_as_it_does() -> None:
     assert (Decider.FINAL_JUDGE, Verdict.SAFE_PASS, 3) == (found.decided_by, found.verdict, found.quorum_votes)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "said"),
     [
         ({"answers": {"unsupported": "halve"}, "final": {"method": "median"}}, "a median has no half votes"),

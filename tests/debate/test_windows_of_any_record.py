@@ -7,8 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import Call, estimated_tokens, request_tokens
-from jury_events import CLOSING, Case, ExecutionResult, Message, Panel, QuestionSpec, Scenario, ToolResult, Transcript
-from jury_events.ids import Step
+from jury_events import (
+    CLOSING,
+    Case,
+    ExecutionResult,
+    Message,
+    Panel,
+    QuestionSpec,
+    Scenario,
+    Step,
+    ToolResult,
+    Transcript,
+)
 from support.debate_harness import a_panel
 from support.long_debate import LongDebate
 from support.long_records import findings_answer, quotation

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from jury_events import CARRIAGE, CallSettings, canonical_json
+from support.each_row import each_row
 
 BEFORE = {"temperature", "seed", "max_output_tokens", "timeout_seconds", "tries", "deadline_seconds"}
 LATER = {"top_p": 0.9, "effort": "high", "thinking": 2048, "verbosity": "low"}
@@ -26,7 +27,7 @@ def test_written_settings_are_in_json_and_are_read_back() -> None:
     assert CallSettings.model_validate_json(body) == settings
 
 
-@pytest.mark.parametrize("field", ["warm", "flex_fallback"])
+@each_row("field", ["warm", "flex_fallback"])
 def test_on_and_off_may_be_the_booleans_that_yaml_reads(field: str) -> None:
     assert getattr(CallSettings.model_validate({field: True}), field) == "on"
     assert getattr(CallSettings.model_validate({field: False}), field) == "off"
@@ -38,7 +39,7 @@ def test_off_is_a_word_of_cache_and_thinking() -> None:
     assert (settings.cache, settings.thinking) == ("off", "off")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "value"),
     [
         ("cache", "2h"),

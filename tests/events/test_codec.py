@@ -32,11 +32,12 @@ from jury_events import (
     decode,
     decode_batch,
     decode_exactly,
+    decode_local,
     decode_review,
     encode,
 )
-from jury_events.codec import decode_local
 from jury_events.upcasters import UPCASTERS
+from support.each_row import each_row
 from support.samples import sample_events
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -131,7 +132,7 @@ def test_any_number_and_label_has_the_bytes_of_the_dump(
     assert dumped(opened) == canonical_json(opened)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "number",
     [0.0, -0.0, 5e-324, 1e-07, 1e-05, 9.999e-05, 0.0001, 0.1 + 0.2, 123456.5, 9999999999999998.0, 1e16, 1.5e17, 1e300],
 )
@@ -217,13 +218,13 @@ def test_every_older_schema_has_an_upcaster() -> None:
     assert needed == set(UPCASTERS)
 
 
-@pytest.mark.parametrize(("event_type", "schema"), [("debate_opened", 99), ("verdict_overturned", 1)])
+@each_row(("event_type", "schema"), [("debate_opened", 99), ("verdict_overturned", 1)])
 def test_the_error_of_an_event_of_a_newer_version_asks_to_upgrade(event_type: str, schema: int) -> None:
     with pytest.raises(UnknownEventType, match="upgrade jury-judge"):
         decode(stored(event_type, b"{}", schema=schema, event_id="x"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         b"",
@@ -294,7 +295,7 @@ def lacking_one(value: Any, key: str = "") -> Iterator[Any]:
             yield from ([*value[:at], changed, *value[at + 1 :]] for changed in lacking_one(one))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("old", "new"),
     [
         (b'"cost":', b'"cost": '),
@@ -328,7 +329,7 @@ def test_a_number_that_no_database_stores_is_not_encoded() -> None:
         encode(beyond, recorded_at=0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "body"),
     [
         ("juror_abstained", b"[]"),

@@ -1,8 +1,7 @@
 import hashlib
 
-import pytest
-
 from jury_events import displayed_escaped, is_blank, is_hidden
+from support.each_row import each_row
 
 DIGESTS = ("fedee224f7e50e04", "7d062bbac93b9000")
 
@@ -15,18 +14,18 @@ def test_the_table_is_frozen() -> None:
     assert DIGESTS == tuple(hashlib.sha256(codes.encode()).hexdigest()[:16] for codes in (hidden, displayed))
 
 
-@pytest.mark.parametrize("char", ["\u200d", "\ufe0f", "\U0001fae8", "\ue000"])
+@each_row("char", ["\u200d", "\ufe0f", "\U0001fae8", "\ue000"])
 def test_joiners_and_characters_of_later_unicode_versions_are_escaped_in_prompts_only(char: str) -> None:
     assert is_hidden(char)
     assert displayed_escaped().match(char) is None
 
 
-@pytest.mark.parametrize("char", ["\x1b", "\x85", "\u200b", "\u202e", "\ufeff", "\ud800", "\U000e0041"])
+@each_row("char", ["\x1b", "\x85", "\u200b", "\u202e", "\ufeff", "\ud800", "\U000e0041"])
 def test_characters_that_steer_or_mislead_are_escaped_everywhere(char: str) -> None:
     assert is_hidden(char)
     assert displayed_escaped().match(char) is not None
 
 
-@pytest.mark.parametrize(("text", "expected"), [("", True), (" \n\u3000\u200b", True), ("\u200ba", False)])
+@each_row(("text", "expected"), [("", True), (" \n\u3000\u200b", True), ("\u200ba", False)])
 def test_a_text_without_a_visible_character_is_blank(text: str, expected: bool) -> None:
     assert expected == is_blank(text)

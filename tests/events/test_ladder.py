@@ -19,6 +19,7 @@ from jury_events import (
     canonical_json,
 )
 from support.calibrations import a_calibration
+from support.each_row import each_row
 
 ON_FAILS = OutcomeThreshold(outcome="fail", threshold=0.5, risk=0.1)
 ON_PASSES = OutcomeThreshold(outcome="pass", threshold=1.0, risk=0.05)
@@ -39,7 +40,7 @@ def votes(*verdicts: Verdict | None) -> list[SignalVote]:
 LADDER = a_ladder(a_stage(ON_FAILS), a_stage(ON_FAILS, ON_PASSES), a_stage())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("stage", "verdict", "given", "accepted"),
     [
         (1, FAIL, (FAIL, FAIL), True),

@@ -1,11 +1,10 @@
 """Comparing the model that answered with the one that was asked."""
 
-import pytest
-
 from jury_events import is_other_model
+from support.each_row import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "answered"),
     [
         ("openai/gpt-4o", "gpt-4o"),
@@ -29,7 +28,7 @@ def test_snapshots_tags_paths_and_letter_case_are_the_same_model(asked, answered
     assert not is_other_model(asked, answered)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "answered"),
     [
         ("openai/gpt-4o", "gpt-4o-mini"),

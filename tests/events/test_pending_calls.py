@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from jury_events import CallResult, TurnEnd, joined_calls
 from jury_events.pending_calls import Called, Join, Step
+from support.each_row import each_row
 
 UNCLEAR = Join(unclear=True)
 READ, SEND = Called("read", "t"), Called("send", "t")
@@ -48,7 +47,7 @@ JOINS: dict[str, tuple[Sequence[Step], Sequence[Join]]] = {
 }
 
 
-@pytest.mark.parametrize("name", JOINS)
+@each_row("name", JOINS)
 def test_results_are_joined(name: str) -> None:
     steps, expected = JOINS[name]
 

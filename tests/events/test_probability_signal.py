@@ -1,13 +1,12 @@
 """The mean probability of a verdict: what each vote for it holds, over all seats."""
 
-import pytest
-
 from jury_events import ProbabilitySignal, ShareSignal, SignalVote
+from support.each_row import each_row
 
 VOTES = [SignalVote("a", "good", 0.9), SignalVote("b", "good", 0.6), SignalVote("c", "bad", 0.8), SignalVote("d", None)]
 
 
-@pytest.mark.parametrize(("verdict", "mean"), [("good", 0.375), ("bad", 0.2), ("unclear", 0.0)])
+@each_row(("verdict", "mean"), [("good", 0.375), ("bad", 0.2), ("unclear", 0.0)])
 def test_votes_for_another_verdict_and_no_votes_count_nothing(verdict: str, mean: float) -> None:
     assert mean == ProbabilitySignal().probability(verdict, VOTES)
 

@@ -13,10 +13,11 @@ from jury_events import (
     Scenario,
     Transcript,
     item_messages,
+    provenance,
     with_provenance,
     without_provenance,
 )
-from jury_events.provenance import provenance
+from support.each_row import each_row
 
 ITEM = Message(kind="user", origin="user", text="Hi.")
 SOURCES = (ItemSource(message=3, place="messages.3.content"), ItemSource(message=4))
@@ -35,12 +36,12 @@ def test_a_case_without_it_has_none() -> None:
     assert provenance(a_case()) is None
 
 
-@pytest.mark.parametrize("case", [a_case(SOURCES), a_case(SOURCES, "c.jsonl:1"), a_case((), "c.jsonl:1")])
+@each_row("case", [a_case(SOURCES), a_case(SOURCES, "c.jsonl:1"), a_case((), "c.jsonl:1")])
 def test_it_is_read_back(case: Case) -> None:
     assert case == with_provenance(without_provenance(case), provenance(case) or b"")
 
 
-@pytest.mark.parametrize("case", [a_case(SOURCES), a_case(SOURCES, "c.jsonl:1"), a_case((), "c.jsonl:1")])
+@each_row("case", [a_case(SOURCES), a_case(SOURCES, "c.jsonl:1"), a_case((), "c.jsonl:1")])
 def test_the_messages_alone_are_those_of_the_case(case: Case) -> None:
     content = provenance(case) or b""
     whole = with_provenance(without_provenance(case), content)
@@ -60,7 +61,7 @@ def test_the_bytes_of_the_case_are_without_it() -> None:
     assert a_case().to_part() == a_case(SOURCES, "c.jsonl:1").to_part()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         b"",

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_events import InvalidJson, JsonCut, JsonReader
+from support.each_row import each_row
 
 READERS = {
     "of models": JsonReader(max_depth=16, max_number=64, integers=False, nul=False),
@@ -65,7 +66,7 @@ def outcome(read, *arguments):
         return error.reason, str(error)
 
 
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@each_row("reader", READERS.values(), ids=READERS)
 @given(text=texts | spoilt())
 def test_both_paths_agree(reader: JsonReader, text: str) -> None:
     exact = outcome(reader._value, text, 0, 0)
@@ -73,14 +74,14 @@ def test_both_paths_agree(reader: JsonReader, text: str) -> None:
     assert exact == outcome(reader.value, text, 0)
 
 
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@each_row("reader", READERS.values(), ids=READERS)
 def test_the_fast_path_is_taken_for_an_ordinary_answer(reader: JsonReader) -> None:
     text = '{"verdict": "safe_pass", "scores": {"safety": 8}, "rationale": "\\u3042 \\ud83d\\ude00"}'
 
     assert reader._quick(text, 0, partial=False) is not None
 
 
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@each_row("reader", READERS.values(), ids=READERS)
 @given(text=texts)
 def test_every_beginning_of_a_value_may_continue(reader: JsonReader, text: str) -> None:
     try:

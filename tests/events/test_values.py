@@ -31,21 +31,24 @@ from jury_events import (
     RunId,
     Scenario,
     Scores,
+    Step,
     UnknownPart,
     Value,
     Verdict,
     canonical_json,
     debate_id,
+    escape,
+    exact_sum,
     exchange_id,
     make_part,
     part_digest,
     refs_in,
     unescape,
 )
-from jury_events.exact import exact_sum
-from jury_events.ids import Step, escape
 from support.debate_harness import DeterministicParts, a_case, a_panel
+from support.each_row import each_row
 from support.pictures import a_case_with_pictures
+from support.refusals import RefusalTables
 
 
 def scores(*points: float) -> Scores:
@@ -58,7 +61,7 @@ def test_the_rubrics_of_the_documents() -> None:
     assert [dimension.maximum for dimension in AISEV_RUBRIC.dimensions] == [20.0, 15.0, 15.0, 50.0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("make", "field"),
     [
         (lambda: Rubric(name="r", dimensions=(Dimension(name="a", maximum=60.0),)), "add up to 100, not 60"),
@@ -148,7 +151,7 @@ def test_sums_far_apart_are_exact_too() -> None:
     assert exact_sum([1e300, 1e-300]) == 1e300
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("label", "verdict"),
     [("approve", "safe_pass"), (" Manual ", "needs_review"), ("REJECT", "unsafe_fail"), ("unsafe", "unsafe_fail")],
 )
@@ -169,7 +172,7 @@ def test_step_ids_are_unambiguous(juror: str, number: int) -> None:
     assert exchange_id("final", f"a/{juror}", 1, 2).count("/") == 3
 
 
-@pytest.mark.parametrize("wrong", ["", "initial", "initial/", "round-0/a", "round-1/a/b", "final/a", "round-01/a"])
+@each_row("wrong", ["", "initial", "initial/", "round-0/a", "round-1/a/b", "final/a", "round-01/a"])
 def test_an_invalid_step_id_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match="not a step id"):
         Step.parse(wrong)
@@ -183,8 +186,8 @@ def test_a_debate_id_is_safe_in_urls_and_files_and_unique_for_each_case() -> Non
         assert name == TypeAdapter(DebateId).validate_python(name)
 
 
-@pytest.mark.parametrize(("log", "new"), [(RunId, NewRunId), (DebateId, NewDebateId)])
-@pytest.mark.parametrize("name", [".", ".."])
+@each_row(("log", "new"), [(RunId, NewRunId), (DebateId, NewDebateId)])
+@each_row("name", [".", ".."])
 def test_an_id_that_cannot_be_addressed_is_read_from_logs_and_refused_for_new_debates(
     name: str, log: Any, new: Any
 ) -> None:
@@ -239,13 +242,13 @@ def test_references_are_found_at_any_place() -> None:
     assert [one.part, two.part] == list(refs_in(body))
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {"a": {1, 2}}])
+@each_row("value", [float("nan"), float("inf"), "\ud800", {"a": {1, 2}}])
 def test_values_that_are_not_json_are_refused(value) -> None:
     with pytest.raises(EventError, match=r"JSON|surrogate"):
         canonical_json(value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("record", "expected"),
     [
         ({"verdict": " PASS "}, "pass"),
@@ -264,25 +267,20 @@ def test_the_verdict_of_a_record_is_at_the_top_level_or_in_its_evaluation(record
     assert expected == ArtifactRecord.from_json(record).verdict
 
 
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        ({"id": 1, "prompt": "q"}, '^no verdict; write "verdict" or "evaluation": .*; the record has id, prompt$'),
-        ({}, "the record has nothing$"),
-        ({str(n): n for n in range(12)}, "the record has 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more$"),
-        ({"evaluation": {"evaluation": {"verdict": "pass"}}}, "^no verdict"),
-        ({"evaluation": {"verdict": None}, "a\nb": 1}, r"the record has evaluation, a\\nb$"),
-        (
-            {"verdict": "fail", "evaluation": {"verdict": "pass"}},
-            "^verdict is 'fail', but evaluation.verdict is 'pass'",
-        ),
-        ({"verdict": True}, "^verdict: must be text, as pass or fail, not bool$"),
-        ({"evaluation": {"verdict": 1}}, "^evaluation.verdict: must be text"),
-    ],
-)
-def test_a_record_without_a_clear_verdict_is_refused_with_its_fields(record, message) -> None:
-    with pytest.raises(EventError, match=message):
-        ArtifactRecord.from_json(record)
+RECORDS_REFUSED: dict[str, dict[str, Any]] = {
+    "other fields": {"id": 1, "prompt": "q"},
+    "no field": {},
+    "many fields": {str(n): n for n in range(12)},
+    "a verdict too deep": {"evaluation": {"evaluation": {"verdict": "pass"}}},
+    "a control character in a name": {"evaluation": {"verdict": None}, "a\nb": 1},
+    "two verdicts": {"verdict": "fail", "evaluation": {"verdict": "pass"}},
+    "a truth value": {"verdict": True},
+    "a number": {"evaluation": {"verdict": 1}},
+}
+
+
+def test_a_record_without_a_clear_verdict_is_refused_with_its_fields(refusals: RefusalTables) -> None:
+    refusals.check("records", RECORDS_REFUSED, ArtifactRecord.from_json, EventError)
 
 
 def test_a_stored_case_with_a_record_without_a_verdict_is_read() -> None:
@@ -302,7 +300,7 @@ def test_a_case_is_stored_without_its_label_and_defaults() -> None:
 _DEEP = b'{"case_id":' + b"[" * 1000 + b"]" * 1000 + b',"schema":2}'
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [b"", b"[]", b"{}", b"null", b'{"schema":2}', b'{"schema":1}', b"[" * 99_999, _DEEP, b'{"case_id":NaN,"schema":2}'],
 )

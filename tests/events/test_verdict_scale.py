@@ -25,6 +25,7 @@ from jury_events import (
     scale_of,
 )
 from support.debate_harness import a_panel
+from support.each_row import each_row
 from support.scales import ANSWERS, LEVELS, scales
 
 
@@ -44,8 +45,8 @@ def test_the_scale_of_the_three_verdicts_is_theirs() -> None:
         assert list(Verdict) == [scale.verdict(verdict.value) for verdict in Verdict]
 
 
-@pytest.mark.parametrize("language", get_args(Language))
-@pytest.mark.parametrize("name", BUNDLED_SCALES)
+@each_row("language", get_args(Language))
+@each_row("name", BUNDLED_SCALES)
 def test_a_bundled_scale_has_a_meaning_of_its_own_for_every_label(name: str, language: Language) -> None:
     found = bundled_scale(name, language)
 
@@ -64,7 +65,7 @@ def test_levels_are_whole_numbers_in_a_row() -> None:
     assert not bundled_scale("binary", "en").scale.has_levels
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("outcomes", "message"),
     [
         (("pass",), "a scale has 2 to 20 labels, not 1"),
