@@ -15,6 +15,7 @@ from jury_events.batch_events import BatchTextsErased as BatchTextsErased
 from jury_events.batch_events import BatchUploaded as BatchUploaded
 from jury_events.batch_events import UnansweredItem as UnansweredItem
 from jury_events.batch_facts import BatchFacts as BatchFacts
+from jury_events.batch_facts import batch_facts as batch_facts
 from jury_events.batch_facts import texts_of_debate as texts_of_debate
 from jury_events.bundled_scales import AGENT_SAFETY as AGENT_SAFETY
 from jury_events.bundled_scales import BUNDLED_SCALES as BUNDLED_SCALES
@@ -148,6 +149,7 @@ from jury_events.judgment import Judgment as Judgment
 from jury_events.judgment import Settled as Settled
 from jury_events.judgment import Vote as Vote
 from jury_events.judgment import VoteKind as VoteKind
+from jury_events.known_secrets import known_secrets as known_secrets
 from jury_events.ladder import CertifiedStage as CertifiedStage
 from jury_events.ladder import LadderCertificate as LadderCertificate
 from jury_events.local_events import DebateImported as DebateImported
@@ -160,6 +162,7 @@ from jury_events.local_events import SignedLengths as SignedLengths
 from jury_events.local_events import VersionRange as VersionRange
 from jury_events.local_facts import NOT_EXCLUDED as NOT_EXCLUDED
 from jury_events.local_facts import LaterEvents as LaterEvents
+from jury_events.local_facts import local_facts as local_facts
 from jury_events.models import is_other_model as is_other_model
 from jury_events.outcome import CallOutcome as CallOutcome
 from jury_events.outcome import FailureReason as FailureReason

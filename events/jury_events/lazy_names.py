@@ -24,15 +24,15 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         return _stub(Path(str(module.__file__)).with_suffix(".pyi"), package)
 
     def get(name: str) -> Any:
-        if name == _HAS:
-            return interface()[0].__contains__
         if name == "__all__":
             return interface()[1]
-        if name.startswith("__") or name not in interface()[0]:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(interface()[0][name]), name)
-        setattr(module, name, value)
-        return value
+        if not name.startswith("__") and name in interface()[0]:
+            value = getattr(import_module(interface()[0][name]), name)
+            setattr(module, name, value)
+            return value
+        if (inside := sys.modules.get(f"{package}.{name}")) is not None:
+            return inside
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     def names() -> list[str]:
         return sorted({*vars(module), *interface()[0]})
@@ -40,15 +40,11 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     return get, names
 
 
-_HAS = "__has_name__"
-
-
 class _Interface(ModuleType):
     """A package in which a module does not hide the name that it defines: `gate` of `jury_analysis.gate`."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        hides = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"
-        if not (hides and self.__getattr__(_HAS)(name)):
+        if not (isinstance(value, ModuleType) and name in vars(value)):
             super().__setattr__(name, value)
 
 

@@ -36,6 +36,7 @@ from jury_providers.prices import Prices as Prices
 from jury_providers.prices import cost_of as cost_of
 from jury_providers.prices import load_prices as load_prices
 from jury_providers.probe import ProbeResult as ProbeResult
+from jury_providers.probe import probe as probe
 from jury_providers.probe import probe_settings as probe_settings
 from jury_providers.provider import Caching as Caching
 from jury_providers.provider import ModelMessage as ModelMessage
@@ -47,7 +48,9 @@ from jury_providers.provider import OnChunk as OnChunk
 from jury_providers.provider import Provider as Provider
 from jury_providers.provider import RequestedTool as RequestedTool
 from jury_providers.provider import ServedModel as ServedModel
+from jury_providers.recipients import recipients as recipients
 from jury_providers.recipients import self_judging_warning as self_judging_warning
+from jury_providers.refused_settings import refused_settings as refused_settings
 from jury_providers.registry import NO_ENDPOINTS as NO_ENDPOINTS
 from jury_providers.registry import adapter_of as adapter_of
 from jury_providers.registry import check_models as check_models

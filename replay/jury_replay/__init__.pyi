@@ -41,9 +41,11 @@ from jury_replay.integrity import IntegrityFailure as IntegrityFailure
 from jury_replay.integrity import check_debate as check_debate
 from jury_replay.offline import no_network as no_network
 from jury_replay.origin import ForkOrigin as ForkOrigin
+from jury_replay.quarantine import quarantine as quarantine
 from jury_replay.quarantine import release as release
 from jury_replay.recorded_case import operator_policy_of as operator_policy_of
 from jury_replay.recorded_case import policy_of_piece as policy_of_piece
+from jury_replay.recorded_case import recorded_case as recorded_case
 from jury_replay.regression import RegressionStatus as RegressionStatus
 from jury_replay.regression import regress as regress
 from jury_replay.regression import regress_history as regress_history
@@ -51,6 +53,7 @@ from jury_replay.reopening import pen_of as pen_of
 from jury_replay.reopening import reopen as reopen
 from jury_replay.replay import Replayed as Replayed
 from jury_replay.replay import ReplayStatus as ReplayStatus
+from jury_replay.replay import replay as replay
 from jury_replay.replay import replay_chunk as replay_chunk
 from jury_replay.replay import replay_history as replay_history
 from jury_replay.rescoring.positions import read_positions as read_positions
