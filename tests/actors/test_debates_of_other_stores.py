@@ -2,8 +2,7 @@
 
 import pytest
 
-from jury_actors import Finished, Job
-from jury_actors.errors import NotResumable
+from jury_actors import Finished, Job, NotResumable
 from jury_events import DebateImported, DebateQuarantined, VersionRange, encode, local_stream
 from jury_store import Append
 from support.runtime_harness import KeptStore, Meter, Run, completed

@@ -9,7 +9,7 @@ from jury_actors import Halted, batches_of
 from jury_actors.batches import batch_results
 from jury_events import BatchFacts, CallOutcome, Failure
 from jury_providers import BatchLine, BatchRefused, BatchUnavailable, ItemEnd, RefusedLine
-from jury_replay.verify import verify
+from jury_replay import verify
 from support.batch_double import SentBatch
 from support.nights import ANOTHERS, Died, Night, SetClock, cancelled, dies_at, exchanges, live_verdicts, verdicts
 from support.tiers import others_full

@@ -10,14 +10,11 @@ import pytest
 
 from jury_actors import batches_of
 from jury_cases import case_of
-from jury_events import GENESIS, EventError, StoredEvent, batch_stream, stored_hash
-from jury_events.batch_facts import batch_facts
+from jury_events import GENESIS, EventError, StoredEvent, batch_facts, batch_stream, stored_hash
 from jury_judge import Jury, OpenRun, Records, RunRefused, RunSettings, Selection, Sources, load_panel
-from jury_replay import CassetteDamaged, read_cassette, write_cassette
+from jury_replay import CassetteDamaged, quarantine, read_cassette, verify, write_cassette
 from jury_replay.cassettes import writing
 from jury_replay.integrity import Checked
-from jury_replay.quarantine import quarantine
-from jury_replay.verify import verify
 from jury_store import Sealer, SealKey, open_store
 from support.batch_double import BatchAccountDouble
 from support.nights import Night, rows

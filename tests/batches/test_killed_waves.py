@@ -12,7 +12,7 @@ import pytest
 
 from batches.test_waves_over_servers import ServedNight, served
 from jury_providers import CALLS, BatchScript
-from jury_replay.verify import verify
+from jury_replay import verify
 from support.nights import exchanges, verdicts
 from support.started_processes import ends_with_the_test
 

@@ -26,8 +26,7 @@ from jury_judge import (
 from jury_judge.batches.recorded_batches import RecordedBatches
 from jury_judge.batches.wave_metrics import StoreBatchMetrics
 from jury_providers import BatchAccount, BatchLine, CachePolicy, ItemEnd, RefusedLine
-from jury_replay import ErasureOrder, auditor, erase, write_cassette
-from jury_replay.verify import verify
+from jury_replay import ErasureOrder, auditor, erase, verify, write_cassette
 from jury_store import EventStore, open_store
 from support.batch_double import SentBatch
 from support.nights import ANOTHERS, Died, MovedClock, Night, dies_at, exchanges, live_verdicts, verdicts

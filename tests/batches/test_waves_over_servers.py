@@ -14,7 +14,7 @@ from jury_events import BatchItemsUnanswered, decode_batch
 from jury_providers import BatchJobs, BatchProvider, BatchScript, Simulation, batch_provider, simulation_server
 from jury_providers.simulated.http import server
 from jury_providers.simulated.http.batches.job import BatchJob
-from jury_replay.verify import verify
+from jury_replay import verify
 from support.nights import Night, SetClock, cancelled, exchanges, verdicts
 from support.tiers import others_full
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from jury_events.known_secrets import known_secrets
+from jury_events import known_secrets
 from support.command_line import CommandLine, Outcome
 from support.dialects import ANTHROPIC, CHAT, GOOGLE, RESPONSES, Dialect
 from support.json_server import JsonAnswer, JsonRequest, json_server

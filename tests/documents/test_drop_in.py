@@ -19,7 +19,7 @@ from jury_judge import (
     QuestionSpec,
     Records,
 )
-from jury_replay.verify import verify
+from jury_replay import verify
 
 SIMULATED: dict[str, Any] = {
     "jurors": ["simulated/a", "simulated/b", "simulated/c"],

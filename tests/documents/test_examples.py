@@ -13,7 +13,7 @@ import pytest
 from jury_events import ExecutionResult, QuestionSpec
 from jury_judge import Jury, Records, load_panel
 from jury_providers import Simulation
-from jury_replay.verify import verify
+from jury_replay import verify
 
 pytestmark = pytest.mark.filterwarnings("ignore::jury_judge.documents.retired.RetiredModelWarning")
 

@@ -17,15 +17,15 @@ from jury_judge import (
     ConsensusStatus,
     DiscussionLoopWorkflow,
     DiscussionState,
+    NoEvaluation,
     Records,
     RetiredModelWarning,
     RuntimeSettings,
     SequentialDiscussionRound,
     create_juror_agents,
 )
-from jury_judge.errors import NoEvaluation
 from jury_providers import Script
-from jury_replay.verify import verify
+from jury_replay import verify
 
 QUESTION, ANSWER = "注文 17 を返金してください。", "末尾 4242 のカードに返金しました。"
 GPT, CLAUDE, GEMINI = JUROR_CONFIGS

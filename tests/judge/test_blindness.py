@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from jury_events import Case, Verdict
 from jury_judge import NewReview, Records, ReviewRefused, record_review, withdraw_review
-from jury_replay import ErasureOrder, erase
-from jury_replay.quarantine import quarantine
+from jury_replay import ErasureOrder, erase, quarantine
 from jury_store import EventStore, MemoryEventStore, open_store
 from support.debate_harness import a_case
 from support.reviewed import judged_debate

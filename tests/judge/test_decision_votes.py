@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, check, signal_values
-from jury_analysis.last_votes import last_votes
+from jury_analysis import OURS, check, last_votes, signal_values
 from jury_debate import PanelSpec, panel_digest, resolve
 from jury_events import FAIL, PASS, CallOutcome, Judgment, Panel, ProbabilitySignal, Verdict
 from jury_judge import Records, stored_ballots

@@ -22,8 +22,7 @@ from jury_judge import (
     reviews_of,
 )
 from jury_judge.tables.label_sources import later_labels
-from jury_replay import DebateSelection, ErasureOrder, erase
-from jury_replay.verify import verify
+from jury_replay import DebateSelection, ErasureOrder, erase, verify
 from jury_store import EventStore, MemoryEventStore, open_store
 from jury_views import event_lines
 from support.debate_builder import DebateBuilder

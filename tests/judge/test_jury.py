@@ -30,7 +30,7 @@ from jury_judge import (
 )
 from jury_judge.stores.writers import lend_writer
 from jury_migrations import upgrade
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import SqliteLock, StoreLocked, open_store
 from jury_views import CollaborativeJuryResult
 from support.refusals import RefusalTables

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from jury_analysis import StatisticsOptions
-from jury_analysis.statistics import statistics
+from jury_analysis import StatisticsOptions, statistics
 from jury_events import SettingError, Verdict
 from jury_judge import ExtraMissing, Jury, Records, StatisticsSettings, VoteReports, extras
 from jury_judge.statistics.shown_statistics import ShownStatistics

@@ -17,7 +17,8 @@ from jury_events import (
     Scenario,
     Transcript,
 )
-from jury_views.numbered_items import NumberedItems, numbered_items
+from jury_views import numbered_items
+from jury_views.numbered_items import NumberedItems
 from support.debate_builder import DebateBuilder
 from support.debate_harness import SECRET, Says
 from support.evidence_debate import ITEMS, POLICY, EvidenceDebate, a_cited_case, all_saying

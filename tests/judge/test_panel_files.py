@@ -12,8 +12,15 @@ from jury_events import JuryError, SettingError
 from jury_judge import BUNDLED_PANELS, LoadedPanel, Overrides, PanelFileError, any_panel, load_panel, load_settings
 from jury_judge.diagnosis.model_probes import probed
 from jury_judge.panels.changed import changed_panel
-from jury_providers import Endpoint, Limits, key_destinations, load_prices, self_judging_warning, simulation_server
-from jury_providers.recipients import recipients
+from jury_providers import (
+    Endpoint,
+    Limits,
+    key_destinations,
+    load_prices,
+    recipients,
+    self_judging_warning,
+    simulation_server,
+)
 from jury_store import panel_fingerprint
 from support.refusals import RefusalTables
 

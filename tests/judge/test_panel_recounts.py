@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from jury_analysis import OURS, SCHEMA, PanelWorth, WorthOptions
-from jury_analysis.panel_worth import Recount, panel_worth
-from jury_analysis.vote_matrix import vote_matrix
+from jury_analysis import OURS, SCHEMA, PanelWorth, WorthOptions, panel_worth, vote_matrix
+from jury_analysis.panel_worth import Recount
 from jury_debate import read_spec
 from jury_judge import Jury, stored_ballots
 from jury_judge.statistics.panel_recounts import PanelRecount

@@ -10,8 +10,7 @@ from rich.console import Console
 from jury_debate import PROMPTS, PanelSpec, resolve
 from jury_events import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_judge.runs.rehearsal import Rehearsal
-from jury_views import Page, TextSpan, marker_in
-from jury_views.plain_prompt import plain_prompt
+from jury_views import Page, TextSpan, marker_in, plain_prompt
 
 MAKEFILE = "build:\n\tcc  -o x x.c   \n\n\t@echo 'kz: done'\n"
 

@@ -11,7 +11,7 @@ import pytest
 from jury_events import ReviewSample, Verdict, review_stream
 from jury_judge import NewReview, ReviewRecorder, ReviewRefused, reasons_of, record_review, reviews_of
 from jury_judge.reviews import review_recorder
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import (
     EventStore,
     SqliteLock,

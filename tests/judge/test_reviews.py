@@ -20,9 +20,7 @@ from jury_judge import (
     reviews_of,
     withdraw_review,
 )
-from jury_replay import ReplayStatus, replay_history
-from jury_replay.quarantine import quarantine
-from jury_replay.verify import verify
+from jury_replay import ReplayStatus, quarantine, replay_history, verify
 from jury_store import Append, DebateFilter, EventStore, MemoryEventStore, open_store
 from support.debates import DebateScript
 from support.reviewed import judged_debate

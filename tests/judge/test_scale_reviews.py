@@ -7,7 +7,7 @@ import pytest
 from jury_events import Verdict, decode_review
 from jury_judge import NewReview, ReviewRefused, record_review, review_agreement, review_queue, reviews_of
 from jury_store import EventStore, MemoryEventStore, open_store
-from jury_views.review_choices import review_choices
+from jury_views import review_choices
 from support.debate_harness import DebateHarness, Says
 from support.reviewed import judged_debate
 from support.scaled_debates import a_right_answer, a_scaled_debate, mixed_levels

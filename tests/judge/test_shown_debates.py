@@ -47,12 +47,12 @@ from jury_views import (
     change_counts,
     collaborative_result,
     event_lines,
+    events_by_phase,
     line_of,
+    position_changes,
     render_debate,
     result_model,
 )
-from jury_views.events_by_phase import events_by_phase
-from jury_views.position_changes import position_changes
 from support.corpus import CORPUS
 from support.debate_builder import SEATS, DebateBuilder
 from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import LABELS, OURS, SCHEMA, CalibrationOptions, check, signal_values
-from jury_analysis.last_votes import STEP_COLUMNS, last_votes
+from jury_analysis import LABELS, OURS, SCHEMA, CalibrationOptions, check, last_votes, signal_values
+from jury_analysis.last_votes import STEP_COLUMNS
 from jury_debate import PanelSpec, panel_digest, resolve
 from jury_events import Acceptance, CallOutcome, Panel, VotesStepSignal
 from jury_judge import AnalysisError, FoundCalibration, Records, read_calibration, stored_ballots

@@ -16,8 +16,7 @@ import jury_replay
 import jury_store
 from jury_cases import CaseFileError
 from jury_events import JuryError
-from jury_judge import ReadOtherwise, RunUnfinished
-from jury_judge.errors import OtherCase, SubmissionTaken
+from jury_judge import OtherCase, ReadOtherwise, RunUnfinished, SubmissionTaken
 from jury_judge.serving.submission_problems import Outcome, outcome_of
 from jury_store import Fenced, StoreFailed, StoreLocked, StoreUnreachable, WrongVersion
 

@@ -24,8 +24,7 @@ from jury_judge.webhooks.deliveries import DELAYS, ReviewDeliveries, deliver
 from jury_judge.webhooks.journal import DeliveryJournal
 from jury_judge.webhooks.sender import SendOutcome, WebhookSender
 from jury_judge.webhooks.signature import signed_headers, webhook_secret
-from jury_replay import import_cassette, read_cassette
-from jury_replay.quarantine import quarantine
+from jury_replay import import_cassette, quarantine, read_cassette
 from jury_store import EventStore, MemoryEventStore, StoreFailed, open_store
 from support.cassettes import out_of
 from support.refusals import RefusalTables

@@ -10,9 +10,8 @@ import pytest
 
 from jury_debate import PanelSpec, resolve
 from jury_events import CallOutcome, install_line
-from jury_providers import Endpoint, KeyMissing, ModelMessage, check_models, connection_of, key_destinations
+from jury_providers import Endpoint, KeyMissing, ModelMessage, check_models, connection_of, key_destinations, recipients
 from jury_providers.clouds import CLOUDS
-from jury_providers.recipients import recipients
 from support.canned_server import Asked, Canned, canned_server
 from support.cloud_credentials import (
     EntraCredential,

@@ -18,9 +18,9 @@ from jury_events import (
     JurorEvaluated,
     QuestionSpec,
     Scenario,
+    Step,
     quotes_of,
 )
-from jury_events.ids import Step
 from jury_providers import ModelMessage, ModelRequest, Provider
 from support.debate_harness import SEATS, DebateHarness, a_panel
 

@@ -8,8 +8,17 @@ from typing import Any, cast, get_args
 import pytest
 
 from jury_events import LIFETIMES, CacheWrite, CallOutcome, CallSettings, Tier, Usage
-from jury_providers import ApiProtocol, BadPrices, Endpoint, ModelReply, Price, Prices, cost_of, load_prices
-from jury_providers.refused_settings import refused_settings
+from jury_providers import (
+    ApiProtocol,
+    BadPrices,
+    Endpoint,
+    ModelReply,
+    Price,
+    Prices,
+    cost_of,
+    load_prices,
+    refused_settings,
+)
 
 TODAY = date(2026, 11, 21)
 USED = Usage(input_tokens=1_000_000, output_tokens=100_000)

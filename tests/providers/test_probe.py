@@ -16,11 +16,11 @@ from jury_providers import (
     Provider,
     ServedModel,
     UnknownProvider,
+    probe,
     probe_settings,
     provider_factory,
     simulation_server,
 )
-from jury_providers.probe import probe
 from support.canned_server import Asked, Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT
 

@@ -5,8 +5,7 @@ import pytest
 from jury_debate import PanelSpec
 from jury_events import CallSettings
 from jury_judge import Overrides, any_panel
-from jury_providers import Endpoint, SettingNotTaken, check_models
-from jury_providers.refused_settings import refused_settings
+from jury_providers import Endpoint, SettingNotTaken, check_models, refused_settings
 
 
 def refusals(protocol, model, *, tools=False, **settings):

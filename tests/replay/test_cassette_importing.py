@@ -17,9 +17,9 @@ from jury_replay import (
     read_cassette,
     seal_fault,
     trust_fault,
+    verify,
     write_cassette,
 )
-from jury_replay.verify import verify
 from jury_store import Append, EventStore, MemoryEventStore, SealKey, WrongVersion, open_store, read_checkpoint
 from support.cassettes import KEY, erase_text, out_of, record_debate, seal
 from support.debates import DebateScript

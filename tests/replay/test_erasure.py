@@ -15,8 +15,8 @@ from jury_replay import (
     import_cassette,
     plan_erasure,
     read_cassette,
+    verify,
 )
-from jury_replay.verify import verify
 from jury_store import Append, EventStore, MayNotErase, MemoryEventStore
 from support.cassettes import EXCHANGE, exported, record_debate
 from support.debates import DebateScript

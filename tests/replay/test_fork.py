@@ -27,8 +27,7 @@ from jury_events import (
     encode,
 )
 from jury_providers import Script
-from jury_replay import Branch, ForkOrigin, ForkRefused, OriginAltered, ReplayStatus, branch_id, replay_history
-from jury_replay.verify import verify
+from jury_replay import Branch, ForkOrigin, ForkRefused, OriginAltered, ReplayStatus, branch_id, replay_history, verify
 from jury_store import Append, EventStore
 from support.branches import OTHER_SECRET, SECRET, a_branch, calls_of, events_of, execute_branch, origin_in, stored
 from support.runtime_harness import (

@@ -11,9 +11,7 @@ import pytest
 
 from jury_events import DebateHistory, JuryError, NewEvent, Part, debate_stream, local_stream
 from jury_migrations import upgrade
-from jury_replay import check_debate, import_cassette, read_cassette
-from jury_replay.quarantine import quarantine
-from jury_replay.verify import verify
+from jury_replay import check_debate, import_cassette, quarantine, read_cassette, verify
 from jury_store import Append, EventStore, StoreError, open_store
 from support.commands_after_import import what_breaks
 from support.mutants import Mutant, mutants

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_events import DebateImported, DebateNotFound, VersionRange, local_stream
-from jury_events.local_facts import local_facts
+from jury_events import DebateImported, DebateNotFound, VersionRange, local_facts, local_stream
 from jury_judge.stores.integrity_state import integrity_states
 from jury_migrations import upgrade
 from jury_replay import (
@@ -17,12 +16,12 @@ from jury_replay import (
     adoption_fault,
     debates_over,
     import_cassette,
+    quarantine,
     read_cassette,
     release,
     seal_digest,
+    verify,
 )
-from jury_replay.quarantine import quarantine
-from jury_replay.verify import verify
 from jury_store import DebateFilter, EventStore, MemoryEventStore, SealKey, open_store
 from support.cassettes import KEY, erase_text, exported, out_of, record_debate, seal, sealed_store
 

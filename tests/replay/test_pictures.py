@@ -35,8 +35,8 @@ from jury_replay import (
     regress_history,
     replay_history,
     request_changes,
+    verify,
 )
-from jury_replay.verify import verify
 from jury_store import EventStore, MemoryEventStore
 from support.branches import a_branch, execute_branch, origin_in, stored
 from support.cassettes import exported

@@ -10,12 +10,12 @@ from jury_replay import (
     ReplayStatus,
     operator_policy_of,
     pen_of,
+    recorded_case,
     regress_history,
     reopen,
     replay_history,
+    verify,
 )
-from jury_replay.recorded_case import recorded_case
-from jury_replay.verify import verify
 from jury_store import EventStore
 from support.branches import a_branch, execute_branch, stored
 from support.debate_harness import a_case

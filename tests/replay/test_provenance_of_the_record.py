@@ -3,11 +3,18 @@
 import pytest
 
 from jury_debate import RULES
-from jury_events import Case, ExecutionResult, ItemSource, Message, Transcript, without_provenance
-from jury_events.provenance import provenance
-from jury_replay import ForkOrigin, RegressionStatus, ReplayStatus, pen_of, regress_history, reopen, replay_history
-from jury_replay.recorded_case import recorded_case
-from jury_replay.verify import verify
+from jury_events import Case, ExecutionResult, ItemSource, Message, Transcript, provenance, without_provenance
+from jury_replay import (
+    ForkOrigin,
+    RegressionStatus,
+    ReplayStatus,
+    pen_of,
+    recorded_case,
+    regress_history,
+    reopen,
+    replay_history,
+    verify,
+)
 from jury_store import EventStore
 from support.branches import a_branch, stored
 from support.debate_harness import a_case

@@ -14,7 +14,7 @@ from jury_events import EventError
 from jury_judge import RunSupervision
 from jury_migrations import upgrade
 from jury_providers import BatchLine, ItemEnd, RefusedLine
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import MemoryEventStore, open_registry, open_store
 from support.batch_double import BatchAccountDouble
 from support.nights import Night

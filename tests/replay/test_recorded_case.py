@@ -8,9 +8,7 @@ import pytest
 
 from jury_debate import RULES_OF_PROMPTS_1
 from jury_events import Case, Image, PartBuffer, Verdict
-from jury_replay import EVERYTHING, ReplayStatus
-from jury_replay.recorded_case import recorded_case
-from jury_replay.replay import replay
+from jury_replay import EVERYTHING, ReplayStatus, recorded_case, replay
 from jury_store import MemoryEventStore
 from support.debate_harness import a_case, a_panel
 from support.runtime_harness import Run

@@ -16,9 +16,17 @@ from jury_events import (
     encode,
     exchange_id,
 )
-from jury_replay import SUFFIX, DebateSelection, DifferenceKind, Replayed, ReplayStatus, read_cassette, replay_history
-from jury_replay.replay import replay
-from jury_replay.verify import verify
+from jury_replay import (
+    SUFFIX,
+    DebateSelection,
+    DifferenceKind,
+    Replayed,
+    ReplayStatus,
+    read_cassette,
+    replay,
+    replay_history,
+    verify,
+)
 from jury_store import EventStore, MemoryEventStore
 from support.corpus import CORPUS
 from support.forgery import Change, forged, recorded_in_corpus, set_to

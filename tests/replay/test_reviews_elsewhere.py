@@ -17,8 +17,8 @@ from jury_replay import (
     plan_erasure,
     read_cassette,
     replay_history,
+    verify,
 )
-from jury_replay.verify import verify
 from jury_store import EventStore, MemoryEventStore
 from support.cassettes import out_of, record_debate, seal
 from support.review_site import REVIEWERS, TOKEN, review_site

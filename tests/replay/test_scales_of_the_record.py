@@ -17,9 +17,9 @@ from jury_replay import (
     read_cassette,
     regress_history,
     replay_history,
+    verify,
     write_cassette,
 )
-from jury_replay.verify import verify
 from jury_web import AccessPolicy, create_app
 from support.branches import a_branch, execute_branch, stored
 from support.debate_harness import a_case

@@ -29,9 +29,9 @@ from jury_replay import (
     read_cassette,
     signing,
     trusted_lengths,
+    verify,
     write_cassette,
 )
-from jury_replay.verify import verify
 from jury_store import Append, EventStore, MemoryEventStore, SealKey, open_store
 from support.cassettes import KEY, canonical_line, record_debate, seal, with_its_hash
 

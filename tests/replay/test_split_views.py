@@ -2,8 +2,7 @@
 
 import pytest
 
-from jury_replay import VerifyReport
-from jury_replay.verify import verify
+from jury_replay import VerifyReport, verify
 from jury_store import EventStore, MemoryEventStore, PublicKey, Seal, Sealer, SealKey
 from support.cassettes import KEY, record_debate
 

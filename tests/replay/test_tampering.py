@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 
-from jury_events import Head, StoredEvent, Verdict, exchange_id
-from jury_events.ids import Step
+from jury_events import Head, Step, StoredEvent, Verdict, exchange_id
 from jury_judge import NewReview, record_review
-from jury_replay import VerifyReport, check_seals
-from jury_replay.verify import verify
+from jury_replay import VerifyReport, check_seals, verify
 from jury_store import Append, MemoryEventStore, Seal, Sealer, SealKey, sign_checkpoint
 from support.debates import JUROR, MODEL, DebateScript
 from support.tampered_store import TamperedStore, flips

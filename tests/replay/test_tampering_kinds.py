@@ -21,8 +21,7 @@ import pytest
 
 from jury_events import GENESIS, StoredEvent, stored_hash
 from jury_migrations import check
-from jury_replay import Trust
-from jury_replay.verify import verify
+from jury_replay import Trust, verify
 from jury_store import PublicKey, SealKey, metadata, open_store
 from support.sealed_store import SealedStore, sealed_store
 from support.unguarded import unguarded

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jury_events import NewEvent, exchange_id
-from jury_events.ids import Step
+from jury_events import NewEvent, Step, exchange_id
 from jury_migrations import upgrade
-from jury_replay import IntegrityFailure, VerifyReport
-from jury_replay.verify import verify
+from jury_replay import IntegrityFailure, VerifyReport, verify
 from jury_store import Append, EventStore, MemoryEventStore, open_store
 from support.debates import JUROR, MODEL, DebateScript
 

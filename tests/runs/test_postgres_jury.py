@@ -3,7 +3,7 @@
 import asyncio
 
 from jury_judge import Jury
-from jury_replay.verify import verify
+from jury_replay import verify
 from support.postgres import PostgresServer
 
 

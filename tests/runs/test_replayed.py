@@ -10,9 +10,7 @@ from jury_events import Case, ExchangeRecorded, ExecutionResult, decode
 from jury_migrations import upgrade
 from jury_providers import WIRE_FAULTS, WireScript, simulation_server
 from jury_providers.simulated.script import FAULTS
-from jury_replay import DebateSelection, ReplayStatus
-from jury_replay.replay import replay
-from jury_replay.verify import verify
+from jury_replay import DebateSelection, ReplayStatus, replay, verify
 from jury_store import EventStore, open_store
 from support.matrix import canary_keys
 from support.runtime_harness import a_case_with_records, a_resolved

@@ -10,11 +10,9 @@ import pytest
 
 from jury_events import DebateOpened
 from jury_judge import Erasure, PlannedRun, Records, RunRefused, Selection, judge_run, opening_of
-from jury_replay import DebateSelection, ForkOrigin, branch_off, intact_history, pen_of, replay_under
-from jury_replay.replay import replay
+from jury_replay import DebateSelection, ForkOrigin, branch_off, intact_history, pen_of, replay, replay_under
 from jury_store import ALL_STAGES, open_store
-from jury_views import DebateLabels
-from jury_views.case_facts import case_facts
+from jury_views import DebateLabels, case_facts
 from support.ladders import Accepts, a_ladder, staged
 
 PASSES: Accepts = {"pass": 1.0}

@@ -7,8 +7,7 @@ import pytest
 
 import support.staged_process
 from jury_judge import opening_of
-from jury_replay import DebateSelection
-from jury_replay.replay import replay
+from jury_replay import DebateSelection, replay
 from jury_store import ALL_STAGES
 from support.command import Command, Started
 

@@ -11,7 +11,7 @@ import pytest
 
 from jury_events import EventError
 from jury_judge import judge_run
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import MemoryEventStore, open_store
 from support.ladders import a_ladder, staged
 from support.rechained import Log, Place, at, leaves, put, rechained, whole_log

@@ -26,8 +26,7 @@ from jury_judge.runs.run_progress import NoListener
 from jury_judge.runs.stage_runs import next_stages
 from jury_judge.sessions import prepared_run
 from jury_providers import KeyMissing, Script
-from jury_replay import DebateSelection
-from jury_replay.replay import replay
+from jury_replay import DebateSelection, replay
 from jury_store import ALL_STAGES, DebateFilter, DebateRow, open_registry, open_store
 from support.ladders import Accepts, a_certificate, a_ladder, panel_file, staged
 from support.tiers import others_full

@@ -36,14 +36,14 @@ from jury_events import (
     SpeakerOrder,
     Statement,
     StatementMade,
+    Step,
     Usage,
     Verdict,
     canonical_json,
     encode,
     quotes_part,
 )
-from jury_events.ids import Step
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import (
     FURTHER_COLUMNS,
     Append,

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import Appended, EventStore
 from support.branches import Branch, a_branch, events_of, origin_in, stored
 from support.runtime_harness import KeptStore, Run, a_case_with_records

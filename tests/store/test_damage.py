@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from jury_events import AlteredPart
-from jury_replay.verify import verify
+from jury_replay import verify
 from jury_store import SQLITE_TRIGGERS, Append, EventStore, StoreDamaged, open_store
 from support.debates import DebateScript
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from jury_events import EvidenceFacts, SeatEvidence, parse_conditions
-from jury_events.ids import Step
+from jury_events import EvidenceFacts, SeatEvidence, Step, parse_conditions
 from jury_store import DebateFilter, EventStore, StoreDamaged, open_store
 from support.debate_harness import SEATS, Answer, DebateHarness, a_case, a_panel
 from support.evidence_lists import CHOSEN, SAID, a_debate, store_quoting_debates

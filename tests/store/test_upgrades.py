@@ -11,8 +11,7 @@ from jury_events import Usage, Verdict, parse_conditions
 from jury_judge import NewReview, record_review, stored_ballots
 from jury_judge.tables.counted_words import counted_words
 from jury_migrations import check, upgrade
-from jury_replay import import_cassette, read_cassette, write_cassette
-from jury_replay.verify import verify
+from jury_replay import import_cassette, read_cassette, verify, write_cassette
 from jury_store import (
     REVISION,
     Append,

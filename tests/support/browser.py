@@ -10,8 +10,7 @@ from playwright.async_api import Browser, ConsoleMessage, Page, Request
 
 from jury_judge import Service
 from jury_store import EventStore
-from jury_web import AccessPolicy, create_app, listen, page_routes
-from jury_web.server import serving
+from jury_web import AccessPolicy, create_app, listen, page_routes, serving
 from support.chromium import find_chromium
 
 # Background traffic would be a request to a foreign host that no page made; and there is no user to protect.

@@ -6,8 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jury_events import PartRef, TextsErased, chain_hash, decode_digest, encode, encode_digest, exchange_id
-from jury_events.ids import Step
+from jury_events import PartRef, Step, TextsErased, chain_hash, decode_digest, encode, encode_digest, exchange_id
 from jury_replay import Provenance, write_cassette
 from jury_store import Append, Appended, EventStore, MemoryEventStore, Sealer, SealKey
 from support.debates import JUROR, MODEL, DebateScript

@@ -11,8 +11,7 @@ from starlette.testclient import TestClient
 
 from jury_events import JuryError
 from jury_judge import Service
-from jury_replay import EVERYTHING, Grid, intact_history, rescore
-from jury_replay.replay import replay
+from jury_replay import EVERYTHING, Grid, intact_history, replay, rescore
 from jury_store import EventStore, open_store
 from jury_views import render_debate
 from jury_web import AccessPolicy, create_app, page_routes

@@ -15,9 +15,9 @@ from jury_events import (
     PartRef,
     QuestionSpec,
     Scenario,
+    Step,
     make_part,
 )
-from jury_events.ids import Step
 
 SECRET = bytes(range(32))
 SEATS = ("gpt", "claude", "gemini")

@@ -39,13 +39,13 @@ from jury_events import (
     Scores,
     Seat,
     SpeakerOrder,
+    Step,
     TextsErased,
     Usage,
     Verdict,
     Vote,
     encode,
 )
-from jury_events.ids import Step
 
 JUROR = "juror-gpt"
 MODEL = "simulated/reader"

@@ -13,12 +13,12 @@ from jury_events import (
     Message,
     QuestionSpec,
     Scenario,
+    Step,
     TextsErased,
     ToolCall,
     ToolResult,
     Transcript,
 )
-from jury_events.ids import Step
 from jury_views import evaluations_of
 from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_panel
 

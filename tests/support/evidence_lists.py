@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jury_events.ids import Step
+from jury_events import Step
 from jury_store import EventStore
 from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_case, a_panel
 from support.quoting_debates import ABSENT, EXACT, SPACED, quoting

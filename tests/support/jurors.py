@@ -5,8 +5,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from jury_actors import StepRequest, StepResult
-from jury_events import Case, DebateHistory, ExchangeRecorded, StoredEvent, calls_stream, decode
-from jury_events.ids import Step
+from jury_events import Case, DebateHistory, ExchangeRecorded, Step, StoredEvent, calls_stream, decode
 from jury_providers import ModelReply, ModelRequest, OnChunk, Provider, SimulatedProvider
 from jury_store import Append, Appended, EventStore, MemoryEventStore, StoreError
 from support.debate_harness import DebateHarness, a_case, a_panel, by_round

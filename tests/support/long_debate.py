@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jury_debate import Call
-from jury_events import CallOutcome, Evaluation, JurorEvaluated, Panel
-from jury_events.ids import Step
+from jury_events import CallOutcome, Evaluation, JurorEvaluated, Panel, Step
 from support.debate_harness import Asked, DebateHarness, Says
 from support.long_records import a_long_case, findings_answer
 

@@ -1,7 +1,7 @@
 """Permit requests as a juror makes them, under a clock that a test advances."""
 
-from jury_actors import Acquire, Backoff, BudgetRule, Limiter, Settlement
-from jury_actors.admission.permit import Departed, ModelClass, PermitRequest, Release
+from jury_actors import Acquire, Backoff, BudgetRule, Limiter, ModelClass, Release, Settlement
+from jury_actors.admission.permit import Departed, PermitRequest
 from jury_events import CallOutcome
 from jury_providers import Limits
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from jury_judge import Service
 from jury_store import EventStore
-from jury_web import AccessPolicy, create_app, listen, page_routes
+from jury_web import AccessPolicy, create_app, listen, page_routes, serving
 from jury_web.body_limits import MAX_ALL_BODIES
-from jury_web.server import serving
 from support.loop_clock import LoopClock
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jury_events.ids import Step
+from jury_events import Step
 from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_case, a_panel
 from support.scales import ANSWERS, LEVELS
 

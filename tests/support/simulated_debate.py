@@ -14,9 +14,9 @@ from jury_events import (
     JurorEvaluated,
     Marking,
     StatementMade,
+    Step,
     quotes_of,
 )
-from jury_events.ids import Step
 from jury_providers import ModelMessage, ModelRequest, SimulatedReader
 from support.debate_harness import SEATS, DebateHarness, a_panel
 
