@@ -155,6 +155,7 @@ def test_a_price_of_ones_own_makes_it_known(jury, cases, how):
     assert estimate.json["cost"]["likely"] > 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("outcome", "said"), [("authentication", "refuses the key"), ("quota", "quota is used up")])
 def test_a_refused_key_stops_the_run_early_and_once_mended_it_completes(jury, many, outcome, said):
     stopped = jury.run(many, "--run", "r1", "--jsonl", "--simulate", f"{outcome}=1", "--concurrency", "8")

@@ -145,6 +145,7 @@ def test_stages_name_the_runs(judged: CommandLine) -> None:
     assert "--stages names the runs of a ladder, one a stage: leave cheap out" in done.err
 
 
+@pytest.mark.full
 def test_a_ladder_that_carries_votes_is_certified_on_a_run_of_its_own(judged: CommandLine) -> None:
     stages = "stages: [{panel: cheap.yaml}, {panel: full.yaml}]\ncertificate: "
     run = ("run", "cases.jsonl", "--in-process", "--panel", "ladder.yaml", "--run")

@@ -52,6 +52,7 @@ def logins(jury: CommandLine, server: PostgresServer, database: str) -> Logins:
     return Logins(jury, outcome.json)
 
 
+@pytest.mark.full
 def test_everything_works_under_the_login_that_it_is_for(logins: Logins, cases: str) -> None:
     logins.jury("seal", "keygen", "key")
     results = {

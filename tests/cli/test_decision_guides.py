@@ -71,6 +71,7 @@ def test_the_commands_on_seat_values_work_and_their_reports_fit_the_schema(folde
     assert ["value", "value", "votes", "value"] == [command[0] for command in wanted]
 
 
+@pytest.mark.full
 def test_the_commands_on_probes_work_and_their_report_fits_the_schema(folder: CommandLine) -> None:
     folder.write("cases.jsonl", *cases(4))
     reports = []

@@ -61,6 +61,7 @@ def served(jury: CommandLine) -> Iterator[str]:
     process.communicate()
 
 
+@pytest.mark.full
 def test_over_the_three_apis_what_is_no_distribution_abstains_and_the_rest_votes(
     jury: CommandLine, served: str
 ) -> None:

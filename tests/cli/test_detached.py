@@ -67,6 +67,7 @@ def detached(request: pytest.FixtureRequest, jury: CommandLine) -> Iterator[Deta
             process.kill()
 
 
+@pytest.mark.full
 def test_a_detached_run_goes_on_and_the_same_command_prints_its_results(detached: Detached, cases: str) -> None:
     begun = detached.begin(cases, "--run", "r1", *SLOW)
     eventually(detached.runs)

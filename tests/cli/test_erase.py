@@ -95,6 +95,7 @@ main()
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("at", "recorded"), [("delete", 0), ("scrub", 1)])
 def test_what_a_killed_process_left_the_same_command_finishes(own, at, recorded):
     command = ["erase", "r1~leak", *BY, "--yes"]

@@ -64,6 +64,7 @@ def gated(jury: CommandLine) -> CommandLine:
     return jury
 
 
+@pytest.mark.full
 def test_the_gate_passes_what_is_not_worse(gated: CommandLine) -> None:
     ended = call(
         gated.folder, "sh", GATE, "cases.jsonl", "panel.yaml", "panel.yaml", "--include-simulated", "--inconclusive",

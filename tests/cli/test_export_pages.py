@@ -1,5 +1,6 @@
 """`jury export --html`: debates as files to be read."""
 
+import pytest
 import subprocess
 
 from support.command_line import CommandLine
@@ -15,6 +16,7 @@ def test_a_debate_becomes_one_file(judged: CommandLine):
     assert "<script" not in page
 
 
+@pytest.mark.full
 def test_a_page_goes_to_stdout_too(judged: CommandLine):
     judged("export", "--html", "r1~leak", "-o", "leak.html")
     process = judged.start("export", "--html", "r1~leak", "-o", "-", stdout=subprocess.PIPE)

@@ -64,6 +64,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.full
 def test_the_example_package_sits_in_a_jury(folder, packages):
     check_the_example_panel(folder, run(folder, packages, "--in-process"))
 

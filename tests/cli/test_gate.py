@@ -334,6 +334,7 @@ def test_a_plan_needs_nothing_that_was_judged(jury: CommandLine) -> None:
     assert "nothing is decided" in jury(*called).out
 
 
+@pytest.mark.full
 def test_a_plan_measures_what_was_judged(jury: CommandLine, repeated: CommandLine, votes: str) -> None:
     pilot = jury("gate", "--votes", votes, "--base", "old", "--candidate", "new", "--plan", "500", "--json").json
     base = jury("gate", "--votes", votes, "--base", "old", "--plan", "500", "--json").json

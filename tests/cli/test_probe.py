@@ -75,6 +75,7 @@ def alarms(jury: CommandLine, seed: int) -> dict[str, list[str]]:
         return found(probe(jury, "--probe", "all", "--run", f"fair-{seed}", "--json", cases=24, rules=DISCUSSING))
 
 
+@pytest.mark.full
 def test_fair_jurors_are_not_found(jury: CommandLine) -> None:
     assert {} == alarms(jury, 1)
 
@@ -233,6 +234,7 @@ def markings(outcome: Outcome) -> dict[str, tuple[str, int, int, int]]:
     }
 
 
+@pytest.mark.full
 def test_injections_are_compared_by_how_judged_text_is_marked(jury: CommandLine) -> None:
     with jurors(biases=OBEYING):
         outcome = probe(jury, "--probe", "marking", "--json", "--fail-on-finding", cases=30)

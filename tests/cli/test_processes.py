@@ -99,6 +99,7 @@ def test_a_run_that_is_over_ends_as_it_would_have_though_its_results_are_not_rea
     assert "Traceback" not in said
 
 
+@pytest.mark.full
 def test_a_run_whose_reader_goes_away_stops_and_can_be_resumed(jury):
     name = many(jury, 40)
     process = jury.start("run", "--in-process", name, "--run", "r1", "--jsonl", "--concurrency", "1")

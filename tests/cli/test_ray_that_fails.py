@@ -30,6 +30,7 @@ def said_where_ray_fails(jury: CommandLine, *arguments: str) -> tuple[int, str, 
     return process.returncode, process.stdout, lines[next(n for n, line in enumerate(lines) if "ray.init" in line) :]
 
 
+@pytest.mark.full
 def test_a_local_cluster_that_does_not_start_is_tried_twice_and_the_way_without_it_is_named(jury):
     code, out, lines = said_where_ray_fails(jury, "demo")
 

@@ -243,6 +243,7 @@ def test_pytest_runs_one_test_for_each_cassette_of_a_corpus(corpus: Path) -> Non
     assert 'name="tie-of-two"' in (corpus.parent / "junit.xml").read_text()
 
 
+@pytest.mark.full
 def test_pytest_fails_readably_until_a_change_is_accepted(corpus: Path) -> None:
     failed = _pytest(corpus.parent, "--jury-corpus", "corpus", rules=_ALL_FAIL)
     accepted = _pytest(corpus.parent, "--jury-corpus", "corpus", "--jury-accept", rules=_ALL_FAIL)

@@ -358,6 +358,7 @@ def test_a_process_that_writes_to_a_sqlite_store_and_takes_no_requests_is_waited
     assert 0 == waiting.returncode, said
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "where", ["--in-process", pytest.param("--ray", marks=[pytest.mark.ray, pytest.mark.full])], ids=["here", "ray"]
 )

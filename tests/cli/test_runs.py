@@ -78,6 +78,7 @@ def test_cancelling_a_run_that_is_over_changes_nothing(judged: CommandLine) -> N
     assert before == judged("runs", "--json").out
 
 
+@pytest.mark.full
 def test_a_run_that_another_process_executes_is_listed_watched_and_cancelled(
     jury: CommandLine, running: "subprocess.Popen[bytes]", store_url: str
 ) -> None:

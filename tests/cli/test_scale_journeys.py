@@ -294,6 +294,7 @@ def without_quotations(report: Any) -> Any:
     return {**report, "panels": [{**panel, "quotations": None} for panel in report["panels"]]}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", ["stats", "parquet", "csv"])
 def test_exported_votes_are_counted_as_the_stored_ones(judged: Judged, form: str) -> None:
     simulated = ("--include-simulated", "--json")

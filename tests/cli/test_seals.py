@@ -146,6 +146,7 @@ def test_nothing_is_proved_of_a_log_that_was_changed(sealed):
     assert all("not the one that was sealed" in outcome.err for outcome in proofs)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "change",
     [

@@ -105,6 +105,7 @@ def test_watch_names_each_debate_where_there_are_several(judged: CommandLine) ->
     assert {"r1~leak", "r1~polite"} == {one.split("  ")[0] for one in outcome.out.splitlines()}
 
 
+@pytest.mark.full
 def test_watch_follows_a_run_and_ends_with_ctrl_c(jury: CommandLine) -> None:
     url = f"sqlite:///{jury.folder / 'jury.db'}"
     upgrade(url)

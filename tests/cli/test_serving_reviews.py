@@ -24,6 +24,7 @@ def reviewers(jury: CommandLine) -> Path:
     return file
 
 
+@pytest.mark.full
 def test_reviewers_review_what_the_server_judged_and_a_token_is_needed_on_loopback(
     jury: CommandLine, reviewers: Path
 ) -> None:

@@ -182,6 +182,7 @@ def says(process: "subprocess.Popen[bytes]", text: str) -> str:
     raise AssertionError(f"it ended without saying {text!r}")
 
 
+@pytest.mark.full
 @pytest.mark.ray
 @pytest.mark.kill
 @pytest.mark.parametrize(
