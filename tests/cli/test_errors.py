@@ -60,3 +60,12 @@ def test_what_the_system_refuses_is_called_what_it_is(judged, error, says):
 
     assert (outcome.code, outcome.out) == (4, "")
     assert outcome.err == f"jury: {says}; mend that and call the same command again\n"
+
+
+def test_a_defect_is_neither_a_verdict_nor_a_users_error_and_shows_no_secret(judged):
+    told = ValueError("sk-proj-abcdefghij is odd")
+    with patch("jury_judge.records.open_store.open_store", side_effect=told):
+        outcome = judged("list", env={"OPENAI_API_KEY": "sk-proj-abcdefghij"})
+
+    refused(outcome, " is odd (a defect; JURY_TRACEBACK=1 shows where)", code=4)
+    assert "abcdefghij" not in outcome.err
