@@ -30,6 +30,7 @@ from breaks.patched import FOLDER, ROOT, Break, NotApplied, breaks, patched
 
 TABLE = FOLDER / "kills.csv"
 RECORDED = ROOT / ".breaks"
+PYTEST = str(Path(sys.executable).with_name("pytest"))
 SECONDS = 600.0
 """For the tests of one break."""
 
@@ -99,7 +100,7 @@ def failing(
         environ["PYTHONPATH"] = os.pathsep.join([names, str(FOLDER.parent)])
         plugins = ["-p", "no:cacheprovider", "-p", "breaks.plugin"]
         process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-q", "-n", "0", *plugins, *arguments],
+            [PYTEST, "-q", "-n", "0", *plugins, *arguments],
             cwd=ROOT,
             env=environ,
             stdin=subprocess.DEVNULL,
@@ -156,7 +157,7 @@ def record() -> None:
     RECORDED.mkdir()
     environ = os.environ | {"JURY_BREAK_RECORD": str(RECORDED), "PYTHONPATH": str(FOLDER.parent)}
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "breaks.plugin", "-m", "full or not full"],
+        [PYTEST, "-q", "-p", "breaks.plugin", "-m", "full or not full"],
         cwd=ROOT, env=environ, check=False,
     )  # fmt: skip
     data = CoverageData(basename=str(RECORDED / "lines"))

@@ -28,7 +28,17 @@ def place(judged: CommandLine, tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.command}-{row.code}-{row.when[:40]}")
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(
+            row,
+            id=f"{row.command}-{row.code}-{row.when[:40]}",
+            marks=pytest.mark.full if row.starts_a_process and row.command != "run" else (),
+        )
+        for row in ROWS
+    ],
+)
 def test_a_command_ends_with_the_code_of_the_table(place: CommandLine, row: Row) -> None:
     if "disk is full" in row.when and not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")

@@ -1,7 +1,8 @@
 """`jury export --html`: debates as files to be read."""
 
-import pytest
 import subprocess
+
+import pytest
 
 from support.command_line import CommandLine
 from support.unguarded import unguarded

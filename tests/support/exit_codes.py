@@ -29,6 +29,12 @@ class Row(NamedTuple):
     when: str
     call: Call
 
+    @property
+    def starts_a_process(self) -> bool:
+        """Whether it is called as a process of its own."""
+        makers = (_interrupted, _mcp_with_an_open_input, _to_a_full_disk, _unread)
+        return self.call.__qualname__.partition(".")[0] in {one.__name__ for one in makers}
+
 
 def _jury(line: str, *before: Call) -> Call:
     """A call of `jury`, after what must be so before."""
