@@ -119,6 +119,7 @@ hosted.judge(hosted.case({"id": "c", "question": "Open?", "response": "At nine."
 """
 
 
+@pytest.mark.full
 def test_a_process_that_waits_ends_when_it_is_interrupted(sqlite_url: str) -> None:
     lock = SqliteLock.acquire(Path(sqlite_url.removeprefix("sqlite:///")), run="other", wait=0)
     waiting = ends_with_the_test(
