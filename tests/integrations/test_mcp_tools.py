@@ -11,8 +11,7 @@ import pytest
 from mcp import Client, MCPError
 
 from jury_integrations import McpJudging, mcp_server
-from jury_judge import McpSettings, Records, SettingsRefused
-from jury_judge.stores.stores import open_or_create
+from jury_judge import McpSettings, Records, SettingsRefused, open_or_create
 from jury_store import EVERY_DEBATE, SqliteLock, read_lock_holder
 from support.gated_models import PANEL, gated_models
 from support.ladders import ladder_file

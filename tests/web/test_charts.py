@@ -3,11 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_analysis import Estimate, Interval, ReliabilityBin
-from jury_analysis.estimate import missing
-from jury_views import columns, growing_line, stacked_bar
-from jury_views.charts.shapes import WIDTH
-from jury_views.charts.statistic_charts import dot_plot, heat_map, reliability_chart
+from jury_analysis import Estimate, Interval, ReliabilityBin, missing
+from jury_views import WIDTH, columns, dot_plot, growing_line, heat_map, reliability_chart, stacked_bar
 
 
 def test_segments_are_proportional_to_the_counts():

@@ -4,11 +4,10 @@ import re
 
 import pytest
 
-from jury_analysis import CostFrontier, Estimate, FrontierPoint, Interval
-from jury_analysis.frontier import Measure
+from jury_analysis import CostFrontier, Estimate, FrontierPoint, Interval, Measure
 from jury_events import Verdict
-from jury_judge.statistics import run_reports
-from jury_views.charts.frontier_chart import FrontierChart, frontier_chart
+from jury_judge import computed_page
+from jury_views import FrontierChart, frontier_chart
 from support.debate_builder import DebateBuilder
 from support.pages import Site, stored
 
@@ -81,7 +80,7 @@ def test_the_page_draws_the_numbers_of_the_report() -> None:
             for number in range(12)
         )
     )
-    report = run_reports.computed_page(store, "a", simulated=False).worth
+    report = computed_page(store, "a", simulated=False).worth
     assert report is not None
     shown = [one for one in report.frontier.points if one.on_frontier]
     svg = Site(store).get("/runs/a/stats").tree.css_first("svg.frontier-chart")

@@ -19,9 +19,7 @@ from typing import Any
 
 import pytest
 
-from jury_judge import Jury, KeptSubmission, Service, Submission, kept_submissions
-from jury_judge.errors import OtherCase
-from jury_judge.running.cancelling import cancel_run
+from jury_judge import Jury, KeptSubmission, OtherCase, Service, Submission, cancel_run, kept_submissions
 from jury_judge.serving import submission_attempts
 from jury_providers import KeyMissing, Script
 from jury_store import StoreFailed, open_store
