@@ -23,9 +23,7 @@ from jury_integrations import SIMULATED, DebateUnfinished, HostedJury, JuryOutco
 from jury_integrations.hosted_jury import hosted_jury
 from jury_judge import CollaborativeJuryResult, PanelFileError
 from jury_store import SqliteLock, open_store
-from jury_views import collaborative_result, result_model
 from support.command_line import environment
-from support.evidence_debate import ITEMS, EvidenceDebate, a_cited_case
 from support.runtime_harness import Meter
 from support.started_processes import ends_with_the_test
 from support.waiting import eventually
@@ -209,17 +207,3 @@ def test_a_debate_without_a_judgment_is_no_outcome(hosted: HostedJury) -> None:
 
     with pytest.raises(DebateUnfinished, match="d1 is cancelled"):
         JuryOutcome.of(hosted.case(a_row()), result, {})
-
-
-def test_a_message_is_cited_for_quotations_that_stand_in_it_alone() -> None:
-    debate = EvidenceDebate()
-    result = result_model(collaborative_result(debate.events, debate.texts))
-
-    cited = JuryOutcome.of(a_cited_case(), result, {item: item - 1 for item in ITEMS}).cited_messages
-
-    assert {
-        0: ['gemini, for: "within 30 days"'],
-        2: ['claude, against: "refund"'],
-        3: ['gpt, for: "REFUNDED  48.00"'],
-        4: ['gpt, against: "without asking"'],
-    } == cited

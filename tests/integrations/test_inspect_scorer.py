@@ -2,9 +2,7 @@
 
 import math
 from itertools import count
-from types import SimpleNamespace
 from typing import Any
-from unittest.mock import AsyncMock
 
 import pytest
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ModelName, ModelOutput
@@ -63,17 +61,6 @@ async def test_a_sample_whose_debate_cannot_go_on_is_unscored_with_the_reason(
 
     assert math.isnan(found.as_float())
     assert "the quota is used up" in (found.explanation or "")
-
-
-async def test_a_verdict_is_a_letter_of_inspect_and_a_case_for_a_person_is_no_answer(
-    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for verdict, letter in (("safe_pass", "C"), ("needs_review", "N"), ("unsafe_fail", "I")):
-        judgment = SimpleNamespace(label=None)
-        outcome = SimpleNamespace(verdict=verdict, judgment=judgment, metadata={}, explanation="")
-        monkeypatch.setattr(HostedJury, "judged", AsyncMock(return_value=outcome))
-
-        assert letter == (await scored(sqlite_url, a_state(REFUSED), run="letters")).value
 
 
 _NUMBERS = count()
