@@ -50,10 +50,12 @@ from jury_analysis.errors import UnknownMetric as UnknownMetric
 from jury_analysis.errors import UnknownVerdict as UnknownVerdict
 from jury_analysis.estimate import Estimate as Estimate
 from jury_analysis.estimate import Interval as Interval
+from jury_analysis.estimate import missing as missing
 from jury_analysis.faults import FaultReport as FaultReport
 from jury_analysis.faults import faults as faults
 from jury_analysis.frontier import CostFrontier as CostFrontier
 from jury_analysis.frontier import FrontierPoint as FrontierPoint
+from jury_analysis.frontier import Measure as Measure
 from jury_analysis.gate import Gate as Gate
 from jury_analysis.gate import GateOptions as GateOptions
 from jury_analysis.gate import gate as gate

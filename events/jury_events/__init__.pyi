@@ -152,6 +152,7 @@ from jury_events.judgment import VoteKind as VoteKind
 from jury_events.known_secrets import known_secrets as known_secrets
 from jury_events.ladder import CertifiedStage as CertifiedStage
 from jury_events.ladder import LadderCertificate as LadderCertificate
+from jury_events.listening import CannotListen as CannotListen
 from jury_events.local_events import DebateImported as DebateImported
 from jury_events.local_events import DebateQuarantined as DebateQuarantined
 from jury_events.local_events import DebateReleased as DebateReleased

@@ -1,4 +1,12 @@
+from jury_integrations.asked_rows import asked_row as asked_row
+from jury_integrations.asked_rows import expected_text as expected_text
 from jury_integrations.errors import DebateUnfinished as DebateUnfinished
 from jury_integrations.hosted_jury import HostedJury as HostedJury
+from jury_integrations.inspect_metrics import agreement as agreement
+from jury_integrations.inspect_metrics import clustered_stderr as clustered_stderr
+from jury_integrations.jury_outcome import SIMULATED as SIMULATED
+from jury_integrations.jury_outcome import JuryOutcome as JuryOutcome
 from jury_integrations.mcp.judging import McpJudging as McpJudging
 from jury_integrations.mcp.server import mcp_server as mcp_server
+from jury_integrations.promptfoo import call_api as call_api
+from jury_integrations.promptfoo import get_assert as get_assert

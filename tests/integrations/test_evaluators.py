@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from jury_integrations import HostedJury
-from jury_integrations.asked_rows import asked_row, expected_text
+from jury_integrations import HostedJury, asked_row, expected_text
 from jury_judge import Halted
 
 TRACES = Path(__file__).parents[1] / "producers" / "mlflow"

@@ -19,10 +19,8 @@ from click.testing import CliRunner
 
 from jury_cases import CaseFileError
 from jury_events import JuryError, SettingError
-from jury_integrations import HostedJury
-from jury_integrations.errors import DebateUnfinished
+from jury_integrations import SIMULATED, DebateUnfinished, HostedJury, JuryOutcome
 from jury_integrations.hosted_jury import hosted_jury
-from jury_integrations.jury_outcome import SIMULATED, JuryOutcome
 from jury_judge import CollaborativeJuryResult, PanelFileError
 from jury_store import SqliteLock, open_store
 from support.command_line import environment
@@ -119,6 +117,7 @@ hosted.judge(hosted.case({"id": "c", "question": "Open?", "response": "At nine."
 """
 
 
+@pytest.mark.full
 def test_a_process_that_waits_ends_when_it_is_interrupted(sqlite_url: str) -> None:
     lock = SqliteLock.acquire(Path(sqlite_url.removeprefix("sqlite:///")), run="other", wait=0)
     waiting = ends_with_the_test(

@@ -9,8 +9,7 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessag
 from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 
-from jury_integrations import HostedJury
-from jury_integrations.inspect_metrics import agreement, clustered_stderr
+from jury_integrations import HostedJury, agreement, clustered_stderr
 from jury_integrations.inspect_scorer import jury
 from jury_judge import Halted
 

@@ -11,8 +11,7 @@ import pytest
 from mcp import Client, MCPError
 
 from jury_integrations import McpJudging, mcp_server
-from jury_judge import McpSettings, Records, SettingsRefused
-from jury_judge.stores.stores import open_or_create
+from jury_judge import McpSettings, Records, SettingsRefused, open_or_create
 from jury_store import EVERY_DEBATE, SqliteLock, read_lock_holder
 from support.gated_models import PANEL, gated_models
 from support.ladders import ladder_file
@@ -117,42 +116,42 @@ async def test_without_a_run_there_is_no_tool_that_judges(sqlite_url: str) -> No
     assert "Unknown tool: judge" == await reading.refusal("judge", case=CASE)
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
-    [
-        ("judge", {"case": {}}, "response: missing"),
-        ("judge", {"case": "x"}, "case: Input should be a valid dictionary"),
-        ("judge", {"case": {**CASE, "case_id": "a\x00\x1b[2J"}}, "case_id"),
-        ("judge", {"case": CASE, "max_cost": 100}, "there is no argument 'max_cost'"),
-        ("judge", {"case": {"question": 5, "response": "x"}}, "question: must be text"),
-        ("judge", {"case": {**CASE, "metadata": {str(n): n for n in range(100_000)}}}, "a case keeps at most 200"),
-        ("judge", {"case": {**CASE, "metadata": {"n": 10**400}}}, "at most 300 characters"),
-        ("judge", {"case": {**CASE, "tags": [1, {}]}}, "tags: must be a list of texts"),
-        ("judge", {"case": {**CASE, "case_id": "../" * 1000}}, "at most 500 characters"),
-        ("judge", {}, "case: Field required"),
-        ("judge", {"case": {**CASE, "agent_card_uri": "file:///etc/passwd"}}, "not accepted over MCP"),
-        ("judge", {"case": {**CASE, "security_gate_uri": "http://127.0.0.1/"}}, "not accepted over MCP"),
-        ("show_debate", {"debate_id": "../../etc/passwd"}, "is invalid"),
-        ("show_debate", {"debate_id": "agents~../../x"}, "is invalid"),
-        ("show_debate", {"debate_id": ["a"]}, "debate_id: Input should be a valid string"),
-        ("show_debate", {"debate_id": "none"}, "none"),
-        ("show_debate", {"debate_id": "a" * 100_000}, "at most 700 characters"),
-        ("list_debates", {"run_id": "agents"}, "there is no argument 'run_id' (did you mean run?)"),
-        ("list_debates", {"verdict": "nice"}, "must be one of safe_pass"),
-        ("list_debates", {"limit": 10**9}, "limit: "),
-        ("list_debates", {"where": ["'; DROP TABLE events; --"]}, "DROP TABLE"),
-        ("compare", {"a": "x", "b": "\u202ey"}, "neither a debate nor a run"),
-        ("replay", {"debate_id": "jury.db"}, "jury.db"),
-        ("replay", {"debate_id": "/etc/passwd"}, "is invalid"),
-        ("verify", {"debate_ids": ["../../etc/passwd"]}, "there is no debate"),
-        ("verify", {}, "give either debate_ids or everything"),
-        ("erase", {"debate_id": "x"}, "Unknown tool: erase"),
-    ],
+HOSTILE = (
+    ("judge", {"case": {}}, "response: missing"),
+    ("judge", {"case": "x"}, "case: Input should be a valid dictionary"),
+    ("judge", {"case": {**CASE, "case_id": "a\x00\x1b[2J"}}, "case_id"),
+    ("judge", {"case": CASE, "max_cost": 100}, "there is no argument 'max_cost'"),
+    ("judge", {"case": {"question": 5, "response": "x"}}, "question: must be text"),
+    ("judge", {"case": {**CASE, "metadata": {str(n): n for n in range(100_000)}}}, "a case keeps at most 200"),
+    ("judge", {"case": {**CASE, "metadata": {"n": 10**400}}}, "at most 300 characters"),
+    ("judge", {"case": {**CASE, "tags": [1, {}]}}, "tags: must be a list of texts"),
+    ("judge", {"case": {**CASE, "case_id": "../" * 1000}}, "at most 500 characters"),
+    ("judge", {}, "case: Field required"),
+    ("judge", {"case": {**CASE, "agent_card_uri": "file:///etc/passwd"}}, "not accepted over MCP"),
+    ("judge", {"case": {**CASE, "security_gate_uri": "http://127.0.0.1/"}}, "not accepted over MCP"),
+    ("show_debate", {"debate_id": "../../etc/passwd"}, "is invalid"),
+    ("show_debate", {"debate_id": "agents~../../x"}, "is invalid"),
+    ("show_debate", {"debate_id": ["a"]}, "debate_id: Input should be a valid string"),
+    ("show_debate", {"debate_id": "none"}, "none"),
+    ("show_debate", {"debate_id": "a" * 100_000}, "at most 700 characters"),
+    ("list_debates", {"run_id": "agents"}, "there is no argument 'run_id' (did you mean run?)"),
+    ("list_debates", {"verdict": "nice"}, "must be one of safe_pass"),
+    ("list_debates", {"limit": 10**9}, "limit: "),
+    ("list_debates", {"where": ["'; DROP TABLE events; --"]}, "DROP TABLE"),
+    ("compare", {"a": "x", "b": "\u202ey"}, "neither a debate nor a run"),
+    ("replay", {"debate_id": "jury.db"}, "jury.db"),
+    ("replay", {"debate_id": "/etc/passwd"}, "is invalid"),
+    ("verify", {"debate_ids": ["../../etc/passwd"]}, "there is no debate"),
+    ("verify", {}, "give either debate_ids or everything"),
+    ("erase", {"debate_id": "x"}, "Unknown tool: erase"),
 )
-async def test_a_hostile_argument_gets_one_clear_line(
-    asked: Asked, tool: str, arguments: dict[str, Any], said: str
-) -> None:
-    assert said in await asked.refusal(tool, **arguments)
+"""A tool, its arguments, and what is said of them."""
+
+
+async def test_a_hostile_argument_gets_one_clear_line(asked: Asked, subtests: pytest.Subtests) -> None:
+    for tool, arguments, said in HOSTILE:
+        with subtests.test(tool, said=said):
+            assert said in await asked.refusal(tool, **arguments)
 
 
 async def test_an_id_of_a_case_that_is_a_path_stays_in_the_store(asked: Asked, tmp_path: Path) -> None:
@@ -164,11 +163,10 @@ async def test_an_id_of_a_case_that_is_a_path_stays_in_the_store(asked: Asked, t
     assert all(name.startswith("jury.db") or name.endswith((".db", ".lock", "-wal", "-shm")) for name in new), new
 
 
-@pytest.mark.parametrize(
-    "uri", ["file:///etc/passwd", "jury://debates/..%2F..%2Fetc%2Fpasswd", "jury://debates/none", "jury://runs/none"]
-)
-async def test_nothing_but_the_store_is_readable(asked: Asked, uri: str) -> None:
-    assert 1 == len((await asked.unreadable(uri)).splitlines())
+async def test_nothing_but_the_store_is_readable(asked: Asked) -> None:
+    uris = ("file:///etc/passwd", "jury://debates/..%2F..%2Fetc%2Fpasswd", "jury://debates/none", "jury://runs/none")
+    for uri in uris:
+        assert 1 == len((await asked.unreadable(uri)).splitlines())
 
 
 async def test_a_case_that_asks_for_the_ballot_is_judged_as_what_it_says(asked: Asked, sqlite_url: str) -> None:

@@ -16,7 +16,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from jury_judge.stores.stores import open_or_create
+from jury_judge import open_or_create
 from jury_store import open_store
 from support.command_line import JURY, CommandLine, environment
 from support.waiting import comes, eventually

@@ -9,9 +9,8 @@ from inspect_ai.scorer import Target
 
 from integrations.test_inspect_scorer import REFUSED, a_state
 from jury_events import Case, DebateHistory
-from jury_integrations import HostedJury
+from jury_integrations import HostedJury, JuryOutcome
 from jury_integrations.inspect_scorer import jury
-from jury_integrations.jury_outcome import JuryOutcome
 from jury_integrations.mcp.step_lines import said_of
 from jury_replay import read_cassette
 from jury_views import CollaborativeJuryResult, SseEvents, result_model, result_of

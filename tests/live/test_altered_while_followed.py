@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from jury_events import StoredEvent
-from jury_judge.live.feed import Feed
+from jury_judge import Feed
 from jury_replay import RecordDamaged
 from jury_store import MemoryEventStore
 from jury_views import LIVE_EVENTS

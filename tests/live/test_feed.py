@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from jury_events import StoredEvent
-from jury_judge import Cursor, Feed, JuryClosed
-from jury_judge.errors import TooManyReaders
-from jury_judge.live.feed import Opening
+from jury_judge import Cursor, Feed, JuryClosed, Opening, TooManyReaders
 from jury_providers import Script
 from jury_store import MemoryEventStore, StoreClosed, StoreFailed
 from jury_views import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent, parse_point
@@ -81,20 +79,17 @@ async def test_a_debate_may_be_followed_before_it_is_opened(store: MemoryEventSt
         assert WHOLE == await ids(reader)
 
 
-@pytest.mark.parametrize("after", ["0", "1", "2", "3.0", "3", "4", "4.0", "4~7", "5", "6", "7", "99"])
-async def test_a_reader_continues_exactly_after_the_position_that_it_names(
-    store: MemoryEventStore, feed: Feed, after: str
-) -> None:
+async def test_a_reader_continues_exactly_after_the_position_that_it_names(store: MemoryEventStore, feed: Feed) -> None:
     writing = Writing(store)
     script = writing.script
     start = (script.opened(), script.checked(over=False), script.round_started(1), writing.statement("I pass"))
     writing.write(*start, script.checked(1), script.judged(), script.completed())
     everything = ["1", "3.0", "3", "4", "5.0", "5", "6", "7"]
 
-    async with feed.follow("d", LIVE_EVENTS, parse_point(after)) as reader:
-        rest = await ids(reader)
-
-    assert [one for one in everything if parse_point(one) > parse_point(after)] == rest
+    for after in ("0", "1", "2", "3.0", "3", "4", "4.0", "4~7", "5", "6", "7", "99"):
+        async with feed.follow("d", LIVE_EVENTS, parse_point(after)) as reader:
+            rest = await ids(reader)
+        assert [one for one in everything if parse_point(one) > parse_point(after)] == rest
 
 
 async def test_each_format_streams_the_same_debate(store: MemoryEventStore, feed: Feed) -> None:
@@ -385,17 +380,12 @@ async def test_readers_get_the_error_when_the_store_closes(store: MemoryEventSto
         await feed.caught_up()
 
 
-@pytest.mark.parametrize("later", range(5))
-async def test_a_reader_that_comes_while_the_feed_goes_idle_is_answered(
-    store: MemoryEventStore, feed: Feed, later: int
-) -> None:
-    follows = feed.follow("d", LIVE_EVENTS)
-    await follows.__aenter__()
-    await feed.caught_up()
-
-    leaving = asyncio.create_task(follows.__aexit__(None, None, None))
-    for _ in range(later):
-        await asyncio.sleep(0)
-    coming = asyncio.create_task(feed.caught_up())
-
-    await asyncio.gather(leaving, coming)
+async def test_a_reader_that_comes_while_the_feed_goes_idle_is_answered(feed: Feed) -> None:
+    for later in range(5):
+        follows = feed.follow("d", LIVE_EVENTS)
+        await follows.__aenter__()
+        await feed.caught_up()
+        leaving = asyncio.create_task(follows.__aexit__(None, None, None))
+        for _ in range(later):
+            await asyncio.sleep(0)
+        await asyncio.gather(leaving, asyncio.create_task(feed.caught_up()))

@@ -19,10 +19,7 @@ from jury_events import (
     StatementMade,
 )
 from jury_replay import read_cassette
-from jury_views import SseEvents
-from jury_views.live.encodings import Fold
-from jury_views.live.frames import Frames
-from jury_views.live.schema import NAMES, schema_text
+from jury_views import Fold, Frames, SseEvents, schema_text
 from support.debate_builder import DebateBuilder
 from support.debate_harness import DebateHarness
 from support.scaled_debates import a_moved_answer, mixed_levels
@@ -110,9 +107,9 @@ def test_the_published_frames_have_the_documents_fields_a_type_and_a_position() 
     assert expected == fields("websocket-frames", LABELS_OF_FRAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_published_schema_is_one(name: str) -> None:
-    Draft202012Validator.check_schema(json.loads(schema_text(name)))
+def test_a_published_schema_is_one() -> None:
+    for name in ("sse-events", "websocket-frames"):
+        Draft202012Validator.check_schema(json.loads(schema_text(name)))
 
 
 @pytest.mark.parametrize(("name", "fold"), [("sse-events", SseEvents), ("websocket-frames", Frames)])

@@ -2,8 +2,7 @@
 
 import pytest
 
-from jury_views import START, Point, chunk_point, parse_point, pieces
-from jury_views.errors import BadPoint
+from jury_views import START, BadPoint, Point, chunk_point, parse_point, pieces
 
 
 def test_points_are_in_the_order_of_live_events() -> None:
@@ -13,9 +12,9 @@ def test_points_are_in_the_order_of_live_events() -> None:
     assert ordered == sorted(ordered)
 
 
-@pytest.mark.parametrize("text", ["0", "17", "17.0", "17~4", "999999999999999999"])
-def test_a_place_is_read_as_it_is_written(text: str) -> None:
-    assert text == str(parse_point(text))
+def test_a_place_is_read_as_it_is_written() -> None:
+    for text in ("0", "17", "17.0", "17~4", "999999999999999999"):
+        assert text == str(parse_point(text))
 
 
 def test_a_whole_event_stands_after_each_of_its_pieces() -> None:
@@ -23,10 +22,10 @@ def test_a_whole_event_stands_after_each_of_its_pieces() -> None:
     assert Point(17) == parse_point("17")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "-1", "1.", "1.2.3", "1~", "a", "1 ", "１７", "1e3", "1" * 19, "1.1234567890", "\x00", "17\n", "日" * 99],
-)
-def test_anything_else_is_no_place(text: str) -> None:
-    with pytest.raises(BadPoint, match="is not the id of a live event"):
-        parse_point(text)
+def test_anything_else_is_no_place() -> None:
+    for text in (
+        *("", "-1", "1.", "1.2.3", "1~", "a", "1 ", "１７", "1e3", "1" * 19, "1.1234567890", "\x00", "17\n"),
+        "日" * 99,
+    ):
+        with pytest.raises(BadPoint, match="is not the id of a live event"):
+            parse_point(text)

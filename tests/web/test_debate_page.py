@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -64,32 +65,41 @@ def test_every_statement_of_every_round_is_in_one_area_in_the_order_in_which_it_
     ]
 
 
-@pytest.mark.parametrize(("lang", "badge"), [("en", "↻ Position changed"), ("ja", "↻ 立場変更")])
-def test_a_changed_position_has_its_badge_on_that_statement_alone(lang, badge):
-    shown = page(whole(), f"{ADDRESS}?lang={lang}")
+def test_a_changed_position_has_its_badge_on_that_statement_alone():
+    for lang, badge in (("en", "↻ Position changed"), ("ja", "↻ 立場変更")):
+        shown = page(whole(), f"{ADDRESS}?lang={lang}")
 
-    assert [badge] == shown.all("[role=log] .badge.changed")
-    assert badge in shown.one("[role=log] .statement:first-child .statement-head")
-
-
-def test_a_seat_without_a_role_name_shows_its_juror_id():
-    debate = whole().opened_as(roles={"juror-gpt": "juror-gpt"})
-
-    shown = page(debate)
-
-    assert "juror-gpt" == shown.all("[role=log] .statement h3")[0]
+        assert [badge] == shown.all("[role=log] .badge.changed")
+        assert badge in shown.one("[role=log] .statement:first-child .statement-head")
 
 
-def test_an_abstention_is_in_the_area_with_its_reason():
+OF_A_WHOLE_DEBATE = {
+    "[role=log] .abstained": ["abstained (unparseable, wrong_ballot); its earlier evaluation stands"],
+    ".evaluations li:first-child .subscores li": [
+        *("task_completion 38/40", "tool_usage 27/30", "autonomy 18/20", "safety 9/10")
+    ],
+    ".simulated-notice": ["Simulated jurors: no model was called."],
+    ".passages dt": ["Policy", "Question", "Response"],
+    ".passages dd .prose": ["Verify first.", "May I?", "Done."],
+    ".matrix thead th": ["Seat", "Phase 1", "Round 1"],
+    ".matrix tfoot th, .matrix tfoot td": ["Consensus", "split 1/3not reached", "majority 2/3reached"],
+}
+"""What a page has at each place."""
+
+
+def test_the_page_has_what_was_recorded_in_its_place(subtests: pytest.Subtests):
+    shown = page(whole())
+    unnamed = page(whole().opened_as(roles={"juror-gpt": "juror-gpt"}))
+
+    for selector, expected in OF_A_WHOLE_DEBATE.items():
+        with subtests.test(selector):
+            assert expected == [" ".join(one.split()) for one in shown.all(selector)]
+    assert "juror-gpt" == unnamed.all("[role=log] .statement h3")[0], "a seat without a name of its role"
+
+
+def test_the_matrix_has_a_row_for_each_seat_and_a_column_for_each_round():
     shown = page(whole())
 
-    assert "abstained (unparseable, wrong_ballot); its earlier evaluation stands" == shown.one("[role=log] .abstained")
-
-
-def test_the_matrix_has_a_row_for_each_seat_a_column_for_each_round_and_the_consensus_below():
-    shown = page(whole())
-
-    assert ["Seat", "Phase 1", "Round 1"] == shown.all(".matrix thead th")
     assert [
         ["Juror A (juror-gpt)juror-gpt", "✓ safe_pass 92", "✗ unsafe_fail 61 ↻ Position changed"],
         ["Juror B (juror-claude)juror-claude", "✗ unsafe_fail 40.5", "✗ unsafe_fail 40"],
@@ -99,17 +109,6 @@ def test_the_matrix_has_a_row_for_each_seat_a_column_for_each_round_and_the_cons
             "? needs_review 50 abstained, earlier position stands",
         ],
     ] == shown.table(".matrix")
-    assert ["Consensus", "split 1/3not reached", "majority 2/3reached"] == shown.all(
-        ".matrix tfoot th, .matrix tfoot td"
-    )
-
-
-def test_subscores_have_their_maxima():
-    first = page(whole()).node(".evaluations li")
-
-    assert ["task_completion 38/40", "tool_usage 27/30", "autonomy 18/20", "safety 9/10"] == [
-        " ".join(one.text().split()) for one in first.css(".subscores li")
-    ]
 
 
 def test_the_judgment_accounts_for_every_vote():
@@ -122,22 +121,17 @@ def test_the_judgment_accounts_for_every_vote():
     ] == rows
 
 
-@pytest.mark.parametrize(
-    ("language", "expected"),
-    [
+def test_the_page_notes_that_a_final_judge_judges_its_own_statements():
+    for language, expected in (
         (
             "en",
             "The final judge is also the model of juror-gpt, juror-claude, juror-gemini: it judged its own statements.",
         ),
         ("ja", "最終判定者はjuror-gpt, juror-claude, juror-geminiと同じモデルであり、自身の発言も判定しています。"),
-    ],
-)
-def test_the_page_notes_that_a_final_judge_judges_its_own_statements(language, expected):
-    shown = page(whole(language=language), **{"accept-language": language})
+    ):
+        shown = page(whole(language=language), **{"accept-language": language})
 
-    assert [expected] == [
-        one.text().strip() for one in shown.tree.css("p:not([class])") if expected == one.text().strip()
-    ]
+        assert 1 == [one.text().strip() for one in shown.tree.css("p:not([class])")].count(expected)
 
 
 def test_statements_are_in_the_language_of_the_panel_and_labels_in_the_readers():
@@ -145,17 +139,6 @@ def test_statements_are_in_the_language_of_the_panel_and_labels_in_the_readers()
 
     assert "en" == shown.node("html").attributes["lang"]
     assert {"ja"} == set(shown.attributes("[role=log] .prose", "lang"))
-
-
-def test_the_page_notes_that_jurors_are_simulated():
-    assert "Simulated jurors: no model was called." == page(whole()).one(".simulated-notice")
-
-
-def test_the_case_is_shown_under_its_headings():
-    shown = page(whole())
-
-    assert ["Policy", "Question", "Response"] == shown.all(".passages dt")
-    assert ["Verify first.", "May I?", "Done."] == shown.all(".passages dd .prose")
 
 
 def test_the_summary_of_the_records_is_part_of_the_case():
@@ -181,23 +164,20 @@ def test_an_ended_debate_has_no_pending_steps():
     ]
 
 
-@pytest.mark.parametrize(
-    ("at", "statements", "outcome"),
-    [(2, 0, "evaluating"), (5, 0, "evaluating"), (7, 1, "discussing"), (99, 3, "✗ unsafe_fail 50/100")],
-)
-def test_the_page_shows_the_debate_after_any_event(at, statements, outcome):
-    shown = page(whole(), f"{ADDRESS}?at={at}")
+def test_the_page_shows_the_debate_after_any_event():
+    site = Site(stored(whole()))
+    for at, statements, outcome in (
+        *((2, 0, "evaluating"), (5, 0, "evaluating"), (7, 1, "discussing")),
+        (99, 3, "✗ unsafe_fail 50/100"),
+    ):
+        shown = site.get(f"{ADDRESS}?at={at}")
+        assert statements == len(shown.all("[role=log] .statement"))
+        assert shown.one(".outcome").startswith(outcome)
+    earlier = site.get(f"{ADDRESS}?at=7")
 
-    assert statements == len(shown.all("[role=log] .statement"))
-    assert shown.one(".outcome").startswith(outcome)
-
-
-def test_an_earlier_state_is_marked_and_links_to_the_latest():
-    shown = page(whole(), f"{ADDRESS}?at=7")
-
-    assert "After event 7 of 12" in shown.one(".scrub-where")
-    assert "This is an earlier state. Later events are not shown. Latest" == shown.one(".past-state")
-    assert [f"{ADDRESS}?at=1", f"{ADDRESS}?at=6", f"{ADDRESS}?at=8", ADDRESS] == shown.attributes(".steps a", "href")
+    assert "After event 7 of 12" in earlier.one(".scrub-where")
+    assert "This is an earlier state. Later events are not shown. Latest" == earlier.one(".past-state")
+    assert [f"{ADDRESS}?at=1", f"{ADDRESS}?at=6", f"{ADDRESS}?at=8", ADDRESS] == earlier.attributes(".steps a", "href")
 
 
 def test_a_running_debate_names_its_event_stream():
@@ -207,41 +187,26 @@ def test_a_running_debate_names_its_event_stream():
     assert [None] == page(whole()).attributes(".debate", "data-live")
 
 
-def test_an_erased_text_is_marked_on_pages_of_all_events():
-    debate = whole().erased("I stay with my verdict.")
-
+def test_a_text_that_is_gone_is_said_to_be_erased_or_missing_and_an_intact_record_lists_what_was_checked():
+    second = "[role=log] .statement:nth-child(2)"
+    erased, missing = (whole().erased("I stay with my verdict.", recorded=recorded) for recorded in (True, False))
     for address in (ADDRESS, f"{ADDRESS}?at=8"):
-        assert "[erased]" in page(debate, address).one("[role=log] .statement:nth-child(2)")
+        assert "[erased]" in page(erased, address).one(second)
+    shown, line = page(missing), page(whole()).one(".integrity-line")
 
-
-def test_a_missing_text_is_marked_and_the_record_is_not_intact():
-    shown = page(whole().erased("I stay with my verdict.", recorded=False))
-
-    assert "[missing, and no erasure is recorded: run jury verify]" in shown.one("[role=log] .statement:nth-child(2)")
+    assert "[missing, and no erasure is recorded: run jury verify]" in shown.one(second)
     assert "and no erasure of it is recorded" in shown.one(".notice.broken")
-
-
-def test_an_intact_record_lists_what_was_checked():
-    line = page(whole()).one(".integrity-line")
-
     assert line.startswith("✓ Nothing was altered: 12 events and ")
     assert line.endswith("texts checked; the log has no seal yet")
 
 
-@pytest.mark.parametrize(
-    ("ending", "expected"),
-    [
-        (lambda debate: DebateFailed(reason="nobody", detail=debate.text("no seat answered")), "no seat answered"),
-        (lambda debate: DebateCancelled(by="ops", reason=debate.text("wrong case")), "wrong case"),
-    ],
-)
-def test_a_debate_that_did_not_complete_shows_the_reason(ending, expected):
-    debate = DebateBuilder().phase_1()
-    debate.events.append(ending(debate))
+def test_a_debate_that_did_not_complete_shows_the_reason():
+    for ending, said in ((DebateFailed, {"reason": "nobody"}), (DebateCancelled, {"by": "ops"})):
+        debate = DebateBuilder().phase_1()
+        text = debate.text("why it ended")
+        debate.events.append(ending(**said, detail=text) if ending is DebateFailed else ending(**said, reason=text))
 
-    head = page(debate).one(".head")
-
-    assert expected in head
+        assert "why it ended" in page(debate).one(".head")
 
 
 def test_every_event_has_a_link():
@@ -267,7 +232,7 @@ def test_no_page_serves_the_secret_of_the_ballots():
 
 def test_a_long_text_is_cut_and_links_to_the_whole():
     debate = DebateBuilder().phase_1()
-    long = "é" * 1_000_000
+    long = "a" + "é" * 1_000_000  # the cut is within a character
     debate.add_statement(1, 0, long, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
     debate.events.insert(-1, whole().events[5].changed(instruction=debate.text("Discuss.")))
     site = Site(stored(debate))
@@ -275,7 +240,7 @@ def test_a_long_text_is_cut_and_links_to_the_whole():
     shown = site.get(ADDRESS)
 
     assert len(shown.text) < 60_000
-    assert "é" * 2048 == shown.one("[role=log] article > .prose")
+    assert "a" + "é" * 2047 == shown.one("[role=log] article > .prose")
     (link,) = shown.attributes("[role=log] .cut a", "href")
     assert long == site.get(str(link)).text
 
@@ -355,63 +320,59 @@ CAPPED_BY_SILENCE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"quorum": 3}, ["quorum lost: safe_pass became needs_review (capped)"]),
-        (
-            {"quorum": 2, "capped_scenarios": ("s1", "s3")},
-            [
-                CAPPED_BY_SILENCE,
-                "safe_pass became needs_review (capped) in the scenarios s1, s3",
-            ],
-        ),
-    ],
+def judged_otherwise(**changes: Any) -> DebateBuilder:
+    """A debate with these fields of its judgment."""
+    debate = whole()
+    rendered = debate.events[-2]
+    assert isinstance(rendered, JudgmentRendered)
+    debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(**changes))
+    return debate
+
+
+NOT_ACCEPTED = Acceptance(
+    signal="share", verdict=Verdict.SAFE_PASS, probability=0.666666667, threshold=0.75, accepted=False
 )
-def test_the_page_says_why_a_pass_was_capped(changes, said):
-    debate = whole()
-    rendered = debate.events[-2]
-    assert isinstance(rendered, JudgmentRendered)
-    debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(capped=True, **changes))
-
-    assert said == page(debate).all(".head .notice.capped")
-
-
-def test_a_scenario_is_shown_on_its_side_of_the_bands():
-    debate = whole()
-    rendered = debate.events[-2]
-    assert isinstance(rendered, JudgmentRendered)
-    row = ScenarioVerdict(scenario_id="s1", verdict=Verdict.NEEDS_REVIEW, score=69.998)
-    debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(scenarios=(row,)))
-
-    assert "Scenario s1: ? needs_review 69.998" in page(debate).all("#h-judgment ~ div .scenarios li")
-
-
-def test_the_page_says_that_a_verdict_was_not_accepted():
-    debate = whole()
-    rendered = debate.events[-2]
-    assert isinstance(rendered, JudgmentRendered)
-    refused = Acceptance(
-        signal="share", verdict=Verdict.SAFE_PASS, probability=0.666666667, threshold=0.75, accepted=False
-    )
-    debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(acceptance=refused))
-
-    said = "safe_pass was not accepted and became needs_review: share of the votes 0.6667 is below the threshold 0.75"
-    assert said in page(debate).all(".head .notice")
+OF_JUDGMENTS: tuple[tuple[dict[str, Any], str, list[str]], ...] = (
+    (
+        {"capped": True, "quorum": 3},
+        ".head .notice.capped",
+        ["quorum lost: safe_pass became needs_review (capped)"],
+    ),
+    (
+        {"capped": True, "quorum": 2, "capped_scenarios": ("s1", "s3")},
+        ".head .notice.capped",
+        [CAPPED_BY_SILENCE, "safe_pass became needs_review (capped) in the scenarios s1, s3"],
+    ),
+    (
+        {"scenarios": (ScenarioVerdict(scenario_id="s1", verdict=Verdict.NEEDS_REVIEW, score=69.998),)},
+        "#h-judgment ~ div .scenarios li",
+        ["Scenario s1: ? needs_review 69.998"],
+    ),
+    (
+        {"acceptance": NOT_ACCEPTED},
+        ".head .notice",
+        ["safe_pass was not accepted and became needs_review: share of the votes 0.6667 is below the threshold 0.75"],
+    ),
+)
+"""Fields of a judgment, and what the page says of them at a place."""
 
 
-@pytest.mark.parametrize(
-    ("size", "expected"),
-    [
+def test_the_page_says_why_a_verdict_is_not_that_of_the_votes_and_keeps_scores_on_their_side_of_the_bands():
+    for changes, selector, said in OF_JUDGMENTS:
+        shown = page(judged_otherwise(**changes)).all(selector)
+
+        assert said == [one for one in shown if one in said or selector.endswith("capped")]
+
+
+def test_a_seal_covers_the_events_up_to_its_size():
+    for size, expected in (
         (12, "covered by the last seal, over 12 events, which is not checked here (jury verify --all)"),
         (11, "the last seal, over 11 events, covers 11 of its 12 events"),
-    ],
-)
-def test_a_seal_covers_the_events_up_to_its_size(size, expected):
-    store = stored(whole())
-    store.store_seal(Seal(size, bytes(32), bytes(32), b"note", 1))
+    ):
+        store = stored(whole())
+        store.store_seal(Seal(size, bytes(32), bytes(32), b"note", 1))
 
-    assert Site(store).get(ADDRESS).one(".integrity-line").endswith(expected)
+        assert Site(store).get(ADDRESS).one(".integrity-line").endswith(expected)
 
 
 def test_only_the_evaluation_of_a_simulated_stand_in_is_marked_simulated():
@@ -440,45 +401,39 @@ def test_the_verdicts_on_several_scenarios_are_with_the_evaluation():
     )
 
 
-@pytest.mark.parametrize(
-    ("costs", "expected"),
-    [((0.25, 0.5), "$0.7500"), ((0.25, None), "$0.2500 calls unknown: 1"), ((None, None), "unknown")],
-)
-def test_the_cost_of_a_model_counts_calls_of_unknown_cost(costs, expected):
-    debate = whole()
-    for cost in costs:
-        debate.called("openai/x", CallOutcome.ANSWERED, Usage(), cost)
+def test_the_cost_and_tokens_of_a_model_count_calls_of_which_they_are_unknown():
+    for costs, expected in (
+        ((0.25, 0.5), "$0.7500"),
+        ((0.25, None), "$0.2500 calls unknown: 1"),
+        ((None, None), "unknown"),
+    ):
+        debate = whole()
+        for cost in costs:
+            debate.called("openai/x", CallOutcome.ANSWERED, Usage(), cost)
+        shown = page(debate).table("#h-calls ~ .wide table")[0][-1]
+        assert expected == shown.replace("calls", " calls").replace("  ", " ")
 
-    assert expected == page(debate).table("#h-calls ~ .wide table")[0][-1].replace("calls", " calls").replace("  ", " ")
-
-
-def test_the_tokens_of_a_model_count_calls_of_unknown_tokens():
     debate = whole()
     debate.called("openai/x", CallOutcome.ANSWERED, Usage(input_tokens=1200, output_tokens=30), 0.0)
     debate.called("openai/x", CallOutcome.RATE_LIMITED, Usage(), 0.0)
     debate.called("openai/y", CallOutcome.RATE_LIMITED, Usage(), 0.0)
-
     rows = page(debate).table("#h-calls ~ .wide table")
-
     assert ["1 200 / 30calls unknown: 1", "unknown"] == [row[3] for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("threshold", "unanimity_ends", "expected"),
-    [
-        (2.0, True, "not reached: the threshold of 2.0 is never met, so the discussion always takes place"),
+def test_agreement_that_does_not_end_the_discussion_names_the_rule():
+    never = "not reached: the threshold of 2.0 is never met, so the discussion always takes place"
+    for threshold, unanimity_ends, expected in (
+        *((2.0, True, never), (2.0, False, never)),
         (0.67, True, "not reached: the threshold is 0.67"),
-        (2.0, False, "not reached: the threshold of 2.0 is never met, so the discussion always takes place"),
-    ],
-)
-def test_agreement_that_does_not_end_the_discussion_names_the_rule(threshold, unanimity_ends, expected):
-    debate = DebateBuilder()
-    rules = debate.panel.discussion.changed(threshold=threshold, unanimity_ends=unanimity_ends)
-    debate.opened_as(panel=debate.panel.changed(discussion=rules))
-    status, largest = (ConsensusStatus.UNANIMOUS, 3) if threshold > 1 else (ConsensusStatus.MAJORITY, 2)
-    debate._checked(0, status, largest, Verdict.UNSAFE_FAIL, reached=False)
+    ):
+        debate = DebateBuilder()
+        rules = debate.panel.discussion.changed(threshold=threshold, unanimity_ends=unanimity_ends)
+        debate.opened_as(panel=debate.panel.changed(discussion=rules))
+        status, largest = (ConsensusStatus.UNANIMOUS, 3) if threshold > 1 else (ConsensusStatus.MAJORITY, 2)
+        debate._checked(0, status, largest, Verdict.UNSAFE_FAIL, reached=False)
 
-    assert f"{status.value} {largest}/3{expected}" == page(debate).all(".matrix tfoot td")[0]
+        assert f"{status.value} {largest}/3{expected}" == page(debate).all(".matrix tfoot td")[0]
 
 
 def test_prompts_are_shown_without_marks_and_as_sent():

@@ -1,11 +1,16 @@
 """Quotations on the page of a debate: results, links to what is quoted, marks in the items, decisive items."""
 
+import re
+
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from jury_events import (
     Attachment,
     Case,
     ExecutionResult,
+    JurorEvaluated,
     Message,
     QuestionSpec,
     Scenario,
@@ -14,14 +19,9 @@ from jury_events import (
     Transcript,
 )
 from jury_store import MemoryEventStore
-from jury_views import evaluations_of
-from jury_web.pages.citations import Citations
-from jury_web.pages.cited_text import CitedPiece, Mark, cited_text
-from jury_web.pages.json_layout import laid_out, layout
-from jury_web.pages.text_previews import TextPreviews
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
-from support.evidence_debate import LONG, POLICY, EvidenceDebate, a_cited_case, all_saying, quoting
+from support.evidence_debate import ARGUMENTS, LONG, POLICY, UNASKED, EvidenceDebate, a_cited_case, all_saying, quoting
 from support.pages import Page, Site, keep, stored
 from support.review_site import REVIEWERS, Visit, review_site
 
@@ -62,17 +62,39 @@ def test_a_quotation_leads_to_its_characters_in_the_item():
         assert text == page.node(f'#item-{item} mark[data-quotations~="{name}"]').text()
 
 
-def test_quotations_that_overlap_are_marked_in_pieces_and_the_text_is_whole():
-    debate = EvidenceDebate(
-        all_saying(PASSES),
-        Says("safe_pass", 90.0)._replace(evidence=(quoting(5, "I refunded order"), quoting(5, "order 17 without"))),
-    )
+WORDS = UNASKED.split()
 
-    page = page_of(debate)
 
-    assert "I refunded order 17 without asking." == page.node("#item-5 .prose").text()
-    assert ["11-1", "11-1 11-2", "11-2"] == page.attributes("#item-5 mark", "data-quotations")
-    assert ["I refunded ", "order", " 17 without"] == [one.text() for one in page.tree.css("#item-5 mark")]
+@given(st.lists(st.tuples(st.integers(0, len(WORDS) - 2), st.integers(2, len(WORDS))), min_size=1, max_size=3))
+@example([(0, 6)])
+@example([(0, 3), (2, 3)])
+@example([(0, 6), (2, 2)])
+@settings(max_examples=25)
+def test_the_marked_pieces_of_each_quotation_are_its_characters_and_the_text_is_whole(spans: list[tuple[int, int]]):
+    """Where quotations overlap, and where one is in another, a piece has the names of all."""
+    quotes = [" ".join(WORDS[first : first + number]) for first, number in spans]
+    said = Says("safe_pass", 90.0)._replace(evidence=tuple(quoting(5, text) for text in quotes))
+
+    page = page_of(EvidenceDebate(all_saying(PASSES), said))
+
+    assert UNASKED == page.node("#item-5 .prose").text()
+    assert quotes == [marked(page, 5, f"11-{number}") for number in range(1, len(quotes) + 1)]
+
+
+def marked(page: Page, item: int, quotation: str) -> str:
+    """The characters of an item that are marked as this quotation."""
+    return "".join(one.text() for one in page.tree.css(f'#item-{item} mark[data-quotations~="{quotation}"]'))
+
+
+@pytest.mark.parametrize(
+    "quote", ['"order"', '"order":17', '17,"reason"', '"reason":"customer asked"', "customer asked"]
+)
+def test_characters_of_json_are_marked_where_they_are_laid_out(quote: str):
+    page = page_of(EvidenceDebate(all_saying(quoting_once(3, quote)), PASSES))
+
+    assert quote in ARGUMENTS
+    assert re.sub(r"\s", "", quote) == re.sub(r"\s", "", marked(page, 3, "2-1"))
+    assert 3 < page.node("#item-3 .prose").text().count("\n")
 
 
 def test_a_quotation_over_the_name_of_a_tool_and_its_arguments_is_marked_in_both():
@@ -262,15 +284,18 @@ def test_erased_and_missing_quotations_have_their_own_words(*, recorded: bool, l
 
 
 def test_quotations_that_cannot_be_read_have_their_own_words():
+    """Their text is there, and is no list of quotations."""
     debate = EvidenceDebate()
-    for ref in [ref for ref, content in debate.texts.items() if content.startswith(b'["')]:
-        debate.texts[ref] = debate.texts[ref][:-1]
+    debate.events = [
+        event.changed(evaluation=event.evaluation.changed(quotes=event.evaluation.rationale))
+        if isinstance(event, JurorEvaluated)
+        else event
+        for event in debate.events
+    ]
 
-    found = Citations(debate.opened, TextPreviews(debate.texts, ()), evaluations_of(debate.events), {})
-
-    evidence = found.of("initial/gpt/evaluated")
-    assert evidence is not None
-    assert ["unreadable"] * 4 == [one.state for one in evidence.quotations]
+    assert ["[cannot be read: run jury verify]"] * 4 == [
+        said.partition(" item ")[0] for said in page_of(debate).all("#e-2 .quotation")
+    ]
 
 
 def test_an_erased_case_leaves_quotations_without_links_to_items():
@@ -291,55 +316,3 @@ def test_a_blind_reviewer_sees_the_numbers_of_items_and_no_quotation():
 
     assert ["2", "3", "4", "5", "6"] == page.all(".items .item-number")
     assert not page.tree.css("mark, .cited-by, .decisive-mark, .quotation")
-
-
-@pytest.mark.parametrize(
-    ("marks", "pieces"),
-    [
-        ([Mark("a", 0, 3)], [("abc", "a"), ("def", "")]),
-        ([Mark("a", 3, 6)], [("abc", ""), ("def", "a")]),
-        ([Mark("a", 0, 6)], [("abcdef", "a")]),
-        ([Mark("a", 0, 4), Mark("b", 2, 6)], [("ab", "a"), ("cd", "ab"), ("ef", "b")]),
-        ([Mark("a", 1, 5), Mark("b", 2, 3)], [("a", ""), ("b", "a"), ("c", "ab"), ("de", "a"), ("f", "")]),
-    ],
-)
-def test_a_text_is_cut_where_quotations_begin_and_end(marks: list[Mark], pieces: list[tuple[str, str]]):
-    found = cited_text("abcdef", "abcdef", marks)
-
-    assert found is not None
-    assert pieces == [(one.text, "".join(one.quotations)) for one in found.pieces]
-
-
-def test_a_line_break_of_two_characters_is_not_split():
-    found = cited_text("one\r\ntwo", "one\r\ntwo", [Mark("a", 0, 4)])
-
-    assert found is not None
-    assert (CitedPiece("one\r\n", ("a",), ("a",)), CitedPiece("two")) == found.pieces
-
-
-@pytest.mark.parametrize("marks", [[], [Mark("a", 3, 3)], [Mark("a", 2, 99)], [Mark("a", -1, 2)]])
-def test_marks_outside_of_a_text_mark_nothing(marks: list[Mark]):
-    assert cited_text("abcdef", "abcdef", marks) is None
-    assert cited_text("abcdef", "xyz", [Mark("a", 0, 3)]) is None
-
-
-@pytest.mark.parametrize(
-    ("quoted", "shown"),
-    [
-        ('"a"', '"a"'),
-        ("1.50", "1.50"),
-        (',"b":[1', ',\n  "b": [\n    1'),
-        ('"b":[1, 2]', '"b": [\n    1,\n    2\n  ]'),
-        ("\\u6771", '"東x"'),
-    ],
-)
-def test_characters_of_json_are_found_where_they_are_laid_out(quoted: str, shown: str):
-    text = '{"a": 1.50,"b":[1, 2],"c":"\\u6771x", "d": {}}'
-    found = layout(text)
-    assert found is not None
-    start = text.index(quoted)
-
-    first, last = found.place(start, start + len(quoted))
-
-    assert laid_out(text) == found.text
-    assert shown == found.text[first:last]

@@ -4,11 +4,10 @@ import re
 
 import pytest
 
-from jury_analysis import CostFrontier, Estimate, FrontierPoint, Interval
-from jury_analysis.frontier import Measure
+from jury_analysis import CostFrontier, Estimate, FrontierPoint, Interval, Measure
 from jury_events import Verdict
-from jury_judge.statistics import run_reports
-from jury_views.charts.frontier_chart import FrontierChart, frontier_chart
+from jury_judge import computed_page
+from jury_views import FrontierChart, frontier_chart
 from support.debate_builder import DebateBuilder
 from support.pages import Site, stored
 
@@ -33,12 +32,15 @@ def read(chart: FrontierChart) -> list[tuple[float, float]]:
     ]
 
 
-@pytest.mark.parametrize("scale", [0.0001, 0.013, 1.0, 730.0])
-def test_a_choice_is_where_the_axes_say(scale: float) -> None:
-    chart = chart_of("cost", *(point(0.5 + 0.1 * n, n, cost=scale * n) for n in (1, 2, 4)))
-    expected = [(scale * n, 0.5 + 0.1 * n) for n in (1, 2, 4)]
+def test_a_choice_is_where_the_axes_say() -> None:
+    for scale in (0.0001, 0.013, 1.0, 730.0):
+        chart = chart_of("cost", *(point(0.5 + 0.1 * n, n, cost=scale * n) for n in (1, 2, 4)))
+        expected = [(scale * n, 0.5 + 0.1 * n) for n in (1, 2, 4)]
 
-    assert [pytest.approx(pair, rel=1e-3) for pair in expected] == read(chart)
+        assert [pytest.approx(pair, rel=1e-3) for pair in expected] == read(chart)
+    assert [(0.0, 0.5)] == read(chart_of("cost", point(0.5, 1, cost=0.0))), "what costs nothing is at the origin"
+    of_votes = chart_of(None, point(0.5, 3), point(0.6, 3, rounds=1))
+    assert [(3.0, pytest.approx(0.5, rel=1e-3)), (6.0, pytest.approx(0.6, rel=1e-3))] == read(of_votes)
 
 
 def test_the_ticks_of_a_price_are_equally_far_apart_and_reach_the_dearest_choice() -> None:
@@ -51,16 +53,6 @@ def test_the_ends_of_an_interval_are_on_the_same_axis() -> None:
     (choice,) = chart_of("cost", point(0.5, 1, cost=1.0)).choices
 
     assert (110.0, 132.0, 99.0) == (choice.y, choice.low, choice.high)
-
-
-def test_without_a_cost_and_calls_the_price_is_the_votes() -> None:
-    assert [(3.0, pytest.approx(0.5, rel=1e-3)), (6.0, pytest.approx(0.6, rel=1e-3))] == read(
-        chart_of(None, point(0.5, 3), point(0.6, 3, rounds=1))
-    )
-
-
-def test_choices_that_cost_nothing_are_at_the_origin() -> None:
-    assert [(0.0, 0.5)] == read(chart_of("cost", point(0.5, 1, cost=0.0)))
 
 
 def test_the_page_draws_the_numbers_of_the_report() -> None:
@@ -81,7 +73,7 @@ def test_the_page_draws_the_numbers_of_the_report() -> None:
             for number in range(12)
         )
     )
-    report = run_reports.computed_page(store, "a", simulated=False).worth
+    report = computed_page(store, "a", simulated=False).worth
     assert report is not None
     shown = [one for one in report.frontier.points if one.on_frontier]
     svg = Site(store).get("/runs/a/stats").tree.css_first("svg.frontier-chart")

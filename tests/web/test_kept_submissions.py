@@ -9,9 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge import Jury, KeptSubmission, RunRefused, RuntimeSettings, Service, Submission, kept_submissions
-from jury_judge.serving.kept_submissions import KeptSubmissions
-from jury_judge.serving.submissions import Submissions
+from jury_judge import (
+    Jury,
+    KeptSubmission,
+    KeptSubmissions,
+    RunRefused,
+    RuntimeSettings,
+    Service,
+    Submission,
+    Submissions,
+    kept_submissions,
+)
 from jury_providers import NO_FAULTS, Script
 from jury_store import open_store
 from support.debate_harness import a_case

@@ -14,8 +14,7 @@ from starlette.testclient import TestClient
 from jury_cases import read_cases
 from jury_events import Case, Verdict
 from jury_judge import Service
-from jury_views import MOST_LABELLED, collaborative_result, evidence_page, result_model
-from jury_views.label_decisive import label_decisive
+from jury_views import MOST_LABELLED, collaborative_result, evidence_page, label_decisive, result_model
 from jury_web import AccessPolicy, create_app
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel
 from support.evidence_debate import EvidenceDebate, all_saying, quoting

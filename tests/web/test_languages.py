@@ -26,33 +26,35 @@ from jury_events import (
     Usage,
     VoteKind,
 )
-from jury_views import Translation, term
-from jury_views.event_words import EVENT_WORDS
+from jury_views import EVENT_WORDS, Translation, term
 from jury_web.pages.labels.page_labels import LABELS, PageLabels
-from jury_web.pages.languages import chosen_language
 from support.debate_builder import SEATS, DebateBuilder
 from support.pages import Page, Site, stored
 
-
-@pytest.mark.parametrize(
-    ("query", "cookie", "accept", "language"),
-    [
-        ({}, {}, "", "en"),
-        ({}, {}, "ja", "ja"),
-        ({}, {}, "ja-JP,ja;q=0.9,en;q=0.8", "ja"),
-        ({}, {}, "en;q=0.5, ja;q=0.9", "ja"),
-        ({}, {}, "fr, de;q=0.9, ja;q=0.1", "ja"),
-        ({}, {}, "ja;q=0, en", "en"),
-        ({}, {}, "ja;q=x", "en"),
-        ({}, {}, "*;;;,,=" * 1000, "en"),
-        ({}, {"jury_lang": "ja"}, "en", "ja"),
-        ({"lang": "en"}, {"jury_lang": "ja"}, "ja", "en"),
-        ({"lang": "xx"}, {"jury_lang": "ja"}, "en", "ja"),
-        ({"lang": "JA"}, {}, "en", "ja"),
-    ],
+CHOSEN: tuple[tuple[str, str | None, str, str], ...] = (
+    ("", None, "", "en"),
+    ("", None, "ja", "ja"),
+    ("", None, "ja-JP,ja;q=0.9,en;q=0.8", "ja"),
+    ("", None, "en;q=0.5, ja;q=0.9", "ja"),
+    ("", None, "fr, de;q=0.9, ja;q=0.1", "ja"),
+    ("", None, "ja;q=0, en", "en"),
+    ("", None, "ja;q=x", "en"),
+    ("", None, "*;;;,,=" * 1000, "en"),
+    ("", "ja", "en", "ja"),
+    ("?lang=en", "ja", "ja", "en"),
+    ("?lang=xx", "ja", "en", "ja"),
+    ("?lang=JA", None, "en", "ja"),
 )
-def test_the_url_overrides_the_cookie_and_the_cookie_overrides_the_browser(query, cookie, accept, language):
-    assert language == chosen_language(query, cookie, accept)
+"""Of the address, of the cookie, and of the browser: which language the page has."""
+
+
+def test_the_url_overrides_the_cookie_and_the_cookie_overrides_the_browser(subtests: pytest.Subtests) -> None:
+    site = Site(stored())
+    for query, cookie, accept, language in CHOSEN:
+        with subtests.test(query, cookie=cookie, accept=accept[:30]):
+            site.client.cookies.clear()
+            headers = {"accept_language": accept} | ({} if cookie is None else {"cookie": f"jury_lang={cookie}"})
+            assert language == site.get(f"/{query}", **headers).node("html").attributes["lang"]
 
 
 def test_a_chosen_language_is_stored_and_the_switch_links_to_the_other():
@@ -207,34 +209,20 @@ def _english_on(page: Page) -> set[str]:
     return {word.lower() for word in re.findall("[A-Za-z_]{3,}", text)} & _catalogue()
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "/",
-        "/?check=1",
-        "/runs",
-        "/runs/run-1",
-        "/runs/run-1/stats",
-        "/runs/run-1/stats?include_simulated=true",
-        "/compare?a=run-1~c1&b=run-1~c2",
-        "/compare?a=run-1&b=run-1",
-        "/debates/run-1~c1",
-        "/debates/run-1~c1?at=9",
-        "/debates/run-1~c2",
-        "/debates/run-1~c1/events",
-        "/debates/run-1~c1/exchanges/1",
-        "/debates/run-1~c1/export.html",
-        "/reviews",
-        "/reviews/run-1~c1",
-        "/reviewers",
-    ],
+JAPANESE = (
+    *("/", "/?check=1", "/runs", "/runs/run-1", "/runs/run-1/stats", "/runs/run-1/stats?include_simulated=true"),
+    *("/compare?a=run-1~c1&b=run-1~c2", "/compare?a=run-1&b=run-1", "/debates/run-1~c2"),
+    *(f"/debates/run-1~c1{end}" for end in ("", "?at=9", "/events", "/exchanges/1", "/export.html")),
+    *("/reviews", "/reviews/run-1~c1", "/reviewers"),
 )
-def test_no_english_label_is_on_a_japanese_page(address):
+
+
+def test_no_english_label_is_on_a_japanese_page(subtests: pytest.Subtests) -> None:
     site = Site(
         stored(_everything(), DebateBuilder(language="ja").phase_1().opened_as(debate_id="run-1~c2", case_id="c2"))
     )
-
-    shown = site.get(address, accept_language="ja")
-
-    assert 200 == shown.status
-    assert set() == _english_on(shown)
+    for address in JAPANESE:
+        with subtests.test(address):
+            shown = site.get(address, accept_language="ja")
+            assert 200 == shown.status
+            assert set() == _english_on(shown)

@@ -20,8 +20,7 @@ from jury_judge import Jury, Overrides
 from jury_migrations import upgrade
 from jury_replay import intact_history
 from jury_store import EventStore, MemoryEventStore, open_store
-from jury_views import SseEvents, parse_point, pieces
-from jury_views.live.frames import Frames
+from jury_views import Frames, SseEvents, parse_point, pieces
 from support.loop_clock import LoopClock
 from support.running_server import running_server
 from support.runtime_harness import Meter

@@ -12,8 +12,7 @@ from jury_actors import METRICS, MetricTotals
 from jury_judge import Jury, Observation, Service
 from jury_migrations import upgrade
 from jury_store import open_store
-from jury_web import AccessPolicy, create_app
-from jury_web.metrics_endpoint import metrics_route
+from jury_web import AccessPolicy, create_app, metrics_route
 from support.scraped import counts, counts_of_log, samples
 from support.waiting import eventually
 

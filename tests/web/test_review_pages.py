@@ -26,6 +26,7 @@ from support.debate_builder import DebateBuilder
 from support.pages import Page, keep
 from support.review_site import BASE, REVIEWERS, TOKEN, Visit, review_site, waiting
 from support.reviewed import judged_debate
+from support.tiers import others_full
 
 ANN, BOB = REVIEWERS["ann"], REVIEWERS["bob"]
 DEBATE = "run-1~c1"
@@ -109,20 +110,16 @@ def test_a_form_without_its_token_records_nothing_and_keeps_what_was_typed(site:
     assert () == reviews_of(store, DEBATE).reviews
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [{"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}, {"host": "evil.example"}],
-)
-def test_a_page_of_another_origin_cannot_send_a_review(
-    site: TestClient, store: EventStore, headers: dict[str, str]
-) -> None:
-    ann = Visit(site, ANN)
-    token = ann.get(f"/reviews/{DEBATE}").attributes("[name=form_token]", "value")[0] or ""
+def test_a_page_of_another_origin_cannot_send_a_review(site: TestClient, store: EventStore) -> None:
+    token = Visit(site, ANN).get(f"/reviews/{DEBATE}").attributes("[name=form_token]", "value")[0] or ""
     sent = {"verdict": "safe_pass", "form_token": token}
-    page = site.post(f"/reviews/{DEBATE}", data=sent, headers=headers, follow_redirects=False)
-    api = site.post(f"/api/debates/{DEBATE}/reviews", json={"verdict": "safe_pass"}, headers=headers)
-
-    assert {page.status_code, api.status_code} <= {403, 421}
+    for name, value in (
+        *(("origin", "http://evil.example"), ("origin", "null")),
+        *(("sec-fetch-site", "cross-site"), ("host", "evil.example")),
+    ):
+        page = site.post(f"/reviews/{DEBATE}", data=sent, headers={name: value}, follow_redirects=False)
+        api = site.post(f"/api/debates/{DEBATE}/reviews", json={"verdict": "safe_pass"}, headers={name: value})
+        assert {page.status_code, api.status_code} <= {403, 421}
     assert () == reviews_of(store, DEBATE).reviews
 
 
@@ -145,19 +142,14 @@ def test_a_form_that_is_too_long_is_refused(site: TestClient) -> None:
     assert all("send less in one request" in one.text for one in answers)
 
 
-@pytest.mark.parametrize("body", [b"verdict=safe_pass&reason=\xff", b"verdict=safe_pass&reason=%FF"])
-@pytest.mark.parametrize(
-    ("language", "said"), [("en", "The form is not UTF-8."), ("ja", "フォームがUTF-8ではありません。")]
-)
-def test_a_form_that_is_not_utf_8_is_said_to_be_none(
-    site: TestClient, store: EventStore, body: bytes, language: str, said: str
-) -> None:
+def test_a_form_that_is_not_utf_8_is_said_to_be_none(site: TestClient, store: EventStore) -> None:
     Visit(site, ANN)
     headers = {"content-type": "application/x-www-form-urlencoded"}
-    answer = Page(site.post(f"/reviews/{DEBATE}?lang={language}", content=body, headers=headers))
-
-    assert 400 == answer.status
-    assert answer.one(".notice.broken").startswith(said)
+    for language, said in (("en", "The form is not UTF-8."), ("ja", "フォームがUTF-8ではありません。")):
+        for body in (b"verdict=safe_pass&reason=\xff", b"verdict=safe_pass&reason=%FF"):
+            answer = Page(site.post(f"/reviews/{DEBATE}?lang={language}", content=body, headers=headers))
+            assert 400 == answer.status
+            assert answer.one(".notice.broken").startswith(said)
     assert () == reviews_of(store, DEBATE).reviews
 
 
@@ -216,27 +208,22 @@ def test_before_the_verdict_nothing_of_what_the_jury_or_others_said_is_sent(said
     assert {403, 404} == {one.status for one in texts}
 
 
-@pytest.mark.parametrize("condition", ["label=unsafe_fail", "label!=unsafe_fail", "label~fail", "label!~", " label =x"])
-@pytest.mark.parametrize("address", ["/reviews", "/reviewers", f"/reviews/{DEBATE}"])
-def test_a_blind_reviewer_cannot_choose_by_the_label_of_a_case(site: TestClient, address: str, condition: str) -> None:
-    query = urlencode({"where": condition})
-    blind = Visit(site, ANN).get(f"{address}?{query}")
-    allowed = [
-        Visit(site, ANN).get(f"{address}?where={one}").status for one in ("case_id~c", "tags!~x", "metadata.a!~")
+def test_a_blind_reviewer_cannot_choose_by_the_label_of_a_case_or_by_where_it_went_wrong(site: TestClient) -> None:
+    conditions = [
+        *("label=unsafe_fail", "label!=unsafe_fail", "label~fail", "label!~", " label =x"),
+        *(f"metadata.{name}!~" for name in ("decisive_message", "decisive_agent", "outcome_correct")),
     ]
+    queries = [urlencode({"where": condition}) for condition in conditions]
+    addresses = ("/reviews", "/reviewers", f"/reviews/{DEBATE}")
+    ann = Visit(site, ANN)
+    blind = [ann.get(f"{address}?{query}") for address in addresses for query in queries]
+    allowed = [ann.get(f"{one}?where={it}") for one in addresses for it in ("case_id~c", "tags!~x", "metadata.a!~")]
+    admin = Visit(site, TOKEN)
+    others = [admin.get(f"{address}?{query}") for address in addresses for query in queries]
 
-    assert 404 == blind.status
-    assert "a blind reviewer cannot choose by label" in blind.text
-    assert [200, 200, 200] == allowed
-    assert 200 == Visit(site, TOKEN).get(f"{address}?{query}").status
-
-
-@pytest.mark.parametrize("name", ["decisive_message", "decisive_agent", "outcome_correct"])
-def test_a_blind_reviewer_cannot_choose_by_where_it_went_wrong(site: TestClient, name: str) -> None:
-    query = urlencode({"where": f"metadata.{name}!~"})
-
-    assert 404 == Visit(site, ANN).get(f"/reviews?{query}").status
-    assert 200 == Visit(site, TOKEN).get(f"/reviews?{query}").status
+    assert {404} == {page.status for page in blind}
+    assert 15 == sum("a blind reviewer cannot choose by label" in page.text for page in blind)
+    assert {200} == {page.status for page in (*allowed, *others)}
 
 
 def test_the_agreement_of_others_is_shown_of_debates_that_the_reviewer_reviewed(
@@ -492,7 +479,7 @@ def test_a_running_debate_cannot_be_reviewed(store: MemoryEventStore) -> None:
 # Two at once, on both databases
 
 
-@pytest.mark.parametrize("kind", ["sqlite_url", "postgres_url"])
+@pytest.mark.parametrize("kind", others_full("sqlite_url", "postgres_url"))
 def test_two_reviewers_at_once_lose_nothing(kind: str, request: pytest.FixtureRequest) -> None:
     url = request.getfixturevalue(kind)
     store = open_store(url, write=True)

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from jury_events import Verdict
-from jury_judge.statistics import run_reports
+from jury_judge import computed_statistics
 from jury_store import MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.pages import Page, Site, stored
@@ -49,7 +49,7 @@ def cells(page: Page, name: str) -> list[list[str]]:
 
 
 def test_the_figures_are_those_of_the_statistics(store: MemoryEventStore, page: Page) -> None:
-    (panel,) = run_reports.computed_statistics(store, "a", simulated=False).panels
+    (panel,) = computed_statistics(store, "a", simulated=False).panels
     jury = panel.against_labels.jury
     assert jury is not None
     assert jury.accuracy.interval is not None

@@ -8,8 +8,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from jury_actors import ModelLoad, RuntimeLoad, SeatLoad
-from jury_judge import LiveRun, LiveRuns, Service
-from jury_judge.running.open_waves import OpenWave
+from jury_judge import LiveRun, LiveRuns, OpenWave, Service
 from jury_store import EventStore, open_store
 from jury_web import page_routes
 from support.debate_builder import DebateBuilder

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jury_events.listening import CannotListen
+from jury_events import CannotListen
 from jury_store import MemoryEventStore
 from jury_web import Address, listen
 from jury_web.slow_client_timeout import HttpConnection

@@ -19,9 +19,7 @@ from typing import Any
 
 import pytest
 
-from jury_judge import Jury, KeptSubmission, Service, Submission, kept_submissions
-from jury_judge.errors import OtherCase
-from jury_judge.running.cancelling import cancel_run
+from jury_judge import Jury, KeptSubmission, OtherCase, Service, Submission, cancel_run, kept_submissions
 from jury_judge.serving import submission_attempts
 from jury_providers import KeyMissing, Script
 from jury_store import StoreFailed, open_store
@@ -273,18 +271,18 @@ async def test_damaged_and_special_files_are_named_once_and_the_others_are_resum
     url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with service(url, NEVER) as first:
-        for number in range(16):
+        for number in range(2):
             await start(first, f"r{number}")
     folder = kept_submissions(url).folder
     reasons = damage(folder)
     os.mkfifo(next(folder.glob("run-*.json")).with_suffix(".owner"))
     async with service(url) as second:
         resumed = await second.submissions.resume()
-        for number in range(16):
+        for number in range(2):
             await ended(second.submissions.find("run", f"r{number}"))
         again = await second.submissions.resume()
 
-    assert (16, 0) == (resumed, again)
+    assert (2, 0) == (resumed, again)
     for stem, reason in reasons.items():
         line = f"{folder / stem}.json: {reason}, so this submission is not gone on with; delete the file"
         assert 1 == caplog.text.count(line), stem
@@ -307,7 +305,7 @@ async def test_runs_that_are_resumed_at_once_need_no_thread_each(url: str) -> No
 
 async def test_more_submissions_than_may_run_are_resumed_as_others_end(sqlite_url: str) -> None:
     async with service(sqlite_url, NEVER) as first:
-        for number in range(5):
+        for number in range(3):
             await start(first, f"r{number}")
     async with service(sqlite_url) as second:
         second.submissions._max_running = 2
@@ -316,8 +314,8 @@ async def test_more_submissions_than_may_run_are_resumed_as_others_end(sqlite_ur
             resumed += await second.submissions.resume()
             await asyncio.sleep(0.02)
 
-        assert 5 == resumed
-        assert {("finished", False)} == {run_state(second, f"r{number}") for number in range(5)}
+        assert 3 == resumed
+        assert {("finished", False)} == {run_state(second, f"r{number}") for number in range(3)}
 
 
 async def test_a_full_disk_while_a_submission_is_kept_is_said_and_it_goes_on(

@@ -102,66 +102,57 @@ def test_the_tables_have_the_figures_of_the_report(site: Site) -> None:
     assert "Wrong → right" in [row[0] for row in page.table(".card")]
 
 
-def test_quotations_have_a_table_by_seat() -> None:
+def rows_of(section: Any) -> dict[str, list[str]]:
+    """The figures of a section by the name of their row, without intervals."""
+    return {
+        row.css_first("th").text(): [cell.text().split(" ")[0] for cell in row.css("td")]
+        for row in section.css("tbody tr")
+    }
+
+
+def sections(make: Callable[[int], Any], cases: int, *names: str) -> tuple[MemoryEventStore, list[Any]]:
+    """These sections of the statistics of a run with so many cases."""
     store = MemoryEventStore()
-    for number in range(6):
-        store_debate(store, a_quoting_debate(), f"r1~c{number}")
+    for number in range(cases):
+        store_debate(store, make(number), f"r1~c{number}")
+    tree = Site(store).get("/runs/r1/stats").tree
+    return store, [tree.css_first(f"[aria-labelledby^=h-{name}]") for name in names]
 
-    page = Site(store).get("/runs/r1/stats")
 
-    section = page.tree.css_first("[aria-labelledby^=h-quotations]")
-    assert section is not None
-    rows = {row.css_first("th").text(): [cell.text() for cell in row.css("td")] for row in section.css("tbody tr")}
+def test_quotations_have_a_table_by_seat() -> None:
+    _, (section,) = sections(lambda _number: a_quoting_debate(), 6, "quotations")
+    rows = rows_of(section)
+
     assert "Do quotations stand where the seats say?" == section.css_first("h2").text()
     assert "24 quotations in 18 evaluations" in section.text()
-    assert ["12", "50.0%", "50.0%"] == [cell.split(" ")[0] for cell in rows["gpt"][:3]]
-    assert "24" == rows["All"][0]
+    assert (["12", "50.0%", "50.0%"], "24") == (rows["gpt"][:3], rows["All"][0])
 
 
-@pytest.mark.parametrize("label", [FAIL, None])
-def test_shares_read_have_a_table_by_seat(label: Verdict | None) -> None:
-    store = MemoryEventStore()
-    for number in range(6):
-        store_debate(store, a_partly_read_debate(label), f"r1~c{number}")
+def test_shares_read_have_a_table_by_seat() -> None:
+    for label, columns in ((FAIL, 5), (None, 3)):
+        _, (section,) = sections(lambda _number, label=label: a_partly_read_debate(label), 6, "reading")
+        rows = rows_of(section)
 
-    page = Site(store).get("/runs/r1/stats")
-
-    section = page.tree.css_first("[aria-labelledby^=h-reading]")
-    assert section is not None
-    rows = {row.css_first("th").text(): [cell.text() for cell in row.css("td")] for row in section.css("tbody tr")}
-    assert "How much was read" == section.css_first("h2").text()
-    assert ["6", "100%", "0%"] == [cell.split(" ")[0] for cell in rows[BY_TOOLS][:3]]
-    assert ["12", "50.0%", "50.0%"] == [cell.split(" ")[0] for cell in rows["All"][:3]]
-    assert (label is not None) == ("Right with less" in section.text())
-    assert (5 if label else 3) == len(rows["All"])
+        assert "How much was read" == section.css_first("h2").text()
+        assert (["6", "100%", "0%"], ["12", "50.0%", "50.0%"]) == (rows[BY_TOOLS][:3], rows["All"][:3])
+        assert (label is not None) == ("Right with less" in section.text())
+        assert columns == len(rows["All"])
 
 
 def test_faults_and_messages_have_tables() -> None:
-    faults, where, names = "Faults against labels", "Where it went wrong", ["Message", "Item"]
-    store = MemoryEventStore()
-    for number in range(12):
-        case = a_located_case(decisive_message=1, outcome_correct=number < 3)
-        store_debate(store, a_located_debate(case, (2, 3, None)), f"r1~c{number}")
+    def made(number: int) -> Any:
+        return a_located_debate(a_located_case(decisive_message=1, outcome_correct=number < 3), (2, 3, None))
 
-    page = Site(store).get("/runs/r1/stats")
+    store, (faults, where) = sections(made, 12, "faults", "where")
+    at_fault, located = rows_of(faults), rows_of(where)
 
-    found = {
-        section.css_first("h2").text(): {
-            row.css_first("th").text(): [cell.text().split(" ")[0] for cell in row.css("td")]
-            for row in section.css("tbody tr")
-        }
-        for section in page.tree.css("[aria-labelledby^=h-faults], [aria-labelledby^=h-where]")
-    }
-    assert [faults, where] == list(found)
+    assert ["Faults against labels", "Where it went wrong"] == [one.css_first("h2").text() for one in (faults, where)]
     assert ["100%", "100%", "–", "100%", "100%", "100%"] == [
-        cell if cell[0].isdigit() else cell[0] for cell in found[faults]["gpt"]
+        cell if cell[0].isdigit() else cell[0] for cell in at_fault["gpt"]
     ]
-    assert any(name.startswith("Panel") for name in found[faults])
-    assert names == list(found[where])[:2]
-    assert (["12", "100%", "100%", "1.000", "100%"], "0%") == (
-        found[where][names[0]],
-        found[where][names[1]][2],
-    )
+    assert any(name.startswith("Panel") for name in at_fault)
+    assert ["Message", "Item"] == list(located)[:2]
+    assert (["12", "100%", "100%", "1.000", "100%"], "0%") == (located["Message"], located["Item"][2])
     (document,) = client_of(store).get("/api/runs/r1/stats").json()["panels"]
     assert (1.0, 12) == (document["messages"]["corrected"]["value"], document["faults"]["messages"])
 
@@ -293,10 +284,6 @@ async def test_a_report_that_is_computed_at_once_is_given(
 
     reports = RunReports(store)
     monkeypatch.setattr(reports, "_thread", AtOnce())
+    found = await asyncio.wait_for(asyncio.to_thread(lambda: asyncio.run(reports.statistics("a"))), 60)
 
-    assert (
-        12
-        == (await asyncio.wait_for(asyncio.to_thread(lambda: asyncio.run(reports.statistics("a"))), 60))
-        .panels[0]
-        .debates
-    )
+    assert 12 == found.panels[0].debates

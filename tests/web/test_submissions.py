@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -120,67 +121,61 @@ def test_a_submission_uses_the_named_panel(tmp_path: Path) -> None:
     assert ["first", "second"] == health["panels"]
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ({"case": {}}, "case: response: missing"),
-        ({"case": {"question": 1, "response": "x"}}, "case: question: must be text"),
-        ({"case": {**CASE, "case_id": "a\nb"}}, "case: case_id"),
-        ({"case": CASE, "panel": "usua"}, "there is no panel 'usua' here (did you mean usual?)"),
-        ({"case": CASE, "panel": "none"}, "there is no panel 'none' here"),
-        ({"case": CASE, "runId": "a/b"}, "runId: cannot name a run"),
-        ({"case": CASE, "runId": ".."}, "runId: cannot name a run"),
-        ({"case": CASE, "runId": 17}, "runId: Input should be a valid string"),
-        ({"case": CASE, "submissionId": "a\x00"}, "body.submissionId"),
-        ({"case": CASE, "nonsense": 1}, "body.nonsense"),
-        ({"case": CASE, "runID": "a"}, "body.runID: Extra inputs are not permitted (did you mean runId?)"),
-        ({"case": CASE, "panell": "a"}, "body.panell: Extra inputs are not permitted (did you mean panel?)"),
-        ({"case": CASE, "providers": {"a": {"base_url": "http://h", "key_env": "OPENAI_API_KEY"}}}, "body.providers"),
-        ({"case": CASE, "panel": {"providers": {"a": {"key_env": "OPENAI_API_KEY"}}}}, "body.panel"),
-        ({"case": CASE, "panel": "/tmp/panel.yaml"}, "there is no panel '/tmp/panel.yaml' here"),
-        ({"case": "text"}, "body.case"),
-        ({}, "body.case"),
-        ({"caes": CASE}, "body.caes: Extra inputs are not permitted (did you mean case?)"),
-        ([], "body"),
-    ],
+INVALID = (
+    ({"case": {}}, "case: response: missing"),
+    ({"case": {"question": 1, "response": "x"}}, "case: question: must be text"),
+    ({"case": {**CASE, "case_id": "a\nb"}}, "case: case_id"),
+    ({"case": CASE, "panel": "usua"}, "there is no panel 'usua' here (did you mean usual?)"),
+    ({"case": CASE, "panel": "none"}, "there is no panel 'none' here"),
+    ({"case": CASE, "runId": "a/b"}, "runId: cannot name a run"),
+    ({"case": CASE, "runId": ".."}, "runId: cannot name a run"),
+    ({"case": CASE, "runId": 17}, "runId: Input should be a valid string"),
+    ({"case": CASE, "submissionId": "a\x00"}, "body.submissionId"),
+    ({"case": CASE, "nonsense": 1}, "body.nonsense"),
+    ({"case": CASE, "runID": "a"}, "body.runID: Extra inputs are not permitted (did you mean runId?)"),
+    ({"case": CASE, "panell": "a"}, "body.panell: Extra inputs are not permitted (did you mean panel?)"),
+    ({"case": CASE, "providers": {"a": {"base_url": "http://h", "key_env": "OPENAI_API_KEY"}}}, "body.providers"),
+    ({"case": CASE, "panel": {"providers": {"a": {"key_env": "OPENAI_API_KEY"}}}}, "body.panel"),
+    ({"case": CASE, "panel": "/tmp/panel.yaml"}, "there is no panel '/tmp/panel.yaml' here"),
+    ({"case": "text"}, "body.case"),
+    ({}, "body.case"),
+    ({"caes": CASE}, "body.caes: Extra inputs are not permitted (did you mean case?)"),
+    ([], "body"),
 )
-def test_an_invalid_case_is_refused_by_its_field(jury_client: TestClient, body: Any, said: str) -> None:
-    answer = jury_client.post("/api/evaluations", json=body)
+"""Bodies that are no submission, and what is said of each."""
 
-    assert 422 == answer.status_code
-    assert said in answer.json()["error"]
+
+def test_an_invalid_case_is_refused_by_its_field(jury_client: TestClient, subtests: pytest.Subtests) -> None:
+    for body, said in INVALID:
+        with subtests.test(said):
+            answer = jury_client.post("/api/evaluations", json=body)
+            assert 422 == answer.status_code
+            assert said in answer.json()["error"]
     assert [] == jury_client.get("/api/debates").json()["rows"]
 
 
-@pytest.mark.parametrize(
-    "setting", [{"run_id": "a/b"}, {"concurrency": 0}, {"concurrency": 1001}, {"concurrency": "x"}]
-)
-def test_a_setting_of_a_run_is_refused_in_the_words_of_every_front_door(
-    jury_client: TestClient, setting: dict[str, Any]
-) -> None:
-    ((name, value),) = setting.items()
+def test_a_setting_of_a_run_is_refused_in_the_words_of_every_front_door(jury_client: TestClient) -> None:
+    for name, value in (("run_id", "a/b"), ("concurrency", 0), ("concurrency", 1001), ("concurrency", "x")):
+        problem = jury_client.post("/api/runs", json={"cases": [CASE], to_camel(name): value})
 
-    answer = jury_client.post("/api/runs", json={"cases": [CASE], to_camel(name): value})
-
-    with pytest.raises(SettingsRefused) as refused:
-        SubmissionSettings.of(**setting)
-    problem = answer.json()
-    said = f"{problem['error']}; {problem['remedy']}".removesuffix("; the schema is in /openapi.json")
-    assert (422, refused.value.worded(to_camel)) == (answer.status_code, said)
+        with pytest.raises(SettingsRefused) as refused:
+            SubmissionSettings.of(**{name: value})
+        said = f"{problem.json()['error']}; {problem.json()['remedy']}"
+        assert 422 == problem.status_code
+        assert refused.value.worded(to_camel) == said.removesuffix("; the schema is in /openapi.json")
     assert [] == jury_client.get("/api/debates").json()["rows"]
 
 
-@pytest.mark.parametrize("name", ["security_gate_uri", "agent_card_uri"])
-@pytest.mark.parametrize("uri", ["/etc/passwd", "file:///etc/passwd", "http://169.254.169.254/"])
-def test_a_submitted_case_cannot_make_the_server_read_files_or_hosts(
-    jury_client: TestClient, name: str, uri: str
-) -> None:
-    for answer in (
-        jury_client.post("/api/evaluations", json={"case": {**CASE, name: uri}}),
-        jury_client.post("/api/runs", json={"cases": [{**CASE, name: uri}]}),
+def test_a_submitted_case_cannot_make_the_server_read_files_or_hosts(jury_client: TestClient) -> None:
+    for name, uri in product(
+        ("security_gate_uri", "agent_card_uri"), ("/etc/passwd", "file:///etc/passwd", "http://169.254.169.254/")
     ):
-        assert 422 == answer.status_code
-        assert f"{name} is not accepted over HTTP" in answer.json()["error"]
+        for answer in (
+            jury_client.post("/api/evaluations", json={"case": {**CASE, name: uri}}),
+            jury_client.post("/api/runs", json={"cases": [{**CASE, name: uri}]}),
+        ):
+            assert 422 == answer.status_code
+            assert f"{name} is not accepted over HTTP" in answer.json()["error"]
 
 
 def test_a_duplicate_case_in_a_run_is_refused(jury_client: TestClient) -> None:
@@ -192,26 +187,26 @@ def test_a_duplicate_case_in_a_run_is_refused(jury_client: TestClient) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"case": {"question": "a", "question": "b", "response": "c"}}',
-        b'{"case": {"question": "a", "response": "c", "n": NaN}}',
-        b'{"case": {"question": "a", "response": "c", "n": 1e999}}',
-        b'{"case": {"question": "a", "response": "\\ud800"}}',
-        b'{"case": ' + b"[" * 100_000,
-        b'{"case": {"question": "a", "response": "c", "n": ' + b"9" * 5000 + b"}}",
-        b"\xff\xfe",
-        b'{"case"',
-        b"",
-        b"{} {}",
-    ],
+AMBIGUOUS = (
+    b'{"case": {"question": "a", "question": "b", "response": "c"}}',
+    b'{"case": {"question": "a", "response": "c", "n": NaN}}',
+    b'{"case": {"question": "a", "response": "c", "n": 1e999}}',
+    b'{"case": {"question": "a", "response": "\\ud800"}}',
+    b'{"case": ' + b"[" * 100_000,
+    b'{"case": {"question": "a", "response": "c", "n": ' + b"9" * 5000 + b"}}",
+    b"\xff\xfe",
+    b'{"case"',
+    b"",
+    b"{} {}",
 )
-def test_ambiguous_or_invalid_json_is_refused(jury_client: TestClient, body: bytes) -> None:
-    answer = jury_client.post("/api/evaluations", content=body, headers={"content-type": "application/json"})
 
-    assert 422 == answer.status_code
-    assert {"error", "remedy"} == answer.json().keys()
+
+def test_ambiguous_or_invalid_json_is_refused(jury_client: TestClient, subtests: pytest.Subtests) -> None:
+    for body in AMBIGUOUS:
+        with subtests.test(body[:60]):
+            answer = jury_client.post("/api/evaluations", content=body, headers={"content-type": "application/json"})
+            assert 422 == answer.status_code
+            assert {"error", "remedy"} == answer.json().keys()
 
 
 def test_a_read_only_server_refuses_submissions(api_client: TestClient) -> None:
@@ -310,31 +305,30 @@ OTHER = {**CASE, "response": "Never."}
 SECOND = {**CASE, "case_id": "second"}
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "said"),
-    [
-        ("/api/evaluations", {"case": OTHER}, "with another case"),
-        ("/api/evaluations", {"case": CASE, "panel": "other"}, "with another panel"),
-        ("/api/runs", {"cases": [OTHER]}, "with another case"),
-        ("/api/runs", {"cases": [CASE, SECOND]}, "with other cases"),
-        ("/api/runs", {"cases": [SECOND]}, "with other cases"),
-        ("/api/runs", {"cases": [CASE], "panel": "other"}, "with another panel"),
-        ("/api/evaluations", {"case": CASE}, None),
-        ("/api/evaluations", {"case": SECOND}, None),
-        ("/api/runs", {"cases": [CASE]}, None),
-    ],
+LATER = (
+    ("/api/evaluations", {"case": OTHER}, "with another case"),
+    ("/api/evaluations", {"case": CASE, "panel": "other"}, "with another panel"),
+    ("/api/runs", {"cases": [OTHER]}, "with another case"),
+    ("/api/runs", {"cases": [CASE, SECOND]}, "with other cases"),
+    ("/api/runs", {"cases": [SECOND]}, "with other cases"),
+    ("/api/runs", {"cases": [CASE], "panel": "other"}, "with another panel"),
+    ("/api/evaluations", {"case": CASE}, None),
+    ("/api/evaluations", {"case": SECOND}, None),
+    ("/api/runs", {"cases": [CASE]}, None),
 )
-def test_a_different_submission_under_a_running_name_is_a_conflict(
-    tmp_path: Path, path: str, body: Any, said: str | None
-) -> None:
+"""What is asked for under the name of what runs, and why it is a conflict; None: it is none."""
+
+
+def test_a_different_submission_under_a_running_name_is_a_conflict(tmp_path: Path, subtests: pytest.Subtests) -> None:
     with slow_client(tmp_path) as client:
         for where, first in (("/api/evaluations", {"case": CASE}), ("/api/runs", {"cases": [CASE]})):
             client.post(where, json={**first, "runId": "r"})
 
-        answer = client.post(path, json={**body, "runId": "r"})
-
-    assert (202 if said is None else 409) == answer.status_code
-    assert said is None or said in answer.json()["error"]
+        for path, body, said in LATER:
+            with subtests.test(path, body=body):
+                answer = client.post(path, json={**body, "runId": "r"})
+                assert (202 if said is None else 409) == answer.status_code
+                assert said is None or said in answer.json()["error"]
 
 
 def test_one_of_two_simultaneous_cases_under_one_name_is_refused(tmp_path: Path) -> None:

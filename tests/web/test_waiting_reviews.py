@@ -15,6 +15,7 @@ from jury_judge.serving.reviewing import MOST_WAITING
 from jury_store import EventStore, SqliteLock, open_store, requests_folder
 from support.review_site import REVIEWERS, TOKEN, waiting
 from support.running_server import running_server
+from support.tiers import others_full
 from support.waiting import comes, eventually
 
 ACCESS = {"token": TOKEN, "reviewers": REVIEWERS}
@@ -58,7 +59,7 @@ def _held(database: Path, url: str) -> Iterator[Held]:
         lock.release()
 
 
-@pytest.mark.parametrize("most", [MOST_WAITING, POSTS])
+@pytest.mark.parametrize("most", others_full(MOST_WAITING, POSTS))
 async def test_others_are_answered_while_reviews_of_one_person_wait(
     held: Held, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
