@@ -83,7 +83,6 @@ from jury_actors.observation.tallies import TallySnapshot as TallySnapshot
 from jury_actors.placement import place_of as place_of
 from jury_actors.private_folder import private_folder as private_folder
 from jury_actors.ray_access import token_for as token_for
-from jury_actors.ray_runtime import ray_runtime as ray_runtime
 from jury_actors.runtime import Runtime as Runtime
 from jury_actors.runtime import RuntimeConfig as RuntimeConfig
 from jury_actors.runtime import in_process_runtime as in_process_runtime

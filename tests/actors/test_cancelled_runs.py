@@ -99,7 +99,7 @@ async def test_the_load_of_a_run_counts_its_debates_steps_and_calls_by_seat_and_
 @pytest.mark.full
 @pytest.mark.ray
 async def test_a_run_on_ray_says_what_it_does_and_is_cancelled(ray_cluster: None, sqlite_url: str) -> None:
-    from jury_actors import ray_runtime
+    from jury_actors.ray_runtime import ray_runtime
     from jury_providers import Script
     from jury_store import open_store
     from support.runtime_harness import TWO_SEATS
