@@ -47,6 +47,9 @@ class _Interface(ModuleType):
         if not (isinstance(value, ModuleType) and name in vars(value)):
             super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return import_module, (self.__name__,)  # as a plain module: by its name
+
 
 def _stub(path: Path, package: str) -> tuple[dict[str, str], list[str]]:
     """The module of each name, and the names of `__all__`, or all of them where the stub has none."""
