@@ -212,7 +212,7 @@ def test_ci_runs_the_readmes_own_test_command_and_then_the_tests_that_it_leaves_
     ci = (ROOT / ".ci" / "run").read_text()
 
     assert f"{TESTS}\n" in "\n".join(blocks(README, "console"))
-    own, others = re.findall(r"^uv run (?:--no-sync |--group test )?pytest\b.*$", ci, re.MULTILINE)
+    own, others = re.findall(r"^ *(uv run (?:--no-sync |--group test )?pytest\b.*)$", ci, re.MULTILINE)
     assert own.startswith(TESTS)
     assert " -m " not in own
     assert others.endswith(" -m full")
