@@ -30,7 +30,7 @@ from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import SIMULATED_IDS, PanelSpec, resolve
-from jury_debate.prompts import PROMPTS, PROMPTS_VERSION
+from jury_debate.prompts_registry import PROMPTS, PROMPTS_VERSION
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.envelope import NewEvent
 from jury_events.ids import calls_stream, debate_stream

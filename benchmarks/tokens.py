@@ -14,7 +14,7 @@ from jury_cases.files import CaseFiles
 from jury_cases.labels import Labels
 from jury_cases.options import CaseOptions
 from jury_debate import datamark
-from jury_debate.prompts_v2 import line_marks
+from jury_debate.prompts_1 import line_marks
 from jury_events.case import Case
 from jury_events.transcript import Message, ToolResult
 

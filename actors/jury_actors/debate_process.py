@@ -15,9 +15,9 @@ from jury_actors.recorded_steps import learned, texts_of
 from jury_debate.assignment import Assignment, tools_offered
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
+from jury_debate.recorded_panel import panel_differences
 from jury_debate.rules import SECRET_BYTES
-from jury_debate.rules_registry import rules_for
+from jury_debate.rules_registry import newest_rules
 from jury_debate.shared_prompts import RoundsSeen
 from jury_debate.state import Phase
 from jury_events.case import Case
@@ -178,7 +178,7 @@ class DebateProcess:
         job = self._job
         case = Case.model_validate_json(job.case)
         resolved = job.context.resolved
-        opened = rules_for(resolved.prompts).open_debate(
+        opened = newest_rules().open_debate(
             case,
             resolved.panel,
             debate_id=job.debate_id,
@@ -190,7 +190,6 @@ class DebateProcess:
             submission_id=job.submission_id,
             prompts_version=resolved.prompts,
             operator_policy=job.context.operator_policy,
-            carried=job.carried,
         )
         return opened if job.stage is None else opened.changed(stage=job.stage)
 
@@ -199,7 +198,7 @@ class DebateProcess:
         self._check_origin(known)
         self._pen.know(known.parts.values())
         opened = known.opened
-        if not self._is_ours(opened, known.stored_events[0].schema):
+        if not self._is_ours(opened):
             raise OtherPanel(
                 f"debate {self._job.debate_id} was opened with another panel, by another run of the same id; "
                 "give this run another id"
@@ -239,11 +238,11 @@ class DebateProcess:
                 f"debate {debate} came in a cassette, so this run does not resume it; give the run another id"
             )
 
-    def _is_ours(self, opened: DebateOpened, schema: int) -> bool:
-        """Whether it was opened with this run's panel; one opened before pictures existed is resumed without them."""
+    def _is_ours(self, opened: DebateOpened) -> bool:
+        """Whether it was opened with this run's panel."""
         panel = self._job.context.resolved.panel
         recorded, ours = (ResolvedPanel(one, {}, None) for one in (opened.panel, panel))
-        return opened.panel == panel or not panel_differences(recorded, ours, images=schema >= IMAGES_SINCE)
+        return opened.panel == panel or not panel_differences(recorded, ours)
 
     def _learn(self, known: DebateHistory) -> None:
         """Apply recorded exchanges of due steps: each step has an outcome already, or its first exchanges."""

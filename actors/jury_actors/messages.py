@@ -2,8 +2,9 @@
 
 from typing import NamedTuple, Protocol
 
-from jury_debate.assignment import Assignment
 from jury_debate.carried_votes import EarlierVote
+
+from jury_debate.assignment import Assignment
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.step_outcome import Outcome
 from jury_events.envelope import StoredEvent

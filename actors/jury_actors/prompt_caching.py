@@ -90,13 +90,6 @@ class PromptCaching:
     ) -> tuple[Caching, ...]:
         primary, *fallbacks = assignment.models
         settings = assignment.settings
-        if not _shares(assignment):
-            # Prompts 1: only the turns of a step with tools begin alike, and the provider sees that by itself.
-            return (
-                ()
-                if assignment.tools
-                else tuple(self._policy.choose(one, settings, 0, on) for one in assignment.models)
-            )
         further = further_calls(state.panel, assignment, waiting, self._seen)
         # What is kept already is read by this call.
         chosen = self._policy.choose(primary, settings, math.inf if start in self._kept else further, on)

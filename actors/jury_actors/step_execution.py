@@ -10,8 +10,7 @@ from jury_debate.artifact_tools import ToolSpec, tool_definitions
 from jury_debate.assignment import CallMessage
 from jury_debate.conversation import Call
 from jury_debate.decision_questions import DecisionQuestion, DecisionQuestions
-from jury_debate.prompts import load_prompts
-from jury_debate.prompts_v2 import prompts as prompts_v2
+from jury_debate.prompts_registry import load_prompts
 from jury_debate.reading.record_tools import record_tool_definitions
 from jury_debate.rules_registry import rules_of
 from jury_events.case import Case
@@ -44,7 +43,7 @@ _MODEL_NAME = 200
 
 @lru_cache(maxsize=64)
 def _system_text(content: bytes) -> str:
-    """One object for all debates of a panel, whose system messages are equal under prompts 2."""
+    """One object for all debates of a panel."""
     return content.decode("utf-8", "replace")
 
 
@@ -53,23 +52,12 @@ def _schema(
     rules: int,
     rubric: Rubric,
     *,
-    statement: bool,
-    scenarios: tuple[str, ...],
-    one_form: bool,
     evidence: bool,
     scale: VerdictScale | None,
     findings: bool,
 ) -> dict[str, Any]:
     """A run uses one or two schemas; callers must not change them."""
-    return rules_of(rules).answer_schema(
-        rubric,
-        statement=statement,
-        scenarios=scenarios,
-        one_form=one_form,
-        evidence=evidence,
-        scale=scale,
-        findings=findings,
-    )
+    return rules_of(rules).answer_schema(rubric, evidence=evidence, scale=scale, findings=findings)
 
 
 class _StepTexts:
@@ -165,9 +153,6 @@ class StepExecution:
             else _schema(
                 assignment.rules,
                 spec.rubric,
-                statement=spec.statement,
-                scenarios=spec.scenarios,
-                one_form=spec.one_form,
                 evidence=spec.evidence is not None,
                 scale=spec.scale,
                 findings=call.findings,
@@ -240,7 +225,7 @@ class StepExecution:
         if reading is None or not by_tools or reading.records:
             offered = tool_definitions(prompts, opinions=self._assignment.opinions is not None)
         if by_tools:
-            offered += record_tool_definitions(prompts_v2.load_prompts(self._assignment.language).texts)
+            offered += record_tool_definitions(prompts.texts)
         return tuple(OfferedTool(tool.name, tool.description, tool.parameters) for tool in offered)
 
     def _answered(self, call: Call, index: int, tool: RequestedTool) -> RecordedToolCall:

@@ -117,7 +117,7 @@ def _votes_step(votes: LastVotes) -> VotesStepSignal:
         raise NoStepsNamed(
             "votes+step compares the decisive messages that votes name, and no vote names one: votes of files need a "
             "column decisive_message (jury votes --field decisive_message=COLUMN), debates must be of a panel that is "
-            "asked for evidence, under prompts 2"
+            "asked for evidence"
         )
     if len(scale.passing) != 1:
         raise NoStepsNamed("votes+step needs one verdict that passes; of these labels several do, or none")

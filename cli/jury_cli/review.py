@@ -78,7 +78,7 @@ def _name(_context: click.Context, parameter: click.Parameter, value: str | None
     "--decisive-item",
     type=click.IntRange(1, MOST_ITEM),
     metavar="N",
-    help="The first item where it went wrong, by its number; only of debates under prompts 2.",
+    help="The first item where it went wrong, by its number.",
 )
 @click.option("--reason", metavar="TEXT", default="", help="Why; kept as a text that can be erased.")
 @click.option(

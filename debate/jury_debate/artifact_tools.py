@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from jury_debate.artifacts import card_failures, card_passes, gate_failures, gate_passes, record_object
 from jury_debate.model_json import MODEL_JSON
-from jury_debate.turn_prompts import TurnPrompts
+from jury_debate.prompts_1.prompts import Prompts
 from jury_events.canonical import canonical_json
 from jury_events.case import ArtifactRecord, Case
 from jury_events.errors import EventError, JuryError
@@ -66,12 +66,12 @@ def tool_names(*, opinions: bool) -> tuple[str, ...]:
     return tuple(name for name in TOOLS if opinions or name != OPINIONS_TOOL)
 
 
-def tool_definitions(prompts: TurnPrompts, *, opinions: bool) -> tuple[ToolSpec, ...]:
+def tool_definitions(prompts: Prompts, *, opinions: bool) -> tuple[ToolSpec, ...]:
     """The offered tools, described in the language of the prompts."""
     return tuple(_definition(name, prompts) for name in tool_names(opinions=opinions))
 
 
-def _definition(name: str, prompts: TurnPrompts) -> ToolSpec:
+def _definition(name: str, prompts: Prompts) -> ToolSpec:
     text = prompts.tool(name)
     properties: dict[str, Any] = {}
     for parameter in TOOLS[name]:

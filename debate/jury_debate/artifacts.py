@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from jury_debate.datamark import visible
-from jury_debate.prompt_texts import ArtifactTexts, fill
-from jury_debate.turn_prompts import TurnPrompts
+from jury_debate.prompts_1.prompts import Prompts
+from jury_debate.prompts_1.texts import ArtifactTexts, fill
 from jury_events.case import ArtifactRecord
 from jury_events.hidden_characters import is_blank
 from jury_events.verdict import REVIEW
@@ -61,7 +61,7 @@ def _not_json(word: str) -> None:
 
 
 def generate_evaluation_summary(
-    sg_records: Sequence[ArtifactRecord], aca_records: Sequence[ArtifactRecord], prompts: TurnPrompts
+    sg_records: Sequence[ArtifactRecord], aca_records: Sequence[ArtifactRecord], prompts: Prompts
 ) -> str:
     """Both reports in a few lines each: counts by verdict, the pass rate, and the first failures.
 
@@ -71,7 +71,7 @@ def generate_evaluation_summary(
 
 
 def report_summaries(
-    sg_records: Sequence[ArtifactRecord], aca_records: Sequence[ArtifactRecord], prompts: TurnPrompts
+    sg_records: Sequence[ArtifactRecord], aca_records: Sequence[ArtifactRecord], prompts: Prompts
 ) -> tuple[str, str]:
     """The two parts of `generate_evaluation_summary`, Security Gate first."""
     texts = prompts.texts.artifacts

@@ -14,9 +14,6 @@ CASE_WITH_IMAGES = "case/images"
 OPERATOR_POLICY = "policy"
 """The prompt piece with the policy that the operator gave for the whole run."""
 
-CARRIED = "carried"
-"""The prompt piece with the votes of earlier jurors, behind the case; there is none where no vote is carried."""
-
 ROLE_PROMPT = "role_prompt/"
 """Prefix of the pieces with the panel's custom prompts; the juror id follows."""
 
@@ -95,16 +92,14 @@ class AnswerSpec(NamedTuple):
     """What an answer must contain.
 
     `ballot` is the seat's id that must be returned; `scenarios` the ids to be judged one by one, () for a case of one.
-    `one_form`: every answer of the debate has all fields, null where the step does not ask for them. `evidence`: what
-    is quoted is checked against this; None where no quotations are asked for. `scale`: the verdict words; None: the
-    three verdicts. `decision`: the seat is one of decision models, and answers with probabilities alone.
+    `evidence`: what is quoted is checked against this; None where no quotations are asked for. `scale`: the verdict
+    words; None: the three verdicts. `decision`: the seat is one of decision models, and answers with probabilities alone.
     """
 
     ballot: str
     rubric: Rubric
     statement: bool
     scenarios: tuple[str, ...]
-    one_form: bool = False
     evidence: EvidenceSpec | None = None
     scale: VerdictScale | None = None
     decision: DecisionSpec | None = None
@@ -119,8 +114,7 @@ class ReadingSpec(NamedTuple):
     `cited`: the items that are shown, by weight; with `whole` where that is too long. `images` belong to the items
     `pictures`. `earlier`: what the seat has read before, where that is not all in one call; `read_before`: it has
     given an evaluation of its own, which without `earlier` rests on all.
-    `records`: the tools that return artifact records are offered too. `behind`: so many of the shared parts of the
-    messages stand behind the record, or behind what is shown in its place.
+    `records`: the tools that return artifact records are offered too.
     """
 
     mode: ReadingMode | Literal["whole"]
@@ -135,7 +129,6 @@ class ReadingSpec(NamedTuple):
     least_read: float = 0.0
     records: bool = False
     read_before: bool = False
-    behind: int = 0
 
 
 class Assignment(NamedTuple):

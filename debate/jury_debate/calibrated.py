@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from hashlib import sha256
 
-from jury_debate import prompts_v1
 from jury_events.calibration import Calibration
 from jury_events.canonical import canonical_json
 from jury_events.panel import Panel
@@ -40,10 +39,3 @@ def mismatch(calibration: Calibration, panel: Panel) -> str | None:
 def prompts_mismatch(calibration: Calibration, digest: str) -> str | None:
     """Why the calibration is not one of these prompts (`prompts_digest`), in words; None where it is."""
     return None if digest == calibration.prompts else "it was certified under other prompts"
-
-
-def items_unknown(calibration: Calibration, prompts_version: int) -> str | None:
-    """Why debates under these prompts lack what the calibration compares, in words; None where they have it."""
-    if calibration.signal.kind != "votes+step" or prompts_version != prompts_v1.VERSION:
-        return None
-    return "it compares decisive items, and under prompts 1 jurors name none"

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from jury_debate.prompt_texts import fill
+from jury_debate.prompts_1.texts import fill
 from jury_events.bundled_scales import AGENT_SAFETY, bundled_scale, scale_of
 from jury_events.canonical import canonical_json
 from jury_events.panel import Language, Panel, Seat

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 
-from jury_debate import prompts_v1
 from jury_debate.decision_questions import QUESTIONS_VERSION
 from jury_debate.errors import PanelError
 from jury_events.panel import Panel, Seat
@@ -36,12 +35,11 @@ def decides(model: str, deciding: Collection[str] = ()) -> bool:
     return model.partition("/")[0] in {*DECISION_PROTOCOLS, *deciding}
 
 
-def check_decision_seats(panel: Panel, prompts: int, deciding: Collection[str] = ()) -> None:
+def check_decision_seats(panel: Panel, deciding: Collection[str] = ()) -> None:
     """Refuse what decision models cannot do: they give probabilities, and neither reasons nor points.
 
     Args:
         panel: resolved.
-        prompts: the version with which its debates open.
         deciding: as in `asked_questions`.
 
     Raises:
@@ -58,8 +56,6 @@ def check_decision_seats(panel: Panel, prompts: int, deciding: Collection[str] =
             _check_seat(index, seat)
     if len(panel.speaking) == len(panel.seats):
         return
-    if prompts == prompts_v1.VERSION:
-        raise PanelError("seats: decision models are asked under prompts 2 only; choose prompts 2")
     if panel.answers.evidence == "required":
         raise PanelError(
             "answers.evidence: decision models quote nothing; write evidence: asked, or leave out their seats"

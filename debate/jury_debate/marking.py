@@ -1,7 +1,7 @@
 """Marking of judged text, by the form of a debate's marker: `⟦abcd2345⟧` (gaps between words too), `kz:` (lines)."""
 
 from jury_debate import datamark
-from jury_debate.prompts_v2 import line_marks
+from jury_debate.prompts_1 import line_marks
 
 
 def mark(text: str, marker: str) -> str:

@@ -5,20 +5,19 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, ValidationError, ValidationInfo, field_validator
 
-from jury_debate import prompts_v1
 from jury_debate.calibrated import mismatch, prompts_digest, prompts_mismatch
 from jury_debate.decision_seats import NO_OUTPUT, asked_questions, check_decision_seats
 from jury_debate.errors import PanelError
 from jury_debate.image_models import reads_images
 from jury_debate.presets import PARALLEL_ROUNDS, preset
-from jury_debate.prompts import PROMPTS, PROMPTS_VERSION, load_prompts
+from jury_debate.prompts_1.prompts import Prompts
+from jury_debate.prompts_registry import PROMPTS, PROMPTS_VERSION, load_prompts
 from jury_debate.reading.token_estimate import answer_tokens
 from jury_debate.scale_spec import WrittenCriteria, WrittenScale, WrittenText, check_scale, resolve_scale
 from jury_debate.seat_letters import seat_letter
 from jury_debate.spec import Spec
 from jury_debate.stop_rules import check_stop
 from jury_debate.thresholds import checked_threshold
-from jury_debate.turn_prompts import TurnPrompts
 from jury_events.asking import LastAsked, StopRule
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
@@ -232,7 +231,7 @@ def resolve(
     seats = spec.seats or _simulated_seats()
     try:
         judged_by = resolve_scale(spec.scale, spec.task, spec.rubric, spec.criteria, spec.language)
-        texts = load_prompts(prompts if judged_by.scale is None else max(PROMPTS), spec.language)
+        texts = load_prompts(prompts, spec.language)
         built = _seats(
             seats, texts, spec.settings, own_servers, own_scale=judged_by.scale is not None, deciding=deciding
         )
@@ -258,32 +257,16 @@ def resolve(
     role_prompts = {juror: seat.prompt for juror, seat in zip(ids, seats, strict=True) if seat.prompt}
     judge_prompt = spec.final.judge.prompt if spec.final.judge else None
     resolved = _as_calibrated(ResolvedPanel(panel, role_prompts, judge_prompt, prompts))
-    if panel.marking == "lines" and resolved.prompts == prompts_v1.VERSION:
-        raise PanelError("marking: prompts 1 mark words; write marking: words, or leave it out")
     _check_evidence(resolved)
-    check_scale(panel, prompts_1=resolved.prompts == prompts_v1.VERSION)
-    _check_reading(resolved)
-    check_decision_seats(panel, resolved.prompts, deciding)
+    check_scale(panel)
+    check_decision_seats(panel, deciding)
     if panel.stop is not None:
-        check_stop(panel, resolved.prompts)
+        check_stop(panel)
     return resolved
-
-
-def _check_reading(resolved: ResolvedPanel) -> None:
-    panel = resolved.panel
-    set_by = [
-        panel.reading,
-        panel.least_read,
-        *(one for seat in panel.seats for one in (seat.reading, seat.least_read)),
-    ]
-    if resolved.prompts == prompts_v1.VERSION and any(set_by):
-        raise PanelError("reading, least_read: under prompts 1 every seat is sent the whole record; leave them out")
 
 
 def _check_evidence(resolved: ResolvedPanel) -> None:
     answers, method = resolved.panel.answers, resolved.panel.final.method
-    if resolved.prompts == prompts_v1.VERSION and (answers.evidence or answers.unsupported):
-        raise PanelError("answers.evidence, answers.unsupported: jurors quote nothing under prompts 1; leave them out")
     if answers.unsupported not in {None, "count"} and answers.evidence == "off":
         raise PanelError(f"answers.unsupported: {answers.unsupported} needs evidence; write evidence: asked")
     if answers.unsupported == "halve" and method == "median":
@@ -327,7 +310,7 @@ def _simulated_seats() -> tuple[SeatSpec, ...]:
 
 def _seats(
     seats: tuple[SeatSpec, ...],
-    prompts: TurnPrompts,
+    prompts: Prompts,
     settings: CallSettings,
     own_servers: Collection[str],
     *,

@@ -1,6 +1,6 @@
 """The interface of a rules version. A debate is run, resumed and replayed under the version in its opening event.
 
-A version is a package (`rules_v1`) whose module `rules` implements `Rules`; `rules_registry` lists them by number.
+A version is a package (`rules_1`) whose module `rules` implements `Rules`; `rules_registry` lists them by number.
 Every function is pure: ids, secrets and texts are passed in.
 """
 
@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 from jury_debate.artifact_tools import ToolAnswer
 from jury_debate.assignment import Assignment
-from jury_debate.carried_votes import EarlierVote
 from jury_debate.conversation import Conversation, Reply
-from jury_debate.prompts import PROMPTS_VERSION
+from jury_debate.prompts_registry import PROMPTS_VERSION
 from jury_debate.state import DebateState, SeatEvaluation
 from jury_debate.step_outcome import Outcome
 from jury_events.case import Case
@@ -64,7 +63,6 @@ class Rules(Protocol):
         submission_id: str | None = None,
         prompts_version: int = PROMPTS_VERSION,
         operator_policy: str | None = None,
-        carried: Sequence[EarlierVote] | None = None,
     ) -> DebateOpened:
         """The opening event.
 
@@ -78,13 +76,12 @@ class Rules(Protocol):
             role_prompts: custom prompts by juror id, in place of those of the roles.
             judge_prompt: the final judge's custom prompt.
             submission_id: the caller's name for the debate in live events.
-            prompts_version: the default of new debates, of rules that know it; else the only one that they know.
+            prompts_version: of the prompts of the debate.
             operator_policy: the text that the operator gave for the whole run; where it is the policy of a question,
-                prompts 2 show it once, before the case. Prompts 1 show it with each question, as any policy.
-            carried: the votes of earlier debates of the case that the jurors are shown; None: votes are not carried.
+                it is shown once, before the case.
 
         Raises:
-            UnknownPrompts: these prompts cannot ask for what the panel wants, or show no earlier votes.
+            UnknownPrompts: there is no such version of the prompts.
         """
 
     def evolve(self, state: DebateState, event: DebateEvent) -> DebateState:
@@ -148,9 +145,6 @@ class Rules(Protocol):
         self,
         rubric: Rubric,
         *,
-        statement: bool,
-        scenarios: tuple[str, ...],
-        one_form: bool = False,
         evidence: bool = False,
         scale: VerdictScale | None = None,
         findings: bool = False,
@@ -159,7 +153,6 @@ class Rules(Protocol):
 
         Args:
             rubric: of the panel.
-            statement, scenarios, one_form: as in `AnswerSpec`.
             evidence: whether quotations are asked for.
             scale: of the panel; None: the three verdicts.
             findings: what a part of the record shows is asked for, not an evaluation.

@@ -198,23 +198,12 @@ def resolve_scale(
     return ResolvedScale(own, None if question == known.task else question, points)
 
 
-def check_scale(panel: Panel, *, prompts_1: bool) -> None:
+def check_scale(panel: Panel) -> None:
     """Refuse what no debate of the panel could be judged by.
 
     Raises:
-        PanelError: prompts 1 are asked for it, or a rule would have no effect.
+        PanelError: a rule would have no effect.
     """
-    if prompts_1:
-        for field, used in (
-            ("scale", panel.scale is not None),
-            ("task", panel.task is not None),
-            ("criteria", bool(panel.rubric.of_rank or any(one.meaning for one in panel.rubric.dimensions))),
-        ):
-            if used:
-                raise PanelError(
-                    f"{field}: needs prompts 2; prompts 1, under which this panel would be asked, know the three "
-                    "verdicts and their rubric only"
-                )
     if panel.scale is not None and panel.final.bands != Bands():
         raise PanelError("final.bands: no effect under a scale of its own, whose labels decide; leave bands out")
 

@@ -249,7 +249,7 @@ class FinalRules(Value):
 class AnswerRules(Value):
     """What happens to unusable answers: `repairs` more tries, then fallbacks; `safety_filter` when blocked.
 
-    Under prompts 2, `evidence`: whether jurors quote what they judge by; `required`: a failing verdict without a
+    `evidence`: whether jurors quote what they judge by; `required`: a failing verdict without a
     quotation that stands where the juror says is asked for once more. None: asked. `unsupported`: what a failing
     verdict counts that still has none; None: as any other.
     """
@@ -280,7 +280,7 @@ _Place = TypeVar("_Place", Seat, FinalJudge)
 class Panel(Value):
     """A resolved panel: everything that decides how a debate runs. Equal panels run under equal rules.
 
-    `marking` of judged text; None: that of the prompts' version (prompts 1: words; prompts 2: lines). `scale`: the
+    `marking` of judged text; None: lines. `scale`: the
     verdict words; None: the three verdicts. `task`: the question to the jury in one sentence or two; None: what the
     agent did.
     `reading` of records that are longer than a seat's window; None: auto. `least_read`: a passing verdict of a seat

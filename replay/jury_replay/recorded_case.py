@@ -4,8 +4,8 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from jury_debate.assignment import OPERATOR_POLICY
-from jury_debate.prompts_v2.operator_policy import policy_in
-from jury_debate.prompts_v2.prompts import load_prompts
+from jury_debate.prompts_1.operator_policy import policy_in
+from jury_debate.prompts_registry import load_prompts
 from jury_events.case import Case, Image
 from jury_events.debate_events import DebateOpened
 from jury_events.parts import PartRef
@@ -48,16 +48,17 @@ def operator_policy_of(opened: DebateOpened, case: Case, text: Callable[[PartRef
         text: the content of a part.
     """
     piece = next((piece.text for piece in opened.pieces if piece.name == OPERATOR_POLICY), None)
-    return None if piece is None else policy_of_piece(text(piece), opened.panel.language, case)
+    return None if piece is None else policy_of_piece(text(piece), opened.prompts, opened.panel.language, case)
 
 
-def policy_of_piece(piece: bytes, language: str, case: Case) -> str | None:
+def policy_of_piece(piece: bytes, prompts: int, language: str, case: Case) -> str | None:
     """The operator's policy in its piece of the prompt; None where no question of the case has it.
 
     Args:
         piece: the text before the case.
+        prompts: the version of the debate's prompts.
         language: of the panel.
         case: the recorded one.
     """
-    policy = policy_in(piece.decode("utf-8"), load_prompts(language).texts.case)
+    policy = policy_in(piece.decode("utf-8"), load_prompts(prompts, language).texts.case)
     return policy if policy in {scenario.question.policy for scenario in case.scenarios} else None

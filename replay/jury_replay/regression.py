@@ -149,7 +149,7 @@ def regress_history(history: DebateHistory, rules: int = TODAY, setting: Setting
         EventError, DebateError, ReplayError: it cannot be replayed, or its panel cannot take the setting.
     """
     pen = pen_of(history)
-    panel = None if setting is None else setting.apply(history.opened.panel, history.opened.prompts)
+    panel = None if setting is None else setting.apply(history.opened.panel)
     opened = reopen(history, rules_of(rules), pen, panel=panel)
     replayer = Replayer(history, opened, pen).run()
     found = differences(history, replayer, same_versions=False)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from jury_debate.carried_votes import EarlierVote, carried_before, votes_to_carry
+
 from jury_events.debate_events import DebateCompleted, DebateOpened, JudgmentRendered
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError

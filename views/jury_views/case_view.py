@@ -4,8 +4,9 @@ from textwrap import indent
 
 from pydantic import ValidationError
 
-from jury_debate.case_text import render_items
-from jury_debate.prompts import load_prompts
+from jury_debate.prompts_1.case_items import transcript_items
+from jury_debate.prompts_1.case_text import render_item
+from jury_debate.prompts_registry import load_prompts
 from jury_events.case import Case, Scenario
 from jury_events.errors import EventError
 from jury_events.panel import Language
@@ -126,7 +127,8 @@ def transcript_text(
     def marked(text: str) -> str:
         return indent(text, "    ", lambda _line: True)
 
-    return "\n\n".join(render_items(transcript, texts, marked, pictures, first=first))
+    items = transcript_items(transcript, texts, pictures, first)
+    return "\n\n".join(render_item(item, texts, marked) for item in items)
 
 
 def _passage(page: Page, heading: str, text: str, words: DebateLabels, *, full: bool) -> None:

@@ -6,10 +6,9 @@ It is label data. No juror is shown it, and no reviewer who has not given a verd
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from jury_debate.prompts_v2.item_messages import ItemMessages, SourceMessage
+from jury_debate.prompts_1.item_messages import ItemMessages, SourceMessage
 from jury_events.debate_events import DebateOpened
 from jury_events.decisive import DECISIVE_AGENT, decisive_message
-from jury_views.quotations import FIRST_WITH_EVIDENCE
 from jury_views.recorded_case import recorded_case
 
 MOST_LABELLED = 20
@@ -52,8 +51,5 @@ def _items(message: int, opened: DebateOpened, contents: Mapping[str, bytes]) ->
     recorded = recorded_case(opened, contents)
     if recorded is None or len(recorded.case.scenarios) > 1:
         return ()
-    if opened.prompts < FIRST_WITH_EVIDENCE:
-        (only,) = recorded.case.scenarios
-        return tuple(place + 1 for place in only.execution.transcript.items_of_message(message))
     # The policy of the only scenario is the first item, whether it is shown with the question or before the case.
     return ItemMessages(recorded.case).numbers(SourceMessage(1, message))

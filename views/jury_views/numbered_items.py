@@ -1,18 +1,15 @@
-"""The numbered items of a debate's case, and where the characters of a quotation are in them.
-
-Only prompts 2 and later number everything that can be cited.
-"""
+"""The numbered items of a debate's case, and where the characters of a quotation are in them."""
 
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
-from jury_debate.prompts_v2.numbered_case import NumberedCase, numbered_case
-from jury_debate.prompts_v2.operator_policy import NUMBER
+from jury_debate.prompts_1.numbered_case import NumberedCase, numbered_case
+from jury_debate.prompts_1.operator_policy import NUMBER
+from jury_debate.prompts_registry import load_prompts
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.evidence import EvidenceSpan
-from jury_views.quotations import FIRST_WITH_EVIDENCE
 from jury_views.recorded_case import recorded_case
 from jury_views.sent_pictures import pictures_sent
 
@@ -91,20 +88,21 @@ class NumberedItems:
 def numbered_items(
     opened: DebateOpened, contents: Mapping[str, bytes], case: Case | None = None
 ) -> NumberedItems | None:
-    """The items of a debate; None where its prompts do not number them, or its case was erased or is unreadable.
+    """The items of a debate; None where its case was erased or is unreadable.
 
     Args:
         opened: the opening event.
         contents: parts by the 43 characters of their digest.
         case: that of the debate, where it has been read already; None: it is read here.
     """
-    recorded = recorded_case(opened, contents, case) if opened.prompts >= FIRST_WITH_EVIDENCE else None
+    recorded = recorded_case(opened, contents, case)
     if recorded is None:
         return None
     known, piece = recorded
+    prompts = load_prompts(opened.prompts, opened.panel.language)
     pictures = pictures_sent(opened.images, contents)
-    plain = numbered_case(known, opened.panel, piece, {})
-    return NumberedItems(plain, numbered_case(known, opened.panel, piece, pictures) if pictures else plain)
+    plain = numbered_case(known, opened.panel, prompts, piece, {})
+    return NumberedItems(plain, numbered_case(known, opened.panel, prompts, piece, pictures) if pictures else plain)
 
 
 def _items(shown: NumberedCase) -> Iterator[NumberedItem]:

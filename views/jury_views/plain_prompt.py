@@ -6,9 +6,8 @@ from functools import cache
 from string import Template
 
 from jury_debate.marking import unmark
-from jury_debate.prompts import LANGUAGES
-from jury_debate.prompts_v2.line_marks import SIGN_PATTERN
-from jury_debate.prompts_v2.prompts import load_prompts
+from jury_debate.prompts_1.line_marks import SIGN_PATTERN
+from jury_debate.prompts_registry import LANGUAGES, PROMPTS
 
 _MARKED = re.compile("^(⟦[A-Za-z0-9]{1,64}⟧) ", re.MULTILINE)
 _INDENT = "    "
@@ -45,8 +44,8 @@ def _indented(judged: str) -> str:
 
 @cache
 def _notice() -> re.Pattern[str]:
-    """The line of a case under prompts 2 that names the sign, in any language."""
-    lines = (load_prompts(language).texts.case.sign for language in LANGUAGES)
+    """The line of a case that names the sign, in any language."""
+    lines = (load(language).texts.case.sign for load in PROMPTS.values() for language in LANGUAGES)
     named = ("(?:" + "(?P<sign>)".join(map(re.escape, _around(line))) + ")" for line in lines)
     pattern = "|".join(one.replace("(?P<sign>)", SIGN_PATTERN) for one in named)
     return re.compile(rf"^(?=(?:{pattern})$)[^\n]*?({SIGN_PATTERN})", re.MULTILINE)

@@ -11,9 +11,6 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import FINAL, Step
 from jury_views.events_by_phase import Texts
 
-FIRST_WITH_EVIDENCE = 2
-"""The first version of the prompts that asks for evidence and numbers everything that can be cited."""
-
 
 class ShownQuotation(NamedTuple):
     """One entry; `text` is None where the quotations were erased, are missing, or cannot be read."""
@@ -39,7 +36,7 @@ class DecisiveItem(NamedTuple):
 
 def asks_for_evidence(opened: DebateOpened) -> bool:
     """Whether the jurors of a debate are asked for quotations."""
-    return opened.prompts >= FIRST_WITH_EVIDENCE and opened.panel.answers.evidence != "off"
+    return opened.panel.answers.evidence != "off"
 
 
 def quotations(evaluation: Evaluation, texts: Texts) -> tuple[ShownQuotation, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jury_debate.prompts_v2.texts import TextsV2
+from jury_debate.prompts_1.texts import Texts
 from jury_debate.reading.cutting import SMALLEST_PART
 from jury_debate.reading.guide import excerpt
 from jury_debate.reading.shown_record import ShownRecord
@@ -24,7 +24,7 @@ class CitedItems(NamedTuple):
     ranges: tuple[tuple[int, int], ...]
 
 
-def cited_items(record: ShownRecord, numbers: Sequence[int], texts: TextsV2, most: int) -> CitedItems:
+def cited_items(record: ShownRecord, numbers: Sequence[int], texts: Texts, most: int) -> CitedItems:
     """The text of items.
 
     Args:

@@ -3,14 +3,13 @@
 import re
 from typing import NamedTuple
 
-from jury_debate.prompt_texts import fill
-from jury_debate.prompts_v2.texts import TextsV2
+from jury_debate.prompts_1.texts import Texts, fill
 from jury_debate.reading.cutting import SMALLEST_PART, cuts
 from jury_debate.reading.outline import RecordOutline
 from jury_debate.reading.shown_record import PlacedItem, ShownRecord
 
 
-def guide(record: ShownRecord, outline: RecordOutline, texts: TextsV2, most: int) -> str:
+def guide(record: ShownRecord, outline: RecordOutline, texts: Texts, most: int) -> str:
     """The text, which begins as the record does, and ends with an empty line.
 
     Args:
@@ -35,7 +34,7 @@ class NamedItem(NamedTuple):
     item: PlacedItem
 
 
-def named_items(record: ShownRecord, texts: TextsV2) -> tuple[NamedItem, ...]:
+def named_items(record: ShownRecord, texts: Texts) -> tuple[NamedItem, ...]:
     """The requests and the final responses of all scenarios, in their order: the prompt's own lines name them."""
     case = texts.case
     forms = (_form(one, what) for what in (case.question, case.response) for one in (case.item, case.same_as))
@@ -61,7 +60,7 @@ class ItemExcerpt(NamedTuple):
     end: int
 
 
-def excerpt(record: ShownRecord, item: PlacedItem, texts: TextsV2, most: int) -> ItemExcerpt:
+def excerpt(record: ShownRecord, item: PlacedItem, texts: Texts, most: int) -> ItemExcerpt:
     """An item exactly as shown, or its beginning of at most `most` bytes, which says that it goes on."""
     stop = _end(record, item)
     if stop - item.start <= most:

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from jury_debate.prompt_texts import fill
-from jury_debate.prompts_v2.texts import ReadingTexts
+from jury_debate.prompts_1.texts import ReadingTexts, fill
 from jury_debate.reading.shown_record import PlacedItem, ShownRecord
 
 _NUMBER = re.compile(r"(?:\[[0-9]{1,7}\] |【[0-9]{1,7}】)")

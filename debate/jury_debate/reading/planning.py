@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from jury_debate.assignment import CASE_WITH_IMAGES
-from jury_debate.prompts_v2.texts import TextsV2
+from jury_debate.prompts_1.texts import Texts
 from jury_debate.reading.cutting import SMALLEST_PART, cuts, refined
 from jury_debate.reading.guide import guide
 from jury_debate.reading.outline import RecordOutline
@@ -59,7 +59,7 @@ class CaseToRead:
 class ReadingPlanner:
     """Plans one debate of a panel over a case, under the texts of its prompts."""
 
-    def __init__(self, panel: Panel, case: CaseToRead, texts: TextsV2) -> None:
+    def __init__(self, panel: Panel, case: CaseToRead, texts: Texts) -> None:
         self._panel = panel
         # They refer to each other and not to the planner: no cycle keeps the texts after it.
         shown = cache(case.shown)

@@ -9,8 +9,7 @@ from jury_debate.artifact_tools import ToolSpec
 from jury_debate.errors import DebateError
 from jury_debate.marking import mark
 from jury_debate.model_json import MODEL_JSON
-from jury_debate.prompt_texts import fill
-from jury_debate.prompts_v2.texts import TextsV2
+from jury_debate.prompts_1.texts import Texts, fill
 from jury_debate.reading.cutting import cuts
 from jury_debate.reading.shown_record import PlacedItem, ShownRecord
 from jury_debate.reading.window_text import window_frame
@@ -55,7 +54,7 @@ class RecordSearch(NamedTuple):
     total: int
 
 
-def record_tool_definitions(texts: TextsV2) -> tuple[ToolSpec, ...]:
+def record_tool_definitions(texts: Texts) -> tuple[ToolSpec, ...]:
     """The definitions of the tools for providers."""
     number = {"type": "integer", "minimum": 1, "maximum": MOST_ITEM}
     parameters: dict[str, dict[str, Any]] = {
@@ -80,7 +79,7 @@ def record_tool_definitions(texts: TextsV2) -> tuple[ToolSpec, ...]:
     )
 
 
-def read_items(record: ShownRecord, arguments: str, texts: TextsV2, most: int) -> RecordAnswer:
+def read_items(record: ShownRecord, arguments: str, texts: Texts, most: int) -> RecordAnswer:
     """Items `from` to `to` exactly as shown, or the part of them that is asked for.
 
     Raises nothing, whatever the model sent.
@@ -111,7 +110,7 @@ def searched_text(arguments: str) -> str | None:
     return text if isinstance(text, str) and SHORTEST_QUOTE <= len(text) <= LONGEST_QUOTE else None
 
 
-def search_result(found: RecordSearch | None, record: ShownRecord, texts: TextsV2) -> RecordAnswer:
+def search_result(found: RecordSearch | None, record: ShownRecord, texts: Texts) -> RecordAnswer:
     """The result of a search; None: the arguments were invalid."""
     if found is None:
         wanted = f"text must be a string of {SHORTEST_QUOTE} to {LONGEST_QUOTE} characters"

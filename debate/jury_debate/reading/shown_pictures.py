@@ -7,12 +7,11 @@ that no name, no id of a call and no content that imitates it is taken for it.
 import re
 
 from jury_debate.marking import unmark
-from jury_debate.prompt_texts import fill
-from jury_debate.prompts_v2.texts import CaseTextsV2
+from jury_debate.prompts_1.texts import CaseTexts, fill
 from jury_debate.reading.shown_record import PlacedItem, ShownRecord
 
 
-def picture_items(record: ShownRecord, texts: CaseTextsV2, pictures: int) -> tuple[int, ...]:
+def picture_items(record: ShownRecord, texts: CaseTexts, pictures: int) -> tuple[int, ...]:
     """The number of the item of each picture, in their order; 0: of none. The first item that shows it counts.
 
     Args:
@@ -33,7 +32,7 @@ def picture_items(record: ShownRecord, texts: CaseTextsV2, pictures: int) -> tup
     return tuple(found.get(number, 0) for number in range(1, pictures + 1))
 
 
-def _file_line(record: ShownRecord, item: PlacedItem, texts: CaseTextsV2) -> str:
+def _file_line(record: ShownRecord, item: PlacedItem, texts: CaseTexts) -> str:
     last = ""
     for line in record.content[item.start : item.end].decode("utf-8", "replace").split("\n"):
         if line == texts.content_label:

@@ -6,8 +6,7 @@ Judged text never stands unmarked: a part that begins inside a line begins with 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jury_debate.prompt_texts import fill
-from jury_debate.prompts_v2.texts import TextsV2
+from jury_debate.prompts_1.texts import Texts, fill
 from jury_debate.reading.shown_record import ShownRecord
 
 
@@ -22,7 +21,7 @@ def window_frame(
     record: ShownRecord,
     start: int,
     end: int,
-    texts: TextsV2,
+    texts: Texts,
     *,
     label: str,
     parts: int,
@@ -60,7 +59,7 @@ def window_frame(
     return WindowFrame(before, behind)
 
 
-def _authors(record: ShownRecord, item: int, end: int, texts: TextsV2) -> list[str]:
+def _authors(record: ShownRecord, item: int, end: int, texts: Texts) -> list[str]:
     """The lines right below an item's heading that say who it comes from."""
     case = texts.case
     known = {getattr(case, name) for name in type(case).model_fields if name.startswith("from_")}

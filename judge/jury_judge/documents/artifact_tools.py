@@ -14,7 +14,7 @@ from jury_cases.artifact_sources import ArtifactSources
 from jury_cases.rows import artifact_record
 from jury_debate import artifacts
 from jury_debate.artifact_tools import OPINIONS_TOOL, ToolSpec, call_tool, tool_definitions
-from jury_debate.prompts import PROMPTS_VERSION, load_prompts
+from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.errors import SettingError
 from jury_events.panel import Language

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 
 from jury_debate.panel_spec import WRITTEN, DiscussionSpec, FinalSpec, PanelSpec, resolve
 from jury_debate.presets import ADK_SEQUENTIAL
-from jury_debate.prompts import PROMPTS_VERSION
-from jury_debate.rules_registry import rules_for
+from jury_debate.rules_registry import newest_rules
 from jury_events.case import Case
 from jury_events.consensus import ConsensusStatus
 from jury_events.errors import SettingError
@@ -139,7 +138,7 @@ class ConsensusChecker:
         positions = [
             verdict_of(one, f"evaluations: the one at {index}") for index, one in enumerate(listed) if one is not None
         ]
-        rules = rules_for(PROMPTS_VERSION)
+        rules = newest_rules()
         check = rules.check_consensus(positions, len(listed), self._rules, round_number=round_number)
         return check.status, check.reached, check.majority_position.value if check.majority_position else None
 

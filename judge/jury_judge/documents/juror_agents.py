@@ -19,7 +19,7 @@ from jury_debate.panel_spec import (
     full_model_name,
 )
 from jury_debate.presets import ADK_SEQUENTIAL, INDEPENDENT
-from jury_debate.prompts import PROMPTS_VERSION, load_prompts
+from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts
 from jury_events.errors import SettingError
 from jury_events.ids import Step
 from jury_events.panel import Language

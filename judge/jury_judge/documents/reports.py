@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from jury_debate import artifacts
-from jury_debate.prompts import PROMPTS_VERSION, load_prompts
+from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts
 from jury_events.canonical import canonical_json
 from jury_events.case import ArtifactKind
 from jury_events.errors import EventError, SettingError

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from jury_debate import prompts_v1
 from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
@@ -156,14 +155,10 @@ def load_panel(
 def windowed(loaded: LoadedPanel) -> LoadedPanel:
     """The panel with what the catalogue knows of its models written out: their windows, and the order by their prices.
 
-    Under prompts 1 all of a case is sent, and every seat is asked.
-
     Raises:
         PanelFileError: the order needs a price that is not known.
     """
     resolved = loaded.resolved
-    if resolved.prompts == prompts_v1.VERSION:
-        return loaded
     panel = with_asking_order(with_windows(resolved.panel, loaded.endpoints), loaded.endpoints)
     return loaded._replace(resolved=resolved._replace(panel=panel))
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Collection, Sequence
 from hashlib import sha256
 from typing import Any
 
-from jury_debate import prompts_v1
 from jury_debate.calibrated import panel_digest, prompts_digest
-from jury_debate.prompts import PROMPTS
+from jury_debate.prompts_registry import PROMPTS
 from jury_events.canonical import canonical_json
 from jury_events.carried import Carry
 from jury_events.ladder import CertifiedStage, LadderCertificate
@@ -58,7 +57,6 @@ def applied(
         for number, (one, of) in enumerate(zip(stages, certificate.stages, strict=True), start=1)
     )
     digest = _digest(certificate.digest, audit, [[of.panel, of.prompts] for of in certificate.stages], carry)
-    _check_carried(made, carry, refused)
     return Ladder(digest, made, audit, certificate, coverage, carry)
 
 
@@ -77,7 +75,6 @@ def uncertified(
     Raises:
         PanelFileError: a stage cannot be shown votes.
     """
-    _check_carried(stages, carry, refused)
     panels = [
         [
             panel_digest(one.panel),
@@ -93,17 +90,6 @@ def _digest(certificate: str | None, audit: float, panels: list[list[str]], carr
     if carry is not None:
         content["carry"] = carry
     return sha256(canonical_json(content)).hexdigest()
-
-
-def _check_carried(
-    stages: Sequence[LoadedPanel], carry: Carry | None, refused: Callable[[str], PanelFileError]
-) -> None:
-    """Prompts 1 show no earlier votes."""
-    for number, one in enumerate(stages[1:], 2):
-        if carry is not None and one.resolved.prompts == prompts_v1.VERSION:
-            raise refused(
-                f"carry: stage {number} is asked under prompts 1, which show no earlier votes: leave carry out"
-            )
 
 
 def first_of(ladder: Ladder, signed_by: str | None = None, outside: tuple[str, ...] = ()) -> LoadedPanel:

@@ -7,7 +7,6 @@ import yaml
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, read_spec, resolve
 from jury_debate.presets import PRESETS
-from jury_debate.prompts import PROMPTS
 from jury_debate.scale_review import review_scale
 from jury_debate.scale_spec import written_scale
 from jury_events.bundled_scales import bundled_scale
@@ -16,9 +15,6 @@ from jury_judge.panels.calibration_files import with_calibration
 from jury_judge.panels.document import BUNDLED_PANELS, read_document, readable_message
 from jury_judge.panels.files import field_in, written_spec
 from jury_judge.panels.prompt_files import with_prompts
-
-SCALE_PROMPTS = max(PROMPTS)
-"""The prompts that ask in any scale."""
 
 _HEAD = """\
 # A panel that judges in the scale {name}. The labels go from worst to best; each comes to an outcome
@@ -34,7 +30,7 @@ def scale_panel_text(name: str, language: Language) -> str:
         language: of the panel.
     """
     known = bundled_scale(name, language)
-    panel = resolve(read_spec({"scale": name, "language": language}), prompts=SCALE_PROMPTS).panel
+    panel = resolve(read_spec({"scale": name, "language": language})).panel
     whole = panel.model_copy(update={"scale": known.scale, "task": known.task})
     fields: dict[str, Any] = {"name": name, "language": language, **written_scale(whole)}
     return _HEAD.format(name=name) + yaml.safe_dump(fields, allow_unicode=True, sort_keys=False, width=120)
@@ -52,7 +48,7 @@ class CheckedPanel(NamedTuple):
 
 
 def check_panel_file(path: str) -> CheckedPanel:
-    """Read a panel file critically: its labels, criteria and meanings, under the prompts that ask in any scale.
+    """Read a panel file critically: its labels, criteria and meanings.
 
     Raises:
         PanelFileError: the panel is refused; the message names the place.
@@ -60,7 +56,7 @@ def check_panel_file(path: str) -> CheckedPanel:
     document, _ = with_calibration(with_prompts(read_document(path, (*PRESETS, *BUNDLED_PANELS))), ())
     spec: PanelSpec = written_spec(document)
     try:
-        panel = resolve(spec, prompts=SCALE_PROMPTS).panel
+        panel = resolve(spec).panel
     except PanelError as error:
         message = readable_message(str(error))
         raise document.refused(field_in(message), message) from error

@@ -7,7 +7,6 @@ from jury_events.review_facts import Review
 from jury_judge.stores.case_messages import CaseMessages
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
-from jury_views.quotations import FIRST_WITH_EVIDENCE
 
 _PAGE = 50
 
@@ -31,7 +30,7 @@ class DecisiveMessages:
         for start in range(0, len(debates), _PAGE):
             # The number of a message alone does not name one of a case with several scenarios.
             found = cases.opened(debates[start : start + _PAGE])
-            opened = [one for one in found if one.prompts >= FIRST_WITH_EVIDENCE and one.scenarios == 1]
+            opened = [one for one in found if one.scenarios == 1]
             for debate_id, messages in cases.of(opened).items():
                 for item in named[debate_id]:
                     if (message := messages.named(item)) is not None:

@@ -29,7 +29,6 @@ from jury_replay.intact import require_intact
 from jury_store.errors import EventConflict, WrongVersion
 from jury_store.event_store import Append, Appended, AppendResults, EventStore
 from jury_views.numbered_items import numbered_items
-from jury_views.quotations import FIRST_WITH_EVIDENCE
 
 MAX_REASON = 100_000
 """Characters of a reason."""
@@ -289,15 +288,13 @@ def check_decisive_item(history: DebateHistory, verdict: Verdict, number: int | 
     """Refuse a decisive item that the debate has not, or that its reviewer cannot name.
 
     Raises:
-        ReviewRefused: the verdict is a pass, the prompts of the debate number no items, or none has this number.
+        ReviewRefused: the verdict is a pass, or no item has this number.
     """
     debate_id = history.debate_id
     if number is None:
         return
     if verdict is PASS:
         raise ReviewRefused(f"debate {debate_id}: a pass has no decisive item; leave the item out")
-    if history.opened.prompts < FIRST_WITH_EVIDENCE:
-        raise ReviewRefused(f"debate {debate_id}: its prompts number no items (prompts 1); leave the item out")
     items = numbered_items(history.opened, history.texts)
     if items is None:
         raise ReviewRefused(f"debate {debate_id}: its case was erased, or cannot be read; leave the item out")

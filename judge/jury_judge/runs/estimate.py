@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jury_actors.admission.model_class import limits_of
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.rules_registry import rules_for
+from jury_debate.rules_registry import newest_rules
 from jury_events.case import Case
 from jury_events.exchange import Usage
 from jury_events.panel import FinalJudge, Panel, Seat
@@ -101,7 +101,7 @@ def estimate(
         EstimatedCourse(most, turns, None, 2.0, 2.5, None),
     )
     policy = cache_policy(panel.models, prices, endpoints, os.environ)
-    first = rules_for(resolved.prompts).asked_first(panel)
+    first = newest_rules().asked_first(panel)
     tallies = [_Tally(course, policy, on, carried) for course in courses]
     count = 0
     for case in sample:

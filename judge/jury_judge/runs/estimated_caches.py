@@ -45,7 +45,7 @@ class EstimatedCaches:
         Args:
             call: which one.
             sent: tokens of its prompt.
-            shared: those of them that other calls begin with; 0 under prompts 1.
+            shared: those of them that other calls begin with.
             answer: tokens of its answer.
         """
         start, place = call.start, call.place

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import ceil
 from typing import NamedTuple
 
-from jury_debate.prompts_v2.finding_limits import LONGEST_FINDING, MOST_FINDING_ENTRIES, MOST_FINDINGS
+from jury_debate.prompts_1.finding_limits import LONGEST_FINDING, MOST_FINDING_ENTRIES, MOST_FINDINGS
 from jury_debate.reading.cited_items import cited_bytes
 from jury_debate.reading.closing_room import MOST_LEVELS, findings_bytes
 from jury_debate.reading.record_tools import MOST_READ_TURNS

@@ -343,16 +343,11 @@ def _other_ladder(recorded: StagePlace | None, now: str | None) -> str | None:
 
 
 def _recorded_prompts(run: Run, store: EventStore, debate: str) -> int:
-    """The version of the prompts with which the run was begun; refuses one of another panel, or of earlier prompts."""
+    """The version of the prompts with which the run was begun; refuses one of another panel."""
     recorded = compared_panel(store, debate, run.resolved)
     if recorded.differences:
         raise RunRefused(
             f"run {run.run_id!r} was begun with another panel: {described(recorded.differences)}; "
             "use the panel that it was begun with, or give the run another --run id"
-        )
-    if recorded.panel.prompts < run.earliest_prompts:
-        raise RunRefused(
-            f"run {run.run_id!r} was begun under prompts {recorded.panel.prompts}, and this needs prompts "
-            f"{run.earliest_prompts}: give the run another --run id"
         )
     return recorded.panel.prompts

@@ -3,13 +3,12 @@
 import json
 from typing import NamedTuple
 
-from jury_debate import prompts_v1
 from jury_debate.artifact_tools import tool_definitions
-from jury_debate.assignment import OPERATOR_POLICY, scenario_numbers, tools_offered
+from jury_debate.assignment import OPERATOR_POLICY, tools_offered
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.prompts import load_prompts
+from jury_debate.prompts_registry import load_prompts
 from jury_debate.reading.planning import CASE, GUIDE
-from jury_debate.rules_registry import rules_for
+from jury_debate.rules_registry import newest_rules
 from jury_events.case import Case
 from jury_events.panel import Panel
 from jury_events.provenance import provenance
@@ -37,7 +36,7 @@ class PromptSizes(NamedTuple):
     The prompt of a place in `reading`, which is not shown the case whole, is what its requests have in common.
 
     `pictures` are those of the case, kept once, and sent to the places that see them. `shared` is the beginning of
-    prompts that calls of one model share: 0 under prompts 1.
+    prompts that calls of one model share.
     """
 
     prompts: dict[str | None, int]
@@ -64,15 +63,13 @@ def prompt_sizes(case: Case, resolved: ResolvedPanel, operator_policy: str | Non
     tools = tools_offered(panel, len(records))
     return PromptSizes(
         prompts=prompts,
-        form=_form(panel, opened.prompts, case, tools=tools),
+        form=_form(panel, opened.prompts, tools=tools),
         records=sum(len(record.content.encode()) for record in records) if tools else 0,
         pictures=len(opened.images),
         picture_bytes=sum(map(len, rehearsal.pictures())),
         kept=sum(pieces.values()) + len(case.to_part()) + len(provenance(case) or b"") + len(opened.model_dump_json()),
         tools=tools,
-        shared=0
-        if opened.prompts == prompts_v1.VERSION
-        else sum(pieces.get(name, 0) for name in ("system", OPERATOR_POLICY, CASE)),
+        shared=sum(pieces.get(name, 0) for name in ("system", OPERATOR_POLICY, CASE)),
         reading=_reading(rehearsal),
     )
 
@@ -90,15 +87,8 @@ def _reading(rehearsal: Rehearsal) -> dict[str | None, ReadingSizes]:
     return found
 
 
-def _form(panel: Panel, version: int, case: Case, *, tools: bool) -> int:
+def _form(panel: Panel, version: int, *, tools: bool) -> int:
     """The schema of an answer and the tools, which are sent beside the messages."""
-    rules, scenarios = rules_for(version), scenario_numbers(case.scenario_ids)
-    schema = rules.answer_schema(
-        panel.rubric,
-        statement=True,
-        scenarios=scenarios,
-        one_form=version != prompts_v1.VERSION,
-        scale=panel.scale,
-    )
+    schema = newest_rules().answer_schema(panel.rubric, scale=panel.scale)
     offered = tool_definitions(load_prompts(version, panel.language), opinions=True) if tools else ()
     return len(json.dumps(schema)) + sum(len(json.dumps(tool._asdict())) for tool in offered)

@@ -8,7 +8,7 @@ from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.reading.planning import CASE, GUIDE, part_name
 from jury_debate.rules import SECRET_BYTES
-from jury_debate.rules_registry import rules_for
+from jury_debate.rules_registry import newest_rules
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import Step
@@ -43,7 +43,7 @@ class Rehearsal:
     def __init__(self, case: Case, resolved: ResolvedPanel, operator_policy: str | None = None) -> None:
         self._pen = PartBuffer(lambda: bytes(SALT_BYTES))
         secret = bytes(SECRET_BYTES)
-        self.opened: DebateOpened = rules_for(resolved.prompts).open_debate(
+        self.opened: DebateOpened = newest_rules().open_debate(
             case,
             resolved.panel,
             debate_id="rehearsal",

@@ -55,9 +55,8 @@ class Run:
         submission_id: the caller's name of a case in live events.
         adopt: an imported debate counts as judged if its seal is signed by one of these keys.
         repeats: debates a case.
-        operator_policy: the policy that was given for all cases without one; prompts 2 show it before the case.
+        operator_policy: the policy that was given for all cases without one; it is shown before the case.
         batched: calls go into batches; else a run with an open batch is refused.
-        earliest_prompts: a run that was begun under earlier ones is refused.
         stage: of a ladder; None: the run is of none.
     """
 
@@ -69,7 +68,6 @@ class Run:
     adopt: Collection[PublicKey] = ()
     repeats: int = 1
     operator_policy: str | None = None
-    earliest_prompts: int = 1
     batched: bool = False
     stage: RunStage | None = None
 

@@ -13,7 +13,7 @@ from jury_events.errors import SettingError
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.probes.markings import comparable_marking, other_marking
+from jury_judge.probes.markings import check_comparable, other_marking
 from jury_judge.probes.registry import INJECTION, MARKING, SPEAKERS, absent_twins, twins_alone, with_twins
 from jury_judge.probes.reversed_seats import reversed_seats
 from jury_judge.records.vote_reports import VoteReports
@@ -109,8 +109,7 @@ class PlannedProbe:
         run, probes = self._planned.run, self.asked.probes
         of_first: list[str] = [probe for probe in probes if probe not in {SPEAKERS, MARKING}]
         if MARKING in probes:
-            resolved = comparable_marking(run.resolved)
-            run = replace(run, resolved=resolved, earliest_prompts=resolved.prompts)
+            check_comparable(run.resolved)
             of_first = list(dict.fromkeys((*of_first, INJECTION)))
         best = scale_of(run.resolved.panel).ids[-1]
         first = replace(run, cases=with_twins(run.cases, of_first, best))

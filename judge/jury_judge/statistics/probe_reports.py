@@ -161,7 +161,7 @@ def _names(ballots: pa.Table) -> list[str]:
 
 def _marking(store: EventStore, run_id: str) -> Marking:
     opened = _opened(store, run_id)
-    return marking_of(opened.panel, opened.prompts)
+    return marking_of(opened.panel)
 
 
 def _first_speakers(store: EventStore, run_id: str) -> tuple[str, str]:

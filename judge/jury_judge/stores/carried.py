@@ -1,6 +1,7 @@
 """The votes that the debate of the next stage of a ladder is shown, read from the log."""
 
 from jury_debate.carried_votes import EarlierVote, votes_to_carry
+
 from jury_events.carried import Carry
 from jury_events.errors import EventError, UnknownPart
 from jury_events.parts import PartRef

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import orjson
 
 from jury_debate.assignment import OPERATOR_POLICY
-from jury_debate.prompts_v2.item_messages import ItemMessages
+from jury_debate.prompts_1.item_messages import ItemMessages
 from jury_events.case import Case
 from jury_events.codec import SCHEMAS, decode
 from jury_events.debate_events import DebateOpened
@@ -133,7 +133,7 @@ class CaseMessages:
         if found is None:
             assert case is not None, "every debate has a case"
             judged = Case.from_part(case)
-            shown = None if policy is None else policy_of_piece(policy, debate.language, judged)
+            shown = None if policy is None else policy_of_piece(policy, debate.prompts, debate.language, judged)
             messages = None if provenance is None else item_messages(judged, provenance)
             found = ItemMessages(judged, shown, inline=debate.inline, messages=messages)
         self._known[texts] = found

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from jury_debate.prompt_texts import fill
+from jury_debate.prompts_1.texts import fill
 from jury_providers.simulated.findings import Finding
 
 

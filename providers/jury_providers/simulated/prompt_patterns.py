@@ -8,12 +8,11 @@ from functools import cache
 from string import Template
 from typing import Any, NamedTuple, get_args
 
-from jury_debate import prompts_v1
-from jury_debate.prompt_texts import CaseTexts, Texts
-from jury_debate.prompts import LANGUAGES
-from jury_debate.prompts_v2 import prompts as prompts_v2
-from jury_debate.prompts_v2.line_marks import SIGN_PATTERN
-from jury_debate.prompts_v2.texts import TextsV2
+from jury_debate.prompts_1.texts import CaseTexts, Texts
+from jury_debate.prompts_registry import LANGUAGES
+from jury_debate.prompts_1 import prompts as prompts_1
+from jury_debate.prompts_1.line_marks import SIGN_PATTERN
+from jury_debate.prompts_1.texts import Texts
 from jury_events.evidence import EvidenceResult
 
 _NUMBER = r"\d{1,12}"
@@ -163,30 +162,11 @@ class PromptPatterns(NamedTuple):
 def all_prompt_patterns() -> tuple[PromptPatterns, ...]:
     """The patterns of every prompts file, latest version first."""
     return (
-        *(_patterns_v2(language, prompts_v2.load_prompts(language).texts) for language in LANGUAGES),
-        *(_patterns_v1(language, prompts_v1.load_prompts(language).texts) for language in LANGUAGES),
+        *(_patterns_v2(language, prompts_1.load_prompts(language).texts) for language in LANGUAGES),
     )
 
 
-def _patterns_v1(language: str, texts: Texts) -> PromptPatterns:
-    return _patterns(
-        language,
-        texts,
-        system=None,
-        seats_block=None,
-        seat=line_of(texts.system.juror, "letter"),
-        role=line_of(texts.system.juror, "role"),
-        judge=line_of(texts.system.final_judge),
-        ballot=line_of(texts.system.answer_format, "ballot"),
-        markers=(line_of(texts.system.juror, "marker"),),
-        scores=_line_before(texts.system.standards, "$dimensions"),
-        labels=None,
-        label=None,
-        scenario_rule=line_of(texts.system.scenario_rule, "total"),
-    )
-
-
-def _patterns_v2(language: str, texts: TextsV2) -> PromptPatterns:
+def _patterns_v2(language: str, texts: Texts) -> PromptPatterns:
     case, seats = texts.case, texts.seats
     items = {
         case.policy: "policy",
@@ -215,7 +195,6 @@ def _patterns_v2(language: str, texts: TextsV2) -> PromptPatterns:
         speakers=items | patterns.speakers,
         operator_policy=case.operator_policy,
         case=case.heading,
-        carried=f"\n{texts.carried.heading}\n{texts.carried.explanation}\n",
         evidence=_evidence(texts),
         tasks=(
             ("window", line_of(texts.reading.window_instruction)),
@@ -237,7 +216,7 @@ def _line_before(text: str, placeholder: str) -> LinePattern:
     return line_of(text.partition(f"\n{placeholder}")[0].rpartition("\n")[2])
 
 
-def _evidence(texts: TextsV2) -> EvidencePatterns:
+def _evidence(texts: Texts) -> EvidencePatterns:
     shown = texts.evidence
     return EvidencePatterns(
         rule=line_of(texts.system.evidence_format),
@@ -251,7 +230,7 @@ def _evidence(texts: TextsV2) -> EvidencePatterns:
     )
 
 
-def _patterns(language: str, texts: Texts | TextsV2, **own: Any) -> PromptPatterns:
+def _patterns(language: str, texts: Texts | Texts, **own: Any) -> PromptPatterns:
     """The patterns of a file, of which `own` are those whose place depends on the version."""
     case, turns, artifacts = texts.case, texts.turns, texts.artifacts
     return PromptPatterns(

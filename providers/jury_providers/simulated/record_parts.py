@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from jury_debate.marking import unmark
-from jury_debate.prompts_v2.finding_limits import LONGEST_FINDING, MOST_DECISIVE, MOST_FINDING_ENTRIES, MOST_FINDINGS
+from jury_debate.prompts_1.finding_limits import LONGEST_FINDING, MOST_DECISIVE, MOST_FINDING_ENTRIES, MOST_FINDINGS
 from jury_providers.simulated.citations import cited_entries
 from jury_providers.simulated.evaluation import weight
 from jury_providers.simulated.findings import Citation, Finding

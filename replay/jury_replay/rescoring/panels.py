@@ -34,6 +34,6 @@ class Panels:
 
 def _applied(setting: Setting, opened: DebateOpened) -> Applied:
     try:
-        return setting.apply(opened.panel, opened.prompts)
+        return setting.apply(opened.panel)
     except (NotApplicable, JudgeMissing) as error:
         return error

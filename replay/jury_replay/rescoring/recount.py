@@ -6,7 +6,7 @@ A recount assumes an unchanged discussion, which the record cannot show.
 from collections.abc import Sequence
 
 from jury_debate.errors import DebateError
-from jury_debate.rules_registry import rules_under
+from jury_debate.rules_registry import rules_of
 from jury_debate.state import SeatEvaluation
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.evaluation import Evaluation
@@ -92,7 +92,7 @@ def recounted(positions: Positions, setting: Setting, panel: Panel) -> Result:
             for views in rounds
         )
         judge = None if judge is None else with_outcomes(judge, panel.scale)
-    counted = rules_under(opened.rules, panel).recount(
+    counted = rules_of(opened.rules).recount(
         opened.model_copy(update={"panel": panel}),
         rounds,
         judge=judge,

@@ -7,9 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from jury_debate import prompts_v1
-from jury_debate.calibrated import items_unknown, mismatch
-from jury_debate.prompts import PROMPTS_VERSION
+from jury_debate.calibrated import mismatch
 from jury_debate.thresholds import checked_threshold
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
@@ -118,12 +116,11 @@ class Setting(Value):
         """`threshold=0.67 method=median`; `as recorded` where it changes nothing."""
         return " ".join(f"{key}={written(value)}" for key, value in self.changes.items()) or "as recorded"
 
-    def apply(self, panel: Panel, prompts: int = PROMPTS_VERSION) -> Panel:
+    def apply(self, panel: Panel) -> Panel:
         """The panel under this setting.
 
         Args:
             panel: as recorded.
-            prompts: the version that its jurors were asked with.
 
         Raises:
             NotApplicable: the panel cannot take it; the message contains the reason.
@@ -143,8 +140,6 @@ class Setting(Value):
             if discussion:
                 fields["discussion"] = panel.discussion.changed(**discussion)
             if read := {name: changes[name] for name in _READING if name in changes}:
-                if prompts == prompts_v1.VERSION:
-                    raise NotApplicable("under prompts 1 every juror was sent the whole record")
                 seats = fields.get("seats", panel.seats)
                 fields |= read | {"seats": tuple(seat.changed(**dict.fromkeys(read)) for seat in seats)}
             fields |= self._judged_by(panel)
@@ -158,7 +153,7 @@ class Setting(Value):
         if changed.answers.unsupported == "halve" and changed.final.method == "median":
             raise NotApplicable("a median has no half votes")
         calibration = changed.final.calibration
-        if calibration is not None and (why := mismatch(calibration, changed) or items_unknown(calibration, prompts)):
+        if calibration is not None and (why := mismatch(calibration, changed)):
             raise NotApplicable(f"the calibration {written(calibration)}: {why}; calibration=off leaves it out")
         return changed
 

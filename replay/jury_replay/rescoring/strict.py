@@ -7,7 +7,7 @@ first step without such an answer is named, and nothing after it is determined.
 from collections.abc import Sequence
 
 from jury_debate.errors import DebateError
-from jury_debate.rules_registry import rules_under
+from jury_debate.rules_registry import rules_of
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError, UnknownPart
 from jury_events.ids import FINAL, Step
@@ -98,7 +98,7 @@ def replay_under(history: DebateHistory, panel: Panel, pen: PartBuffer, memo: Me
         UnknownPart: a text that is needed is missing.
         DebateError: the rules or prompts are unknown to this version, or a recorded input is impossible.
     """
-    opened = reopen(history, rules_under(history.opened.rules, panel), pen, panel=panel)
+    opened = reopen(history, rules_of(history.opened.rules), pen, panel=panel)
     return Replayer(history, opened, pen, strict=True, memo=memo).run()
 
 

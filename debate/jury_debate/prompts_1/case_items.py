@@ -1,0 +1,309 @@
+"""The numbered items of a case: everything that a juror can point at, through all its scenarios.
+
+An item has a heading and lines. Lines are either the prompt's own words (`str`) or judged text (`JudgedText`), which is
+marked when the case is rendered. What the record says twice is one item: a question that is the transcript's first
+request, a final response that is its last message.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Literal, NamedTuple
+
+from jury_debate.prompts_1.texts import CaseTexts, fill
+from jury_events.case import Case, Scenario
+from jury_events.text.sizes import shown_size
+from jury_events.transcript import (
+    Attachment,
+    Event,
+    Item,
+    Message,
+    NotShown,
+    Reasoning,
+    Refusal,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+
+Kind = Literal["policy", "question", "expected_behavior", "transcript", "response", "error"]
+"""Where an item comes from in its scenario."""
+
+
+class JudgedText(str):
+    """Text of the record."""
+
+    __slots__ = ()
+
+
+class CaseItem(NamedTuple):
+    """One numbered item as shown. `place` is its index in the scenario's transcript; None for what is no part of it."""
+
+    number: int
+    scenario: int
+    kind: Kind
+    place: int | None
+    heading: str
+    lines: tuple[str, ...]
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Its texts of the record, in order."""
+        return tuple(line for line in self.lines if isinstance(line, JudgedText))
+
+
+class ScenarioItems(NamedTuple):
+    """The items of one scenario, from its policy to its error.
+
+    `question` and `response` are the numbers of the items that are the request and the final response; None where the
+    record has none.
+    """
+
+    number: int
+    items: tuple[CaseItem, ...]
+    question: int | None
+    response: int | None
+
+
+def case_items(case: Case, texts: CaseTexts, pictures: Mapping[str, int], first: int = 1) -> tuple[ScenarioItems, ...]:
+    """The items of a case, numbered through all scenarios.
+
+    Args:
+        case: what is judged.
+        texts: the headings.
+        pictures: the numbers of the pictures that are sent, by digest.
+        first: the number of the first item; what stands before the case may be numbered too.
+    """
+    numbers = count(first)
+    return tuple(
+        _ScenarioNumbering(number, scenario, texts, pictures, numbers).items()
+        for number, scenario in enumerate(case.scenarios, start=1)
+    )
+
+
+def transcript_items(
+    transcript: Transcript, texts: CaseTexts, pictures: Mapping[str, int], first: int = 1
+) -> tuple[CaseItem, ...]:
+    """The items of a transcript alone, numbered in order.
+
+    Args:
+        transcript: whose items.
+        texts, pictures, first: as for `case_items`.
+    """
+    shown = _TranscriptItems(transcript, texts, pictures)
+    numbers = {place: first + place for place in range(len(transcript))}
+    return tuple(
+        CaseItem(number, 1, "transcript", place, *shown.shown(place, numbers)) for place, number in numbers.items()
+    )
+
+
+class ItemPlace(NamedTuple):
+    """Where one item of a scenario comes from: its kind, and its index in the transcript, None for what is no part of
+    it."""
+
+    kind: Kind
+    place: int | None
+
+
+def item_places(scenario: Scenario) -> tuple[ItemPlace, ...]:
+    """Where the items of a scenario come from, in their order."""
+    question, execution = scenario.question, scenario.execution
+    transcript = execution.transcript
+    first, last = _first_request(transcript), _last_message(transcript)
+    prompt, response = question.prompt, execution.response
+    places = [] if question.policy is None else [ItemPlace("policy", None)]
+    if prompt and (first is None or _text(transcript, first) != prompt):
+        places.append(ItemPlace("question", None))
+    if question.expected_behavior is not None:
+        places.append(ItemPlace("expected_behavior", None))
+    places += (ItemPlace("transcript", index) for index in range(len(transcript)))
+    if response and (last is None or _text(transcript, last) != response):
+        places.append(ItemPlace("response", None))
+    if execution.error is not None:
+        places.append(ItemPlace("error", None))
+    return tuple(places)
+
+
+class _ScenarioNumbering:
+    def __init__(
+        self, number: int, scenario: Scenario, texts: CaseTexts, pictures: Mapping[str, int], numbers: Iterator[int]
+    ) -> None:
+        self._number = number
+        self._scenario = scenario
+        self._texts = texts
+        self._items = _TranscriptItems(scenario.execution.transcript, texts, pictures)
+        self._numbers = numbers
+
+    def items(self) -> ScenarioItems:
+        scenario = self._scenario
+        places = [(next(self._numbers), *place) for place in item_places(scenario)]
+        numbers = {place: number for number, _, place in places if place is not None}
+        apart = {kind: number for number, kind, place in places if place is None}
+        transcript = scenario.execution.transcript
+        return ScenarioItems(
+            self._number,
+            tuple(CaseItem(number, self._number, *self._shown(kind, place, numbers)) for number, kind, place in places),
+            question=apart.get("question") or _number(numbers, scenario.question.prompt, _first_request(transcript)),
+            response=apart.get("response") or _number(numbers, scenario.execution.response, _last_message(transcript)),
+        )
+
+    def _shown(
+        self, kind: Kind, place: int | None, numbers: Mapping[int, int]
+    ) -> tuple[Kind, int | None, str, tuple[str, ...]]:
+        """Kind, place, heading and lines of an item."""
+        if place is not None:
+            return kind, place, *self._items.shown(place, numbers)
+        heading: str = getattr(self._texts, kind)
+        text = self._text_of(kind)
+        return kind, None, heading, (JudgedText(text),) if text else (self._texts.nothing,)
+
+    def _text_of(self, kind: Kind) -> str | None:
+        question, execution = self._scenario.question, self._scenario.execution
+        return {
+            "policy": question.policy,
+            "question": question.prompt,
+            "expected_behavior": question.expected_behavior,
+            "response": execution.response,
+            "error": execution.error,
+        }[kind]
+
+
+def _number(numbers: Mapping[int, int], text: str, index: int | None) -> int | None:
+    """The number of the item of the transcript that a text is; None where there is no such text or item."""
+    return numbers[index] if text and index is not None else None
+
+
+def _text(transcript: Transcript, index: int) -> str:
+    item = transcript.items[index]
+    assert isinstance(item, Message)
+    return item.text
+
+
+def _first_request(transcript: Transcript) -> int | None:
+    """The first message of a user."""
+    return next(
+        (index for index, item in enumerate(transcript.items) if isinstance(item, Message) and item.kind == "user"),
+        None,
+    )
+
+
+def _last_message(transcript: Transcript) -> int | None:
+    """The last message, if the agent wrote it."""
+    last = next((index for index in reversed(range(len(transcript))) if _is_message(transcript.items[index])), None)
+    if last is None:
+        return None
+    item = transcript.items[last]
+    return last if isinstance(item, Message) and item.kind == "assistant" and item.origin == "model" else None
+
+
+def _is_message(item: Item) -> bool:
+    return isinstance(item, Message)
+
+
+class _TranscriptItems:
+    """Headings and lines of transcript items."""
+
+    def __init__(self, transcript: Transcript, texts: CaseTexts, pictures: Mapping[str, int]) -> None:
+        self._transcript = transcript
+        self._calls = transcript.answered_calls()
+        self._texts = texts
+        self._pictures = pictures
+
+    def shown(self, index: int, numbers: Mapping[int, int]) -> tuple[str, tuple[str, ...]]:
+        item = self._transcript.items[index]
+        lines: list[str] = []
+        if not isinstance(item, ToolResult) and not _is_plain(item):
+            author: str = getattr(self._texts, f"from_{item.origin}")
+            lines.append(author)
+        if isinstance(item, ToolResult) or (isinstance(item, Attachment) and item.call_id is not None):
+            lines += self._call(index, item, numbers)
+        return self._heading(item), (*lines, *self._contents(item))
+
+    def _heading(self, item: Item) -> str:
+        texts = self._texts
+        match item:
+            case Message():
+                message: str = getattr(texts, item.kind)
+                return message
+            case ToolResult():
+                if item.error:
+                    return texts.tool_error
+                return texts.environment_result if item.origin == "environment" else texts.tool_result
+            case Reasoning() | Refusal() | ToolCall() if item.origin != "model":
+                other: str = getattr(texts, f"other_{item.kind}")
+                return other
+            case _:
+                heading: str = getattr(texts, item.kind)
+                return heading
+
+    def _call(self, index: int, item: ToolResult | Attachment, numbers: Mapping[int, int]) -> list[str]:
+        if isinstance(item, ToolResult) and item.call_unknown:
+            return [self._texts.of_unclear_call]
+        call = self._calls[index]
+        if call is not None:
+            return [fill(self._texts.of_call, number=numbers[call])]
+        if item.call_id is None:
+            return []
+        return [self._texts.of_unknown_call, *self._labelled(self._texts.call_id_label, item.call_id)]
+
+    def _contents(self, item: Item) -> list[str]:
+        texts = self._texts
+        match item:
+            case Message():
+                return self._named(texts.name_label, item.name, item.text)
+            case Reasoning() | Refusal():
+                return self._named(texts.name_label, item.speaker, item.text)
+            case ToolCall():
+                return [
+                    *self._labelled(texts.name_label, item.speaker),
+                    *self._labelled(texts.tool_label, item.name),
+                    *self._labelled(texts.arguments_label, item.arguments or None),
+                ]
+            case ToolResult():
+                return self._named(texts.tool_label, item.name, item.text)
+            case Event():
+                return [
+                    *self._labelled(texts.name_label, item.name),
+                    *self._labelled(texts.content_label, item.text or None),
+                ]
+            case Attachment():
+                content = [] if item.text is None else self._content(item.text)
+                return [*self._labelled(texts.name_label, item.name), *self._file(item), *content]
+            case NotShown():
+                return [JudgedText(_unseen(item.what, item.size, texts))]
+
+    def _named(self, label: str, name: str | None, text: str) -> list[str]:
+        """A name and a text; a text alone needs no label."""
+        if name is None:
+            return [JudgedText(text)] if text else [self._texts.nothing]
+        return [*self._labelled(label, name), *self._content(text)]
+
+    def _content(self, text: str) -> list[str]:
+        return [self._texts.content_label, JudgedText(text)] if text else [self._texts.nothing]
+
+    def _labelled(self, label: str, text: str | None) -> list[str]:
+        return [] if text is None else [label, JudgedText(text)]
+
+    def _file(self, item: Attachment) -> list[str]:
+        texts, size = self._texts, shown_size(item.size)
+        number = self._pictures.get(item.digest) if item.media_type.startswith("image/") else None
+        if number is not None:
+            line = fill(texts.picture, number=number, total=len(self._pictures), media_type=item.media_type, size=size)
+        elif item.text is not None:
+            line = fill(texts.file, media_type=item.media_type, size=size)
+        else:
+            line = _unseen(item.media_type, item.size, texts)
+        return [JudgedText(line)]
+
+
+def _is_plain(item: Item) -> bool:
+    """Whether the heading of the item already names its author."""
+    if isinstance(item, Reasoning | Refusal | ToolCall):
+        return item.origin == "model"
+    plain = {"system": "developer", "user": "user", "assistant": "model"}
+    return isinstance(item, Message) and plain.get(item.kind) == item.origin
+
+
+def _unseen(what: str, size: int | None, texts: CaseTexts) -> str:
+    if size is None:
+        return fill(texts.unseen, what=what)
+    return fill(texts.unseen_size, what=what, size=shown_size(size))

@@ -1,0 +1,34 @@
+"""The prompts in Japanese and English: versioned data files, loaded once, filled strictly.
+
+A released version never changes, so that recorded prompts can be rendered again. Only this module knows them all.
+"""
+
+from collections.abc import Callable, Mapping
+
+from jury_debate.errors import UnknownPrompts
+from jury_debate.prompts_1 import prompts as prompts_1
+from jury_debate.prompts_1.prompts import Prompts
+
+PROMPTS: Mapping[int, Callable[[str], Prompts]] = {prompts_1.VERSION: prompts_1.load_prompts}
+"""The versions by number."""
+
+PROMPTS_VERSION = max(PROMPTS)
+"""New debates use it, unless another one is named."""
+
+LANGUAGES = ("ja", "en")
+
+
+def load_prompts(version: int, language: str) -> Prompts:
+    """The prompts of one version and language.
+
+    Raises:
+        UnknownPrompts: there is no such version, or `language` is none of LANGUAGES.
+    """
+    load = PROMPTS.get(version)
+    if load is None:
+        raise UnknownPrompts(
+            f"prompts version {version} is not known; this version of jury-judge has 1 to {max(PROMPTS)}: upgrade it"
+        )
+    if language not in LANGUAGES:
+        raise UnknownPrompts(f"there are no prompts in {language!r}; the languages: {', '.join(LANGUAGES)}")
+    return load(language)

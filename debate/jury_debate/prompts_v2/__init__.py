@@ -1,1 +1,0 @@
-"""Prompts version 2: judged text is shown exactly, behind a sign at the beginning of each line."""

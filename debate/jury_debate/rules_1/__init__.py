@@ -1,0 +1,1 @@
+"""Rules version 1."""

@@ -1,0 +1,164 @@
+"""The check of an answer's quotations against what its seat was shown.
+
+The numbered items of a prompt are read from the text of the prompt itself: exactly what the seat was shown. Judged text
+can produce no line without the sign, so that headings are the prompt's own."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from jury_debate.assignment import EvidenceSpec, SeatSaid
+from jury_debate.marking import unmark
+from jury_debate.rules_1.quotations import Found, SearchedItems, SearchedText
+from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer, Quotation
+from jury_events.evidence import Evidence, EvidenceResult, EvidenceSpan
+from jury_events.parts import PartRef
+
+_HEADING = re.compile(r"(?:\[([0-9]{1,7})\] |【([0-9]{1,7})】)")
+"""Of an item, in both languages."""
+
+
+def searched_items(case: bytes, policy: bytes | None, marker: str) -> SearchedItems:
+    """The texts of the items of a prompt: of each its judged lines as recorded, joined by line breaks.
+
+    Args:
+        case: the piece of the prompt with the case.
+        policy: the piece with the operator's policy, whose text is not marked.
+        marker: of the debate.
+    """
+    items = [] if policy is None else list(_unmarked_items(policy.decode("utf-8", "replace")))
+    return SearchedItems((*items, *_marked_items(case.decode("utf-8", "replace"), marker)))
+
+
+@lru_cache(maxsize=8)
+def shown_items(case: bytes, policy: bytes | None, marker: str) -> SearchedItems:
+    """As `searched_items`, kept for the next step that shows the same."""
+    return searched_items(case, policy, marker)
+
+
+def said_text(blocks: tuple[bytes, ...], marker: str) -> SearchedText:
+    """What a seat said, in all the blocks of it that were shown: their marked lines, joined by line breaks."""
+    lines = [
+        line for block in blocks for line in block.decode("utf-8", "replace").split("\n") if _is_marked(line, marker)
+    ]
+    return SearchedText(unmark("\n".join(lines), marker) if lines else "")
+
+
+def undisplayed(quote: str, marker: str) -> str:
+    """A quotation without what only the display adds: signs of lines and of gaps, hidden characters written out."""
+    lines = quote.split("\n")
+    marked = (line if _is_marked(line, marker) else f"{marker} {'' if line == marker else line}" for line in lines)
+    return unmark("\n".join(marked), marker)
+
+
+def _is_marked(line: str, marker: str) -> bool:
+    return line.startswith(f"{marker} ")
+
+
+def _marked_items(text: str, marker: str) -> Iterator[tuple[int, str]]:
+    number, lines = None, list[str]()
+    for line in text.split("\n"):
+        if _is_marked(line, marker):
+            lines.append(line)
+            continue
+        heading = _HEADING.match(line)
+        if heading is None and not line.startswith("#"):
+            continue  # a label in an item, or an empty line between items
+        if number is not None:
+            yield number, unmark("\n".join(lines), marker) if lines else ""
+        number, lines = None if heading is None else _number(heading), []
+    if number is not None:
+        yield number, unmark("\n".join(lines), marker) if lines else ""
+
+
+def _unmarked_items(text: str) -> Iterator[tuple[int, str]]:
+    """The one item of a piece whose text is not marked: everything below its heading."""
+    lines = text.split("\n")
+    for index, line in enumerate(lines):
+        heading = _HEADING.match(line)
+        if heading is not None:
+            yield _number(heading), "\n".join(lines[index + 1 :]).rstrip("\n")
+            return
+
+
+def _number(heading: re.Match[str]) -> int:
+    return int(heading.group(1) or heading.group(2))
+
+
+Content = Callable[[str], bytes]
+"""The content of a part by the characters of its reference."""
+
+
+class ShownEvidence:
+    """What a step shows that can be quoted.
+
+    Args:
+        spec: of its answers.
+        marker: that the quoting seat saw.
+        content: of the pieces of its prompt.
+        items: of the record; None: they are read from the pieces.
+    """
+
+    def __init__(self, spec: EvidenceSpec, marker: str, content: Content, items: SearchedItems | None = None) -> None:
+        self._seats: Mapping[str, SeatSaid] = {seat.letter: seat for seat in spec.seats}
+        self._marker = marker
+        self._spec = spec
+        self._content = content
+        self.items: SearchedItems = items or self._items()
+
+    def _items(self) -> SearchedItems:
+        spec = self._spec
+        policy = None if spec.policy is None else self._bytes(spec.policy)
+        case = [self._bytes(ref) for ref in spec.case]
+        return shown_items(case[0] if len(case) == 1 else b"".join(case), policy, spec.marker)
+
+    def checked(self, answer: ParsedAnswer) -> ParsedAnswer:
+        """The answer with its quotations checked."""
+        return answer._replace(checked=self.checked_quotations(answer.quotations or ()))
+
+    def checked_quotations(self, quotations: Sequence[Quotation]) -> CheckedQuotations:
+        """Quotations with the results of their check."""
+        return CheckedQuotations(tuple(one.quote for one in quotations), tuple(map(self.check, quotations)))
+
+    def check(self, quotation: Quotation) -> Evidence:
+        """Look for a quotation where it says, then in every other item."""
+        seat = None if quotation.seat is None else self._seats[quotation.seat]
+        result, span = self._found(quotation, seat)
+        return Evidence(
+            item=quotation.item,
+            says=quotation.says,
+            criterion=quotation.criterion,
+            seat=None if seat is None else seat.juror_id,
+            result=result,
+            span=span,
+        )
+
+    def _found(self, quotation: Quotation, seat: SeatSaid | None) -> tuple[EvidenceResult, EvidenceSpan | None]:
+        """What the display adds is taken off only where the quotation as given is nowhere: a text may look like it."""
+        forms = dict.fromkeys((quotation.quote, undisplayed(quotation.quote, self._marker)))
+        number = quotation.item if seat is None else None
+        text = self.items.item(quotation.item) if seat is None else self._said(seat)
+        if text is not None:
+            if (found := _first(text.exact, forms)) is not None:
+                return "verified", _span(number, found)
+            if (found := _first(text.normalised, forms)) is not None:
+                return "normalised", _span(number, found)
+        for quote in forms:
+            other = self.items.exact_elsewhere(quote, -1 if number is None else number)
+            if other is not None:
+                return "elsewhere", _span(*other)
+        return "not_found", None
+
+    def _said(self, seat: SeatSaid) -> SearchedText:
+        return said_text(tuple(self._bytes(text) for text in seat.peer_texts), self._spec.marker)
+
+    def _bytes(self, ref: PartRef) -> bytes:
+        return self._content(ref.part)
+
+
+def _first(look: Callable[[str], Found | None], forms: Iterable[str]) -> Found | None:
+    return next((found for quote in forms if (found := look(quote)) is not None), None)
+
+
+def _span(item: int | None, found: Found) -> EvidenceSpan:
+    return EvidenceSpan(item=item, start=found.start, end=found.end)

@@ -1,0 +1,308 @@
+"""The opening event: the resolved panel, the case, and every fixed piece of every prompt.
+
+What is the same for all debates of a panel stands first in a prompt.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from jury_debate.artifact_tools import tool_names
+from jury_debate.artifacts import generate_evaluation_summary
+from jury_debate.assignment import (
+    CASE_WITH_IMAGES,
+    JUDGE_ROLE_PROMPT,
+    OPERATOR_POLICY,
+    ROLE_PROMPT,
+    scenario_numbers,
+    tools_offered,
+)
+from jury_debate.decision_questions import QUESTIONS, questions_piece
+from jury_debate.marking import mark
+from jury_debate.prompts_1.case_items import case_items
+from jury_debate.prompts_1.case_text import render_case
+from jury_debate.prompts_1.operator_policy import has_policy, policy_piece, without_policy
+from jury_debate.prompts_1.prompts import Prompts
+from jury_debate.prompts_1.texts import fill
+from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts
+from jury_debate.reading.planning import READING_TOOLS, CaseToRead, PlannedCase, ReadingPlanner
+from jury_debate.reading.record_tools import RECORD_TOOLS
+from jury_debate.rules_1.ballots import ballot_id, marker_of
+from jury_debate.rules_1.early_stop import asking_plan
+from jury_debate.seat_letters import seat_letter
+from jury_events.case import ArtifactRecord, Case
+from jury_events.debate_events import DebateOpened, NamedPart
+from jury_events.panel import Marking, Panel, Seat
+from jury_events.parts import ImageRef, PartMaker
+from jury_events.provenance import provenance
+from jury_events.reading import ReadingPlan
+from jury_events.transcript import Attachment
+
+RULES_VERSION = 1
+
+
+def open_debate(
+    case: Case,
+    panel: Panel,
+    *,
+    debate_id: str,
+    run_id: str | None,
+    secret: bytes,
+    parts: PartMaker,
+    role_prompts: Mapping[str, str] | None = None,
+    judge_prompt: str | None = None,
+    submission_id: str | None = None,
+    prompts_version: int = PROMPTS_VERSION,
+    operator_policy: str | None = None,
+) -> DebateOpened:
+    """See `Rules.open_debate`."""
+    texts = _PromptTexts(
+        case,
+        panel,
+        secret,
+        prompts=load_prompts(prompts_version, panel.language),
+        role_prompts=role_prompts or {},
+        judge_prompt=judge_prompt,
+        operator_policy=operator_policy,
+    )
+    opened = _opening_event(
+        case,
+        panel,
+        texts.by_name(),
+        debate_id=debate_id,
+        run_id=run_id,
+        secret=secret,
+        parts=parts,
+        submission_id=submission_id,
+        prompts_version=prompts_version,
+    )
+    asking = asking_plan(panel, debate_id, opened.scenarios)
+    return opened.model_copy(update={"reading": texts.reading, "asking": asking})
+
+
+@lru_cache(maxsize=256)
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8")
+
+
+class _PromptTexts:
+    """The texts that prompts are joined from, by name, with their line breaks.
+
+    `reading`: how the seats read that do not read the case whole, once the texts are made.
+    """
+
+    reading: ReadingPlan | None = None
+
+    def __init__(
+        self,
+        case: Case,
+        panel: Panel,
+        secret: bytes,
+        *,
+        prompts: Prompts,
+        role_prompts: Mapping[str, str],
+        judge_prompt: str | None,
+        operator_policy: str | None,
+    ) -> None:
+        self._policy = operator_policy if operator_policy and has_policy(case, operator_policy) else None
+        self._case = case if self._policy is None else without_policy(case, self._policy)
+        self._panel = panel
+        self._secret = secret
+        self._role_prompts = role_prompts
+        self._judge_prompt = judge_prompt
+        self._prompts = prompts
+        self._marking: Marking = panel.marking or "lines"
+        self._sign = marker_of(secret, self._marking)
+
+    def by_name(self) -> dict[str, str | bytes]:
+        """What belongs to no debate is one object for all of them, as long as they run."""
+        turns, panel = self._prompts.texts.turns, self._panel
+        policy = self._policy
+        before = {
+            "system": self._prompts.system(panel),
+            **({} if policy is None else {OPERATOR_POLICY: policy_piece(policy, self._prompts.texts.case)}),
+        }
+        seats = {
+            f"seat/{seat.juror_id}": self._seat(index) + "\n\n"
+            for index, seat in enumerate(panel.seats)
+            if seat.questions is None
+        }
+        behind = {"instruction/initial": turns.initial_instruction + self._tools_piece()}
+        behind |= {ROLE_PROMPT + juror_id: prompt for juror_id, prompt in self._role_prompts.items()}
+        if self._judge_prompt is not None:
+            behind[JUDGE_ROLE_PROMPT] = self._judge_prompt
+        behind["heading/own"] = turns.own_heading + "\n\n"
+        behind["heading/peers"] = turns.peers_heading + "\n\n"
+        behind["heading/no-peers"] = turns.no_peers + "\n\n"
+        questions = {QUESTIONS + seat.juror_id: self._questions(seat) for seat in panel.seats if seat.questions}
+        judge: dict[str, str] = {}
+        if panel.final.judge is not None:
+            behind["instruction/final"] = turns.final_instruction + "\n\n"
+            judge["seat/final"] = (
+                self._prompts.final_judge(
+                    seats=len(panel.seats),
+                    role_prompt=self._judge_prompt or self._prompts.judge_role_prompt_under(panel.scale),
+                    ballot=ballot_id(self._secret, None),
+                    scenarios=len(self._case.scenarios),
+                )
+                + "\n\n"
+            )
+        planned = self._planned_case(before, seats, judge)
+        if planned.plan is not None and any(seat.mode == "tools" for seat in planned.plan.seats):
+            behind[READING_TOOLS] = "\n\n" + self._prompts.record_tools_instruction(RECORD_TOOLS)
+        return {
+            **{name: _encoded(text) for name, text in before.items()},
+            **planned.pieces,
+            **seats,
+            **{name: _encoded(text) for name, text in behind.items()},
+            **judge,
+            **questions,
+        }
+
+    def _planned_case(
+        self, before: Mapping[str, str], seats: Mapping[str, str], judge: Mapping[str, str]
+    ) -> PlannedCase:
+        """The pieces with the case, cut where a seat reads it in parts."""
+        shared = sum(len(text.encode()) for text in before.values())
+        sizes: dict[str | None, int] = {
+            seat.juror_id: shared + len(seats.get(f"seat/{seat.juror_id}", "").encode()) for seat in self._panel.seats
+        }
+        for text in judge.values():
+            sizes[None] = shared + len(text.encode())
+        to_read = CaseToRead(
+            shown=lambda name: (self._case_piece(images=name == CASE_WITH_IMAGES) + "\n\n").encode(),
+            marker=self._sign,
+            sizes=sizes,
+            pictures=self._picture_items(),
+        )
+        planned = ReadingPlanner(self._panel, to_read, self._prompts.texts).planned()
+        self.reading = planned.plan
+        return planned
+
+    def _picture_items(self) -> tuple[int, ...]:
+        """The numbers of the items that the case's pictures belong to (0: of none); () where no seat is sent them."""
+        if not self._case.images or not any(place.images for place in self._panel.seats_and_judge):
+            return ()
+        items = case_items(self._case, self._prompts.texts.case, {}, self._first)
+        shown = {
+            found.digest: item.number
+            for scenario, numbered in zip(self._case.scenarios, items, strict=True)
+            for item in reversed(numbered.items)
+            if item.place is not None
+            and isinstance(found := scenario.execution.transcript.items[item.place], Attachment)
+        }
+        return tuple(shown.get(image.digest, 0) for image in self._case.images)
+
+    @property
+    def _first(self) -> int:
+        """The number of the first item of the case."""
+        return 1 if self._policy is None else 2
+
+    def _seat(self, index: int) -> str:
+        seat = self._panel.seats[index]
+        role = self._prompts.role(seat.role)
+        return self._prompts.seat(
+            letter=seat_letter(index),
+            seats=len(self._panel.seats),
+            role=role.role if role else seat.role,
+            focus=seat.role_focus,
+            role_prompt=self._role_prompts.get(seat.juror_id)
+            or self._prompts.role_prompt_of(seat, own_scale=self._panel.scale is not None),
+            ballot=ballot_id(self._secret, seat.juror_id),
+            scenarios=len(self._case.scenarios),
+        )
+
+    def _questions(self, seat: Seat) -> bytes:
+        numbers = scenario_numbers(tuple(one.scenario_id for one in self._case.scenarios))
+        return questions_piece(self._panel, seat, numbers, self._role_prompts.get(seat.juror_id))
+
+    def _tools_piece(self) -> str:
+        case = self._case
+        if not tools_offered(self._panel, len(case.security_gate_records) + len(case.agent_card_records)):
+            return ""
+        return "\n\n" + self._prompts.tools_instruction(tool_names(opinions=False))
+
+    def _case_piece(self, *, images: bool = False) -> str:
+        """The case, then its records: a summary of them, or all of them in `inline` mode.
+
+        A summary in the case replaces the generated one, and precedes the records.
+        """
+        case, prompts = self._case, self._prompts
+        first = self._first
+        texts = prompts.texts.case
+        blocks = [render_case(case, texts, self._sign, marking=self._marking, images=images, first=first)]
+        gate, card, summary = case.security_gate_records, case.agent_card_records, case.artifact_summary
+        if gate or card or summary is not None:
+            blocks.append(prompts.texts.artifacts.heading)
+            if summary is not None:
+                blocks.append(self._summary(summary, first))
+            if self._panel.artifacts.mode == "inline":
+                blocks += self._records(prompts.gate_records(len(gate)), gate)
+                blocks += self._records(prompts.card_records(len(card)), card)
+            elif summary is None:
+                blocks.append(self._summary(generate_evaluation_summary(gate, card, prompts), first))
+        return "\n\n".join(blocks)
+
+    def _summary(self, summary: str, first: int) -> str:
+        """The item after those of the case."""
+        texts = self._prompts.texts.case
+        number = first + sum(len(scenario.items) for scenario in case_items(self._case, texts, {}))
+        return f"{fill(texts.item, number=number, what=texts.artifact_summary)}\n{mark(summary, self._sign)}"
+
+    def _records(self, heading: str, records: Sequence[ArtifactRecord]) -> list[str]:
+        return [heading, mark("\n".join(record.content for record in records), self._sign)] if records else []
+
+
+def _opening_event(
+    case: Case,
+    panel: Panel,
+    pieces: Mapping[str, str | bytes],
+    *,
+    debate_id: str,
+    run_id: str | None,
+    secret: bytes,
+    parts: PartMaker,
+    submission_id: str | None,
+    prompts_version: int,
+) -> DebateOpened:
+    """The event with the texts that prompts are joined from.
+
+    Args:
+        case: what is judged.
+        panel: fully resolved.
+        pieces: the texts by name.
+        debate_id: of the debate.
+        run_id: of its run.
+        secret: of the debate.
+        parts: makes the references.
+        submission_id: the caller's name.
+        prompts_version: as in `Rules.open_debate`.
+    """
+    known = provenance(case)
+    images_seen = any(place.images for place in panel.seats_and_judge)
+    return DebateOpened(
+        debate_id=debate_id,
+        run_id=run_id,
+        case_id=case.case_id,
+        submission_id=submission_id,
+        label=case.label,
+        metadata=case.metadata,
+        tags=case.tags,
+        cluster=case.cluster,
+        agent_cost=case.agent_cost,
+        scenarios=case.scenario_ids,
+        panel=panel,
+        rules=RULES_VERSION,
+        prompts=prompts_version,
+        simulated=all(model.startswith("simulated/") for model in panel.models),
+        security_gate_records=len(case.security_gate_records),
+        agent_card_records=len(case.agent_card_records),
+        omissions=case.omissions(images_seen=images_seen),
+        case=parts.make(case.to_part()),
+        images=tuple(
+            ImageRef(media_type=image.media_type, content=parts.make(image.content))
+            for image in (case.images if images_seen else ())
+        ),
+        secret=parts.make(secret),
+        pieces=tuple(NamedPart(name=name, text=parts.make(text)) for name, text in pieces.items()),
+        provenance=None if known is None else parts.make(known),
+    )

@@ -1,0 +1,260 @@
+"""How each step is asked: what is the same for the panel, the case, the seat, the turn; and what it shows of others."""
+
+from collections import Counter
+
+from jury_debate.assignment import (
+    CASE_WITH_IMAGES,
+    OPERATOR_POLICY,
+    AnswerSpec,
+    Assignment,
+    CallMessage,
+    DecisionSpec,
+    EvidenceSpec,
+    Opinion,
+    ReadingSpec,
+    SeatSaid,
+    scenario_numbers,
+    tools_offered,
+)
+from jury_debate.decision_questions import QUESTIONS
+from jury_debate.reading.planning import CASE, GUIDE, READING_TOOLS, part_name
+from jury_debate.rules_1.ballots import ballot_id, marker_of
+from jury_debate.seat_letters import seat_letter
+from jury_debate.state import DebateState, SeatEvaluation
+from jury_events.bundled_scales import scale_of
+from jury_events.ids import Step
+from jury_events.panel import FinalJudge, Seat
+from jury_events.parts import ImageRef, PartRef
+
+
+def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
+    """See `Rules.assign`."""
+    panel = state.panel
+    place: Seat | FinalJudge
+    if step.juror_id is None:
+        assert panel.final.judge is not None
+        place = panel.final.judge
+    else:
+        place = panel.seat(step.juror_id)
+    case, images = _case(state, place)
+    policy = [ref] if (ref := state.pieces.get(OPERATOR_POLICY)) is not None else []
+    if step.juror_id is not None and panel.seat(step.juror_id).questions is not None:
+        return _decision(state, step, secret, (*policy, *case))
+    reading = _reading(state, step, case, images)
+    shown = case if reading.mode == "whole" else _guides(reading)
+    material = len(shown)
+    user = CallMessage(
+        "user",
+        (*policy, *shown, *_turn(state, step)),
+        images=images if shown is case else (),
+        shared=len(policy) + material,
+        blocks=(*(1 for _ in policy), material) if material > 1 else (),
+    )
+    messages = (CallMessage("system", (state.pieces["system"],)), user)
+    assignment = _assignment_of(state, step, secret, place=place, messages=messages)
+    records = assignment.tools
+    assignment = assignment._replace(
+        reading=reading._replace(records=records), tools=records or reading.mode == "tools"
+    )
+    return assignment._replace(spec=assignment.spec._replace(evidence=_evidence(state, step, case, assignment.marker)))
+
+
+def _decision(state: DebateState, step: Step, secret: bytes, shown: tuple[PartRef, ...]) -> Assignment:
+    """The case, whole, and behind it the questions; a decision model is shown nothing else, and is offered no tools."""
+    assert step.juror_id is not None
+    panel = state.panel
+    message = CallMessage("user", (*shown, state.pieces[QUESTIONS + step.juror_id]), shared=len(shown))
+    assignment = _assignment_of(state, step, secret, place=panel.seat(step.juror_id), messages=(message,))
+    spec = assignment.spec._replace(decision=DecisionSpec(scale_of(panel), panel.scale is not None))
+    return assignment._replace(spec=spec, tools=False)
+
+
+def _guides(reading: ReadingSpec) -> tuple[PartRef, ...]:
+    return () if reading.guide is None else (reading.guide,)
+
+
+def _case(state: DebateState, place: Seat | FinalJudge) -> tuple[tuple[PartRef, ...], tuple[ImageRef, ...]]:
+    """The case in its parts, as a seat or the final judge is shown it, and the pictures that belong to it."""
+    images = state.debate.images if place.images else ()
+    name = CASE_WITH_IMAGES if images else CASE
+    plan = state.debate.reading
+    parts = 0 if plan is None else plan.image_parts if images else plan.parts
+    if not parts:
+        return (state.pieces[name],), images
+    return tuple(state.pieces[part_name(name, number)] for number in range(1, parts + 1)), images
+
+
+def _reading(state: DebateState, step: Step, case: tuple[PartRef, ...], images: tuple[ImageRef, ...]) -> ReadingSpec:
+    """How a step reads the record: as planned, else all of it, which may turn out to be too long."""
+    plan = state.debate.reading
+    planned = None if plan is None else plan.of(step.juror_id)
+    made = [entry.evaluation for entry in state.evaluations if entry.juror_id == step.juror_id]
+    earlier = next((one.reading for one in reversed(made) if one.reading is not None), None)
+    # What stands in for a blocked answer was not made by one who has read.
+    read_before = any(not one.synthetic for one in made)
+    whole = ReadingSpec(
+        "whole", case, None, images=images, least_read=_least_read(state, step), read_before=read_before
+    )
+    if planned is None:
+        if earlier is not None:
+            # Its request was too long when it was asked for all of it.
+            return whole._replace(mode="cited", cited=_cited(state, step), earlier=earlier)
+        if step.juror_id is not None and not step.round:
+            return whole
+        return whole._replace(cited=_cited(state, step))
+    reading = whole._replace(
+        guide=state.pieces[GUIDE + (step.juror_id or "final")],
+        room=planned.room,
+        pictures=() if plan is None else plan.pictures,
+    )
+    if planned.mode != "cited" and not step.round:
+        return reading._replace(mode=planned.mode, windows=planned.windows)
+    return reading._replace(mode="cited", cited=_cited(state, step), earlier=earlier)
+
+
+def _least_read(state: DebateState, step: Step) -> float:
+    """The share that counts; the final judge reads what jurors cite, and is not bound by it."""
+    if step.juror_id is None:
+        return 0.0
+    own = state.panel.seat(step.juror_id).least_read
+    return (state.panel.least_read or 0.0) if own is None else own
+
+
+def _cited(state: DebateState, step: Step) -> tuple[int, ...]:
+    """The items that the visible evaluations cite: those that most of them cite first, then in the order of items."""
+    counted: Counter[int] = Counter()
+    for entry in visible_evaluations(state, step):
+        evaluation = entry.evaluation
+        numbers = {one.item for one in evaluation.evidence or () if one.seat is None}
+        numbers |= {one.span.item for one in evaluation.evidence or () if one.span and one.span.item is not None}
+        numbers |= set() if evaluation.decisive_item is None else {evaluation.decisive_item}
+        counted.update(numbers)
+    return tuple(sorted(counted, key=lambda number: (-counted[number], number)))
+
+
+def _evidence(state: DebateState, step: Step, case: tuple[PartRef, ...], marker: str) -> EvidenceSpec | None:
+    rule = state.panel.answers.evidence or "asked"
+    if rule == "off":
+        return None
+    said: dict[str, list[PartRef]] = {juror_id: [] for juror_id in state.panel.juror_ids}
+    for entry in visible_evaluations(state, step):
+        said[entry.juror_id].append(entry.peer_text)
+    return EvidenceSpec(
+        case=case,
+        policy=state.pieces.get(OPERATOR_POLICY),
+        seats=tuple(SeatSaid(seat_letter(n), name, tuple(texts)) for n, (name, texts) in enumerate(said.items())),
+        marker=marker,
+        required=rule == "required",
+    )
+
+
+def _turn(state: DebateState, step: Step) -> tuple[PartRef, ...]:
+    """The seat's block, what it may see of evaluations, and its instruction.
+
+    What others said only grows from round to round, so it stands before what changes: a provider that keeps the
+    beginnings of prompts by itself reads it again.
+    """
+    pieces = state.pieces
+    visible = visible_evaluations(state, step)
+    if step.juror_id is None:
+        return (pieces["seat/final"], *(entry.peer_text for entry in visible), pieces["instruction/final"])
+    seat = pieces[f"seat/{step.juror_id}"]
+    if not step.round:
+        plan = state.debate.reading
+        planned = None if plan is None else plan.of(step.juror_id)
+        by_tools = planned is not None and planned.mode == "tools"
+        return (seat, pieces["instruction/initial"], *([pieces[READING_TOOLS]] if by_tools else []))
+    assert state.instruction is not None
+    own = [entry.peer_text for entry in visible if entry.juror_id == step.juror_id]
+    peers = [entry.peer_text for entry in visible if entry.juror_id != step.juror_id]
+    shown = [pieces["heading/peers"], *peers] if peers else [pieces["heading/no-peers"]]
+    shown += [pieces["heading/own"], *own] if own else []
+    return (seat, *shown, state.instruction)
+
+
+def _assignment_of(
+    state: DebateState,
+    step: Step,
+    secret: bytes,
+    *,
+    place: Seat | FinalJudge,
+    messages: tuple[CallMessage, ...],
+) -> Assignment:
+    """The assignment of a step with the messages of its first call.
+
+    Args:
+        state: of the debate now.
+        step: that is due.
+        secret: of the debate.
+        place: of the step: a seat or the final judge.
+        messages: of the prompt.
+    """
+    panel, debate = state.panel, state.debate
+    visible = visible_evaluations(state, step)
+    records = debate.security_gate_records + debate.agent_card_records
+    return Assignment(
+        debate_id=debate.debate_id,
+        rules=debate.rules,
+        step=step,
+        models=(place.model, *place.fallbacks),
+        settings=place.settings,
+        messages=messages,
+        spec=AnswerSpec(
+            ballot=ballot_id(secret, step.juror_id),
+            rubric=panel.rubric,
+            statement=bool(step.round),
+            scenarios=scenario_numbers(debate.scenarios),
+            scale=panel.scale,
+        ),
+        answers=panel.answers,
+        artifacts=panel.artifacts,
+        tools=step.juror_id is not None and tools_offered(panel, records),
+        # By the records and not by the mode: in a fork with another mode, reused answers may have called the tool.
+        opinions=_opinions(state, step, visible) if records and step.round else None,
+        prompts=debate.prompts,
+        language=panel.language,
+        marker=marker_of(secret, panel.marking),
+    )
+
+
+def _opinions(state: DebateState, step: Step, visible: tuple[SeatEvaluation, ...]) -> tuple[Opinion, ...]:
+    letters = {juror_id: seat_letter(index) for index, juror_id in enumerate(state.panel.juror_ids)}
+    return tuple(
+        Opinion(
+            letter=letters[entry.juror_id],
+            round=entry.round,
+            verdict=entry.evaluation.position.word,
+            score=entry.evaluation.overall,
+            confidence=entry.evaluation.confidence,
+            peer_text=entry.peer_text,
+        )
+        for entry in visible
+        if entry.juror_id != step.juror_id
+    )
+
+
+def visible_evaluations(state: DebateState, step: Step) -> tuple[SeatEvaluation, ...]:
+    """The evaluations that a step's prompt shows, in the order in which they were made.
+
+    Phase 1: none. A parallel round: everything up to the previous round. A sequential round: this round's earlier
+    speakers too. `history: latest` keeps the latest of each peer; of itself a seat always sees its latest only. The
+    final judge sees everything.
+    """
+    if step.juror_id is None:
+        return state.evaluations
+    if not step.round:
+        return ()
+    rules = state.panel.discussion
+    parallel = rules.order == "parallel"
+    past = [
+        entry for entry in state.evaluations if entry.round < step.round or (not parallel and entry.round == step.round)
+    ]
+    latest = {entry.juror_id: entry for entry in past}
+    if rules.history == "latest":
+        return tuple(entry for entry in past if latest[entry.juror_id] is entry)
+    return tuple(entry for entry in past if entry.juror_id != step.juror_id or latest[entry.juror_id] is entry)
+
+
+def letter(state: DebateState, juror_id: str) -> str:
+    """The anonymous name of a seat in prompts: A, B … Z, AA, AB …"""
+    return seat_letter(state.panel.juror_ids.index(juror_id))
