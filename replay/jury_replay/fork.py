@@ -8,7 +8,6 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jury_debate.carried_votes import carried_before
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel
@@ -127,7 +126,6 @@ def branch_off(
         judge_prompt=resolved.judge_prompt,
         prompts_version=origin.opened.prompts,
         operator_policy=operator_policy_of(origin.opened, origin.case(), lambda ref: origin.needed(ref, "the policy")),
-        carried=carried_before(origin.opened, lambda ref: origin.needed(ref, "a vote that its jurors were shown")),
     )
     forked = _forked(origin, version, tuple(asked), pen)
     opening_parts = pen.take()
