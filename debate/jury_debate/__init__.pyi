@@ -49,9 +49,6 @@ from jury_debate.recorded_panel import panel_differences as panel_differences
 from jury_debate.recorded_panel import recorded_panel as recorded_panel
 from jury_debate.recorded_panel import spec_of as spec_of
 from jury_debate.rules import Rules as Rules
-from jury_debate.rules_registry import RULES as RULES
-from jury_debate.rules_registry import newest_rules as newest_rules
-from jury_debate.rules_registry import rules_of as rules_of
 from jury_debate.rules_1.answers import AnswerRefusal as AnswerRefusal
 from jury_debate.rules_1.answers import parse_answer as parse_answer
 from jury_debate.rules_1.ballots import ballot_id as ballot_id
@@ -59,6 +56,9 @@ from jury_debate.rules_1.ballots import line_sign as line_sign
 from jury_debate.rules_1.votes import CountedVote as CountedVote
 from jury_debate.rules_1.votes import banded as banded
 from jury_debate.rules_1.votes import count as count
+from jury_debate.rules_registry import RULES as RULES
+from jury_debate.rules_registry import newest_rules as newest_rules
+from jury_debate.rules_registry import rules_of as rules_of
 from jury_debate.scale_review import review_scale as review_scale
 from jury_debate.seat_letters import seat_letter as seat_letter
 from jury_debate.shared_prompts import RoundsSeen as RoundsSeen

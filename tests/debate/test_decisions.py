@@ -14,7 +14,6 @@ from jury_debate import (
     resolve,
     rules_for,
     spec_of,
-    votes_to_carry,
 )
 from jury_debate.decision_questions import question_texts
 from jury_debate.prompts_v1 import VERSION as PROMPTS_1
@@ -68,22 +67,6 @@ def evaluated(harness: DebateHarness) -> JurorEvaluated:
 
 def abstained(harness: DebateHarness) -> JurorAbstained:
     return next(one for one in harness.events if isinstance(one, JurorAbstained))
-
-
-def test_a_decision_model_is_shown_no_carried_votes_and_its_own_are_carried_as_probabilities() -> None:
-    first = debate(a_panel(), given(0.125, 0.125, 0.75))
-    opened = first.debate.state.debate
-    votes = votes_to_carry(opened, first.events[1:], lambda ref: first.pen.texts[ref.part])
-
-    second = debate(a_panel(), given(0.125, 0.125, 0.75), carried=votes)
-
-    before, after = ({asked.step.juror_id: one.prompt(asked) for asked in one.asked} for one in (first, second))
-    assert before["luna"] == after["luna"]
-    assert before["words"] != after["words"]
-    assert (
-        "## Earlier juror 2: vote — verdict safe_pass, score 81.25/100, confidence 0.75\n"
-        "Probabilities: unsafe_fail 0.125, needs_review 0.125, safe_pass 0.75\n(There are no reasons to this vote.)\n\n"
-    ) in after["words"]
 
 
 def judgment_of(harness: DebateHarness) -> Judgment:

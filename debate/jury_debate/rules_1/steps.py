@@ -42,13 +42,12 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
         return _decision(state, step, secret, (*policy, *case))
     reading = _reading(state, step, case, images)
     shown = case if reading.mode == "whole" else _guides(reading)
-    material = len(shown)
     user = CallMessage(
         "user",
         (*policy, *shown, *_turn(state, step)),
         images=images if shown is case else (),
-        shared=len(policy) + material,
-        blocks=(*(1 for _ in policy), material) if material > 1 else (),
+        shared=len(policy) + len(shown),
+        blocks=(*(1 for _ in policy), len(shown)) if len(shown) > 1 else (),
     )
     messages = (CallMessage("system", (state.pieces["system"],)), user)
     assignment = _assignment_of(state, step, secret, place=place, messages=messages)

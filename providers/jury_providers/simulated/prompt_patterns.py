@@ -8,11 +8,10 @@ from functools import cache
 from string import Template
 from typing import Any, NamedTuple, get_args
 
-from jury_debate.prompts_1.texts import CaseTexts, Texts
-from jury_debate.prompts_registry import LANGUAGES
 from jury_debate.prompts_1 import prompts as prompts_1
 from jury_debate.prompts_1.line_marks import SIGN_PATTERN
-from jury_debate.prompts_1.texts import Texts
+from jury_debate.prompts_1.texts import CaseTexts, Texts
+from jury_debate.prompts_registry import LANGUAGES
 from jury_events.evidence import EvidenceResult
 
 _NUMBER = r"\d{1,12}"
@@ -122,7 +121,7 @@ class PromptPatterns(NamedTuple):
     `system` begins the system message of all seats, and `seats_block` the seat's own block after the case; None where
     the system message is the seat's own (prompts 1). `markers` name the debate's marker. `operator_policy` is the
     heading of a policy that stands before the case, which begins with the line `case`; None under prompts 1, as are
-    `evidence` and `reading`. `carried` begins the votes of earlier jurors, which stand behind the case.
+    `evidence` and `reading`.
     """
 
     language: str
@@ -155,15 +154,12 @@ class PromptPatterns(NamedTuple):
     case: str = ""
     evidence: EvidencePatterns | None = None
     reading: ReadingPatterns | None = None
-    carried: str | None = None
 
 
 @cache
 def all_prompt_patterns() -> tuple[PromptPatterns, ...]:
     """The patterns of every prompts file, latest version first."""
-    return (
-        *(_patterns_v2(language, prompts_1.load_prompts(language).texts) for language in LANGUAGES),
-    )
+    return (*(_patterns_v2(language, prompts_1.load_prompts(language).texts) for language in LANGUAGES),)
 
 
 def _patterns_v2(language: str, texts: Texts) -> PromptPatterns:
