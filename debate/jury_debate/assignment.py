@@ -93,7 +93,8 @@ class AnswerSpec(NamedTuple):
 
     `ballot` is the seat's id that must be returned; `scenarios` the ids to be judged one by one, () for a case of one.
     `evidence`: what is quoted is checked against this; None where no quotations are asked for. `scale`: the verdict
-    words; None: the three verdicts. `decision`: the seat is one of decision models, and answers with probabilities alone.
+    words; None: the three verdicts. `decision`: the seat is one of decision models, and answers with probabilities
+    alone.
     """
 
     ballot: str

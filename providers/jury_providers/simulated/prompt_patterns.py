@@ -226,7 +226,7 @@ def _evidence(texts: Texts) -> EvidencePatterns:
     )
 
 
-def _patterns(language: str, texts: Texts | Texts, **own: Any) -> PromptPatterns:
+def _patterns(language: str, texts: Texts, **own: Any) -> PromptPatterns:
     """The patterns of a file, of which `own` are those whose place depends on the version."""
     case, turns, artifacts = texts.case, texts.turns, texts.artifacts
     return PromptPatterns(
