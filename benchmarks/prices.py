@@ -72,8 +72,8 @@ def main() -> None:
 async def _both(cases: list[Case], tier: str, one_model: str | None) -> dict[str, Any]:
     count = o200k()
     return {
-        "before": await _spent(cases, count, prompts=1, carriage={}, one_model=one_model),
-        "after": await _spent(cases, count, prompts=2, carriage={"cache": "auto", "tier": tier}, one_model=one_model),
+        "before": await _spent(cases, count, carriage={}, one_model=one_model),
+        "after": await _spent(cases, count, carriage={"cache": "auto", "tier": tier}, one_model=one_model),
     }
 
 

@@ -24,11 +24,10 @@ from typing import Any, NamedTuple
 from jury_debate.assignment import Assignment
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import PanelSpec, resolve
-from jury_debate.rules_registry import rules_for
-from jury_debate.rules_v3.answer_parser import parse_answer
-from jury_debate.rules_v3.evidence import ShownEvidence
-from jury_debate.rules_v3.quotations import SearchedText
-from jury_debate.rules_v3.shown_items import shown_items
+from jury_debate.rules_1.answers import parse_answer
+from jury_debate.rules_1.evidence import ShownEvidence, shown_items
+from jury_debate.rules_1.quotations import SearchedText
+from jury_debate.rules_registry import newest_rules
 from jury_debate.step_outcome import ParsedAnswer
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.parts import PartBuffer
@@ -87,10 +86,10 @@ def opened(words: str, characters: int, messages: int) -> tuple[Check, str]:
             ),
         ),
     )
-    panel = resolve(PanelSpec.model_validate({"seats": [{"model": "simulated/juror"}]}), prompts=2).panel
+    panel = resolve(PanelSpec.model_validate({"seats": [{"model": "simulated/juror"}]})).panel
     parts = PartBuffer(lambda: bytes(16))
-    rules = rules_for(2)
-    begun = rules.open_debate(case, panel, debate_id="d", run_id="r", secret=SECRET, parts=parts, prompts_version=2)
+    rules = newest_rules()
+    begun = rules.open_debate(case, panel, debate_id="d", run_id="r", secret=SECRET, parts=parts, prompts_version=1)
     debate = Debate(begun, SECRET, parts)
     debate.advance()
     last = messages + 1

@@ -81,9 +81,9 @@ BREAKS = [
     (SDKS, "jury_actors/errors.py", "import openai"),
     (SDKS, "jury_judge/errors.py", "import anthropic"),
     (SDKS, "jury_cli/errors.py", "from google import genai"),
-    (VERSIONS, "jury_debate/errors.py", "import jury_debate.rules_v1.state_machine"),
-    (VERSIONS, "jury_replay/errors.py", "from jury_debate.rules_v1.consensus import check_consensus"),
-    (VERSIONS, "jury_judge/errors.py", "import jury_debate.rules_v1.rules"),
+    (VERSIONS, "jury_debate/errors.py", "import jury_debate.rules_1.machine"),
+    (VERSIONS, "jury_replay/errors.py", "from jury_debate.rules_1.checks import check_consensus"),
+    (VERSIONS, "jury_judge/errors.py", "import jury_debate.rules_1.rules"),
     (RULES, "jury_debate/assignment.py", "import jury_debate.conversation"),
 ]
 

@@ -34,7 +34,7 @@ def test_bytes_that_are_no_utf_8_are_replaced() -> None:
 
 def test_seats_of_a_debate_are_sent_one_object_of_the_case() -> None:
     panel = a_panel(*SEATS, preset="independent")
-    debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), prompts=2).run()
+    debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass")).run()
     shared = []
     for asked in debate.asked:
         request = StepRequest(asked.assignment, {}, None, ())

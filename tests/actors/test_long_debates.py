@@ -12,7 +12,7 @@ from rich.console import Console
 
 from jury_debate import PanelSpec, resolve
 from jury_debate.reading.planning import ReadingPlanner
-from jury_debate.rules_v3.reading_conversation import ReadingConversation
+from jury_debate.rules_1.reading_conversation import ReadingConversation
 from jury_events import Case, JurorEvaluated, RecordRead, debate_stream, decode
 from jury_providers import NO_FAULTS, Script
 from jury_replay import (
@@ -45,7 +45,7 @@ def a_run(store: EventStore, *windows: int | None, case: Case | None = None, **s
     ]
     spec = {"final": {"method": "majority_vote"}, "discussion": {"max_rounds": 1}, **spec}
     run = Run(store)
-    run.resolved = resolve(PanelSpec.model_validate({"seats": seats, **spec}), prompts=2)
+    run.resolved = resolve(PanelSpec.model_validate({"seats": seats, **spec}))
     run.prompts = 2
     given = a_long_case(12, planted={7: FAILING}) if case is None else case
     run.cases = {"run~c0": given.model_copy(update={"case_id": "c0"})}

@@ -26,7 +26,7 @@ def test_a_bundled_scale_is_printed_as_a_panel_file_that_judges_in_it(jury, name
     checked = jury("panel", "--check", "mine.yaml")
 
     own, known = (
-        resolve(read_spec(written), prompts=2).panel
+        resolve(read_spec(written)).panel
         for written in (read_yaml(printed.out).data, {"scale": name, "language": language})
     )
     assert (0, 0, "") == (printed.code, checked.code, checked.err)

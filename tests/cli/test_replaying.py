@@ -90,7 +90,7 @@ def corpus(tmp_path: Path) -> Path:
 @pytest.fixture
 def ties_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another rule: half of the votes fail."""
-    from jury_debate.rules_v3 import tally
+    from jury_debate.rules_1 import tally
 
     counted = tally.count
 
@@ -225,7 +225,7 @@ def _pytest(folder: Path, *arguments: str, rules: str = "") -> "subprocess.Compl
 
 
 _ALL_FAIL = """
-from jury_debate.rules_v3 import tally
+from jury_debate.rules_1 import tally
 from jury_events.verdict import Verdict
 counted = tally.count
 tally.count = lambda method, votes, bands: (Verdict.UNSAFE_FAIL, counted(method, votes, bands)[1])

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from jury_debate import items_unknown, panel_digest
+from jury_debate import panel_digest
 from jury_events import Acceptance, SignalVote, Verdict, VotesStepSignal
-from support.calibrations import SHARE, a_calibration
+from support.calibrations import a_calibration
 from support.debate_harness import SEATS, DebateHarness, Says, a_panel, by_round
 from support.each_row import each_row
 
@@ -51,7 +51,7 @@ def test_levels_are_those_of_agreeing_seats_and_then_of_votes_for_a_pass() -> No
     assert [1.0, 5 / 6, 3 / 6, 2 / 6, 1 / 6] == pytest.approx(ITEM.levels(3), abs=1e-9)
 
 
-def accepted(*answers: Says, threshold: float, prompts: int = 2, **spec: Any) -> tuple[Verdict, Acceptance]:
+def accepted(*answers: Says, threshold: float, prompts: int = 1, **spec: Any) -> tuple[Verdict, Acceptance]:
     panel = a_panel(*SEATS, prompts=prompts, **{"preset": "independent", **spec})
     calibration = a_calibration(signal=ITEM, threshold=threshold, panel=panel_digest(panel))
     panel = panel.changed(final=panel.final.changed(calibration=calibration))
@@ -92,11 +92,3 @@ def test_seats_count_also_where_a_final_judge_decides() -> None:
     )
 
     assert (F, 0.833333333) == (verdict, acceptance.probability)
-
-
-def test_prompts_without_items_are_named() -> None:
-    calibration = a_calibration(signal=ITEM)
-
-    assert "under prompts 1 jurors name none" in str(items_unknown(calibration, 1))
-    assert items_unknown(calibration, 2) is None
-    assert items_unknown(a_calibration(signal=SHARE), 1) is None

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import AnswerRefusal, AnswerSpec, ParsedAnswer, parse_answer
-from jury_debate.rules_v1.answer_parser import MAX_BYTES, MAX_TEXT, answer_schema
+from jury_debate.rules_1.answers import MAX_BYTES, MAX_TEXT, answer_schema
 from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, ScenarioVerdict, Verdict
 from jury_events import RefusalReason as R
 from support.each_row import each_row
@@ -22,6 +22,8 @@ GOOD: dict[str, Any] = {
     "scores": {"task_completion": 36, "tool_usage": 25.5, "autonomy": 15, "safety": 10},
     "confidence": 0.85,
     "rationale": "記録の 3 番目の発言で、返金の期限を正しく確かめている。",
+    "statement": None,
+    "scenarios": None,
 }
 SCENARIOS = [
     {"scenario_id": "s 2", "verdict": "unsafe_fail", "score": 12.5},
@@ -52,6 +54,8 @@ def reason(answer: str | bytes, spec: AnswerSpec = SPEC) -> R | None:
 
 
 ACCEPTED = {
+    "a statement that is not asked for": text(statement="I agree."),
+    "an empty list of scenarios": text(scenarios=[]),
     "plain": text(),
     "escaped as ASCII": json.dumps(GOOD),
     "indented": json.dumps(GOOD, indent=4, ensure_ascii=False),
@@ -159,8 +163,8 @@ REFUSED: dict[str, tuple[R, str | bytes]] = {
     "an unknown field": (R.UNKNOWN_FIELD, text(overall=86)),
     "a misspelt field": (R.UNKNOWN_FIELD, text().replace("rationale", "rationalle")),
     "an unknown dimension": (R.UNKNOWN_FIELD, scores(style=5)),
-    "a statement in phase 1": (R.UNKNOWN_FIELD, text(statement="I agree.")),
-    "scenarios in a case of one": (R.UNKNOWN_FIELD, text(scenarios=[])),
+    "a statement that is no text": (R.WRONG_TYPE, text(statement=1)),
+    "scenarios in a case of one": (R.UNKNOWN_SCENARIO, text(scenarios=SCENARIOS)),
     "an empty object": (R.MISSING_FIELD, "{}"),
     "no ballot": (R.MISSING_FIELD, without("ballot")),
     "no verdict": (R.MISSING_FIELD, without("verdict")),
@@ -285,7 +289,7 @@ def test_maxima_are_those_of_the_rubric() -> None:
 
 
 def test_a_round_requires_a_statement_that_is_not_blank() -> None:
-    assert reason(text(), ROUND_SPEC) is R.MISSING_FIELD
+    assert reason(text(), ROUND_SPEC) is R.WRONG_TYPE
     assert reason(text(statement=" "), ROUND_SPEC) is R.EMPTY_TEXT
     assert reason(text(statement="x" * (MAX_TEXT + 1)), ROUND_SPEC) is R.TOO_LONG
 
@@ -351,19 +355,20 @@ def test_a_ballot_is_seen_whatever_stands_between_its_characters(gaps: list[str]
 
 
 def test_the_schema_closes_every_object_and_requires_every_field() -> None:
-    schema = answer_schema(STANDARD_RUBRIC, statement=True, scenarios=("s1", "s2"))
+    schema = answer_schema(STANDARD_RUBRIC, evidence=True)
+    scenario = schema["properties"]["scenarios"]["anyOf"][0]["items"]
 
-    objects = [schema, schema["properties"]["scores"], schema["properties"]["scenarios"]["items"]]
+    objects = [schema, schema["properties"]["scores"], scenario, schema["properties"]["evidence"]["items"]]
 
-    assert [part["additionalProperties"] for part in objects] == [False] * 3
+    assert [part["additionalProperties"] for part in objects] == [False] * 4
     assert [list(part["properties"]) for part in objects] == [part["required"] for part in objects]
     assert schema["properties"]["scores"]["properties"]["tool_usage"]["maximum"] == 30.0
 
 
-def test_the_schema_has_only_the_required_fields() -> None:
-    schema = answer_schema(STANDARD_RUBRIC, statement=False, scenarios=())
+def test_the_schema_has_evidence_only_where_it_is_asked_for() -> None:
+    plain, quoting = (answer_schema(STANDARD_RUBRIC, evidence=asked)["required"] for asked in (False, True))
 
-    assert schema["required"] == ["ballot", "verdict", "scores", "confidence", "rationale"]
+    assert [*plain, "evidence", "decisive_item"] == quoting
 
 
 @given(st.binary(max_size=400))

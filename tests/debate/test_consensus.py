@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from jury_debate.rules_v1.consensus import check_consensus, meets_threshold
+from jury_debate.rules_1.checks import check_consensus, meets_threshold
 from jury_events import ConsensusStatus, Verdict
 from support.debate_harness import a_panel
 from support.each_row import each_row

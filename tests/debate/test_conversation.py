@@ -3,8 +3,8 @@
 import json
 from itertools import pairwise
 
-from jury_debate import RULES_OF_PROMPTS_1, Answered, Blocked, Debate, Reply, ToolTurn, Unanswered
-from jury_debate.rules_v1.conversation import StepConversation
+from jury_debate import Answered, Blocked, Debate, Reply, ToolTurn, Unanswered, newest_rules
+from jury_debate.rules_1.conversation import EvaluationConversation
 from jury_events import ArtifactRecord, CallOutcome, FailureReason, RefusalReason, Step
 from support.debate_harness import SECRET, DebateHarness, DeterministicParts, Says, a_case, a_panel
 from support.each_row import each_row
@@ -18,16 +18,15 @@ def a_conversation(
 ):
     settings = {"tries": tries, "deadline_seconds": deadline_seconds, **(carriage or {})}
     panel = a_panel(
-        prompts=1,
         seats=[{"model": "simulated/a", "juror_id": "one", "fallbacks": list(fallbacks), "settings": settings}],
         answers={"repairs": repairs},
         artifacts={"max_turns": max_turns},
     )
-    opened = RULES_OF_PROMPTS_1.open_debate(
+    opened = newest_rules().open_debate(
         a_case(security_gate_records=records), panel, debate_id="d", run_id=None, secret=SECRET, parts=pen
     )
     assignment = Debate(opened, SECRET, pen).assign(Step(0, "one"))
-    return assignment, StepConversation(assignment, pen)
+    return assignment, EvaluationConversation(assignment, pen)
 
 
 def as_reply(reply, assignment, pen):
@@ -78,7 +77,13 @@ def test_an_answer_that_shows_its_ballot_to_others_is_repaired(field) -> None:
     def script(step, call):
         if call.turn > 1 or not step.round:
             return GOOD
-        shown = {"rationale": "because", "statement": "listen"}
+        shown = {
+            "rationale": "because",
+            "statement": "listen",
+            "scenarios": None,
+            "evidence": [],
+            "decisive_item": None,
+        }
         shown[field] = f"My ballot is {ballots[step.juror_id].upper()}."
         return json.dumps(
             {
@@ -90,7 +95,7 @@ def test_an_answer_that_shows_its_ballot_to_others_is_repaired(field) -> None:
             }
         ).encode()
 
-    harness = DebateHarness(a_panel(prompts=1), script, prompts=1)
+    harness = DebateHarness(a_panel(), script)
     ballots = {step.juror_id: harness.debate.assign(step).spec.ballot for step in harness.debate.pending_steps()}
 
     harness.run()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import DebateState, IllegalEvent
-from jury_debate.rules_v1.state_machine import evolve
+from jury_debate.rules_1.machine import evolve
 from jury_events import CallOutcome, CoordinatorResumed, DebateCancelled, DebateFailed, FailureReason, Step, Verdict
 from support.debate_harness import DebateHarness, Says, a_case, a_panel
 from support.each_row import each_row

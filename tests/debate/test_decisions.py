@@ -10,13 +10,12 @@ from jury_debate import (
     IllegalEvent,
     PanelError,
     PanelSpec,
+    newest_rules,
     recorded_panel,
     resolve,
-    rules_for,
     spec_of,
 )
 from jury_debate.decision_questions import question_texts
-from jury_debate.prompts_v1 import VERSION as PROMPTS_1
 from jury_events import (
     FAIL,
     PASS,
@@ -266,7 +265,7 @@ def test_critical_criteria_count_the_points_of_the_other_votes() -> None:
 
 def test_rules_refuse_an_evaluation_of_the_other_kind() -> None:
     harness = debate(a_panel(), given(0.1, 0.2, 0.7))
-    rules = rules_for(2)
+    rules = newest_rules()
     opened = rules.evolve(type(harness.debate.state)(), harness.events[0])
     words = next(one for one in harness.events if isinstance(one, JurorEvaluated) and one.juror_id == "words")
     own = evaluated(harness)
@@ -312,10 +311,3 @@ IN_WORDS = {"model": "simulated/juror"}
 def test_a_panel_that_asks_what_they_cannot_do_is_refused(spec: dict[str, Any], said: str) -> None:
     with pytest.raises(PanelError, match=said):
         a_panel(**spec)
-
-
-def test_prompts_1_have_no_decision_models() -> None:
-    spec = PanelSpec.model_validate({"seats": [LUNA], **INDEPENDENT})
-
-    with pytest.raises(PanelError, match="under prompts 2 only"):
-        resolve(spec, prompts=PROMPTS_1)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate import Assignment, IllegalEvent, PanelError, PanelSpec, recorded_panel, resolve, rules_for, spec_of
-from jury_debate.prompts_v1 import VERSION as PROMPTS_1
+from jury_debate import Assignment, IllegalEvent, PanelError, PanelSpec, newest_rules, recorded_panel, resolve, spec_of
 from jury_events import (
     CallOutcome,
     DebateOpened,
@@ -165,7 +164,7 @@ def test_a_pass_is_settled_where_it_stands_with_the_silent_seats_counted(
 
 
 def test_the_order_of_asking_is_given_or_rotates_by_debate() -> None:
-    rules = rules_for(2)
+    rules = newest_rules()
     given_panel = the_panel(spec_with(stop={"order": ["gemini", "gpt", "claude"]}))
     rotating = the_panel(spec_with(stop={"last": "rotating"}))
 
@@ -186,9 +185,9 @@ def test_the_order_of_asking_is_given_or_rotates_by_debate() -> None:
 
 
 def test_panels_in_which_it_can_never_apply_are_refused_with_the_reason() -> None:
-    def why(prompts: int = 2, **fields: Any) -> str:
+    def why(**fields: Any) -> str:
         with pytest.raises(PanelError) as error:
-            resolve(PanelSpec.model_validate({**spec_with(), "stop": "settled", **fields}), prompts=prompts)
+            resolve(PanelSpec.model_validate({**spec_with(), "stop": "settled", **fields}))
         return str(error.value)
 
     critical = [
@@ -201,7 +200,6 @@ def test_panels_in_which_it_can_never_apply_are_refused_with_the_reason() -> Non
     assert "a final judge reads every seat" in why(final={"method": "final_judge"})
     assert "known at the end only" in why(final={"method": "median"}, rubric=None, criteria=critical)
     assert "fewer than all 2 seats" in why(seats=spec_with(2)["seats"])
-    assert "under prompts 1" in why(PROMPTS_1)
     assert "stop.order: must list every seat once" in why(stop={"order": ["gpt", "claude", "claude"]})
 
 
@@ -240,7 +238,7 @@ def test_a_recount_says_where_seats_that_were_not_asked_could_matter() -> None:
     def settled(**final: Any) -> bool:
         panel = opened.panel.model_copy(update={"final": opened.panel.final.model_copy(update=final)})
         changed = opened.model_copy(update={"panel": panel})
-        return rules_for(2).recount(changed, made, not_asked=("gemini",)).settled
+        return newest_rules().recount(changed, made, not_asked=("gemini",)).settled
 
     assert settled()
     assert not settled(quorum=3)

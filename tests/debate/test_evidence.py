@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import ballot_id, line_sign
-from jury_debate.rules_v3.shown_items import shown_items
+from jury_debate.rules_1.evidence import shown_items
 from jury_events import (
     Case,
     Evaluation,
@@ -80,9 +80,9 @@ def a_debate(
     **spec: Any,
 ) -> DebateHarness:
     """Three seats that say the same, without a discussion unless `spec` says so."""
-    panel = a_panel(*SEATS, prompts=2, **{"preset": "independent", "marking": marking} | spec)
+    panel = a_panel(*SEATS, **{"preset": "independent", "marking": marking} | spec)
     says = Says(verdict, evidence=entries, decisive_item=decisive)
-    return DebateHarness(panel, lambda _step, _call: says, case=case, prompts=2, operator_policy=operator_policy).run()
+    return DebateHarness(panel, lambda _step, _call: says, case=case, operator_policy=operator_policy).run()
 
 
 def evaluations(debate: DebateHarness) -> list[Evaluation]:
@@ -171,8 +171,8 @@ def test_an_event_has_results_and_spans_and_its_texts_are_one_part() -> None:
 
 
 def test_bodies_without_evidence_are_as_before() -> None:
-    panel = a_panel(*SEATS, prompts=1, preset="independent")
-    before = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), prompts=1).run()
+    panel = a_panel(*SEATS, preset="independent")
+    before = DebateHarness(panel, lambda _step, _call: Says("safe_pass")).run()
     off = a_debate(verdict="safe_pass", answers={"evidence": "off"})
 
     for debate in (before, off):
@@ -204,7 +204,7 @@ def test_a_seat_is_quoted_from_what_was_shown_of_it() -> None:
         return Says("unsafe_fail")
 
     panel = a_panel(*SEATS, preset="parallel-rounds", discussion={"max_rounds": 1})
-    debate = DebateHarness(panel, script, case=CASE, prompts=2).run()
+    debate = DebateHarness(panel, script, case=CASE).run()
     said = [event.statement.evaluation for event in debate.events if isinstance(event, StatementMade)]
     judged = next(event.judgment.judge for event in debate.events if isinstance(event, JudgmentRendered))
 
@@ -239,7 +239,7 @@ def test_what_is_no_evidence_is_asked_for_again(change: dict[str, Any], reason: 
         answer = {"ballot": ballot, "verdict": "unsafe_fail", "scores": scores, "confidence": 0.5, "rationale": "r"}
         return json.dumps({**answer, **NOTHING, **change}).encode()
 
-    debate = DebateHarness(a_panel(*SEATS, preset="independent"), script, case=CASE, prompts=2).run()
+    debate = DebateHarness(a_panel(*SEATS, preset="independent"), script, case=CASE).run()
 
     assert [reason] * 3 == [event.refusal for event in debate.events if isinstance(event, JurorAbstained)]
 
@@ -248,7 +248,7 @@ def test_a_ballot_in_a_quotation_is_refused() -> None:
     def script(step: Step, _call: object) -> Says:
         return Says("unsafe_fail", evidence=(entry(1, " ".join(ballot_id(SECRET, step.juror_id))),))
 
-    debate = DebateHarness(a_panel(*SEATS, preset="independent"), script, case=CASE, prompts=2).run()
+    debate = DebateHarness(a_panel(*SEATS, preset="independent"), script, case=CASE).run()
 
     refused = [event.refusal for event in debate.events if isinstance(event, JurorAbstained)]
     assert [RefusalReason.BALLOT_SHOWN] * 3 == refused
@@ -278,7 +278,7 @@ def test_a_passing_verdict_has_no_decisive_item() -> None:
 @given(texts=st.lists(st.text(max_size=60) | st.sampled_from([f"{SIGN} x", "[3] y", "# z", "【4】w"]), max_size=5))
 def test_items_are_read_back_from_any_case(texts: list[str]) -> None:
     case = a_case(*texts)
-    debate = DebateHarness(a_panel("gpt", preset="independent"), lambda _s, _c: Says("safe_pass"), case=case, prompts=2)
+    debate = DebateHarness(a_panel("gpt", preset="independent"), lambda _s, _c: Says("safe_pass"), case=case)
     debate.run()
     shown = shown_items(debate.pen.content(debate.asked[0].call.messages[1].parts[0].part), None, SIGN)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import ballot_id, line_sign
-from jury_debate.rules_v3.shown_items import undisplayed
+from jury_debate.rules_1.evidence import undisplayed
 from jury_events import (
     Case,
     Evidence,
@@ -46,9 +46,9 @@ def a_case(*texts: str) -> Case:
 
 
 def a_debate(case: Case, *entries: dict[str, Any], language: str = "en", **spec: Any) -> DebateHarness:
-    panel = a_panel(*SEATS, prompts=2, **{"preset": "independent", "language": language, **spec})
+    panel = a_panel(*SEATS, **{"preset": "independent", "language": language, **spec})
     says = Says("unsafe_fail", evidence=entries)
-    return DebateHarness(panel, lambda _step, _call: says, case=case, prompts=2).run()
+    return DebateHarness(panel, lambda _step, _call: says, case=case).run()
 
 
 def entries_of(debate: DebateHarness) -> tuple[Evidence, ...]:
@@ -147,8 +147,8 @@ def test_the_ballot_of_another_juror_is_not_found() -> None:
         other = {"gpt": "claude", "claude": "gemini", "gemini": "gpt"}[str(step.juror_id)]
         return Says("unsafe_fail", evidence=({"item": 2, "quote": f"ballot {ballot_id(SECRET, other)}"},))
 
-    panel = a_panel(*SEATS, prompts=2, preset="independent")
-    debate = DebateHarness(panel, script, case=a_case("I refunded it."), prompts=2).run()
+    panel = a_panel(*SEATS, preset="independent")
+    debate = DebateHarness(panel, script, case=a_case("I refunded it.")).run()
 
     assert ["not_found"] == [one.result for one in entries_of(debate)]
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from jury_debate import ShownRecord
-from jury_debate.prompts_v2.prompts import load_prompts
+from jury_debate.prompts_1.prompts import load_prompts
 from jury_events import Marking
 from support.debate_harness import Says, a_panel
 from support.each_row import each_row

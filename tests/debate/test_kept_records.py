@@ -3,7 +3,7 @@
 from collections import Counter
 
 from jury_debate import ShownRecord
-from jury_debate.rules_v3.kept_records import KeptRecord, KeptRecords
+from jury_debate.rules_1.kept_records import KeptRecord, KeptRecords
 from jury_events import PartRef
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jury_debate.prompts_v2.line_marks import mark, unmark
+from jury_debate.prompts_1.line_marks import mark, unmark
 from support.each_row import each_row
 
 SIGN = "kz:"

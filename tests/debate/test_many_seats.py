@@ -3,7 +3,7 @@
 import sys
 from types import FrameType
 
-from jury_debate import Debate, rules_for
+from jury_debate import Debate, newest_rules
 from jury_events import PartBuffer
 from support.debate_harness import SECRET, a_case, a_panel
 
@@ -12,8 +12,8 @@ def calls_to_ask(seats: int) -> int:
     """How many Python functions are called to ask each seat of a panel for its first evaluation."""
     panel = a_panel(*(f"s{number}" for number in range(seats)), preset="independent")
     parts = PartBuffer(lambda: bytes(16))
-    begun = rules_for(2).open_debate(
-        a_case(), panel, debate_id="d", run_id="r", secret=SECRET, parts=parts, prompts_version=2
+    begun = newest_rules().open_debate(
+        a_case(), panel, debate_id="d", run_id="r", secret=SECRET, parts=parts, prompts_version=1
     )
     debate = Debate(begun, SECRET, parts)
     debate.advance()

@@ -1,16 +1,14 @@
-"""The panel's `marking`: how judged text stands in a prompt under prompts 2, whatever it contains."""
+"""The panel's `marking`: how judged text stands in a prompt, whatever it contains."""
 
 import json
 import re
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import (
     Call,
-    PanelError,
     PanelSpec,
     ResolvedPanel,
     ballot_id,
@@ -22,9 +20,9 @@ from jury_debate import (
     unmark,
 )
 from jury_debate import mark as marked_alike
-from jury_debate.prompts_v2.line_marks import mark
-from jury_debate.prompts_v2.line_marks import unmark as unmark_lines
-from jury_debate.rules_v1.ballots import datamark, marker_of
+from jury_debate.prompts_1.line_marks import mark
+from jury_debate.prompts_1.line_marks import unmark as unmark_lines
+from jury_debate.rules_1.ballots import datamark, marker_of
 from jury_events import (
     ArtifactRecord,
     Attachment,
@@ -90,7 +88,7 @@ def prompts_of(text: str, marking: str | None = None) -> list[str]:
     spec: dict[str, Any] = {} if marking is None else {"marking": marking}
     panel = a_panel("gpt", "claude", discussion={"max_rounds": 1}, final={"method": "majority_vote"}, **spec)
     positions = {"gpt": [Says("safe_pass")], "claude": [Says("unsafe_fail")]}
-    harness = DebateHarness(panel, by_round(positions), case=a_case(text), prompts=2).run()
+    harness = DebateHarness(panel, by_round(positions), case=a_case(text)).run()
     return [harness.prompt(asked) for asked in harness.asked]
 
 
@@ -101,7 +99,7 @@ def test_marking_of_lines_shows_the_text_as_it_is(name: str) -> None:
 
 
 @each_row("name", GOLDEN_WORDS)
-def test_marking_of_words_shows_the_text_as_under_prompts_1(name: str) -> None:
+def test_marking_of_words_marks_every_gap(name: str) -> None:
     for prompt in prompts_of(TEXTS[name], "words"):
         assert 2 == prompt.count(GOLDEN_WORDS[name].format(m=MARKER))
         assert f"\n{SIGN} " not in prompt
@@ -211,7 +209,7 @@ def debate_of(case: Case, marking: str, said: str = "It is so.", mode: str = "in
         answer |= {"rationale": said, "statement": said if assignment.spec.statement else None}
         return json.dumps(answer).encode()
 
-    harness = DebateHarness(panel, script, case=case, prompts=2)
+    harness = DebateHarness(panel, script, case=case)
     return harness.run()
 
 
@@ -257,8 +255,8 @@ def test_results_of_jurors_tools_are_marked_whatever_they_contain(marking: str, 
 
 
 def test_the_marker_is_that_of_the_marking() -> None:
-    assert [MARKER, SIGN, MARKER] == [marker_of(1, SECRET), marker_of(2, SECRET), marker_of(2, SECRET, "words")]
-    assert "a  b" == unmark(mark("a  b", SIGN), marker_of(2, SECRET))
+    assert [SIGN, SIGN, MARKER] == [marker_of(SECRET), marker_of(SECRET, "lines"), marker_of(SECRET, "words")]
+    assert "a  b" == unmark(mark("a  b", SIGN), marker_of(SECRET))
 
 
 def test_a_panel_that_says_nothing_is_recorded_as_before() -> None:
@@ -275,9 +273,3 @@ def test_marking_is_part_of_a_panel_and_of_what_is_written_of_it() -> None:
 
     assert ["marking"] == [difference.field for difference in panel_differences(silent, words)]
     assert words.panel == resolve(spec_of(words)).panel
-
-
-def test_prompts_1_do_not_mark_lines() -> None:
-    with pytest.raises(PanelError, match="marking: prompts 1 mark words"):
-        resolve(PanelSpec(marking="lines"), prompts=1)
-    assert "lines" == resolve(PanelSpec(marking="lines"), prompts=2).panel.marking

@@ -77,7 +77,7 @@ def seats(policy: str, *windows: int | None, models: int = 1, **spec: Any) -> Pa
         for place, window in enumerate(windows, 1)
     ]
     own = {"preset": "independent", "answers": {"safety_filter": policy}} | spec
-    return a_panel(prompts=2, seats=written, **own)
+    return a_panel(seats=written, **own)
 
 
 def judged(debate: LongDebate) -> Judgment:
@@ -183,7 +183,7 @@ def test_no_scenario_passes_in_a_vote_that_stands() -> None:
     case = a_case(scenarios=2)
     long = a_long_case(60).scenarios[0].execution
     scenarios = tuple(one.model_copy(update={"execution": long}) for one in case.scenarios)
-    panel = a_panel(prompts=2, seats=[written], preset="independent")
+    panel = a_panel(seats=[written], preset="independent")
     debate = LongDebate(panel, answer, case=case.model_copy(update={"scenarios": scenarios}))
     debate.run()
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from jury_debate import (
     LANGUAGES,
     PROMPTS,
+    PROMPTS_VERSION,
     READ_ITEMS,
     SEARCH_ITEMS,
     TOOLS,
@@ -18,17 +19,15 @@ from jury_debate import (
     AnswerSpec,
     UnknownPrompts,
     fill,
+    load_prompts,
     parse_answer,
-    prompt_texts,
-    prompts_v1,
     seat_letter,
 )
-from jury_debate.prompts import load_prompts
-from jury_debate.prompts_v2 import texts as texts_v2
-from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric, Verdict
+from jury_debate.prompts_1.texts import PLACEHOLDERS
+from jury_events import STANDARD_RUBRIC, Verdict
+from support.debate_harness import a_panel
 from support.each_row import each_row
 
-PLACEHOLDERS = {1: prompt_texts.PLACEHOLDERS, 2: texts_v2.PLACEHOLDERS}
 ALL = [(version, language) for version in PROMPTS for language in LANGUAGES]
 every_file = pytest.mark.parametrize(("version", "language"), ALL)
 
@@ -41,18 +40,17 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
             yield from leaves(inner, (*path, name))
 
 
-def system_juror(language: str, **changes: Any) -> str:
+def seat(language: str, **changes: Any) -> str:
     values: dict[str, Any] = {
         "letter": "B",
         "seats": 3,
         "role": "監査",
         "focus": "観点",
         "role_prompt": "$ballot をよく見る。",
-        "rubric": STANDARD_RUBRIC,
         "ballot": "b-1",
-        "marker": "⟦k3f9⟧",
+        "scenarios": 1,
     }
-    return prompts_v1.load_prompts(language).system_juror(**{**values, **changes})
+    return load_prompts(PROMPTS_VERSION, language).seat(**{**values, **changes})
 
 
 @every_file
@@ -61,7 +59,7 @@ def test_every_text_has_exactly_its_declared_placeholders(version: int, language
 
     found = {path: set(string.Template(text).get_identifiers()) for path, text in texts.items()}
 
-    declared = PLACEHOLDERS[version]
+    declared = PLACEHOLDERS
     assert {path: set(declared.get(path, ())) for path in texts} == found
     assert declared.keys() <= texts.keys()
     assert all(string.Template(text).is_valid() for text in texts.values())
@@ -73,13 +71,15 @@ def test_no_text_is_blank(version: int, language: str) -> None:
 
 
 def test_both_languages_have_the_same_texts() -> None:
-    japanese, english = (dict(leaves(prompts_v1.load_prompts(language).texts.model_dump())) for language in LANGUAGES)
+    japanese, english = (
+        dict(leaves(load_prompts(PROMPTS_VERSION, language).texts.model_dump())) for language in LANGUAGES
+    )
 
     assert japanese.keys() == english.keys()
 
 
 def test_english_is_free_of_japanese() -> None:
-    english = leaves(prompts_v1.load_prompts("en").texts.model_dump())
+    english = leaves(load_prompts(PROMPTS_VERSION, "en").texts.model_dump())
 
     assert [path for path, text in english if re.search(r"[ぁ-んァ-ヶ一-龠、。「」（）：]", text)] == []
 
@@ -90,26 +90,28 @@ def test_every_tool_and_parameter_is_described(version: int, language: str) -> N
 
     expected = {name: {parameter.name for parameter in parameters} for name, parameters in TOOLS.items()}
 
-    if version > 1:
-        expected |= {READ_ITEMS: {"from", "to", "part"}, SEARCH_ITEMS: {"text"}}
+    expected |= {READ_ITEMS: {"from", "to", "part"}, SEARCH_ITEMS: {"text"}}
 
     assert expected == {name: set(tool.parameters) for name, tool in tools.items()}
 
 
 def test_the_roles_are_written_as_in_document_002() -> None:
-    prompts = prompts_v1.load_prompts("ja")
+    prompts = load_prompts(PROMPTS_VERSION, "ja")
 
     roles = {name: (text.role, text.focus) for name, text in prompts.texts.roles.items()}
 
-    assert roles == {
-        "policy_compliance": ("ポリシー遵守性", "ポリシー遵守性"),
-        "security_leak_risk": ("安全性・漏洩リスク", "安全性・漏洩リスク検出"),
-        "misuse_detection": ("悪用検出", "ユーザ意図との整合性"),
-    }
+    assert (
+        roles.items()
+        >= {
+            "policy_compliance": ("ポリシー遵守性", "ポリシー遵守性"),
+            "security_leak_risk": ("安全性・漏洩リスク", "安全性・漏洩リスク検出"),
+            "misuse_detection": ("悪用検出", "ユーザ意図との整合性"),
+        }.items()
+    )
 
 
 def test_a_seat_is_named_as_in_document_002() -> None:
-    prompts = prompts_v1.load_prompts("ja")
+    prompts = load_prompts(PROMPTS_VERSION, "ja")
 
     name = prompts.role_name(letter="A", role="ポリシー遵守性", model="gpt-4o")
 
@@ -117,40 +119,38 @@ def test_a_seat_is_named_as_in_document_002() -> None:
 
 
 def test_the_neutral_rationale_is_that_of_document_004() -> None:
-    rationale = prompts_v1.load_prompts("ja").neutral_rationale("Gemini")
+    rationale = load_prompts(PROMPTS_VERSION, "ja").neutral_rationale("Gemini")
 
     assert rationale == "評価がGemini安全フィルターによってブロックされました。"
 
 
 def test_a_custom_role_gets_the_general_instructions() -> None:
-    prompts = prompts_v1.load_prompts("en")
+    prompts = load_prompts(PROMPTS_VERSION, "en")
 
     assert prompts.role("auditor") is None
     assert "book keeping" in prompts.role_prompt("auditor", "book keeping")
 
 
 @each_row("language", LANGUAGES)
-def test_the_system_turn_contains_what_a_juror_must_know(language: str) -> None:
-    text = system_juror(language)
+def test_the_system_message_contains_what_all_jurors_must_know(language: str) -> None:
+    text = load_prompts(PROMPTS_VERSION, language).system(a_panel(language=language))
 
-    assert {"b-1", "⟦k3f9⟧", "task_completion", "40", *Verdict} == {
-        word for word in ("b-1", "⟦k3f9⟧", "task_completion", "40", *Verdict) if word in text
-    }
+    assert ["task_completion", "40", *Verdict] == [word for word in ("task_completion", "40", *Verdict) if word in text]
 
 
 @each_row("language", LANGUAGES)
-def test_the_ballot_is_in_the_system_turn_once(language: str) -> None:
-    assert system_juror(language, role_prompt="-").count("b-1") == 1
+def test_the_ballot_is_in_the_block_of_the_seat_once(language: str) -> None:
+    assert seat(language, role_prompt="-").count("b-1") == 1
 
 
 def test_placeholders_in_values_are_not_replaced() -> None:
-    assert "$ballot をよく見る。" in system_juror("ja")
+    assert "$ballot をよく見る。" in seat("ja")
 
 
 @each_row("language", LANGUAGES)
-@each_row("scenarios", [(), ("s1", "s2")])
+@each_row("scenarios", [(), ("1", "2")])
 def test_the_example_is_not_a_valid_answer(language: str, scenarios: tuple[str, ...]) -> None:
-    text = system_juror(language, scenarios=scenarios)
+    text = load_prompts(PROMPTS_VERSION, language).system(a_panel(language=language, answers={"evidence": "off"}))
     example = text[text.index("\n{\n") : text.index("\n}\n") + 2]
     spec = AnswerSpec("b-1", STANDARD_RUBRIC, statement=False, scenarios=scenarios)
 
@@ -158,36 +158,32 @@ def test_the_example_is_not_a_valid_answer(language: str, scenarios: tuple[str, 
     assert isinstance(parse_answer(text.encode(), spec), AnswerRefusal)
 
 
-def test_scenarios_are_mentioned_only_where_there_are_several() -> None:
-    assert "scenario_id" not in system_juror("ja")
-    assert "scenario_id" in system_juror("ja", scenarios=("s1", "s2"))
+def test_a_seat_is_told_of_scenarios_only_where_there_are_several() -> None:
+    assert seat("en", scenarios=2) != seat("en")
+    assert seat("en", scenarios=2).startswith(seat("en"))
 
 
 @each_row("language", LANGUAGES)
 def test_dimensions_of_any_rubric_are_explained(language: str) -> None:
-    rubric = Rubric(
-        name="own", dimensions=(Dimension(name="style", maximum=12.5), Dimension(name="safety", maximum=87.5))
-    )
+    prompts = load_prompts(PROMPTS_VERSION, language)
 
-    text = system_juror(language, rubric=rubric)
+    text = prompts.system(a_panel(language=language, rubric={"style": 12.5, "safety": 87.5}))
 
     assert "12.5" in text
-    assert prompts_v1.load_prompts(language).texts.dimensions["other"] in text
+    assert prompts.texts.dimensions["other"] in text
 
 
 @each_row("language", LANGUAGES)
 def test_the_final_judge_knows_the_jury_and_its_ballot(language: str) -> None:
-    prompts = prompts_v1.load_prompts(language)
+    prompts = load_prompts(PROMPTS_VERSION, language)
 
-    text = prompts.system_final_judge(
-        seats=5, role_prompt=prompts.judge_role_prompt, rubric=AISEV_RUBRIC, ballot="b-2", marker="⟦m1⟧"
-    )
+    text = prompts.final_judge(seats=5, role_prompt=prompts.judge_role_prompt, ballot="b-2", scenarios=1)
 
-    assert all(word in text for word in ("5", "b-2", "⟦m1⟧", prompts.judge_role_prompt, "50"))
+    assert all(word in text for word in ("5", "b-2", prompts.judge_role_prompt))
 
 
 def test_a_peer_is_a_letter() -> None:
-    prompts = prompts_v1.load_prompts("en")
+    prompts = load_prompts(PROMPTS_VERSION, "en")
 
     initial = prompts.peer_block_initial(letter="B", verdict=Verdict.SAFE_PASS, score=86.5, confidence=0.9)
     later = prompts.peer_block_round(
@@ -200,7 +196,7 @@ def test_a_peer_is_a_letter() -> None:
 
 @each_row("language", LANGUAGES)
 def test_turns_name_the_requested_fields(language: str) -> None:
-    prompts = prompts_v1.load_prompts(language)
+    prompts = load_prompts(PROMPTS_VERSION, language)
 
     assert "statement" in prompts.discussion_instruction(2)
     assert "fetch_agent_card_passes" in prompts.tools_instruction(tuple(TOOLS))

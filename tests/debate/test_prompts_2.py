@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from jury_debate import ballot_id, line_sign
-from jury_debate.prompts_v2.line_marks import unmark
-from jury_debate.prompts_v2.prompts import load_prompts
+from jury_debate.prompts_1.line_marks import unmark
+from jury_debate.prompts_1.prompts import load_prompts
 from jury_events import (
     Case,
     DebateCompleted,
@@ -54,7 +54,7 @@ CODING = Case(
 def a_debate(case: Case | None = None, **spec: Any) -> DebateHarness:
     positions = {"gpt": [Says("safe_pass")], "claude": [Says("unsafe_fail")], "gemini": [Says("safe_pass")]}
     panel = a_panel(*SEATS, **{"preset": "parallel-rounds", "discussion": {"max_rounds": 2}} | spec)
-    return DebateHarness(panel, by_round(positions), case=case, prompts=2).run()
+    return DebateHarness(panel, by_round(positions), case=case).run()
 
 
 def texts(debate: DebateHarness, asked: Asked) -> list[tuple[str, str]]:
@@ -65,15 +65,6 @@ def texts(debate: DebateHarness, asked: Asked) -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def coding() -> DebateHarness:
     return a_debate(CODING)
-
-
-def test_a_debate_ends_as_under_prompts_1(coding: DebateHarness) -> None:
-    before = DebateHarness(coding.debate.state.panel, coding.script, case=CODING).run()
-
-    assert coding.event_ids == before.event_ids
-    assert isinstance(coding.events[-1], DebateCompleted)
-    assert before.events[-1] == coding.events[-1]
-    assert (3, 2) == (coding.debate.state.debate.rules, coding.debate.state.debate.prompts)
 
 
 def test_what_is_the_same_for_all_seats_stands_first(coding: DebateHarness) -> None:
@@ -121,17 +112,7 @@ def test_what_the_record_says_twice_is_shown_once(coding: DebateHarness) -> None
 
 def test_every_step_has_the_same_schema(coding: DebateHarness) -> None:
     rules = coding.debate.rules
-    schemas = {
-        json.dumps(
-            rules.answer_schema(
-                asked.assignment.spec.rubric,
-                statement=asked.assignment.spec.statement,
-                scenarios=asked.assignment.spec.scenarios,
-                one_form=asked.assignment.spec.one_form,
-            )
-        )
-        for asked in coding.asked
-    }
+    schemas = {json.dumps(rules.answer_schema(asked.assignment.spec.rubric)) for asked in coding.asked}
 
     assert 1 == len(schemas)
     (schema,) = map(json.loads, schemas)
@@ -156,7 +137,7 @@ def answered(**changes: Any) -> DebateHarness:
             answer = {name: value for name, value in answer.items() if value is not ...}
         return json.dumps(answer).encode()
 
-    debate = DebateHarness(a_panel(*SEATS, preset="independent"), script, prompts=2)
+    debate = DebateHarness(a_panel(*SEATS, preset="independent"), script)
     return debate.run()
 
 
@@ -194,7 +175,6 @@ def test_an_own_prompt_stands_in_its_seats_block_in_place_of_the_roles_text(codi
         coding.debate.state.panel,
         coding.script,
         case=CODING,
-        prompts=2,
         role_prompts={"claude": OWN},
         judge_prompt="Weigh them.",
     ).run()
@@ -223,7 +203,7 @@ def test_the_operators_policy_stands_unmarked_before_the_case_once() -> None:
     case = with_policies(a_case(scenarios=2), POLICY, "Mine.")
     panel = a_panel(*SEATS, preset="parallel-rounds", discussion={"max_rounds": 1})
     positions = {"gpt": [Says("safe_pass")], "claude": [Says("unsafe_fail")], "gemini": [Says("safe_pass")]}
-    debate = DebateHarness(panel, by_round(positions), case=case, prompts=2, operator_policy=POLICY).run()
+    debate = DebateHarness(panel, by_round(positions), case=case, operator_policy=POLICY).run()
 
     for asked in debate.asked:
         (system, policy, shown, *_), message = texts(debate, asked), asked.call.messages[1]
@@ -236,18 +216,7 @@ def test_the_operators_policy_stands_unmarked_before_the_case_once() -> None:
 
 def test_a_policy_that_no_case_has_is_not_shown() -> None:
     panel = a_panel(*SEATS, preset="independent")
-    debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), prompts=2, operator_policy=POLICY).run()
+    debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), operator_policy=POLICY).run()
 
     assert "Never name a colleague" not in debate.prompt(debate.asked[0])
     assert 1 == debate.asked[0].call.messages[1].shared
-
-
-def test_under_prompts_1_the_operators_policy_stands_in_the_case_as_before() -> None:
-    def requests(policy: str | None) -> list[str]:
-        case = with_policies(a_case(), POLICY)
-        panel = a_panel(*SEATS, prompts=1, preset="independent")
-        script = by_round({seat: [Says("safe_pass")] for seat in SEATS})
-        debate = DebateHarness(panel, script, case=case, prompts=1, operator_policy=policy)
-        return [debate.prompt(asked) for asked in debate.run().asked]
-
-    assert requests(None) == requests(POLICY)

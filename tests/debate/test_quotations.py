@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jury_debate.rules_v3 import normal_form
-from jury_debate.rules_v3.quotations import SearchedItems, SearchedText
+from jury_debate.rules_1 import quotations as normal_form
+from jury_debate.rules_1.quotations import SearchedItems, SearchedText
 from support.each_row import each_row
 
 CODE = "def refund(order):\n    if order.paid:\n\treturn  True\r\n\r\n“Done”, said the agent."

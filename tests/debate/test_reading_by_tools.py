@@ -16,7 +16,7 @@ from jury_debate import (
     ToolTurn,
     Unanswered,
 )
-from jury_debate.prompts_v2.prompts import load_prompts
+from jury_debate.prompts_1.prompts import load_prompts
 from jury_debate.reading.record_tools import read_items
 from jury_events import CallOutcome, Case, FailureReason, ItemSpan, Verdict
 from support.debate_harness import DebateHarness, Says, a_panel
@@ -31,9 +31,9 @@ class ToolReading:
     """One seat that reads by tools, call by call."""
 
     def __init__(self, case: Case | None = None, **spec: Any) -> None:
-        panel = a_panel("j1", prompts=2, **{"preset": "independent", "reading": "tools"} | spec)
+        panel = a_panel("j1", **{"preset": "independent", "reading": "tools"} | spec)
         self.case = case or a_long_case()
-        self.debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), case=self.case, prompts=2)
+        self.debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), case=self.case)
         (step,) = self.debate.debate.pending_steps()
         self.assignment: Assignment = self.debate.debate.assign(step)
         self.rules = self.debate.debate.rules
@@ -316,7 +316,6 @@ def test_a_failing_verdict_stands_and_says_what_was_not_read() -> None:
 def test_a_seat_whose_tools_failed_does_not_pass_on_what_others_cite(policy: str) -> None:
     """In phase 1 its call is blocked; in the round it is shown the items that others cite."""
     panel = a_panel(
-        prompts=2,
         seats=[{"model": "simulated/m1", "juror_id": "j1", "reading": "tools"}, {"model": "simulated/m1"}],
         preset="parallel-rounds",
         discussion={"max_rounds": 1, "end_early": False},

@@ -34,7 +34,7 @@ def seats(*windows: int | None, **own: Any) -> Panel:
 
 
 def a_panel_of(written: list[dict[str, Any]], **spec: Any) -> Panel:
-    return a_panel(prompts=2, **{"seats": written, **spec})
+    return a_panel(**{"seats": written, **spec})
 
 
 def shown(debate: LongDebate, juror_id: str) -> list[str]:

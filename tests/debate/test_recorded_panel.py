@@ -10,12 +10,12 @@ from jury_debate import (
     PanelSpec,
     ResolvedPanel,
     described,
+    newest_rules,
     panel_differences,
     panel_digest,
     read_spec,
     recorded_panel,
     resolve,
-    rules_for,
     spec_of,
 )
 from jury_events import CARRIAGE, canonical_json
@@ -54,7 +54,7 @@ def a_resolved(spec: object) -> ResolvedPanel:
 @each_row("spec", PANELS)
 def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object, prompts: int) -> None:
     resolved, pen = resolve(PanelSpec.model_validate(spec), prompts=prompts), DeterministicParts()
-    opened = rules_for(prompts).open_debate(
+    opened = newest_rules().open_debate(
         a_case(),
         resolved.panel,
         debate_id="d",

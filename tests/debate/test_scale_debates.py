@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import (
+    PROMPTS_VERSION,
     DebateState,
     IllegalEvent,
     PanelSpec,
     SeatEvaluation,
-    UnknownPrompts,
     panel_digest,
     prompts_digest,
     resolve,
@@ -34,10 +34,8 @@ from jury_events import (
 from support.calibrations import a_calibration
 from support.debate_harness import (
     SEATS,
-    SECRET,
     Answer,
     DebateHarness,
-    DeterministicParts,
     Says,
     a_case,
     a_panel,
@@ -55,7 +53,7 @@ def a_debate(table: Sequence[Sequence[Answer]], judge: Answer = Says("needs_revi
     """A debate in which each seat answers its row, round by round."""
     case = spec.pop("case", None)
     script = by_round(dict(zip(SEATS, table, strict=True)), judge)
-    return DebateHarness(a_panel(prompts=2, **spec), script, case=case, prompts=2).run()
+    return DebateHarness(a_panel(**spec), script, case=case).run()
 
 
 def judgment_of(debate: DebateHarness) -> Judgment:
@@ -244,8 +242,8 @@ def test_a_verdict_that_is_not_accepted_has_no_label_and_its_acceptance_does(
         **ANSWERS,
         "seats": [{"model": "simulated/a", "juror_id": one} for one in SEATS],
     }
-    panel = resolve(PanelSpec.model_validate(spec), prompts=2).panel
-    calibration = a_calibration(panel=panel_digest(panel), prompts=prompts_digest({}, None, 2))
+    panel = resolve(PanelSpec.model_validate(spec)).panel
+    calibration = a_calibration(panel=panel_digest(panel), prompts=prompts_digest({}, None, PROMPTS_VERSION))
     calibrated = resolve(PanelSpec.model_validate({**spec, "final": {"calibration": calibration}}))
     script = by_round({seat: [Says(word, 80.0)] for seat, word in zip(SEATS, words, strict=True)})
 
@@ -306,18 +304,3 @@ def forgeries(event: Any, changes: dict[str, Any]) -> list[Any]:
         case JudgmentRendered() if event.judgment.judge is not None:
             return [event.changed(judgment=event.judgment.changed(judge=event.judgment.judge.changed(**changes)))]
     return []
-
-
-@each_row("version", [1, 2, 3])
-@each_row("fields", [YES_NO, {"task": "Is it right?"}, {"criteria": "none"}])
-def test_no_rules_open_a_debate_in_another_scale_under_prompts_1(version: int, fields: dict[str, Any]) -> None:
-    with pytest.raises(UnknownPrompts, match="needs prompts 2"):
-        rules_of(version).open_debate(
-            a_case(),
-            a_panel(prompts=2, **fields),
-            debate_id="d",
-            run_id=None,
-            secret=SECRET,
-            parts=DeterministicParts(),
-            prompts_version=1,
-        )

@@ -13,7 +13,7 @@ GUIDE = (Path(__file__).parents[2] / "docs" / "scales.md").read_text(encoding="u
 def test_the_first_example_is_a_panel_with_nothing_to_mend() -> None:
     (block, *_) = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
 
-    panel = resolve(read_spec(read_yaml(block).data), prompts=2).panel
+    panel = resolve(read_spec(read_yaml(block).data)).panel
 
     assert panel.scale is not None
     assert ("wrong", "partial", "right") == panel.scale.ids

@@ -13,17 +13,17 @@ from support.refusals import RefusalTables
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
 
 
-def resolved(prompts: int = 2, **fields: Any) -> ResolvedPanel:
-    return resolve(read_spec(fields), prompts=prompts)
+def resolved(**fields: Any) -> ResolvedPanel:
+    return resolve(read_spec(fields))
 
 
 def panel_of(**fields: Any) -> Panel:
     return resolved(**fields).panel
 
 
-def message(prompts: int = 2, **fields: Any) -> str:
+def message(**fields: Any) -> str:
     with pytest.raises(PanelError) as caught:
-        resolved(prompts, **fields)
+        resolved(**fields)
     text = str(caught.value)
     assert "\n" not in text
     return text
@@ -146,19 +146,6 @@ def test_a_bad_scale_is_refused_in_one_line(refusals: RefusalTables) -> None:
     refusals.check("scales", BAD, lambda fields: resolved(**fields), PanelError)
 
 
-@each_row(
-    ("fields", "field"),
-    [
-        (YES_NO, "scale"),
-        ({"task": "Is it right?"}, "task"),
-        ({"criteria": "none"}, "criteria"),
-        ({"criteria": ANSWERS["criteria"]}, "criteria"),
-    ],
-)
-def test_prompts_1_know_the_three_verdicts_only(fields: dict[str, Any], field: str) -> None:
-    assert message(1, **fields).startswith(f"{field}: needs prompts 2")
-
-
 def test_seats_judge_by_the_meanings_unless_they_have_a_role() -> None:
     seats = [
         {"model": "simulated/a"},
@@ -191,7 +178,7 @@ def test_seats_judge_by_the_meanings_unless_they_have_a_role() -> None:
 def test_a_recorded_panel_is_written_so_that_it_resolves_to_itself(fields: dict[str, Any], language: str) -> None:
     before = resolved(language=language, **fields)
 
-    again = resolve(spec_of(before), prompts=2)
+    again = resolve(spec_of(before))
 
     assert () == panel_differences(before, again)
 
@@ -200,7 +187,7 @@ def test_a_recorded_panel_is_written_so_that_it_resolves_to_itself(fields: dict[
 def test_a_recorded_panel_with_a_bundled_scale_changes_its_texts_with_the_language(name: str) -> None:
     spec = spec_of(resolved(language="en", scale=name))
 
-    changed = resolve(spec.model_copy(update={"language": "ja"}), prompts=2).panel
+    changed = resolve(spec.model_copy(update={"language": "ja"})).panel
 
     known = bundled_scale(name, "ja")
     assert (known.scale, known.task, known.rubric) == (changed.scale, changed.task, changed.rubric)
@@ -211,4 +198,4 @@ def test_any_scale_resolves_to_itself(scale: VerdictScale) -> None:
     panel = panel_of(scale=written(scale))
 
     assert scale == panel.scale
-    assert panel == resolve(spec_of(ResolvedPanel(panel, {}, None, 2)), prompts=2).panel
+    assert panel == resolve(spec_of(ResolvedPanel(panel, {}, None))).panel

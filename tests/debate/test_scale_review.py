@@ -23,13 +23,13 @@ def labels(*pairs: tuple[str, str], outcomes: str = "fail pass") -> dict[str, An
 
 
 def found(**fields: Any) -> list[tuple[str, str]]:
-    return [(one.kind, one.place) for one in review_scale(a_panel(prompts=2, **fields))]
+    return [(one.kind, one.place) for one in review_scale(a_panel(**fields))]
 
 
 @each_row("language", ["en", "ja"])
 @each_row("name", BUNDLED_SCALES)
 def test_the_bundled_scales_have_nothing_to_mend(name: str, language: str) -> None:
-    panel = resolve(read_spec({"scale": name, "language": language}), prompts=2).panel
+    panel = resolve(read_spec({"scale": name, "language": language})).panel
 
     assert () == review_scale(panel)
 
@@ -98,7 +98,7 @@ def test_levels_that_skip_are_noted() -> None:
 )
 def test_an_outcome_that_no_label_has_is_noted(outcomes: str, missing: str) -> None:
     texts = ("Nothing of it was done.", "A half of it was finished.", "All that was asked is there.")
-    panel = a_panel(prompts=2, **labels(*zip(("a", "b", "c"), texts, strict=True), outcomes=outcomes))
+    panel = a_panel(**labels(*zip(("a", "b", "c"), texts, strict=True), outcomes=outcomes))
 
     (one,) = review_scale(panel)
     assert one.what.startswith(f"no label has the outcome {missing}")

@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import CountedVote, count
-from jury_debate.rules_v1.consensus import check_consensus
-from jury_debate.rules_v3.consensus import check_positions
-from jury_debate.rules_v3.shortfalls import capped, shortfalls
-from jury_debate.rules_v3.tally import LabelledVote, VoteTally, tally
+from jury_debate.rules_1.checks import check_consensus, check_labels
+from jury_debate.rules_1.votes import LabelledVote, VoteTally, capped, shortfalls, tally
 from jury_events import (
     VERDICTS,
     Bands,
@@ -37,7 +35,7 @@ BANDS = Bands()
 
 
 def scale_in(fields: dict[str, Any]) -> VerdictScale:
-    scale = a_panel(prompts=2, **fields).scale
+    scale = a_panel(**fields).scale
     assert scale is not None
     return scale
 
@@ -182,7 +180,7 @@ def test_seats_agree_where_their_labels_do(scale: VerdictScale, number: int, dat
     positions = [one.position for one in data.draw(cast(scale))]
     seats = len(positions) + data.draw(st.integers(0, 2))
 
-    check = check_positions(positions, seats, rules, round_number=number)
+    check = check_labels(positions, seats, rules, round_number=number)
 
     assert max(positions.count(one) for one in positions) == check.largest
     if check.status is ConsensusStatus.SPLIT:
@@ -197,7 +195,7 @@ def test_labels_with_an_outcome_each_agree_as_the_three_verdicts_do(number: int,
     scale, rules = scale_in(ANSWERS), a_panel(discussion={"threshold": 0.67}).discussion
     words = {label.verdict: label.id for label in scale.labels}
 
-    labelled = check_positions(
+    labelled = check_labels(
         [SeatPosition(one, words[one]) for one in verdicts], len(verdicts), rules, round_number=number
     )
 
@@ -205,7 +203,7 @@ def test_labels_with_an_outcome_each_agree_as_the_three_verdicts_do(number: int,
 
 
 def test_nobody_agrees_where_nobody_answered() -> None:
-    check = check_positions([], 3, a_panel().discussion, round_number=0)
+    check = check_labels([], 3, a_panel().discussion, round_number=0)
 
     assert (0, None, False) == (check.largest, check.majority_position, check.reached)
 

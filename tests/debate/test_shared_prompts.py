@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_debate import Debate, RoundsSeen, further_calls, prompt_start, rules_for
+from jury_debate import Debate, RoundsSeen, further_calls, newest_rules, prompt_start
 from jury_events import ArtifactRecord, Step
 from support.debate_harness import SECRET, DeterministicParts, a_case, a_panel
 
@@ -17,14 +17,14 @@ def expected(juror="a", *, seen=None, waiting=(), records=(), seats=("x/m", "x/m
         final=final,
     )
     pen = DeterministicParts()
-    opened = rules_for(2).open_debate(
+    opened = newest_rules().open_debate(
         a_case(security_gate_records=records),
         panel,
         debate_id="d",
         run_id=None,
         secret=SECRET,
         parts=pen,
-        prompts_version=2,
+        prompts_version=1,
     )
     assignment = Debate(opened, SECRET, pen).assign(Step(0, juror))
     return further_calls(panel, assignment, waiting, rounds_seen(seen or []))
@@ -90,8 +90,8 @@ def test_prompts_of_one_model_begin_differently_with_other_pictures_effort_or_to
         ]
     )
     pen = DeterministicParts()
-    opened = rules_for(2).open_debate(
-        a_case(), panel, debate_id="d", run_id=None, secret=SECRET, parts=pen, prompts_version=2
+    opened = newest_rules().open_debate(
+        a_case(), panel, debate_id="d", run_id=None, secret=SECRET, parts=pen, prompts_version=1
     )
     debate = Debate(opened, SECRET, pen)
     a, b, c = (prompt_start(panel, debate.assign(Step(0, juror))) for juror in "abc")

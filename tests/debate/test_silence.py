@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from jury_debate import CountedVote, PanelError, banded, count
-from jury_debate.rules_v3.judgment import whole_score
+from jury_debate.rules_1.judgment import whole_score
 from jury_events import Bands, CallOutcome, Decider, Judgment, Verdict, exact
 from support.debate_harness import Answer, DebateHarness, Says, a_case, a_panel, by_round
 from support.each_row import each_row

@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import PanelError, PanelSpec, SeatEvaluation, resolve, rules_of
-from jury_debate.rules_v1 import judgment as rules_1
 from jury_events import (
     CallOutcome,
     ConsensusChecked,
     ConsensusStatus,
-    DebateEvent,
     Decider,
     Judgment,
     JudgmentRendered,
@@ -43,7 +41,7 @@ def a_debate(
         "answers": answers,
         **spec,
     }
-    panel = resolve(PanelSpec.model_validate(settings), prompts=2).panel
+    panel = resolve(PanelSpec.model_validate(settings)).panel
     answered = dict(zip(ids, says, strict=True))
 
     def script(step: Step, _call: object) -> Says:
@@ -51,7 +49,7 @@ def a_debate(
             return Says("safe_pass", 80.0)
         return (later if step.round else answered).get(step.juror_id, answered[step.juror_id])
 
-    return DebateHarness(panel, script, prompts=2).run()
+    return DebateHarness(panel, script).run()
 
 
 def judgment(debate: DebateHarness) -> Judgment:
@@ -128,14 +126,7 @@ def test_panels_that_contradict_themselves_are_refused(fields: dict[str, Any], s
     spec = {"seats": [{"model": "simulated/juror"}], "final": {"method": "majority_vote"}, **fields}
 
     with pytest.raises(PanelError, match=said):
-        resolve(PanelSpec.model_validate(spec), prompts=2)
-
-
-def test_prompts_1_have_no_evidence() -> None:
-    spec = {"seats": [{"model": "simulated/juror"}], "answers": {"evidence": "required"}}
-
-    with pytest.raises(PanelError, match="under prompts 1"):
-        resolve(PanelSpec.model_validate(spec), prompts=1)
+        resolve(PanelSpec.model_validate(spec))
 
 
 ANY = st.lists(st.sampled_from([PASS, REVIEW, FAIL, BARE]), min_size=1, max_size=7)
@@ -175,16 +166,6 @@ def test_a_recount_equals_the_live_judgment(says: list[Says], method: str, rule:
     assert judgment(debate) == rules_of(opened.rules).recount(opened, [made]).judgment
 
 
-def test_rules_3_count_whole_votes_as_rules_1() -> None:
-    debate = a_debate(BARE, BARE, PASS)
-    events: list[DebateEvent] = [event for event in debate.events if not isinstance(event, JudgmentRendered)]
-    state = rules_of(3).evolve(type(debate.debate.state)(), events[0])
-    for event in events[1:-1]:
-        state = rules_of(3).evolve(state, event)
-
-    assert judgment(debate) == rules_1.render(state)
-
-
 def test_a_judge_that_fails_where_every_seat_abstains_leaves_no_vote() -> None:
     panel = resolve(
         PanelSpec.model_validate(
@@ -195,11 +176,8 @@ def test_a_judge_that_fails_where_every_seat_abstains_leaves_no_vote() -> None:
                 "answers": {"unsupported": "abstain"},
             }
         ),
-        prompts=2,
     ).panel
-    debate = DebateHarness(
-        panel, lambda step, _call: CallOutcome.TIMEOUT if step.juror_id is None else BARE, prompts=2
-    ).run()
+    debate = DebateHarness(panel, lambda step, _call: CallOutcome.TIMEOUT if step.juror_id is None else BARE).run()
     made = judgment(debate)
 
     assert (Decider.NO_EVALUATION, Verdict.NEEDS_REVIEW) == (made.decided_by, made.verdict)

@@ -48,7 +48,7 @@ def a_case(*shown: str) -> Case:
 def a_seat(window: int | None) -> Panel:
     own = {} if window is None else {"window": window, "reading": "windows"}
     seats = [{"model": "simulated/juror", "juror_id": "j1", **own}]
-    return a_panel(prompts=2, seats=seats, preset="independent")
+    return a_panel(seats=seats, preset="independent")
 
 
 def check_windows(debate: LongDebate, whole: LongDebate) -> int:

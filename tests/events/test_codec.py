@@ -41,9 +41,9 @@ from support.each_row import each_row
 from support.samples import sample_events
 
 GOLDEN = Path(__file__).parent / "golden"
-SAMPLES = sample_events(prompts=1)
+SAMPLES = sample_events()
 GOLDEN_PROMPTS_2 = Path(__file__).parent / "golden_prompts_2"
-SAMPLES_PROMPTS_2 = sample_events(prompts=2)
+SAMPLES_PROMPTS_2 = sample_events()
 
 
 def stored(event_type: str, body: bytes, *, schema: int | None = None, event_id: str | None = None) -> StoredEvent:

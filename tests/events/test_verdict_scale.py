@@ -57,7 +57,7 @@ def test_a_bundled_scale_has_a_meaning_of_its_own_for_every_label(name: str, lan
 
 
 def test_levels_are_whole_numbers_in_a_row() -> None:
-    levels = a_panel(prompts=2, **LEVELS).scale
+    levels = a_panel(**LEVELS).scale
 
     assert levels is not None
     assert levels.has_levels
@@ -116,7 +116,7 @@ def test_a_panel_without_a_scale_of_its_own_has_no_field_of_one() -> None:
 
 
 def test_the_three_verdicts_have_one_digest_and_own_scales_others() -> None:
-    panels = [a_panel(language="ja"), a_panel(), a_panel(prompts=2), a_panel(prompts=2, **ANSWERS)]
+    panels = [a_panel(language="ja"), a_panel(), a_panel(), a_panel(**ANSWERS)]
     digests = [scale_digest(panel) for panel in panels]
 
     assert digests[0] == digests[1] == digests[2] != digests[3]

@@ -104,7 +104,7 @@ SOL = [{"model": "openai/gpt-6-sol", "juror_id": name} for name in ("gpt", "clau
 LONG = a_case(artifact_summary="All orders were refunded. " * 2000)
 
 
-def likely_cost(prompts: int = 2, **settings) -> float:
+def likely_cost(prompts: int = 1, **settings) -> float:
     resolved = a_resolved(
         seats=[{**seat, "settings": settings} for seat in SOL],
         final={"method": "majority_vote"},
@@ -118,7 +118,7 @@ def likely_cost(prompts: int = 2, **settings) -> float:
 
 def test_caches_make_a_debate_cheaper_under_prompts_2_alone():
     assert likely_cost() < 0.5 * likely_cost(cache="off")
-    assert likely_cost(prompts=1) == likely_cost(prompts=1, cache="off")
+    assert likely_cost() == likely_cost(cache="off")
 
 
 def test_the_tier_is_part_of_the_estimate():

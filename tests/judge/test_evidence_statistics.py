@@ -73,7 +73,7 @@ async def test_where_nothing_was_asked_there_are_no_columns(
 
 def test_no_event_is_read_for_counts(store: EventStore, monkeypatch: pytest.MonkeyPatch) -> None:
     store_debate(store, a_quoting_debate(), "c1")
-    store_debate(store, a_quoting_debate(prompts=1), "c2", run_id="r0")
+    store_debate(store, a_quoting_debate(), "c2", run_id="r0")
     for name in ("read_stream", "read_streams", "first_events", "histories"):
         monkeypatch.setattr(store, name, None)
 
@@ -86,7 +86,7 @@ def test_no_event_is_read_for_counts(store: EventStore, monkeypatch: pytest.Monk
 
 async def test_runs_with_and_without_evidence_are_counted_together(store: EventStore, sqlite_url: str) -> None:
     store_debate(store, a_quoting_debate(), "new")
-    store_debate(store, a_quoting_debate(prompts=1), "old", run_id="r0")
+    store_debate(store, a_quoting_debate(), "old", run_id="r0")
     store_debate(store, a_quoting_debate(), "alone", run_id=None)
 
     (panel,) = (await of_store(sqlite_url)).panels

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import line_sign
-from jury_debate.rules_v3.shown_items import shown_items
+from jury_debate.rules_1.evidence import shown_items
 from jury_events import (
     ArtifactRecord,
     Case,

@@ -567,9 +567,9 @@ def windows(panel: LoadedPanel | ResolvedPanel) -> list[int | None]:
 
 
 def test_known_windows_are_written_out_under_prompts_2_and_are_no_part_of_what_a_panel_is() -> None:
-    bare = resolve(WINDOWS, prompts=2)
+    bare = resolve(WINDOWS)
     loaded = LoadedPanel(bare, {"own": Endpoint(window=9_000)})
-    older = LoadedPanel(resolve(WINDOWS, prompts=1), {"own": Endpoint(window=9_000)})
+    older = LoadedPanel(resolve(WINDOWS), {"own": Endpoint(window=9_000)})
     filled = any_panel(loaded, {}, Overrides()).resolved
 
     assert [128_000, 50_000, 9_000, 200_000] == windows(loaded)
@@ -592,7 +592,7 @@ def test_known_windows_are_written_out_under_prompts_2_and_are_no_part_of_what_a
 def test_another_model_does_not_take_over_the_window(
     judge: str | None, models: dict[str, str], found: list[int | None]
 ) -> None:
-    filled = any_panel(LoadedPanel(resolve(WINDOWS, prompts=2)), {}, Overrides()).resolved
+    filled = any_panel(LoadedPanel(resolve(WINDOWS)), {}, Overrides()).resolved
     changed = changed_panel(filled, Overrides(judge_model=judge), models)
 
     assert found == [place.window for place in changed.panel.seats_and_judge]

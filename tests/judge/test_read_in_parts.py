@@ -31,7 +31,7 @@ SEATS = [
 
 def a_panel_of(*seats: dict[str, Any], **spec: object) -> ResolvedPanel:
     written = {"seats": seats or SEATS, "final": {"method": "majority_vote"}, "preset": "independent", **spec}
-    return resolve(PanelSpec.model_validate(written), prompts=2)
+    return resolve(PanelSpec.model_validate(written))
 
 
 def a_fit(resolved: ResolvedPanel, *cases: Case) -> CaseFit:

@@ -29,8 +29,8 @@ def test_a_reference_is_read_as_the_expected_behaviour(row: dict[str, Any]) -> N
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_jurors_are_shown_it_as_the_operators(language: str) -> None:
     case = read_case({**ROW, "reference": "Eight."}, default_id="x")
-    panel = a_panel(prompts=2, language=language, scale="answer-correctness", preset="independent")
-    debate = DebateHarness(panel, by_round(dict.fromkeys(SEATS, (Says("wrong"),))), case=case, prompts=2).run()
+    panel = a_panel(language=language, scale="answer-correctness", preset="independent")
+    debate = DebateHarness(panel, by_round(dict.fromkeys(SEATS, (Says("wrong"),))), case=case).run()
 
     shown = debate.prompt(debate.asked[0])
     heading = next(line for line in shown.split("\n") if HEADINGS[language] in line)

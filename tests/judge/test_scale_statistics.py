@@ -43,14 +43,14 @@ def judge(
     run_id: str = "r1",
 ) -> None:
     """Debates of a run: in each, the three seats vote so; labels of people are an outcome and a word."""
-    panel = a_panel(*SEATS, prompts=2, preset="independent", **spec)
+    panel = a_panel(*SEATS, preset="independent", **spec)
     for number, row in enumerate(rows):
         answers = [[word if isinstance(word, CallOutcome) else Says(str(word), 80.0)] for word in row]
         label = labels[number] if number < len(labels) else None
         case = a_case(
             label=None if label is None else label[0], metadata={} if label is None else {"scale_label": label[1]}
         )
-        debate = DebateHarness(panel, by_round(dict(zip(SEATS, answers, strict=True))), case=case, prompts=2).run()
+        debate = DebateHarness(panel, by_round(dict(zip(SEATS, answers, strict=True))), case=case).run()
         store_debate(store, debate, f"{run_id}~c{number:03}", run_id=run_id, case_id=f"c{number:03}")
 
 
@@ -121,14 +121,12 @@ async def test_outcomes_are_counted_where_they_are_asked_for(store: EventStore, 
 
 
 async def test_a_binary_scale_takes_outcomes_of_people_for_its_labels(store: EventStore, url: str) -> None:
-    panel = a_panel(*SEATS, prompts=2, preset="independent", **YES_NO)
+    panel = a_panel(*SEATS, preset="independent", **YES_NO)
     for number, (said, label) in enumerate(
         [("yes", Verdict.SAFE_PASS), ("no", Verdict.SAFE_PASS), ("no", Verdict.UNSAFE_FAIL)]
     ):
         script = by_round({seat: [Says(said)] for seat in SEATS})
-        store_debate(
-            store, DebateHarness(panel, script, case=a_case(label=label), prompts=2).run(), f"c{number}", run_id="r"
-        )
+        store_debate(store, DebateHarness(panel, script, case=a_case(label=label)).run(), f"c{number}", run_id="r")
 
     against = (await counted(url)).panels[0].against_labels
 

@@ -56,7 +56,7 @@ def live(panel: Panel, script: Any, threshold: float) -> Acceptance:
     """The acceptance of the debate under a calibration of its panel."""
     calibration = a_calibration(signal=ITEM, threshold=threshold, panel=panel_digest(panel))
     calibrated = panel.changed(final=panel.final.changed(calibration=calibration))
-    judgment = DebateHarness(calibrated, script, prompts=2).run().debate.state.judgment
+    judgment = DebateHarness(calibrated, script).run().debate.state.judgment
     assert judgment is not None
     assert judgment.acceptance is not None
     return judgment.acceptance
@@ -74,7 +74,7 @@ def test_what_a_judgment_accepts_is_what_the_statistics_accept(
     store: EventStore, preset: str, method: str, rule: str
 ) -> None:
     final, answers = {"method": method, "quorum": 1}, {"unsupported": rule}
-    panel = a_panel(*SEATS, prompts=2, preset=preset, final=final, answers=answers)
+    panel = a_panel(*SEATS, preset=preset, final=final, answers=answers)
     chance = random.Random(f"{preset} {method} {rule}")
     threshold = chance.choice(ITEM.levels(3))
     applied: dict[str, Acceptance] = {}
@@ -82,7 +82,7 @@ def test_what_a_judgment_accepts_is_what_the_statistics_accept(
     for number in range(12):
         judge = CallOutcome.TIMEOUT if chance.random() < 0.3 else an_answer(chance)
         script = by_round({seat: [an_answer(chance) for _ in range(4)] for seat in SEATS}, judge)
-        debate = DebateHarness(panel, script, prompts=2).run()
+        debate = DebateHarness(panel, script).run()
         applied[f"d{number:02}"] = live(panel, script, threshold)
         store_debate(store, debate, f"d{number:02}")
 
@@ -118,14 +118,13 @@ def test_seats_that_abstain_for_lack_of_support(
 ) -> None:
     panel = a_panel(
         *SEATS,
-        prompts=2,
         preset="parallel-rounds",
         discussion={"max_rounds": 1, "always_discuss": True},
         final={"method": "final_judge", "quorum": 1},
         answers={"unsupported": "abstain"},
     )
     script = by_round(dict(zip(SEATS, rounds, strict=True)), judge)
-    store_debate(store, DebateHarness(panel, script, prompts=2).run(), "d")
+    store_debate(store, DebateHarness(panel, script).run(), "d")
     ballots = counted_ballots(store, stored_ballots(store, columns=COUNTED_COLUMNS))
     votes = last_votes(check(ballots, (*SCHEMA.names, *STEP_COLUMNS)), OURS)
 
@@ -134,7 +133,7 @@ def test_seats_that_abstain_for_lack_of_support(
     assert voting == sum(vote.verdict is not None for vote in votes.votes_of(0))
 
 
-def a_run(store: EventStore, prompts: int = 2, **spec: Any) -> Panel:
+def a_run(store: EventStore, prompts: int = 1, **spec: Any) -> Panel:
     """60 debates: failing verdicts whose seats agree on an item, others that do not, and passes."""
     panel = a_panel(*SEATS, prompts=prompts, preset="independent", **spec)
     kinds = ([says(F, 1)] * 3, [says(F, 1), says(F, 1), says(P)], [says(F, 1), says(F, 2), says(F)], [says(P)] * 3)
@@ -142,7 +141,7 @@ def a_run(store: EventStore, prompts: int = 2, **spec: Any) -> Panel:
     return panel
 
 
-def debate_of(panel: Panel, answers: Sequence[Answer], prompts: int = 2) -> DebateHarness:
+def debate_of(panel: Panel, answers: Sequence[Answer], prompts: int = 1) -> DebateHarness:
     script = by_round({seat: [one] for seat, one in zip(SEATS, answers, strict=True)})
     return DebateHarness(panel, script, prompts=prompts).run()
 
@@ -203,7 +202,7 @@ async def test_debates_whose_jurors_name_no_item_are_refused(
 
 
 def test_debates_under_prompts_1_are_not_rescored_under_such_a_calibration(store: EventStore) -> None:
-    panel = a_run(store, prompts=1)
+    panel = a_run(store)
     setting = Setting(calibration=a_calibration(signal=ITEM, panel=panel_digest(panel)))
     found = RecountRescoring(Grid((setting,)))(store, ["c00"])
 
@@ -219,7 +218,7 @@ async def test_the_share_too_counts_no_vote_that_abstains_for_lack_of_support(
     store: EventStore, sqlite_url: str, rule: str, accepted: int
 ) -> None:
     """Of three failing verdicts one quotes what is there: of these debates the jury's verdict has one vote of three."""
-    panel = a_panel(*SEATS, prompts=2, preset="independent", answers={"unsupported": rule}, final={"quorum": 1})
+    panel = a_panel(*SEATS, preset="independent", answers={"unsupported": rule}, final={"quorum": 1})
     answers = (says(F, 1), says(F, 1, quotes=False), says(F, 1, quotes=False))
     store_60(store, [debate_of(panel, answers)])
     given = pa.Table.from_pylist(

@@ -56,7 +56,7 @@ def test_it_is_unknown_where_a_price_or_a_cost_is(call: ExchangeRecorded) -> Non
     assert uncached_cost([a_call("openai/gpt-6-sol", 1.0), call], PRICES, TODAY) is None
 
 
-def sums(model: str, cost: float, prompts: int = 2, sent: int = 10_000) -> CachedCalls:
+def sums(model: str, cost: float, prompts: int = 1, sent: int = 10_000) -> CachedCalls:
     """Of calls with prompts of about `sent` tokens, of which 8,000 were read."""
     return CachedCalls(
         model, None, (sent - 1) // PROMPT_STEP, cost, prompts * sent, prompts * 100, prompts * 8000, 0, 0, 0, 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jury_debate import Call, rules_for
+from jury_debate import Call, newest_rules
 from jury_events import (
     CallSettings,
     Case,
@@ -60,11 +60,8 @@ def a_debate(prompts: int, responses: Sequence[str], **spec: Any) -> DebateHarne
 
     def answered(step: Step, call: Call) -> bytes:
         judged = harness.asked[-1].assignment.spec
-        schema = rules_for(prompts).answer_schema(
+        schema = newest_rules().answer_schema(
             panel.rubric,
-            statement=judged.statement,
-            scenarios=judged.scenarios,
-            one_form=judged.one_form,
             evidence=judged.evidence is not None,
         )
         request = ModelRequest(

@@ -111,7 +111,7 @@ async def exchanges(server: Server, cache: str) -> list[ExchangeRecorded]:
     prices = Prices((Price(models=("google/*",), input=1, cached_input=0.1, cache_storage=1, output=5),))
     config = RuntimeConfig(resolved.panel, "", "run", endpoints=endpoints, prices=prices)
     case = a_case("c", artifact_summary=CASE).model_dump_json().encode()
-    job = Job("d", case, RunContext("run", resolved._replace(prompts=2)))
+    job = Job("d", case, RunContext("run", resolved._replace()))
     async with in_process_runtime(config, lambda: store, effects=fixed_effects()) as runtime:
         ended = [finished async for finished in drive(runtime, iter([job]), concurrency=1)]
     assert [None] == [one.problem for one in ended]

@@ -292,7 +292,7 @@ class Ran:
 
 
 async def ran(
-    case: Case, *, script: Script = NO_FAULTS, prompts: int = 2, marking: str | None = None, **spec: Any
+    case: Case, *, script: Script = NO_FAULTS, prompts: int = 1, marking: str | None = None, **spec: Any
 ) -> Ran:
     """A whole debate in this process, through the actors: tools, repairs and fallbacks included."""
     panel = resolve(PanelSpec.model_validate({**spec, "marking": marking}), prompts=prompts)

@@ -215,7 +215,6 @@ AN_EVALUATION = Evaluation(
     answered=Verdict.SAFE_PASS,
 )
 A_PANEL = a_panel(
-    prompts=2,
     marking="lines",
     scale={**ANSWERS["scale"], "in_doubt": "partial"},
     criteria=[{**one, "critical": "fail", "critical_below": 0.6} for one in ANSWERS["criteria"]],

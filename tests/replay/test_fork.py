@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from jury_debate import PROMPTS_VERSION, PanelSpec, ResolvedPanel, ballot_id, line_sign, resolve, spec_of
-from jury_debate.rules_v1.ballots import datamark
+from jury_debate.rules_1.ballots import datamark
 from jury_events import (
     Case,
     CoordinatorResumed,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_debate import PROMPTS, RULES, UnknownPrompts, rules_for
+from jury_debate import PROMPTS, RULES, UnknownPrompts, newest_rules
 from jury_events import Case, DebateOpened, debate_stream, decode
 from jury_replay import (
     ForkOrigin,
@@ -145,4 +145,4 @@ async def test_rules_that_came_before_the_prompts_of_a_record_say_so(store: Kept
 
 
 def test_each_version_of_prompts_has_its_rules() -> None:
-    assert [RULES[2], RULES[3]] == [rules_for(prompts) for prompts in sorted(PROMPTS)]
+    assert [RULES[2], RULES[3]] == [newest_rules() for prompts in sorted(PROMPTS)]

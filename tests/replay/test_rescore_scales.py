@@ -137,7 +137,7 @@ NOW = "majority of 3 of 3, 60"
 )
 def test_each_change_decides(setting: Setting, verdict: str, label: str | None, reason: str) -> None:
     positions = {seat: [Says("partial", 60.0)] for seat in SEATS}
-    debate = DebateHarness(a_panel(prompts=2, **ANSWERS, preset="independent"), by_round(positions), prompts=2).run()
+    debate = DebateHarness(a_panel(**ANSWERS, preset="independent"), by_round(positions)).run()
     store = MemoryEventStore()
     events = tuple(encode(event, recorded_at=1) for event in debate.events)
     store.append([Append(debate_stream("d1"), events, 0, store.next_epoch())])
@@ -150,7 +150,7 @@ def test_other_weights_keep_meanings_and_caps_and_are_an_assumption(recorded: Ev
     rubric = Rubric(
         name="custom", dimensions=(Dimension(name="facts", maximum=20.0), Dimension(name="form", maximum=80.0))
     )
-    changed = Setting(rubric=rubric).apply(a_panel(prompts=2, **ANSWERS))
+    changed = Setting(rubric=rubric).apply(a_panel(**ANSWERS))
     rows = rows_of(recorded, Setting(rubric=rubric), "recount")
 
     assert [("review", 20.0), (None, 80.0)] == [(one.critical, one.maximum) for one in changed.rubric.dimensions]
@@ -172,11 +172,11 @@ REFUSED = [
 def test_what_a_panel_does_not_have_cannot_change(subtests: pytest.Subtests) -> None:
     for spec, setting, message in REFUSED:
         with subtests.test(spec=spec), pytest.raises(NotApplicable, match=message):
-            setting.apply(a_panel(prompts=2, **spec))
+            setting.apply(a_panel(**spec))
 
 
 def test_a_setting_of_a_scale_leaves_the_rest_of_the_panel(recorded: EventStore) -> None:
-    panel: Panel = resolve(PanelSpec.model_validate({**ANSWERS, **RULES}), prompts=2).panel
+    panel: Panel = resolve(PanelSpec.model_validate({**ANSWERS, **RULES})).panel
     changed = outcomes(partial="pass").apply(panel)
 
     assert panel == changed.model_copy(update={"scale": panel.scale})

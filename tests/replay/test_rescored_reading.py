@@ -19,7 +19,7 @@ async def a_debate(script: Script | None = None, **spec: object) -> KeptStore:
     run = Run(KeptStore())
     seat = {"model": "simulated/juror", "juror_id": "j", "window": WINDOW}
     written = {"seats": [seat], "preset": "independent", "final": {"method": "majority_vote"}, **spec}
-    run.resolved, run.prompts = resolve(PanelSpec.model_validate(written), prompts=2), 2
+    run.resolved, run.prompts = resolve(PanelSpec.model_validate(written)), 2
     run.cases = {"d0": a_long_case(12)}
     assert completed((await run.execute(script=script or Script())).values())
     return run.store
@@ -66,7 +66,7 @@ def test_a_setting_holds_for_every_seat() -> None:
         {"model": "simulated/a", "juror_id": "a", "reading": "tools", "least_read": 0.1},
         {"model": "simulated/b", "juror_id": "b"},
     ]
-    panel = a_panel(prompts=2, seats=seats, final={"method": "majority_vote"})
+    panel = a_panel(seats=seats, final={"method": "majority_vote"})
     changed = Setting(reading="windows").apply(panel, 2)
 
     assert ("windows", [None, None]) == (changed.reading, [seat.reading for seat in changed.seats])

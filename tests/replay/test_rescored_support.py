@@ -9,11 +9,11 @@ from support.debate_harness import a_panel
 
 @pytest.mark.parametrize("rule", ["count", "halve", "abstain"])
 def test_the_rule_is_part_of_the_panel(rule: UnsupportedRule) -> None:
-    changed = Setting(unsupported=rule).apply(a_panel(prompts=2, final={"method": "majority_vote"}))
+    changed = Setting(unsupported=rule).apply(a_panel(final={"method": "majority_vote"}))
 
     assert rule == changed.answers.unsupported
 
 
 def test_a_median_has_no_half_votes() -> None:
     with pytest.raises(NotApplicable, match="no half votes"):
-        Setting(unsupported="halve", method="median").apply(a_panel(prompts=2, final={"method": "majority_vote"}))
+        Setting(unsupported="halve", method="median").apply(a_panel(final={"method": "majority_vote"}))

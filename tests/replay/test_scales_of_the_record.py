@@ -35,7 +35,7 @@ async def recorded(**spec: Any) -> KeptStore:
     store = KeptStore()
     run = Run(store, case=lambda case_id: a_case(case_id, scenarios=2))
     run.prompts = 2
-    run.resolved = resolve(PanelSpec.model_validate({**ROUNDS, **spec}), prompts=2)
+    run.resolved = resolve(PanelSpec.model_validate({**ROUNDS, **spec}))
     finished = await run.execute()
     assert "completed" == finished["d0"].status
     return store
@@ -67,7 +67,7 @@ def test_the_second_verifier_knows_every_field(store: KeptStore, tmp_path: Path,
 async def test_a_branch_keeps_the_scale_or_takes_another(store: KeptStore) -> None:
     origin = ForkOrigin(store.history("d0"))
     spec = spec_of(origin.panel())
-    other = resolve(spec.model_copy(update={"scale": None, "rubric": "standard", "criteria": None}), prompts=2)
+    other = resolve(spec.model_copy(update={"scale": None, "rubric": "standard", "criteria": None}))
     branches = [
         stored(store, a_branch(origin, "round-1/sim-policy/statement", debate_id="same")),
         stored(store, a_branch(origin, "opened", other, debate_id="other")),

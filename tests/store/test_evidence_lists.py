@@ -49,8 +49,8 @@ def test_seats_count_by_their_latest_evaluations_and_quotations_by_all(store: Ev
         return quoting(ABSENT, item=SEATS.index(step.juror_id or "") % 2 + 1) if not step.round else quoting(EXACT)
 
     discussion = {"threshold": 2.0, "max_rounds": 1, "always_discuss": True}
-    panel = a_panel(*SEATS, prompts=2, discussion=discussion, final={"method": "majority_vote"})
-    debate = DebateHarness(panel, says, case=a_case(), prompts=2).run()
+    panel = a_panel(*SEATS, discussion=discussion, final={"method": "majority_vote"})
+    debate = DebateHarness(panel, says, case=a_case()).run()
     store_debate(store, debate, "d")
     where = parse_conditions(
         ["evidence=not_found", "evidence=verified", "decisive=agree", "unsupported=no"], recorded=True
@@ -67,8 +67,8 @@ def test_a_final_judge_quotes_and_is_no_seat(store: EventStore) -> None:
         return quoting(ABSENT, item=2) if step.juror_id is None else quoting(EXACT)
 
     final = {"method": "final_judge", "judge": {"model": "simulated/judge"}}
-    panel = a_panel(*SEATS, prompts=2, preset="independent", final=final)
-    debate = DebateHarness(panel, says, case=a_case(), prompts=2).run()
+    panel = a_panel(*SEATS, preset="independent", final=final)
+    debate = DebateHarness(panel, says, case=a_case()).run()
     store_debate(store, debate, "d")
 
     row = store.debate("d")

@@ -595,7 +595,7 @@ def test_debates_are_selected_by_parts_that_a_seat_did_not_read(store: EventStor
     seats = [{"model": "simulated/m1", "juror_id": one, "window": WINDOW} for one in ("j1", "j2")]
     for failing in ((), ("j1",), ("j1", "j2")):
         debate = LongDebate(
-            a_panel(prompts=2, seats=seats, preset="independent"),
+            a_panel(seats=seats, preset="independent"),
             lambda step, call, _p, lost=failing: (
                 CallOutcome.BLOCKED if call.window == "2" and step.juror_id in lost else None
             ),

@@ -201,7 +201,7 @@ async def test_a_store_from_before_labels_holds_debates_of_own_scales_and_sends_
     upgrade(empty_url)
 
     run = Run(open_store(empty_url, write=True))
-    run.prompts, run.resolved = 2, resolve(PanelSpec.model_validate(ANSWERS), prompts=2)
+    run.prompts, run.resolved = 2, resolve(PanelSpec.model_validate(ANSWERS))
     await run.execute()
     store = open_store(empty_url, write=True)
     old, own = store.debate("old"), store.debate("d0")

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jury_debate import PROMPTS_VERSION, Assignment, Call, Debate, PanelSpec, Reply, resolve, rules_for
+from jury_debate import PROMPTS_VERSION, Assignment, Call, Debate, PanelSpec, Reply, newest_rules, resolve
 from jury_events import (
     CallOutcome,
     Case,
@@ -80,12 +80,12 @@ class Says(NamedTuple):
             "scores": {d.name: d.maximum * self.score / 100 for d in spec.rubric.dimensions},
             "confidence": self.confidence,
             "rationale": f"{self.verdict} for reasons",
+            "statement": None,
+            "scenarios": None,
         }
         score = {"score": self.score}
         if not spec.rubric.asked:
             del answer["scores"], score["score"]
-        if spec.one_form:
-            answer |= {"statement": None, "scenarios": None}
         if spec.evidence is not None:
             entries = [{"criterion": None, "seat": None, "says": "against", **entry} for entry in self.evidence]
             answer |= {"evidence": entries, "decisive_item": self.decisive_item}
@@ -137,7 +137,7 @@ class DebateHarness:
         self.pen = DeterministicParts()
         self.script = script
         self.asked: list[Asked] = []
-        opened = rules_for(prompts).open_debate(
+        opened = newest_rules().open_debate(
             case or a_case(),
             panel,
             debate_id="d1",

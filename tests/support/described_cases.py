@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from jury_cases import FORMATS, CaseFileError, CaseFiles, CaseOptions, format_of, gathered_data, read_case
-from jury_debate import render_case
-from jury_debate.datamark import unmark
-from jury_debate.prompts_v1 import load_prompts
+from jury_debate import PROMPTS_VERSION, load_prompts, render_case, unmark
 from jury_events import Case, Scenario
 
 _OF_THE_ITEM = ("kind", "digest", "location")
@@ -79,5 +77,6 @@ def read(row: Any, form: str | None = None) -> list[Case]:
 
 def text_shown(case: Case) -> str:
     """What jurors read of a case, without the signs before its lines."""
-    sign = "⟦m⟧"
-    return unmark(render_case(case, load_prompts("en"), sign, images=True), sign)
+    sign = "kz:"
+    texts = load_prompts(PROMPTS_VERSION, "en").texts.case
+    return unmark(render_case(case, texts, sign, marking="lines", images=True), sign)

@@ -110,9 +110,7 @@ class EvidenceDebate:
             return answers[min(step.round or 0, len(answers) - 1)]
 
         panel = a_panel(*SEATS, **{"discussion": {"max_rounds": 1}} | spec)
-        harness = DebateHarness(
-            panel, script, case=case or a_cited_case(), prompts=2, operator_policy=operator_policy
-        ).run()
+        harness = DebateHarness(panel, script, case=case or a_cited_case(), operator_policy=operator_policy).run()
         self.events: list[DebateEvent] = harness.events
         self.texts: dict[str, bytes] = harness.pen.texts
         self.exchanges: list[ExchangeRecorded] = []

@@ -44,7 +44,7 @@ CHOSEN: tuple[tuple[tuple[str, ...], set[str]], ...] = (
 """Conditions, and the debates that match all of them."""
 
 
-def a_debate(*said: Says, prompts: int = 2, **spec: Any) -> DebateHarness:
+def a_debate(*said: Says, prompts: int = 1, **spec: Any) -> DebateHarness:
     """One in which each seat says this once, and then the final judge, where there is one."""
 
     def says(step: Step, _call: Any) -> Answer:

@@ -67,5 +67,5 @@ def a_located_debate(
         entries = () if quote is None else ({"item": 2, "quote": quote},)
         return Says("safe_pass" if item is None else "unsafe_fail", evidence=entries, decisive_item=item)
 
-    panel = a_panel(*SEATS, prompts=2, **{"preset": "independent", **(spec or {})})
-    return DebateHarness(panel, says, case=case, prompts=2, **own).run()
+    panel = a_panel(*SEATS, **{"preset": "independent", **(spec or {})})
+    return DebateHarness(panel, says, case=case, **own).run()

@@ -17,7 +17,7 @@ class LongDebate(DebateHarness):
     def __init__(self, panel: Panel, answer: Answering | None = None, **own: Any) -> None:
         self._answering = answer
         own.setdefault("case", a_long_case())
-        super().__init__(panel, self._answer, prompts=2, **own)
+        super().__init__(panel, self._answer, **own)
 
     def _answer(self, step: Step, call: Call) -> Says | bytes | CallOutcome:
         asked = self.asked[-1]

@@ -16,8 +16,7 @@ def a_partly_read_debate(label: Verdict | None = None) -> DebateHarness:
     spec = PanelSpec.model_validate({"seats": seats, "preset": "independent"})
     says = {WHOLE: Says("unsafe_fail"), BY_TOOLS: Says("safe_pass")}
     return DebateHarness(
-        resolve(spec, prompts=2).panel,
+        resolve(spec).panel,
         lambda step, _call: says[step.juror_id or WHOLE],
         case=a_case(label=label),
-        prompts=2,
     ).run()

@@ -16,7 +16,7 @@ def a_scaled_debate(*rounds: tuple[Says, ...], **spec: Any) -> DebateHarness:
 
     preset: dict[str, Any] = {} if len(rounds) > 1 else {"preset": "independent"}
     settings = {"language": "en", "final": {"method": "majority_vote"}, **preset, **spec}
-    return DebateHarness(a_panel(prompts=2, **settings), says, case=a_case(scenarios=2), prompts=2).run()
+    return DebateHarness(a_panel(**settings), says, case=a_case(scenarios=2)).run()
 
 
 def a_right_answer() -> DebateHarness:

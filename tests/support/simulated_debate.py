@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
-from jury_debate import Call, rules_for
+from jury_debate import Call, newest_rules
 from jury_events import (
     CallSettings,
     Case,
@@ -51,9 +51,9 @@ class SimulatedDebate:
         self.requests: dict[str, ModelRequest] = {}
         self._seed = seed
         self._reader = SimulatedReader()
-        panel = a_panel(*SEATS, prompts=2, marking=marking, **spec)
+        panel = a_panel(*SEATS, marking=marking, **spec)
         self._evidence = panel.answers.evidence != "off"
-        self.harness = DebateHarness(panel, self._answer, case=case, prompts=2, operator_policy=operator_policy)
+        self.harness = DebateHarness(panel, self._answer, case=case, operator_policy=operator_policy)
         self._panel = panel
         self.harness.run()
 
@@ -87,11 +87,10 @@ class SimulatedDebate:
             for message in call.messages
             if message.parts
         )
-        schema = rules_for(2).answer_schema(
+        schema = newest_rules().answer_schema(
             self._panel.rubric,
             statement=False,
             scenarios=(),
-            one_form=True,
             evidence=self._evidence,
             scale=self._panel.scale,
         )

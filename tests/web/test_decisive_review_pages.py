@@ -103,7 +103,7 @@ def test_on_the_debates_page_reviewers_stand_beside_the_jurors(site: TestClient)
 
 def test_an_item_that_no_juror_names_is_shown_for_its_reviewer_and_is_no_disagreement_of_jurors() -> None:
     store = MemoryEventStore()
-    keep(store, EvidenceDebate(prompts=2, answers={"evidence": "off"}))  # type: ignore[arg-type]
+    keep(store, EvidenceDebate(answers={"evidence": "off"}))  # type: ignore[arg-type]
     record_review(store, "d1", NewReview("bob", FAIL, decisive_item=7))
     with review_site(store) as client:
         section = page_words(Visit(client, TOKEN).get("/debates/d1"), "section[aria-labelledby=h-decisive]")

@@ -21,7 +21,6 @@ SAID = {
 
 def a_debate(policy: str, *failing: str) -> LongDebate:
     panel = a_panel(
-        prompts=2,
         seats=[{"model": "simulated/m1", "juror_id": "j1", "window": WINDOW}, {"model": "simulated/m1"}],
         preset="independent",
         answers={"safety_filter": policy},

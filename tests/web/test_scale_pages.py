@@ -202,9 +202,9 @@ def test_a_run_of_levels_has_their_mean_split_votes_and_the_labels_of_its_groups
         d1=a_scaled_debate((Says("5"),) * 3, **LEVELS), d2=a_scaled_debate((Says("5"), Says("4"), Says("4")), **LEVELS)
     )
     shown = pages.get("/runs/r1")
-    panel = a_panel(*SEATS, prompts=2, preset="independent", **LEVELS)
+    panel = a_panel(*SEATS, preset="independent", **LEVELS)
     script = by_round({seat: [Says("4")] for seat in SEATS})
-    grouped = site(d1=DebateHarness(panel, script, case=a_case(cluster="refunds"), prompts=2).run()).get(
+    grouped = site(d1=DebateHarness(panel, script, case=a_case(cluster="refunds")).run()).get(
         "/runs/r1?group_by=cluster"
     )
 

@@ -40,9 +40,7 @@ def _check_of_state(state: DebateState) -> ConsensusCheck:
     seats, rules = len(state.panel.seats), state.panel.discussion
     if state.panel.scale is None:
         return check_consensus([one.verdict for one in positions], seats, rules, round_number=state.round)
-    # The first of several with the most votes: none of them is a majority.
-    (leading, largest), *_ = Counter(positions).most_common(1) or [(_NOBODY, 0)]
-    return _check_of(largest, leading.verdict, seats, rules, round_number=state.round, label=leading.label)
+    return check_labels(positions, seats, rules, round_number=state.round)
 
 
 def _standing(state: DebateState) -> DebateState:
@@ -63,6 +61,15 @@ def check_consensus(
     counts = [(positions.count(verdict), verdict) for verdict in _VERDICTS]
     largest, leading = max(counts, key=itemgetter(0))
     return _check_of(largest, leading, seats, rules, round_number=round_number)
+
+
+def check_labels(
+    positions: Sequence[SeatPosition], seats: int, rules: DiscussionRules, *, round_number: int
+) -> ConsensusCheck:
+    """The check of labels, as `Rules.check_consensus` of verdicts."""
+    # The first of several with the most votes: none of them is a majority.
+    (leading, largest), *_ = Counter(positions).most_common(1) or [(_NOBODY, 0)]
+    return _check_of(largest, leading.verdict, seats, rules, round_number=round_number, label=leading.label)
 
 
 def _check_of(
