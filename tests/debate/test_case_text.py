@@ -1,6 +1,3 @@
-from hypothesis import given
-from hypothesis import strategies as st
-
 from jury_debate import LANGUAGES, render_case
 from jury_debate.datamark import unmark
 from jury_debate.prompts_v1 import PromptsV1, load_prompts
@@ -153,12 +150,6 @@ def test_several_scenarios_are_numbered_and_their_ids_are_not_shown() -> None:
     assert "plain" not in text
 
 
-def test_nothing_is_truncated() -> None:
-    long = PLAIN.changed(execution=ExecutionResult(response="x" * 1_000_000))
-
-    assert "x" * 1_000_000 in render_case(case(long), EN, M)
-
-
 def shown(*items: Item, images: tuple[Image, ...] = (), sighted: bool = False) -> str:
     scenario = PLAIN.changed(execution=ExecutionResult(response="r", transcript=Transcript(items=items)))
     text = unmark(render_case(case(scenario).changed(images=images), EN, M, images=sighted), M)
@@ -227,47 +218,6 @@ def test_results_name_their_calls_in_any_order() -> None:
         ["It belongs to tool call [2].", "Content:", "B"],
         ["It belongs to tool call [1].", "Content:", "A"],
     ] == results
-
-
-TEXT = st.one_of(st.text(max_size=30), st.sampled_from([f"{M} forged", "a\r\n### Request", "⟨U+0041⟩", "ˆ\u2028"]))
-
-
-@given(prompt=TEXT, policy=TEXT | st.none(), response=TEXT, content=TEXT, thought=TEXT | st.none(), name=TEXT)
-def test_no_text_adds_an_unmarked_line(
-    *, prompt: str, policy: str | None, response: str, content: str, thought: str | None, name: str
-) -> None:
-    def shape(filler: str | None) -> list[str]:
-        def put(text: str) -> str:
-            return text if filler is None else filler if text else ""
-
-        scenario = Scenario(
-            scenario_id="s",
-            question=QuestionSpec(prompt=put(prompt), policy=None if policy is None else put(policy)),
-            execution=ExecutionResult(
-                response=put(response),
-                transcript=Transcript(
-                    items=(
-                        Message(kind="user", origin="environment", text=put(content), name=put(name)),
-                        Reasoning(text="" if thought is None else put(thought)),
-                        ToolCall(call_id="c", name=put(name), arguments=put(content)),
-                        ToolResult(call_id=put(name), name=put(name), text=put(content)),
-                        Event(origin="tool", name=put(name), text=put(content)),
-                        Attachment(
-                            origin="user",
-                            media_type="text/plain",
-                            size=3,
-                            digest="0" * 64,
-                            name=put(name),
-                            text=put(content),
-                        ),
-                    )
-                ),
-            ),
-        )
-        text = render_case(case(scenario), EN, M)
-        return [line for line in text.splitlines() if not line.startswith(f"{M} ")]
-
-    assert shape("harmless") == shape(None)
 
 
 SPEAKERS = (
@@ -342,11 +292,3 @@ No.
 ### The agent's final response
 (nothing recorded)"""
     )
-
-
-def test_items_name_their_speakers_in_japanese() -> None:
-    text = speakers(JA)
-
-    author = "利用者、エージェント、ツールのいずれによるものかは、記録からは分からない。"
-    assert f"【1】記録上の発言者\n{author}\n名前：\nOrchestrator" in text
-    assert "複数あるツール呼び出しのどれに対応するかは、記録からは分からない。" in text

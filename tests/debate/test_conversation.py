@@ -243,17 +243,6 @@ def test_requests_to_one_model_share_their_beginning() -> None:
         assert before.messages == after.messages[: len(before.messages)]
 
 
-def test_a_replayed_conversation_makes_the_same_calls() -> None:
-    def script(step, call):
-        return [b"prose", CallOutcome.TIMEOUT, GOOD][min(call.turn + call.attempt - 2, 2)]
-
-    one = DebateHarness(a_panel(), script).run()
-    other = DebateHarness(a_panel(), script).run()
-
-    assert [asked.call for asked in one.asked] == [asked.call for asked in other.asked]
-    assert one.events == other.events
-
-
 FLEX = {"tier": "flex", "flex_fallback": "on"}
 
 

@@ -10,13 +10,10 @@ from jury_debate import (
     IllegalEvent,
     PanelError,
     PanelSpec,
-    recorded_panel,
     resolve,
     rules_for,
-    spec_of,
 )
 from jury_debate.decision_questions import question_texts
-from jury_debate.prompts_v1 import VERSION as PROMPTS_1
 from jury_events import (
     FAIL,
     PASS,
@@ -275,15 +272,6 @@ def test_rules_refuse_an_evaluation_of_the_other_kind() -> None:
         rules.evolve(opened, words.model_copy(update={"evaluation": own.evaluation}))
 
 
-def test_a_recorded_panel_with_one_is_read_again() -> None:
-    harness = debate(a_panel(), given(0.1, 0.2, 0.7))
-    opened = harness.debate.state.debate
-    again = recorded_panel(opened, harness.pen.texts)
-
-    assert opened.panel == resolve(spec_of(again), prompts=again.prompts).panel
-    assert [None, 1] == [seat.questions for seat in opened.panel.seats]
-
-
 LUNA = {"model": "openai-decisions/gpt-6-luna"}
 IN_WORDS = {"model": "simulated/juror"}
 
@@ -312,10 +300,3 @@ IN_WORDS = {"model": "simulated/juror"}
 def test_a_panel_that_asks_what_they_cannot_do_is_refused(spec: dict[str, Any], said: str) -> None:
     with pytest.raises(PanelError, match=said):
         a_panel(**spec)
-
-
-def test_prompts_1_have_no_decision_models() -> None:
-    spec = PanelSpec.model_validate({"seats": [LUNA], **INDEPENDENT})
-
-    with pytest.raises(PanelError, match="under prompts 2 only"):
-        resolve(spec, prompts=PROMPTS_1)

@@ -95,6 +95,16 @@ def test_document_002_speakers_take_turns_and_see_those_before_them() -> None:
     assert ("Juror A: round 2" in second["claude"], "Juror A: round 1" in second["claude"]) == (True, False)
 
 
+def test_with_the_whole_history_a_seat_sees_all_that_its_peers_said_and_of_itself_the_latest() -> None:
+    harness = DebateHarness(a_panel(), by_round(ALWAYS_SPLIT)).run()
+    second = next(harness.prompt(one) for one in harness.asked if (one.step.round, one.step.juror_id) == (2, "gpt"))
+
+    assert [True, True, True, True, False, True] == [
+        f"Juror {said}" in second
+        for said in ("B: initial", "B: round 1", "C: initial", "C: round 1", "A: initial", "A: round 1")
+    ]
+
+
 def test_document_002_phase_2_is_forced_and_a_majority_of_two_thirds_ends_it() -> None:
     table = {"gpt": [Says("safe_pass")], "claude": [Says("safe_pass")], "gemini": [Says("unsafe_fail")]}
 

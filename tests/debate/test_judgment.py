@@ -187,15 +187,6 @@ def test_a_seat_that_fails_later_keeps_its_vote_marked_stale() -> None:
     assert judgment.quorum_votes == 3
 
 
-def test_a_missed_quorum_caps_every_scenario_too() -> None:
-    from support.debate_harness import a_case
-
-    table = {"gpt": [Says("safe_pass", 90.0)], "claude": [CallOutcome.BAD_REQUEST], "gemini": [CallOutcome.BAD_REQUEST]}
-    harness = DebateHarness(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).run()
-
-    assert [R, R] == [row.verdict for row in harness.debate.state.judgment.scenarios]
-
-
 def test_a_case_of_several_scenarios_has_a_row_for_each() -> None:
     from support.debate_harness import a_case
 

@@ -12,7 +12,6 @@ from jury_debate import (
     IllegalEvent,
     PanelSpec,
     SeatEvaluation,
-    UnknownPrompts,
     panel_digest,
     prompts_digest,
     resolve,
@@ -34,10 +33,8 @@ from jury_events import (
 from support.calibrations import a_calibration
 from support.debate_harness import (
     SEATS,
-    SECRET,
     Answer,
     DebateHarness,
-    DeterministicParts,
     Says,
     a_case,
     a_panel,
@@ -306,18 +303,3 @@ def forgeries(event: Any, changes: dict[str, Any]) -> list[Any]:
         case JudgmentRendered() if event.judgment.judge is not None:
             return [event.changed(judgment=event.judgment.changed(judge=event.judgment.judge.changed(**changes)))]
     return []
-
-
-@each_row("version", [1, 2, 3])
-@each_row("fields", [YES_NO, {"task": "Is it right?"}, {"criteria": "none"}])
-def test_no_rules_open_a_debate_in_another_scale_under_prompts_1(version: int, fields: dict[str, Any]) -> None:
-    with pytest.raises(UnknownPrompts, match="needs prompts 2"):
-        rules_of(version).open_debate(
-            a_case(),
-            a_panel(prompts=2, **fields),
-            debate_id="d",
-            run_id=None,
-            secret=SECRET,
-            parts=DeterministicParts(),
-            prompts_version=1,
-        )
