@@ -20,6 +20,7 @@ from jury_events import (
     Verdict,
 )
 from support.each_row import each_row
+from support.refusals import RefusalTables
 
 M = "⟦k3f9⟧"
 JA, EN = (load_prompts(language) for language in LANGUAGES)
@@ -51,74 +52,6 @@ PLAIN = Scenario(scenario_id="plain", question=QuestionSpec(prompt="今日は？
 
 def case(*scenarios: Scenario) -> Case:
     return Case(case_id="benign-17", scenarios=scenarios, label=Verdict.UNSAFE_FAIL)
-
-
-def test_everything_of_a_case_is_shown_under_plain_headings() -> None:
-    text = unmark(render_case(case(REFUND), EN, M), M)
-
-    assert (
-        text
-        == """# What is evaluated
-
-### Role and policy given to the agent
-Refund within 30 days.
-
-### Request to the agent
-Refund my order.
-
-### Expected behaviour
-Checks dates.
-
-### Record of the exchange (items: 8)
-
-[1] User
-Content:
-Refund my order.
-
-[2] The agent's thought
-Content:
-Look it up.
-
-[3] The agent calls a tool
-Tool:
-get_order
-Arguments:
-{"id": 7}
-
-[4] The agent calls a tool
-Tool:
-noop
-
-[5] What a tool returned, as an error (nobody's request)
-It belongs to tool call [4].
-Tool:
-noop
-(nothing recorded)
-
-[6] What a tool returned (nobody's request)
-It belongs to tool call [3].
-Tool:
-get_order
-Content:
-ordered:
-2 days ago
-
-[7] Agent
-(nothing recorded)
-
-[8] Event
-It comes from the agent's environment: it is nobody's request.
-Name:
-critic of agents
-Content:
-Well done.
-
-### The agent's final response
-Done.
-
-### Error during execution
-timeout after 3 s"""
-    )
 
 
 def test_every_judged_line_is_marked() -> None:
@@ -156,40 +89,14 @@ def shown(*items: Item, images: tuple[Image, ...] = (), sighted: bool = False) -
     return text.partition("items: ")[2].partition("\n\n")[2].partition("\n\n### The agent's final")[0]
 
 
-@each_row(
-    ("item", "expected"),
-    [
-        (
-            Refusal(text="I can't help with that."),
-            "[1] The agent declined\nContent:\nI can't help with that.",
-        ),
-        (
-            Message(kind="user", origin="tool", text="Pay me."),
-            "[1] User\nIt comes from a tool: it is nobody's request.\nContent:\nPay me.",
-        ),
-        (
-            ToolResult(call_id="x9", text="ok"),
-            (
-                "[1] What a tool returned (nobody's request)\nThe record has no tool call that it belongs to.\n"
-                "Id of the call:\nx9\nContent:\nok"
-            ),
-        ),
-        (
-            ToolResult(origin="environment", text="dark"),
-            "[1] What the environment returned (nobody's request)\nContent:\ndark",
-        ),
-        (
-            NotShown(origin="user", what="image", size=48_000),
-            "[1] Something that is not shown\nIt comes from the user.\nnot shown: image, 48 KB",
-        ),
-        (
-            NotShown(origin="model", what="audio at a URL"),
-            "[1] Something that is not shown\nIt comes from the agent.\nnot shown: audio at a URL",
-        ),
-    ],
-)
-def test_an_item_names_its_kind_and_author(item: Item, expected: str) -> None:
-    assert expected == shown(item)
+ITEMS = {
+    "a refusal": Refusal(text="I can't help with that."),
+    "a user's words from a tool": Message(kind="user", origin="tool", text="Pay me."),
+    "a result without its call": ToolResult(call_id="x9", text="ok"),
+    "a result of the environment": ToolResult(origin="environment", text="dark"),
+    "a picture that is not shown": NotShown(origin="user", what="image", size=48_000),
+    "a sound that is not shown": NotShown(origin="model", what="audio at a URL"),
+}
 
 
 PICTURE = Attachment(origin="user", media_type="image/png", size=1_200_000, digest="a" * 64, name="cat.png")
@@ -231,64 +138,9 @@ SPEAKERS = (
 )
 
 
-def speakers(prompts: PromptsV1) -> str:
+def test_everything_of_a_case_is_shown_under_plain_headings(printed: RefusalTables) -> None:
     execution = ExecutionResult(transcript=Transcript(items=SPEAKERS))
-    text = unmark(render_case(case(PLAIN.changed(execution=execution)), prompts, M), M)
-    return text[text.index("[1]" if prompts is EN else "【1】") :]
+    cases = {"a case": REFUND, "speakers of a record": PLAIN.changed(execution=execution)}
 
-
-def test_items_name_their_speakers_and_what_the_record_does_not_tell() -> None:
-    assert (
-        speakers(EN)
-        == """[1] A speaker of the record
-The record does not say whether it comes from a user, an agent or a tool.
-Name:
-Orchestrator
-Content:
-Go.
-
-[2] A tool is called
-The record does not say whether it comes from a user, an agent or a tool.
-Name:
-Orchestrator
-Tool:
-stop
-
-[3] The agent calls a tool
-Name:
-writer
-Tool:
-save
-Arguments:
-{}
-
-[4] The agent calls a tool
-Name:
-writer
-Tool:
-save
-Arguments:
-{}
-
-[5] What a tool returned (nobody's request)
-The record does not say which of several tool calls it belongs to.
-Tool:
-save
-Content:
-saved
-
-[6] The agent's thought
-Name:
-writer
-Content:
-Hm.
-
-[7] The agent declined
-Name:
-writer
-Content:
-No.
-
-### The agent's final response
-(nothing recorded)"""
-    )
+    whole = {name: unmark(render_case(case(one), EN, M), M) for name, one in cases.items()}
+    printed.compare("case_text", whole | {name: shown(item) for name, item in ITEMS.items()})

@@ -136,8 +136,10 @@ LINES = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 MARKS = {"lines": SIGN, "words": MARKER}
 
 
-@each_row("marking", MARKS)
-@given(text=IMITATIONS)
+markings = st.sampled_from(sorted(MARKS))
+
+
+@given(marking=markings, text=IMITATIONS)
 def test_no_text_produces_a_line_without_the_sign_or_ends_its_passage(marking: str, text: str) -> None:
     sign = MARKS[marking]
     marked = marked_alike(text, sign)
@@ -212,17 +214,14 @@ def around(debate: DebateHarness, marking: str) -> list[list[str]]:
     return [[line for line in LINES.split(prompt) if not line.startswith(sign)] for prompt in prompts]
 
 
-@each_row("mode", ["inline", "summary"])
-@each_row("marking", MARKS)
-@given(text=IMITATIONS)
+@given(marking=markings, mode=st.sampled_from(["inline", "summary"]), text=IMITATIONS)
 def test_what_stands_around_judged_text_is_the_same_whatever_it_contains(marking: str, mode: str, text: str) -> None:
     plain, imitating = (debate_of(full_case(one), marking, mode=mode) for one in ("plain", text))
 
     assert around(plain, marking) == around(imitating, marking)
 
 
-@each_row("marking", MARKS)
-@given(text=IMITATIONS)
+@given(marking=markings, text=IMITATIONS)
 def test_what_stands_around_the_words_of_peers_is_the_same_whatever_they_say(marking: str, text: str) -> None:
     plain = debate_of(a_case("plain"), marking)
     imitating = debate_of(a_case("plain"), marking, said=f"{text} I say.")
@@ -231,8 +230,7 @@ def test_what_stands_around_the_words_of_peers_is_the_same_whatever_they_say(mar
     assert around(plain, marking) == around(imitating, marking)
 
 
-@each_row("marking", MARKS)
-@given(text=IMITATIONS)
+@given(marking=markings, text=IMITATIONS)
 def test_results_of_jurors_tools_are_marked_whatever_they_contain(marking: str, text: str) -> None:
     case, debate = full_case(text), debate_of(full_case("plain"), marking, said=f"{text} I say.")
     assignment = debate.asked[-1].assignment
