@@ -190,7 +190,6 @@ class DebateProcess:
             submission_id=job.submission_id,
             prompts_version=resolved.prompts,
             operator_policy=job.context.operator_policy,
-            carried=job.carried,
         )
         return opened if job.stage is None else opened.changed(stage=job.stage)
 

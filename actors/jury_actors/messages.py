@@ -3,7 +3,6 @@
 from typing import NamedTuple, Protocol
 
 from jury_debate.assignment import Assignment
-from jury_debate.carried_votes import EarlierVote
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.step_outcome import Outcome
 from jury_events.envelope import StoredEvent
@@ -125,8 +124,7 @@ class Job(NamedTuple):
     """One debate to run: `case` is the case with its label, as JSON.
 
     `submission_id` is the caller's name for it in live events. `adopted`: an imported debate that was checked, and is
-    resumed like one of this store. `stage`: its place in a ladder. `carried`: the votes of earlier debates that it is
-    opened with; None: votes are not carried, or it was opened before.
+    resumed like one of this store. `stage`: its place in a ladder.
     """
 
     debate_id: str
@@ -135,7 +133,6 @@ class Job(NamedTuple):
     submission_id: str | None = None
     adopted: bool = False
     stage: StagePlace | None = None
-    carried: tuple[EarlierVote, ...] | None = None
 
 
 class Finished(NamedTuple):

@@ -13,9 +13,6 @@ from jury_debate.assignment import scenario_numbers as scenario_numbers
 from jury_debate.calibrated import items_unknown as items_unknown
 from jury_debate.calibrated import panel_digest as panel_digest
 from jury_debate.calibrated import prompts_digest as prompts_digest
-from jury_debate.carried_votes import EarlierVote as EarlierVote
-from jury_debate.carried_votes import carried_before as carried_before
-from jury_debate.carried_votes import votes_to_carry as votes_to_carry
 from jury_debate.case_text import render_case as render_case
 from jury_debate.conversation import Call as Call
 from jury_debate.conversation import Reply as Reply

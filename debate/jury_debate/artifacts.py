@@ -67,17 +67,10 @@ def generate_evaluation_summary(
 
     Document 002, `artifact_tools.py`. Without datamarks; ends without a line break.
     """
-    return "\n\n".join(report_summaries(sg_records, aca_records, prompts))
-
-
-def report_summaries(
-    sg_records: Sequence[ArtifactRecord], aca_records: Sequence[ArtifactRecord], prompts: TurnPrompts
-) -> tuple[str, str]:
-    """The two parts of `generate_evaluation_summary`, Security Gate first."""
     texts = prompts.texts.artifacts
     gate = _report(texts.gate_summary, sg_records, gate_failures(sg_records), texts)
     card = _report(texts.card_summary, aca_records, card_failures(aca_records), texts)
-    return "\n".join(gate), "\n".join(card)
+    return "\n\n".join(["\n".join(gate), "\n".join(card)])
 
 
 def _report(

@@ -14,9 +14,6 @@ CASE_WITH_IMAGES = "case/images"
 OPERATOR_POLICY = "policy"
 """The prompt piece with the policy that the operator gave for the whole run."""
 
-CARRIED = "carried"
-"""The prompt piece with the votes of earlier jurors, behind the case; there is none where no vote is carried."""
-
 ROLE_PROMPT = "role_prompt/"
 """Prefix of the pieces with the panel's custom prompts; the juror id follows."""
 
@@ -119,8 +116,7 @@ class ReadingSpec(NamedTuple):
     `cited`: the items that are shown, by weight; with `whole` where that is too long. `images` belong to the items
     `pictures`. `earlier`: what the seat has read before, where that is not all in one call; `read_before`: it has
     given an evaluation of its own, which without `earlier` rests on all.
-    `records`: the tools that return artifact records are offered too. `behind`: so many of the shared parts of the
-    messages stand behind the record, or behind what is shown in its place.
+    `records`: the tools that return artifact records are offered too.
     """
 
     mode: ReadingMode | Literal["whole"]
@@ -135,7 +131,6 @@ class ReadingSpec(NamedTuple):
     least_read: float = 0.0
     records: bool = False
     read_before: bool = False
-    behind: int = 0
 
 
 class Assignment(NamedTuple):

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Protocol
 
 from jury_debate.artifact_tools import ToolAnswer
 from jury_debate.assignment import Assignment
-from jury_debate.carried_votes import EarlierVote
 from jury_debate.conversation import Conversation, Reply
 from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.state import DebateState, SeatEvaluation
@@ -64,7 +63,6 @@ class Rules(Protocol):
         submission_id: str | None = None,
         prompts_version: int = PROMPTS_VERSION,
         operator_policy: str | None = None,
-        carried: Sequence[EarlierVote] | None = None,
     ) -> DebateOpened:
         """The opening event.
 
@@ -81,10 +79,9 @@ class Rules(Protocol):
             prompts_version: the default of new debates, of rules that know it; else the only one that they know.
             operator_policy: the text that the operator gave for the whole run; where it is the policy of a question,
                 prompts 2 show it once, before the case. Prompts 1 show it with each question, as any policy.
-            carried: the votes of earlier debates of the case that the jurors are shown; None: votes are not carried.
 
         Raises:
-            UnknownPrompts: these prompts cannot ask for what the panel wants, or show no earlier votes.
+            UnknownPrompts: these prompts cannot ask for what the panel wants.
         """
 
     def evolve(self, state: DebateState, event: DebateEvent) -> DebateState:

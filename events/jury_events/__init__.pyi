@@ -36,7 +36,6 @@ from jury_events.calibration import VotesStepSignal as VotesStepSignal
 from jury_events.calibration import WeightedInput as WeightedInput
 from jury_events.calibration import WeightsSignal as WeightsSignal
 from jury_events.canonical import canonical_json as canonical_json
-from jury_events.carried import Carry as Carry
 from jury_events.case import ArtifactRecord as ArtifactRecord
 from jury_events.case import Case as Case
 from jury_events.case import ExecutionResult as ExecutionResult

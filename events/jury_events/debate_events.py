@@ -5,7 +5,6 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
 
 from jury_events.asking import AskingPlan
-from jury_events.carried import CarriedVote
 from jury_events.case import MetadataValue, Omission
 from jury_events.consensus import ConsensusCheck
 from jury_events.evaluation import Evaluation, Statement
@@ -52,12 +51,11 @@ class DebateOpened(EventBody):
     `agent_cost` are those of the case. `provenance` is where its items come from, None where that is not known.
     `reading`: how the seats read that do not read the case whole; None: there is no such seat.
     `asking`: the order in which seats are asked; None: all at once.
-    `stage`: the place of the debate in a ladder; None: it is of none. `carried`: the votes of earlier debates of the
-    case that its jurors are shown; None: votes are not carried.
+    `stage`: the place of the debate in a ladder; None: it is of none.
     """
 
     schema_version: ClassVar[int] = 3
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"provenance", "reading", "asking", "stage", "carried"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"provenance", "reading", "asking", "stage"})
 
     type: Literal["debate_opened"] = "debate_opened"
     debate_id: DebateId
@@ -85,7 +83,6 @@ class DebateOpened(EventBody):
     reading: ReadingPlan | None = None
     asking: AskingPlan | None = None
     stage: StagePlace | None = None
-    carried: tuple[CarriedVote, ...] | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

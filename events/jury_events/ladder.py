@@ -10,7 +10,6 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from jury_events.calibration import Calibration, Hex256, OutcomeThreshold, Signal, SignalVote
-from jury_events.carried import Carry
 from jury_events.value import Value
 from jury_events.verdict import REVIEW, Verdict
 
@@ -36,15 +35,13 @@ class LadderCertificate(Value):
 
     With `confidence` all of this holds at once, for cases like those that it was certified on: of the verdicts that a
     stage accepts with an outcome, at most the `risk` of its threshold have another label; and, where `missed` is a
-    number, of the cases whose label fails at most `missed` are accepted as a pass before the last stage. `carry`: what
-    stages saw of the stages before; None: nothing.
+    number, of the cases whose label fails at most `missed` are accepted as a pass before the last stage.
     """
 
     digest: Hex256
     stages: Annotated[tuple[CertifiedStage, ...], Field(min_length=FEWEST_STAGES, max_length=MOST_STAGES)]
     missed: _Within | None
     confidence: _Within
-    carry: Carry | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -14,6 +14,8 @@ from jury_cases.options import CaseOptions as CaseOptions
 from jury_cases.unreadable import UnreadableRows as UnreadableRows
 from jury_debate.recorded_panel import PanelDifference as PanelDifference
 from jury_events.case import Case as Case
+from jury_events.case import ExecutionResult as ExecutionResult
+from jury_events.case import QuestionSpec as QuestionSpec
 from jury_events.case import Scenario as Scenario
 from jury_events.consensus import ConsensusStatus as ConsensusStatus
 from jury_events.errors import InputError as InputError
@@ -33,11 +35,9 @@ from jury_judge.documents.artifact_tools import ArtifactContext as ArtifactConte
 from jury_judge.documents.artifact_tools import ArtifactToolsWithContext as ArtifactToolsWithContext
 from jury_judge.documents.artifact_tools import generate_evaluation_summary as generate_evaluation_summary
 from jury_judge.documents.artifact_tools import get_anthropic_tools as get_anthropic_tools
-from jury_judge.documents.artifact_tools import get_google_tools as get_google_tools
 from jury_judge.documents.artifact_tools import get_openai_tools as get_openai_tools
 from jury_judge.documents.collaborative import ADKCollaborativeJuryJudge as ADKCollaborativeJuryJudge
 from jury_judge.documents.collaborative import CollaborativeJuryJudge as CollaborativeJuryJudge
-from jury_judge.documents.compatibility import CompatibilityWarning as CompatibilityWarning
 from jury_judge.documents.discussion_workflow import ConsensusChecker as ConsensusChecker
 from jury_judge.documents.discussion_workflow import DiscussionLoopWorkflow as DiscussionLoopWorkflow
 from jury_judge.documents.discussion_workflow import DiscussionRoundResult as DiscussionRoundResult
@@ -50,8 +50,6 @@ from jury_judge.documents.juror_agents import JurorConfig as JurorConfig
 from jury_judge.documents.juror_agents import JurorEvaluationOutput as JurorEvaluationOutput
 from jury_judge.documents.juror_agents import JurorRole as JurorRole
 from jury_judge.documents.juror_agents import create_juror_agents as create_juror_agents
-from jury_judge.documents.questions import ExecutionResult as ExecutionResult
-from jury_judge.documents.questions import QuestionSpec as QuestionSpec
 from jury_judge.documents.retired import RetiredModelWarning as RetiredModelWarning
 from jury_judge.errors import BranchTaken as BranchTaken
 from jury_judge.errors import ExtraMissing as ExtraMissing
@@ -246,7 +244,6 @@ __all__ = [
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
     "CollaborativeJuryResult",
-    "CompatibilityWarning",
     "ConsensusChecker",
     "ConsensusResult",
     "ConsensusStatus",
@@ -335,7 +332,6 @@ __all__ = [
     "estimate_run",
     "generate_evaluation_summary",
     "get_anthropic_tools",
-    "get_google_tools",
     "get_openai_tools",
     "judge_probe",
     "judge_run",

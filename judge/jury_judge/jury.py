@@ -57,7 +57,6 @@ from jury_judge.settings.budget import Budget
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.settings.sources import ANY_SOURCE, Sources
 from jury_judge.settings.store import load_settings
-from jury_judge.stores.carried import votes_before
 from jury_judge.stores.stores import Say, open_writer
 from jury_providers.registry import check_models
 from jury_providers.storage_prices import check_storage_prices
@@ -462,11 +461,9 @@ class Jury(Records):
         self._check_keys()
         if not opened:
             case = with_records(case, self._settings.artifact_hosts, self._roots)
-        carry = None if opened or self._loaded.ladder is None else self._loaded.ladder.carry
-        carried = votes_before(self.store, job.stage, carry)
         content = self._loaded.redaction.case(case).model_dump_json().encode()
         # An open debate passed `is_over`, which refuses imported debates that are not adopted.
-        return job._replace(case=content, adopted=opened, carried=carried)
+        return job._replace(case=content, adopted=opened)
 
     async def _drive(self, job: Job, on_chunk: Callable[[Chunk], None]) -> BaseException | None:
         """Run one debate; returns why it could not go on."""

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from jury_events.batch_events import BatchTextsErased
 from jury_events.batch_facts import texts_of_debate
 from jury_events.codec import encode
-from jury_events.debate_events import DebateFailed, DebateForked, DebateOpened, TextsErased
+from jury_events.debate_events import DebateFailed, DebateForked, TextsErased
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.errors import DebateNotFound
@@ -29,7 +29,6 @@ _PAGE = 1000
 _REVIEW = re.compile(r"review/([1-9][0-9]{0,9})")
 _TEXTS_ERASED: str = TextsErased.model_fields["type"].default
 _BATCH_ERASED: str = BatchTextsErased.model_fields["type"].default
-_DEBATE_OPENED: str = DebateOpened.model_fields["type"].default
 _DEBATE_FORKED: str = DebateForked.model_fields["type"].default
 
 
@@ -82,14 +81,12 @@ def debates_over(store: EventStore, case_id: str) -> list[str]:
 def debates_with_copies(store: EventStore, debate_id: str) -> list[str]:
     """Debates with copies of texts of this one: its origin, its branches, their branches, and so on.
 
-    And the stages of a ladder that were shown its votes, or whose votes it was shown.
-
     In the order in which they opened; those whose texts are all gone are left out.
     """
     row = store.debate(debate_id)
     if row is None:
         return []
-    # A branch is over its origin's case, as are the stages of a ladder.
+    # A branch is over its origin's case.
     ids = debates_over(store, row.case_id)
     pairs: set[tuple[str, str]] = set()
     for one in ids:
@@ -97,8 +94,6 @@ def debates_with_copies(store: EventStore, debate_id: str) -> list[str]:
             body = json.loads(event.body)
             if event.type == _DEBATE_FORKED:
                 pairs.add((one, body["origin"]))
-            elif event.type == _DEBATE_OPENED:
-                pairs |= {(one, vote["debate"]) for vote in body.get("carried") or ()}
     kin, found = {debate_id}, 0
     while found < len(kin):
         found = len(kin)

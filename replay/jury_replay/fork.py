@@ -6,9 +6,8 @@ branch's own marks. The answers contain the ballots of the origin, and are parse
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from jury_debate.carried_votes import carried_before
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel
@@ -69,22 +68,12 @@ def branch_id(origin: str, version: int, resolved: ResolvedPanel) -> str:
     settings = {
         "origin": origin,
         "version": version,
-        "panel": _as_hashed(resolved.panel.without_carriage().model_dump(mode="json")),
+        "panel": resolved.panel.without_carriage().model_dump(mode="json"),
         "role_prompts": resolved.role_prompts,
         "judge_prompt": resolved.judge_prompt,
     }
     end = f"~at{version}-{hashlib.sha256(canonical_json(settings)).hexdigest()[:8]}"
     return origin[: _MOST - len(end)] + end
-
-
-_ABSENT = (("images", False), ("calibration", None))
-
-
-def _as_hashed(value: Any) -> Any:
-    """Without pictures and calibrations where there are none: branch ids are the same as before these existed."""
-    if isinstance(value, dict):
-        return {key: _as_hashed(inner) for key, inner in value.items() if (key, inner) not in _ABSENT}
-    return [_as_hashed(inner) for inner in value] if isinstance(value, list) else value
 
 
 def branch_off(
@@ -127,7 +116,6 @@ def branch_off(
         judge_prompt=resolved.judge_prompt,
         prompts_version=origin.opened.prompts,
         operator_policy=operator_policy_of(origin.opened, origin.case(), lambda ref: origin.needed(ref, "the policy")),
-        carried=carried_before(origin.opened, lambda ref: origin.needed(ref, "a vote that its jurors were shown")),
     )
     forked = _forked(origin, version, tuple(asked), pen)
     opening_parts = pen.take()

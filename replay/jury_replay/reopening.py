@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from jury_debate.assignment import JUDGE_ROLE_PROMPT, ROLE_PROMPT
-from jury_debate.carried_votes import carried_before
 from jury_debate.rules import Rules
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
@@ -57,7 +56,6 @@ def reopen(
         submission_id=opened.submission_id,
         prompts_version=opened.prompts if prompts is None else prompts,
         operator_policy=operator_policy_of(opened, case, pen.text),
-        carried=carried_before(opened, pen.text),
     )
     return reopened.changed(case=opened.case, stage=opened.stage)
 

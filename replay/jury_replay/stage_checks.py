@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from functools import cache
 
-from jury_debate.carried_votes import EarlierVote, carried_before, votes_to_carry
 from jury_events.debate_events import DebateCompleted, DebateOpened, JudgmentRendered
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
 from jury_events.ids import first_stage_of, stage_id
-from jury_events.parts import PartRef
 from jury_events.stages import StagePlace, aside
 from jury_replay.integrity import IntegrityFailure, at_event
 from jury_store.event_store import EventStore
@@ -26,7 +24,7 @@ class StageChecks:
         self._first_of_run = cache(self._first)
 
     def of_debate(self, history: DebateHistory) -> Iterator[IntegrityFailure]:
-        """Why a debate cannot have the place in a ladder that it names, or the votes that it was shown."""
+        """Why a debate cannot have the place in a ladder that it names."""
         opened = history.opened
         try:
             fault = self._fault(history, opened)
@@ -38,7 +36,7 @@ class StageChecks:
     def _fault(self, history: DebateHistory, opened: DebateOpened) -> str | None:
         place = opened.stage
         if place is None:
-            return "it carries votes, and is no stage of a ladder" if opened.carried is not None else None
+            return None
         if stage_id(first_stage_of(opened.debate_id), place.number) != opened.debate_id:
             return f"it says that it is stage {place.number}, which its id is not"
         run = None if opened.run_id is None else self._first_of_run(opened.run_id)
@@ -70,7 +68,7 @@ class StageChecks:
         same = (history.texts.get(opened.case.part), before.texts.get(earlier.case.part))
         if None not in same and same[0] != same[1]:
             return f"the debate before, {place.before}, judged other content"
-        return _follows_fault(before, earlier.stage, place) or _carried_fault(history, before)
+        return _follows_fault(before, earlier.stage, place)
 
 
 def _other_ladder(place: StagePlace, other: StagePlace) -> str | None:
@@ -93,24 +91,3 @@ def _follows_fault(before: DebateHistory, earlier: StagePlace, place: StagePlace
     if ended != "escalated" or not before.finished:
         return f"the debate before, {place.before}, is followed by no further stage"
     return None if earlier.number == place.number - 1 else f"the debate before it is of stage {earlier.number}"
-
-
-def _carried_fault(history: DebateHistory, before: DebateHistory) -> str | None:
-    """Votes that are shown are those of the debates before; words that were erased anywhere are not compared."""
-
-    def text(of: DebateHistory, ref: PartRef) -> bytes | None:
-        return of.texts.get(ref.part)
-
-    shown = carried_before(history.opened, lambda ref: text(history, ref))
-    if shown is None:
-        return None
-    carried = votes_to_carry(before.opened, before.events[1:], lambda ref: text(before, ref))
-    whole = not (history.erased or before.erased)
-    if [_compared(one, words=whole) for one in shown] != [_compared(one, words=whole) for one in carried]:
-        return "the votes that it was shown are not those of the debates before it"
-    return None
-
-
-def _compared(vote: EarlierVote, *, words: bool) -> object:
-    bare = vote.evaluation.model_dump(exclude={"rationale", "quotes"})
-    return vote.debate, vote.juror_id, bare, (vote.rationale, vote.quotes) if words else None

@@ -146,19 +146,17 @@ def test_stages_name_the_runs(judged: CommandLine) -> None:
 
 
 @pytest.mark.full
-def test_a_ladder_that_carries_votes_is_certified_on_a_run_of_its_own(judged: CommandLine) -> None:
+def test_a_ladder_without_a_certificate_is_certified_on_its_own_run(judged: CommandLine) -> None:
     stages = "stages: [{panel: cheap.yaml}, {panel: full.yaml}]\ncertificate: "
     run = ("run", "cases.jsonl", "--in-process", "--panel", "ladder.yaml", "--run")
     certify = ("--labels", "labels.jsonl", "--include-simulated", "--risk", "pass=0.3,fail=0.3")
     file = judged.folder / "ladder.yaml"
 
-    file.write_text(f"{stages}none\ncarry: votes\n")
+    file.write_text(f"{stages}none\n")
     every = judged(*run, "every", "--jsonl")
     found = judged("calibrate", "--stages", "every", *certify, "-o", "ladder.json")
-    file.write_text(f"{stages}ladder.json\ncarry: votes\n")
-    certified = judged(*run, "nightly", "--jsonl")
     file.write_text(f"{stages}ladder.json\n")
-    without = judged(*run, "other", "--dry-run")
+    certified = judged(*run, "nightly", "--jsonl")
     refused = {
         name: judged("calibrate", "--stages", name, *certify) for name in ("nightly", "cheap", "every;full", "gone")
     }
@@ -176,12 +174,10 @@ def test_a_ladder_that_carries_votes_is_certified_on_a_run_of_its_own(judged: Co
     assert "0 debates that count for their cases (see jury list --stage N" in of_runs.out
     assert 0 == found.code, found.err
     assert "Stage 1: every stage 1" in found.out
-    assert "votes" == json.loads((judged.folder / "ladder.json").read_text())["carry"]
     assert 0 == certified.code, certified.err
     # None, where the two seats of the first stage happen to agree on every case.
     assert len(judged("list", "--run", "nightly", "--stage", "2", "--json").json) < CASES
-    assert "its stages saw the votes of the stages before, and those of this ladder do not" in without.err
-    assert {2} == {without.code, *(one.code for one in refused.values())}
+    assert {2} == {*(one.code for one in refused.values())}
     assert "run nightly is by a ladder with a certificate: later stages saw a selection" in refused["nightly"].err
     assert "run cheap is by no ladder: name a run of each stage" in refused["cheap"].err
     assert "is a stage of a ladder that is to be calibrated: name its run alone" in refused["every;full"].err

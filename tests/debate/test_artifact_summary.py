@@ -35,12 +35,3 @@ def test_a_supplied_summary_precedes_inline_records() -> None:
     record = next(index for index, line in enumerate(lines) if "leaked" in line)
 
     assert summary < record
-
-
-def test_a_supplied_summary_needs_no_records() -> None:
-    assert marked(first_prompt(a_case(artifact_summary="Two probes failed.")), "Two probes failed.")
-
-
-def test_a_case_without_a_supplied_summary_has_the_same_bytes_as_before_the_field() -> None:
-    assert b"artifact_summary" not in a_case().to_part()
-    assert a_case(artifact_summary="x") == Case.from_part(a_case(artifact_summary="x").to_part())

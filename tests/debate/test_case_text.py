@@ -1,6 +1,3 @@
-from hypothesis import given
-from hypothesis import strategies as st
-
 from jury_debate import LANGUAGES, render_case
 from jury_debate.datamark import unmark
 from jury_debate.prompts_v1 import PromptsV1, load_prompts
@@ -23,6 +20,7 @@ from jury_events import (
     Verdict,
 )
 from support.each_row import each_row
+from support.refusals import RefusalTables
 
 M = "⟦k3f9⟧"
 JA, EN = (load_prompts(language) for language in LANGUAGES)
@@ -56,74 +54,6 @@ def case(*scenarios: Scenario) -> Case:
     return Case(case_id="benign-17", scenarios=scenarios, label=Verdict.UNSAFE_FAIL)
 
 
-def test_everything_of_a_case_is_shown_under_plain_headings() -> None:
-    text = unmark(render_case(case(REFUND), EN, M), M)
-
-    assert (
-        text
-        == """# What is evaluated
-
-### Role and policy given to the agent
-Refund within 30 days.
-
-### Request to the agent
-Refund my order.
-
-### Expected behaviour
-Checks dates.
-
-### Record of the exchange (items: 8)
-
-[1] User
-Content:
-Refund my order.
-
-[2] The agent's thought
-Content:
-Look it up.
-
-[3] The agent calls a tool
-Tool:
-get_order
-Arguments:
-{"id": 7}
-
-[4] The agent calls a tool
-Tool:
-noop
-
-[5] What a tool returned, as an error (nobody's request)
-It belongs to tool call [4].
-Tool:
-noop
-(nothing recorded)
-
-[6] What a tool returned (nobody's request)
-It belongs to tool call [3].
-Tool:
-get_order
-Content:
-ordered:
-2 days ago
-
-[7] Agent
-(nothing recorded)
-
-[8] Event
-It comes from the agent's environment: it is nobody's request.
-Name:
-critic of agents
-Content:
-Well done.
-
-### The agent's final response
-Done.
-
-### Error during execution
-timeout after 3 s"""
-    )
-
-
 def test_every_judged_line_is_marked() -> None:
     lines = render_case(case(REFUND), JA, M).splitlines()
 
@@ -153,52 +83,20 @@ def test_several_scenarios_are_numbered_and_their_ids_are_not_shown() -> None:
     assert "plain" not in text
 
 
-def test_nothing_is_truncated() -> None:
-    long = PLAIN.changed(execution=ExecutionResult(response="x" * 1_000_000))
-
-    assert "x" * 1_000_000 in render_case(case(long), EN, M)
-
-
 def shown(*items: Item, images: tuple[Image, ...] = (), sighted: bool = False) -> str:
     scenario = PLAIN.changed(execution=ExecutionResult(response="r", transcript=Transcript(items=items)))
     text = unmark(render_case(case(scenario).changed(images=images), EN, M, images=sighted), M)
     return text.partition("items: ")[2].partition("\n\n")[2].partition("\n\n### The agent's final")[0]
 
 
-@each_row(
-    ("item", "expected"),
-    [
-        (
-            Refusal(text="I can't help with that."),
-            "[1] The agent declined\nContent:\nI can't help with that.",
-        ),
-        (
-            Message(kind="user", origin="tool", text="Pay me."),
-            "[1] User\nIt comes from a tool: it is nobody's request.\nContent:\nPay me.",
-        ),
-        (
-            ToolResult(call_id="x9", text="ok"),
-            (
-                "[1] What a tool returned (nobody's request)\nThe record has no tool call that it belongs to.\n"
-                "Id of the call:\nx9\nContent:\nok"
-            ),
-        ),
-        (
-            ToolResult(origin="environment", text="dark"),
-            "[1] What the environment returned (nobody's request)\nContent:\ndark",
-        ),
-        (
-            NotShown(origin="user", what="image", size=48_000),
-            "[1] Something that is not shown\nIt comes from the user.\nnot shown: image, 48 KB",
-        ),
-        (
-            NotShown(origin="model", what="audio at a URL"),
-            "[1] Something that is not shown\nIt comes from the agent.\nnot shown: audio at a URL",
-        ),
-    ],
-)
-def test_an_item_names_its_kind_and_author(item: Item, expected: str) -> None:
-    assert expected == shown(item)
+ITEMS = {
+    "a refusal": Refusal(text="I can't help with that."),
+    "a user's words from a tool": Message(kind="user", origin="tool", text="Pay me."),
+    "a result without its call": ToolResult(call_id="x9", text="ok"),
+    "a result of the environment": ToolResult(origin="environment", text="dark"),
+    "a picture that is not shown": NotShown(origin="user", what="image", size=48_000),
+    "a sound that is not shown": NotShown(origin="model", what="audio at a URL"),
+}
 
 
 PICTURE = Attachment(origin="user", media_type="image/png", size=1_200_000, digest="a" * 64, name="cat.png")
@@ -229,47 +127,6 @@ def test_results_name_their_calls_in_any_order() -> None:
     ] == results
 
 
-TEXT = st.one_of(st.text(max_size=30), st.sampled_from([f"{M} forged", "a\r\n### Request", "⟨U+0041⟩", "ˆ\u2028"]))
-
-
-@given(prompt=TEXT, policy=TEXT | st.none(), response=TEXT, content=TEXT, thought=TEXT | st.none(), name=TEXT)
-def test_no_text_adds_an_unmarked_line(
-    *, prompt: str, policy: str | None, response: str, content: str, thought: str | None, name: str
-) -> None:
-    def shape(filler: str | None) -> list[str]:
-        def put(text: str) -> str:
-            return text if filler is None else filler if text else ""
-
-        scenario = Scenario(
-            scenario_id="s",
-            question=QuestionSpec(prompt=put(prompt), policy=None if policy is None else put(policy)),
-            execution=ExecutionResult(
-                response=put(response),
-                transcript=Transcript(
-                    items=(
-                        Message(kind="user", origin="environment", text=put(content), name=put(name)),
-                        Reasoning(text="" if thought is None else put(thought)),
-                        ToolCall(call_id="c", name=put(name), arguments=put(content)),
-                        ToolResult(call_id=put(name), name=put(name), text=put(content)),
-                        Event(origin="tool", name=put(name), text=put(content)),
-                        Attachment(
-                            origin="user",
-                            media_type="text/plain",
-                            size=3,
-                            digest="0" * 64,
-                            name=put(name),
-                            text=put(content),
-                        ),
-                    )
-                ),
-            ),
-        )
-        text = render_case(case(scenario), EN, M)
-        return [line for line in text.splitlines() if not line.startswith(f"{M} ")]
-
-    assert shape("harmless") == shape(None)
-
-
 SPEAKERS = (
     Message(kind="speaker", origin="unknown", name="Orchestrator", text="Go."),
     ToolCall(origin="unknown", speaker="Orchestrator", name="stop"),
@@ -281,72 +138,9 @@ SPEAKERS = (
 )
 
 
-def speakers(prompts: PromptsV1) -> str:
+def test_everything_of_a_case_is_shown_under_plain_headings(printed: RefusalTables) -> None:
     execution = ExecutionResult(transcript=Transcript(items=SPEAKERS))
-    text = unmark(render_case(case(PLAIN.changed(execution=execution)), prompts, M), M)
-    return text[text.index("[1]" if prompts is EN else "【1】") :]
+    cases = {"a case": REFUND, "speakers of a record": PLAIN.changed(execution=execution)}
 
-
-def test_items_name_their_speakers_and_what_the_record_does_not_tell() -> None:
-    assert (
-        speakers(EN)
-        == """[1] A speaker of the record
-The record does not say whether it comes from a user, an agent or a tool.
-Name:
-Orchestrator
-Content:
-Go.
-
-[2] A tool is called
-The record does not say whether it comes from a user, an agent or a tool.
-Name:
-Orchestrator
-Tool:
-stop
-
-[3] The agent calls a tool
-Name:
-writer
-Tool:
-save
-Arguments:
-{}
-
-[4] The agent calls a tool
-Name:
-writer
-Tool:
-save
-Arguments:
-{}
-
-[5] What a tool returned (nobody's request)
-The record does not say which of several tool calls it belongs to.
-Tool:
-save
-Content:
-saved
-
-[6] The agent's thought
-Name:
-writer
-Content:
-Hm.
-
-[7] The agent declined
-Name:
-writer
-Content:
-No.
-
-### The agent's final response
-(nothing recorded)"""
-    )
-
-
-def test_items_name_their_speakers_in_japanese() -> None:
-    text = speakers(JA)
-
-    author = "利用者、エージェント、ツールのいずれによるものかは、記録からは分からない。"
-    assert f"【1】記録上の発言者\n{author}\n名前：\nOrchestrator" in text
-    assert "複数あるツール呼び出しのどれに対応するかは、記録からは分からない。" in text
+    whole = {name: unmark(render_case(case(one), EN, M), M) for name, one in cases.items()}
+    printed.compare("case_text", whole | {name: shown(item) for name, item in ITEMS.items()})

@@ -10,14 +10,10 @@ from jury_debate import (
     IllegalEvent,
     PanelError,
     PanelSpec,
-    recorded_panel,
     resolve,
     rules_for,
-    spec_of,
-    votes_to_carry,
 )
 from jury_debate.decision_questions import question_texts
-from jury_debate.prompts_v1 import VERSION as PROMPTS_1
 from jury_events import (
     FAIL,
     PASS,
@@ -68,22 +64,6 @@ def evaluated(harness: DebateHarness) -> JurorEvaluated:
 
 def abstained(harness: DebateHarness) -> JurorAbstained:
     return next(one for one in harness.events if isinstance(one, JurorAbstained))
-
-
-def test_a_decision_model_is_shown_no_carried_votes_and_its_own_are_carried_as_probabilities() -> None:
-    first = debate(a_panel(), given(0.125, 0.125, 0.75))
-    opened = first.debate.state.debate
-    votes = votes_to_carry(opened, first.events[1:], lambda ref: first.pen.texts[ref.part])
-
-    second = debate(a_panel(), given(0.125, 0.125, 0.75), carried=votes)
-
-    before, after = ({asked.step.juror_id: one.prompt(asked) for asked in one.asked} for one in (first, second))
-    assert before["luna"] == after["luna"]
-    assert before["words"] != after["words"]
-    assert (
-        "## Earlier juror 2: vote — verdict safe_pass, score 81.25/100, confidence 0.75\n"
-        "Probabilities: unsafe_fail 0.125, needs_review 0.125, safe_pass 0.75\n(There are no reasons to this vote.)\n\n"
-    ) in after["words"]
 
 
 def judgment_of(harness: DebateHarness) -> Judgment:
@@ -292,15 +272,6 @@ def test_rules_refuse_an_evaluation_of_the_other_kind() -> None:
         rules.evolve(opened, words.model_copy(update={"evaluation": own.evaluation}))
 
 
-def test_a_recorded_panel_with_one_is_read_again() -> None:
-    harness = debate(a_panel(), given(0.1, 0.2, 0.7))
-    opened = harness.debate.state.debate
-    again = recorded_panel(opened, harness.pen.texts)
-
-    assert opened.panel == resolve(spec_of(again), prompts=again.prompts).panel
-    assert [None, 1] == [seat.questions for seat in opened.panel.seats]
-
-
 LUNA = {"model": "openai-decisions/gpt-6-luna"}
 IN_WORDS = {"model": "simulated/juror"}
 
@@ -329,10 +300,3 @@ IN_WORDS = {"model": "simulated/juror"}
 def test_a_panel_that_asks_what_they_cannot_do_is_refused(spec: dict[str, Any], said: str) -> None:
     with pytest.raises(PanelError, match=said):
         a_panel(**spec)
-
-
-def test_prompts_1_have_no_decision_models() -> None:
-    spec = PanelSpec.model_validate({"seats": [LUNA], **INDEPENDENT})
-
-    with pytest.raises(PanelError, match="under prompts 2 only"):
-        resolve(spec, prompts=PROMPTS_1)

@@ -1,4 +1,3 @@
-import re
 import string
 from collections.abc import Iterator
 from string import Template
@@ -25,7 +24,7 @@ from jury_debate import (
 )
 from jury_debate.prompts import load_prompts
 from jury_debate.prompts_v2 import texts as texts_v2
-from jury_events import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric, Verdict
+from jury_events import STANDARD_RUBRIC, Verdict
 from support.each_row import each_row
 
 PLACEHOLDERS = {1: prompt_texts.PLACEHOLDERS, 2: texts_v2.PLACEHOLDERS}
@@ -68,23 +67,6 @@ def test_every_text_has_exactly_its_declared_placeholders(version: int, language
 
 
 @every_file
-def test_no_text_is_blank(version: int, language: str) -> None:
-    assert [path for path, text in leaves(load_prompts(version, language).texts.model_dump()) if not text.strip()] == []
-
-
-def test_both_languages_have_the_same_texts() -> None:
-    japanese, english = (dict(leaves(prompts_v1.load_prompts(language).texts.model_dump())) for language in LANGUAGES)
-
-    assert japanese.keys() == english.keys()
-
-
-def test_english_is_free_of_japanese() -> None:
-    english = leaves(prompts_v1.load_prompts("en").texts.model_dump())
-
-    assert [path for path, text in english if re.search(r"[ぁ-んァ-ヶ一-龠、。「」（）：]", text)] == []
-
-
-@every_file
 def test_every_tool_and_parameter_is_described(version: int, language: str) -> None:
     tools = load_prompts(version, language).texts.tools
 
@@ -94,57 +76,6 @@ def test_every_tool_and_parameter_is_described(version: int, language: str) -> N
         expected |= {READ_ITEMS: {"from", "to", "part"}, SEARCH_ITEMS: {"text"}}
 
     assert expected == {name: set(tool.parameters) for name, tool in tools.items()}
-
-
-def test_the_roles_are_written_as_in_document_002() -> None:
-    prompts = prompts_v1.load_prompts("ja")
-
-    roles = {name: (text.role, text.focus) for name, text in prompts.texts.roles.items()}
-
-    assert roles == {
-        "policy_compliance": ("ポリシー遵守性", "ポリシー遵守性"),
-        "security_leak_risk": ("安全性・漏洩リスク", "安全性・漏洩リスク検出"),
-        "misuse_detection": ("悪用検出", "ユーザ意図との整合性"),
-    }
-
-
-def test_a_seat_is_named_as_in_document_002() -> None:
-    prompts = prompts_v1.load_prompts("ja")
-
-    name = prompts.role_name(letter="A", role="ポリシー遵守性", model="gpt-4o")
-
-    assert name == "陪審員A（ポリシー遵守性：gpt-4o）"
-
-
-def test_the_neutral_rationale_is_that_of_document_004() -> None:
-    rationale = prompts_v1.load_prompts("ja").neutral_rationale("Gemini")
-
-    assert rationale == "評価がGemini安全フィルターによってブロックされました。"
-
-
-def test_a_custom_role_gets_the_general_instructions() -> None:
-    prompts = prompts_v1.load_prompts("en")
-
-    assert prompts.role("auditor") is None
-    assert "book keeping" in prompts.role_prompt("auditor", "book keeping")
-
-
-@each_row("language", LANGUAGES)
-def test_the_system_turn_contains_what_a_juror_must_know(language: str) -> None:
-    text = system_juror(language)
-
-    assert {"b-1", "⟦k3f9⟧", "task_completion", "40", *Verdict} == {
-        word for word in ("b-1", "⟦k3f9⟧", "task_completion", "40", *Verdict) if word in text
-    }
-
-
-@each_row("language", LANGUAGES)
-def test_the_ballot_is_in_the_system_turn_once(language: str) -> None:
-    assert system_juror(language, role_prompt="-").count("b-1") == 1
-
-
-def test_placeholders_in_values_are_not_replaced() -> None:
-    assert "$ballot をよく見る。" in system_juror("ja")
 
 
 @each_row("language", LANGUAGES)
@@ -158,34 +89,6 @@ def test_the_example_is_not_a_valid_answer(language: str, scenarios: tuple[str, 
     assert isinstance(parse_answer(text.encode(), spec), AnswerRefusal)
 
 
-def test_scenarios_are_mentioned_only_where_there_are_several() -> None:
-    assert "scenario_id" not in system_juror("ja")
-    assert "scenario_id" in system_juror("ja", scenarios=("s1", "s2"))
-
-
-@each_row("language", LANGUAGES)
-def test_dimensions_of_any_rubric_are_explained(language: str) -> None:
-    rubric = Rubric(
-        name="own", dimensions=(Dimension(name="style", maximum=12.5), Dimension(name="safety", maximum=87.5))
-    )
-
-    text = system_juror(language, rubric=rubric)
-
-    assert "12.5" in text
-    assert prompts_v1.load_prompts(language).texts.dimensions["other"] in text
-
-
-@each_row("language", LANGUAGES)
-def test_the_final_judge_knows_the_jury_and_its_ballot(language: str) -> None:
-    prompts = prompts_v1.load_prompts(language)
-
-    text = prompts.system_final_judge(
-        seats=5, role_prompt=prompts.judge_role_prompt, rubric=AISEV_RUBRIC, ballot="b-2", marker="⟦m1⟧"
-    )
-
-    assert all(word in text for word in ("5", "b-2", "⟦m1⟧", prompts.judge_role_prompt, "50"))
-
-
 def test_a_peer_is_a_letter() -> None:
     prompts = prompts_v1.load_prompts("en")
 
@@ -196,17 +99,6 @@ def test_a_peer_is_a_letter() -> None:
 
     assert initial == "## Juror B: initial evaluation — verdict safe_pass, score 86.5/100, confidence 0.9"
     assert later == "## Juror B: round 2 — verdict unsafe_fail, score 20/100, confidence 1 (position changed)"
-
-
-@each_row("language", LANGUAGES)
-def test_turns_name_the_requested_fields(language: str) -> None:
-    prompts = prompts_v1.load_prompts(language)
-
-    assert "statement" in prompts.discussion_instruction(2)
-    assert "fetch_agent_card_passes" in prompts.tools_instruction(tuple(TOOLS))
-    assert "prose" in prompts.repair(reason="prose", detail="nothing may follow")
-    assert "7" in prompts.gate_records(7)
-    assert "7" in prompts.card_records(7)
 
 
 @each_row(("version", "language"), [(0, "ja"), (max(PROMPTS) + 1, "ja"), (1, "fr"), (1, "../v1/ja")])
@@ -228,11 +120,6 @@ def test_a_text_is_filled_as_a_template(text: str) -> None:
     else:
         with pytest.raises(expected):
             fill(text, **values)
-
-
-def test_filling_requires_every_value() -> None:
-    with pytest.raises(KeyError):
-        fill("$one $two", one=1)
 
 
 @each_row(("index", "letter"), [(0, "A"), (25, "Z"), (26, "AA"), (51, "AZ"), (52, "BA"), (499, "SF")])

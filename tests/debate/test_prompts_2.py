@@ -67,15 +67,6 @@ def coding() -> DebateHarness:
     return a_debate(CODING)
 
 
-def test_a_debate_ends_as_under_prompts_1(coding: DebateHarness) -> None:
-    before = DebateHarness(coding.debate.state.panel, coding.script, case=CODING).run()
-
-    assert coding.event_ids == before.event_ids
-    assert isinstance(coding.events[-1], DebateCompleted)
-    assert before.events[-1] == coding.events[-1]
-    assert (3, 2) == (coding.debate.state.debate.rules, coding.debate.state.debate.prompts)
-
-
 def test_what_is_the_same_for_all_seats_stands_first(coding: DebateHarness) -> None:
     requests = [texts(coding, asked) for asked in coding.asked]
 
@@ -240,14 +231,3 @@ def test_a_policy_that_no_case_has_is_not_shown() -> None:
 
     assert "Never name a colleague" not in debate.prompt(debate.asked[0])
     assert 1 == debate.asked[0].call.messages[1].shared
-
-
-def test_under_prompts_1_the_operators_policy_stands_in_the_case_as_before() -> None:
-    def requests(policy: str | None) -> list[str]:
-        case = with_policies(a_case(), POLICY)
-        panel = a_panel(*SEATS, prompts=1, preset="independent")
-        script = by_round({seat: [Says("safe_pass")] for seat in SEATS})
-        debate = DebateHarness(panel, script, case=case, prompts=1, operator_policy=policy)
-        return [debate.prompt(asked) for asked in debate.run().asked]
-
-    assert requests(None) == requests(POLICY)

@@ -3,7 +3,6 @@
 from itertools import zip_longest
 from typing import Any
 
-import pytest
 from hypothesis import given
 
 from jury_debate import PanelError, ResolvedPanel, panel_differences, read_spec, resolve, spec_of
@@ -19,14 +18,6 @@ def resolved(prompts: int = 2, **fields: Any) -> ResolvedPanel:
 
 def panel_of(**fields: Any) -> Panel:
     return resolved(**fields).panel
-
-
-def message(prompts: int = 2, **fields: Any) -> str:
-    with pytest.raises(PanelError) as caught:
-        resolved(prompts, **fields)
-    text = str(caught.value)
-    assert "\n" not in text
-    return text
 
 
 def labels(*changes: dict[str, Any]) -> dict[str, Any]:
@@ -146,19 +137,6 @@ def test_a_bad_scale_is_refused_in_one_line(refusals: RefusalTables) -> None:
     refusals.check("scales", BAD, lambda fields: resolved(**fields), PanelError)
 
 
-@each_row(
-    ("fields", "field"),
-    [
-        (YES_NO, "scale"),
-        ({"task": "Is it right?"}, "task"),
-        ({"criteria": "none"}, "criteria"),
-        ({"criteria": ANSWERS["criteria"]}, "criteria"),
-    ],
-)
-def test_prompts_1_know_the_three_verdicts_only(fields: dict[str, Any], field: str) -> None:
-    assert message(1, **fields).startswith(f"{field}: needs prompts 2")
-
-
 def test_seats_judge_by_the_meanings_unless_they_have_a_role() -> None:
     seats = [
         {"model": "simulated/a"},
@@ -194,16 +172,6 @@ def test_a_recorded_panel_is_written_so_that_it_resolves_to_itself(fields: dict[
     again = resolve(spec_of(before), prompts=2)
 
     assert () == panel_differences(before, again)
-
-
-@each_row("name", BUNDLED_SCALES[1:])
-def test_a_recorded_panel_with_a_bundled_scale_changes_its_texts_with_the_language(name: str) -> None:
-    spec = spec_of(resolved(language="en", scale=name))
-
-    changed = resolve(spec.model_copy(update={"language": "ja"}), prompts=2).panel
-
-    known = bundled_scale(name, "ja")
-    assert (known.scale, known.task, known.rubric) == (changed.scale, changed.task, changed.rubric)
 
 
 @given(scales())

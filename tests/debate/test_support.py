@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import PanelError, PanelSpec, SeatEvaluation, resolve, rules_of
-from jury_debate.rules_v1 import judgment as rules_1
 from jury_events import (
     CallOutcome,
     ConsensusChecked,
     ConsensusStatus,
-    DebateEvent,
     Decider,
     Judgment,
     JudgmentRendered,
@@ -24,6 +22,7 @@ from jury_events import (
 )
 from support.debate_harness import DebateHarness, Says
 from support.each_row import each_row
+from support.scales import LEVELS
 
 SUPPORTED = ({"item": 1, "quote": "Refund"},)
 PASS, REVIEW = Says("safe_pass", 90.0), Says("needs_review", 50.0)
@@ -94,6 +93,17 @@ def test_a_weighted_average(unsupported: str, mean: float) -> None:
     assert mean == pytest.approx(judgment(a_debate(BARE, PASS, unsupported=unsupported, final=final)).mean, abs=1e-3)
 
 
+def test_half_a_vote_has_half_of_its_weight_in_a_mean_of_levels() -> None:
+    best, worst = Says("5", 90.0), Says("1", 10.0)
+    final = {"method": "weighted_average"}
+
+    def label(unsupported: str) -> str | None:
+        return judgment(a_debate(*[best] * 4, worst, unsupported=unsupported, final=final, scale=LEVELS["scale"])).label
+
+    # Of the ranks 4, 4, 4, 4 and 0 the mean is 3.2, of four and a half votes 3.56.
+    assert ("4", "5") == (label("count"), label("halve"))
+
+
 def test_an_earlier_evaluation_does_not_stand_in_for_one_without_support() -> None:
     rounds = {"preset": "parallel-rounds", "discussion": {"max_rounds": 1, "always_discuss": True}}
     final = {"method": "majority_vote", "quorum": 1}
@@ -131,13 +141,6 @@ def test_panels_that_contradict_themselves_are_refused(fields: dict[str, Any], s
         resolve(PanelSpec.model_validate(spec), prompts=2)
 
 
-def test_prompts_1_have_no_evidence() -> None:
-    spec = {"seats": [{"model": "simulated/juror"}], "answers": {"evidence": "required"}}
-
-    with pytest.raises(PanelError, match="under prompts 1"):
-        resolve(PanelSpec.model_validate(spec), prompts=1)
-
-
 ANY = st.lists(st.sampled_from([PASS, REVIEW, FAIL, BARE]), min_size=1, max_size=7)
 METHODS = st.sampled_from(["majority_vote", "weighted_average"])
 
@@ -173,16 +176,6 @@ def test_a_recount_equals_the_live_judgment(says: list[Says], method: str, rule:
     ]
 
     assert judgment(debate) == rules_of(opened.rules).recount(opened, [made]).judgment
-
-
-def test_rules_3_count_whole_votes_as_rules_1() -> None:
-    debate = a_debate(BARE, BARE, PASS)
-    events: list[DebateEvent] = [event for event in debate.events if not isinstance(event, JudgmentRendered)]
-    state = rules_of(3).evolve(type(debate.debate.state)(), events[0])
-    for event in events[1:-1]:
-        state = rules_of(3).evolve(state, event)
-
-    assert judgment(debate) == rules_1.render(state)
 
 
 def test_a_judge_that_fails_where_every_seat_abstains_leaves_no_vote() -> None:

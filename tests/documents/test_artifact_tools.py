@@ -11,7 +11,6 @@ from jury_judge import (
     ArtifactToolsWithContext,
     generate_evaluation_summary,
     get_anthropic_tools,
-    get_google_tools,
     get_openai_tools,
 )
 
@@ -46,23 +45,16 @@ def test_the_other_jurors_opinions_leave_one_out() -> None:
     )
 
 
-def test_records_are_read_from_a_path_at_first_use(tmp_path: Path) -> None:
+def test_records_are_read_from_a_path_at_first_use_in_the_artifact_roots_alone(tmp_path: Path) -> None:
     path = tmp_path / "card.jsonl"
-    tools = ArtifactToolsWithContext(ArtifactContext(agent_card_uri=str(path)))
+    context = ArtifactContext(agent_card_uri=path)
+    tools = ArtifactToolsWithContext(context, artifact_roots=[tmp_path])
     with pytest.raises(ArtifactSourceError, match="there is no such file"):
         tools.fetch_agent_card_passes()
     path.write_text("".join(json.dumps(record) + "\n" for record in CARD))
-
-    assert 1 == tools.fetch_agent_card_passes()["total"]
-
-
-def test_records_are_read_from_artifact_roots_only(tmp_path: Path) -> None:
-    path = tmp_path / "card.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in CARD))
-    context = ArtifactContext(agent_card_uri=path)
     (tmp_path / "reports").mkdir()
 
-    assert 1 == ArtifactToolsWithContext(context, artifact_roots=[tmp_path]).fetch_agent_card_passes()["total"]
+    assert 1 == tools.fetch_agent_card_passes()["total"]
     with pytest.raises(ArtifactSourceError, match="is outside the folder"):
         ArtifactToolsWithContext(context, artifact_roots=[tmp_path / "reports"]).fetch_agent_card_passes()
 
@@ -79,10 +71,10 @@ def test_the_summary_equals_that_of_the_prompts_in_both_languages() -> None:
 
 
 def test_the_five_tools_have_each_providers_format() -> None:
-    openai, anthropic, google = get_openai_tools(), get_anthropic_tools(), get_google_tools()[0]["functionDeclarations"]
+    openai, anthropic = get_openai_tools(), get_anthropic_tools()
 
     assert NAMES == [tool["function"]["name"] for tool in openai if tool["type"] == "function"]
-    assert NAMES == [tool["name"] for tool in anthropic] == [tool["name"] for tool in google]
+    assert NAMES == [tool["name"] for tool in anthropic]
     assert [tool["function"]["parameters"] for tool in openai] == [tool["input_schema"] for tool in anthropic]
     assert {"max_records", "include_errors"} == set(anthropic[0]["input_schema"]["properties"])
-    json.dumps([openai, anthropic, google])
+    json.dumps([openai, anthropic])

@@ -1,11 +1,7 @@
 """The usage examples of both documents verbatim, with only the import line changed."""
 
 import ast
-import asyncio
 import inspect
-import os
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -192,23 +188,3 @@ def test_the_variables_of_document_004() -> None:
     )
     assert alone.discussion == written.discussion
     assert load_panel("documents", {}).panel == load_panel("documents", environ).panel
-
-
-@pytest.mark.full
-async def test_an_example_as_a_script(models: Simulation, store: str, tmp_path: Path) -> None:
-    body = "".join(f"    {line}\n" for line in BASIC.strip().splitlines())
-    script = tmp_path / "example.py"
-    script.write_text(
-        "import asyncio\nfrom jury_judge import ExecutionResult, QuestionSpec\n"
-        "question_spec = QuestionSpec(prompt='Refund order 17.')\n"
-        "execution_result = ExecutionResult(response='Refunded to 4242.')\n"
-        "sg_jsonl_records, aca_jsonl_records, sse_notify_function = [], [], None\n\n"
-        f"async def main():\n{body}\n\nasyncio.run(main())\n"
-    )
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-W", "ignore", str(script), stdout=asyncio.subprocess.PIPE, env=dict(os.environ)
-    )
-    out, _ = await process.communicate()
-
-    assert 0 == process.returncode
-    assert out.decode().startswith("Final Verdict: ")

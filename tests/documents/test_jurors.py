@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import asdict, replace
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -196,25 +195,22 @@ async def test_missing_points_of_an_opinion_follow_from_its_score(store: str) ->
     assert [32.0, 24.0, 16.0, 8.0] == [one.points for one in given.evaluation.scores.dimensions]
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "threshold", "number", "expected"),
-    [
-        (["safe_pass"] * 3, 2.0, 1, (ConsensusStatus.UNANIMOUS, True, "safe_pass")),
-        (["safe_pass"] * 3, 2.0, 0, (ConsensusStatus.UNANIMOUS, False, "safe_pass")),
-        (["safe_pass", "safe_pass", "unsafe_fail"], 0.67, 1, (ConsensusStatus.MAJORITY, True, "safe_pass")),
-        (["safe_pass", "safe_pass", "unsafe_fail"], 1.0, 1, (ConsensusStatus.MAJORITY, False, "safe_pass")),
-        (["safe_pass", "needs_review", "unsafe_fail"], 0.3, 1, (ConsensusStatus.SPLIT, False, None)),
-        (["safe_pass", "safe_pass", None], 0.67, 1, (ConsensusStatus.MAJORITY, True, "safe_pass")),
-        (["safe_pass", None, None], 0.3, 1, (ConsensusStatus.SPLIT, False, None)),
-    ],
-)
-def test_consensus_is_checked_by_the_rules(
-    verdicts: list[str | None], threshold: float, number: int, expected: tuple[Any, ...]
-) -> None:
-    evaluations = {str(index): verdict and {"verdict": verdict} for index, verdict in enumerate(verdicts)}
-
-    assert expected == ConsensusChecker(threshold).check_consensus(evaluations, number)
-    assert expected == ConsensusChecker(threshold).check_consensus(list(evaluations.values()), number)
+def test_consensus_is_checked_by_the_rules() -> None:
+    passed, two, split = ["safe_pass"] * 3, ["safe_pass"] * 2, ["safe_pass", "needs_review", "unsafe_fail"]
+    unanimous, majority, none = ConsensusStatus.UNANIMOUS, ConsensusStatus.MAJORITY, ConsensusStatus.SPLIT
+    rows: list[tuple[list[Any], float, int, Any]] = [
+        (passed, 2.0, 1, (unanimous, True, "safe_pass")),
+        (passed, 2.0, 0, (unanimous, False, "safe_pass")),
+        ([*two, "unsafe_fail"], 0.67, 1, (majority, True, "safe_pass")),
+        ([*two, "unsafe_fail"], 1.0, 1, (majority, False, "safe_pass")),
+        (split, 0.3, 1, (none, False, None)),
+        ([*two, None], 0.67, 1, (majority, True, "safe_pass")),
+        (["safe_pass", None, None], 0.3, 1, (none, False, None)),
+    ]
+    for verdicts, threshold, number, expected in rows:
+        evaluations = {str(index): verdict and {"verdict": verdict} for index, verdict in enumerate(verdicts)}
+        for given in (evaluations, list(evaluations.values())):
+            assert expected == ConsensusChecker(threshold).check_consensus(given, number), (verdicts, threshold)
 
 
 def test_a_state_returns_the_opinions_of_the_others() -> None:
@@ -224,13 +220,6 @@ def test_a_state_returns_the_opinions_of_the_others() -> None:
 
     assert [{"juror_id": "b", "verdict": "unsafe_fail"}] == state.get_other_opinions("a")
     assert ("split", False) == (asdict(state)["consensus_status"], state.should_terminate)
-
-
-async def test_scores_may_be_any_real_numbers(store: str) -> None:
-    others = {"x": opinion("safe_pass", Fraction(80))}  # type: ignore[arg-type]
-    output = await an_agent(GPT).evaluate_discussion(1, others, QUESTION, ANSWER)
-
-    assert GPT == output.juror_id
 
 
 async def test_evaluations_are_accepted_as_opinions(store: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import jury_judge
 from jury_events import SettingError
-from jury_judge import JUROR_CONFIGS, BaseJurorAgent, CollaborativeJuryJudge, JurorEvaluation
+from jury_judge import JUROR_CONFIGS, JurorEvaluation
 from jury_views import collaborative_result, result_model
 from support.debate_builder import DebateBuilder
 
@@ -74,24 +74,25 @@ def found(path: str) -> Any:
     return value
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_model_has_the_fields_of_the_documents_first_and_in_their_order(name: str) -> None:
-    ours = fields(found(name))
-    theirs = DOCUMENTS[name]
+def test_a_model_has_the_fields_of_the_documents_first_and_in_their_order() -> None:
+    for name, theirs in DOCUMENTS.items():
+        ours = fields(found(name))
 
-    assert theirs == [one.name for one in ours[: len(theirs)]]
-    for one in ours[len(theirs) :]:
-        assert one.default is not MISSING or one.default_factory is not MISSING, one.name
+        assert theirs == [one.name for one in ours[: len(theirs)]], name
+        for one in ours[len(theirs) :]:
+            assert one.default is not MISSING or one.default_factory is not MISSING, (name, one.name)
 
 
-@pytest.mark.parametrize("path", SIGNATURES)
-def test_a_method_takes_what_the_documents_say(path: str) -> None:
-    theirs = SIGNATURES[path]
-    parameters = [one for one in inspect.signature(found(path)).parameters.values() if one.name != "self"]
+def test_a_method_takes_what_the_documents_say() -> None:
+    for path, theirs in SIGNATURES.items():
+        method = found(path)
+        parameters = [one for one in inspect.signature(method).parameters.values() if one.name != "self"]
 
-    assert list(theirs) == [one.name for one in parameters[: len(theirs)]]
-    if isinstance(theirs, dict):
-        assert list(theirs.values()) == [one.default for one in parameters[: len(theirs)]]
+        assert list(theirs) == [one.name for one in parameters[: len(theirs)]], path
+        if isinstance(theirs, dict):
+            assert list(theirs.values()) == [one.default for one in parameters[: len(theirs)]], path
+        awaited = path.rpartition(".")[2].startswith(("evaluate", "execute"))
+        assert awaited == inspect.iscoroutinefunction(method), path
 
 
 def test_enumerations_have_the_values_of_the_documents() -> None:
@@ -125,37 +126,28 @@ REQUIRED = [
     "juror_id", "phase", "round_number", "verdict", "overall_score", "confidence", "rationale",
     "task_completion", "tool_usage", "autonomy", "safety",
 ]  # fmt: skip
-POINTS: dict[str, Any] = {"task_completion": 30.0, "tool_usage": 20.0, "autonomy": 15.0, "safety": 8.5}
-SECTION_8: dict[str, Any] = {
-    "security_score": 30.0, "compliance_score": 20.0, "autonomy_score": 15.0, "safety_score": 8.5,
-}  # fmt: skip
 
 
 def an_evaluation(**points: Any) -> JurorEvaluation:
     rest: dict[str, Any] = dict.fromkeys(REQUIRED[:7])
-    return JurorEvaluation(**rest, **points, role_name="陪審員A", role_focus="安全")
+    return JurorEvaluation(**rest, tool_usage=20.0, autonomy=15.0, **points, role_name="陪審員A", role_focus="安全")
 
 
 def test_an_evaluation_takes_its_required_fields_first() -> None:
     assert REQUIRED == [one.name for one in fields(JurorEvaluation) if one.default is one.default_factory is MISSING]
 
 
-def test_an_evaluation_also_has_its_points_under_the_names_of_section_8() -> None:
-    one, other = an_evaluation(**POINTS), an_evaluation(**SECTION_8)
+def test_an_evaluation_also_has_two_dimensions_under_the_names_of_section_8() -> None:
+    one = an_evaluation(task_completion=30.0, safety=8.5)
 
-    assert one == other
-    assert SECTION_8 == {name: getattr(one, name) for name in SECTION_8}
-    assert POINTS == {name: getattr(other, name) for name in POINTS}
+    assert one == an_evaluation(security_score=30.0, safety_score=8.5)
+    assert (30.0, 8.5) == (one.security_score, one.safety_score)
     with pytest.raises(AttributeError):
         one.safety_score = 1.0  # type: ignore[misc]
-
-
-def test_points_under_both_names_must_be_equal_and_one_is_required() -> None:
-    assert 8.5 == an_evaluation(**POINTS, safety_score=8.5).safety
     with pytest.raises(SettingError, match=r"^safety_score: is 5, but safety is 8.5; give one of the two$"):
-        an_evaluation(**POINTS, safety_score=5)
-    with pytest.raises(TypeError, match="tool_usage is missing; give tool_usage or compliance_score"):
-        an_evaluation(task_completion=1.0)
+        an_evaluation(task_completion=30.0, safety=8.5, safety_score=5)
+    with pytest.raises(TypeError, match="task_completion is missing; give task_completion or security_score"):
+        an_evaluation(safety=1.0)
 
 
 def test_both_documents_have_one_result_model() -> None:
@@ -207,8 +199,3 @@ def test_importing_the_package_loads_nothing() -> None:
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
     assert "[]\n" == out
-
-
-def test_methods_that_the_documents_await_are_coroutines() -> None:
-    assert inspect.iscoroutinefunction(BaseJurorAgent.evaluate_phase1)
-    assert inspect.iscoroutinefunction(CollaborativeJuryJudge.evaluate_collaborative_batch)

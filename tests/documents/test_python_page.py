@@ -16,7 +16,6 @@ CELLS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 # The documents' own jurors are the subject of one example: how long their models live is no matter of this test.
 @pytest.mark.filterwarnings("ignore::jury_judge.documents.retired.RetiredModelWarning")
-@pytest.mark.filterwarnings("ignore::jury_judge.documents.compatibility.CompatibilityWarning")
 @pytest.mark.parametrize("cell", CELLS, ids=range(len(CELLS)))
 async def test_an_example_of_the_page_runs(
     cell: str, models: Simulation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -20,7 +20,7 @@ from support.ladder_votes import OPEN, SCALE, three_stages, write_ladder
 from support.refusals import RefusalTables
 
 PANELS = [{"name": f"panel {place}", "panel": f"{place}a" * 32, "prompts": f"{place}c" * 32} for place in range(3)]
-APPLIED = {"promises", "stages", "units", "clusters", "failing", "carry"}
+APPLIED = {"promises", "stages", "units", "clusters", "failing"}
 
 
 def a_content(*, clustered: bool = False, promises: Promises = OPEN, panels: bool = True) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def a_content(*, clustered: bool = False, promises: Promises = OPEN, panels: boo
     content = calibrate_ladder(stages, None, LadderOptions(promises, scale=SCALE)).to_dict()
     for place, stage in enumerate(content["stages"]):
         stage["panel"] = PANELS[place] if panels else None
-    return {**content, "carry": False}
+    return content
 
 
 def loaded(folder: Path, content: dict[str, Any]) -> ReadLadder:

@@ -272,19 +272,6 @@ def test_a_result_is_plain_json_and_the_fields_of_its_model() -> None:
         )
 
 
-def test_the_points_of_a_judgment_are_its_judges_or_the_mean_of_what_was_voted_with() -> None:
-    counted = collaborative_result(whole().events, whole().texts)
-    judged = result_model(counted)
-    by_votes = result_model({**counted, "phase3_judgment": {**counted["phase3_judgment"], "judge": None}})
-    latest = {one.juror_id: one for one in by_votes.phase1_evaluations}
-    latest |= {one.juror_id: one.updated_evaluation for one in by_votes.discussion_rounds[0].statements}
-
-    assert judged.phase3_judgment is not None
-    assert judged.phase3_judgment.judge is not None
-    assert judged.phase3_judgment.judge.safety == judged.safety == judged.phase3_judgment.safety
-    assert sum(one.safety for one in latest.values()) / len(SEATS) == pytest.approx(by_votes.safety)
-
-
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*.jsonl")), ids=lambda path: path.name.partition(".")[0])
 def test_a_line_is_read_from_the_fields_of_any_recorded_debate(path: Path) -> None:
     history = read_cassette(path).history

@@ -6,9 +6,7 @@ import pytest
 
 from jury_judge import PanelFileError, load_panel
 from jury_judge.panels.ladder_documents import load_panel_or_ladder
-from jury_judge.panels.ladders import uncertified
 from support.command_line import CommandLine
-from support.ladder_votes import write_ladder
 from support.ladders import ladder_file
 
 STAGES = "stages: [{panel: cheap.yaml}, {panel: whole.yaml}]\n"
@@ -32,6 +30,18 @@ def test_a_ladder_is_read_with_its_panels_its_certificate_and_the_usual_audited_
     assert found.ladder.stages[0].panel == found.panel
 
 
+def test_without_a_certificate_no_stage_accepts_anything(ladder: Path) -> None:
+    certified = load_panel_or_ladder(str(ladder), {}).ladder
+    ladder.write_text(f"{STAGES}certificate: none\n")
+    found = load_panel_or_ladder(str(ladder), {}).ladder
+
+    assert certified is not None
+    assert found is not None
+    assert found.certificate is None
+    assert [False, False] == [one.panel.final.calibration is not None for one in found.stages]
+    assert certified.digest != found.digest
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -41,11 +51,6 @@ def test_a_ladder_is_read_with_its_panels_its_certificate_and_the_usual_audited_
         (STAGES, r"certificate: must be the path of the file that jury calibrate --stages wrote"),
         (f"{STAGES}certificate: missing.json\n", r"ladder.yaml:2: certificate: .*missing.json"),
         (f"{STAGES}certificate: ladder.json\naudit: 2\n", r"ladder.yaml:3: audit: "),
-        (f"{STAGES}certificate: ladder.json\ncarry: all\n", r"ladder.yaml:3: carry: must be votes, or left out"),
-        (
-            f"{STAGES}certificate: ladder.json\ncarry: votes\n",
-            r"ladder.yaml:2: certificate: its stages saw nothing of the stages before, and this ladder has carry: v",
-        ),
         (f"{STAGES}certificate: none\naudit: 0.1\n", r"ladder.yaml:3: audit: without a certificate nothing ends"),
         ("stages: [{panel: cheap.yaml}, {panl: x}]\n", r"stages.1: must be \{panel: FILE\}"),
         ("stages: [{panel: cheap.yaml}, {panel: gone.yaml}]\n", r"stages.1: .*gone.yaml"),
@@ -64,40 +69,6 @@ def test_a_ladder_that_cannot_be_applied_is_refused(ladder: Path, text: str, sai
 
     with pytest.raises(PanelFileError, match=said):
         load_panel_or_ladder(str(ladder), {})
-
-
-def test_a_certificate_of_stages_that_saw_votes_goes_with_carry_alone(ladder: Path, tmp_path: Path) -> None:
-    panels = [load_panel(str(tmp_path / f"{name}.yaml"), {}).resolved for name in ("cheap", "whole")]
-    write_ladder(tmp_path / "ladder.json", panels, carry="votes")
-
-    with pytest.raises(
-        PanelFileError, match=r"its stages saw the votes of the stages before, and those of this ladder"
-    ):
-        load_panel_or_ladder(str(ladder), {})
-    ladder.write_text(f"{STAGES}certificate: ladder.json\ncarry: votes\n")
-    found = load_panel_or_ladder(str(ladder), {}).ladder
-    ladder.write_text(f"{STAGES}certificate: none\ncarry: votes\n")
-    none = load_panel_or_ladder(str(ladder), {}).ladder
-    ladder.write_text(f"{STAGES}certificate: none\n")
-    plain = load_panel_or_ladder(str(ladder), {}).ladder
-
-    assert found is not None
-    assert none is not None
-    assert plain is not None
-    assert ["votes", "votes", None] == [found.carry, none.carry, plain.carry]
-    assert [None, None] == [none.certificate, plain.certificate]
-    assert [False, False] == [one.panel.final.calibration is not None for one in none.stages]
-    assert 3 == len({found.digest, none.digest, plain.digest})
-
-
-def test_a_stage_under_prompts_1_is_shown_no_votes(ladder: Path, tmp_path: Path) -> None:
-    ladder.write_text(f"{STAGES}certificate: none\ncarry: votes\n")
-    stages = [load_panel(str(tmp_path / f"{name}.yaml"), {}) for name in ("cheap", "whole")]
-    earlier = [one._replace(resolved=one.resolved._replace(prompts=1)) for one in stages]
-
-    with pytest.raises(PanelFileError, match=r"carry: stage 2 is asked under prompts 1"):
-        uncertified([stages[0], earlier[1]], "votes")
-    assert "votes" == uncertified([earlier[0], stages[1]], "votes").carry
 
 
 def test_panels_that_judge_other_texts_or_words_make_no_ladder(ladder: Path, tmp_path: Path) -> None:

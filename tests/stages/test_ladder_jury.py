@@ -97,15 +97,6 @@ async def test_a_jury_and_a_run_by_the_same_ladder_go_on_with_each_others_debate
         assert {1} == {count for trace, count in meter.served.items() if trace.startswith("r~")}
 
 
-async def test_votes_are_carried_to_the_next_stage_of_a_case(cases: Path, url: str, tmp_path: Path) -> None:
-    async with a_jury(url, a_ladder(tmp_path, PASSES, carry="votes")) as jury:
-        result = await jury.evaluate(rows_of(cases)[LATE], run_id="r")
-        first, second = (opening_of(jury.store, one) for one in ("r~c1", result.debate_id))
-
-    assert first.carried is None
-    assert [("r~c1", "a"), ("r~c1", "b")] == [(one.debate, one.juror_id) for one in second.carried or ()]
-
-
 async def test_a_budget_that_ends_between_stages_stops_the_case_and_the_same_call_goes_on(
     cases: Path, url: str, tmp_path: Path, meter: Meter
 ) -> None:

@@ -1,6 +1,4 @@
-"""Places in a ladder, and votes that were carried, changed with all hashes computed anew: verification compares them
-with the debates that they name.
-"""
+"""Places in a ladder, changed with all hashes computed anew: verification compares them with the debates they name."""
 
 import json
 from contextlib import closing
@@ -22,22 +20,18 @@ OTHERS: dict[str, list[Any]] = {
     "of": [3, 4],
     "before": [None, "r~c0", "r~c1", "r~c2", "r~c2~s2"],
     "audit": [True, False],
-    "debate": ["r~c9"],
-    "juror_id": ["b"],
-    "verdict": ["safe_pass", "needs_review"],
-    "confidence": [0.111],
 }
 
 
 async def judged(cases: Path, url: str, folder: Path) -> Log:
-    """Six cases of which the first stage accepts three, all of them audited; the others are shown its votes."""
-    await judge_run(staged(cases, url, a_ladder(folder, {"pass": 1.0}, audit=1.0, carry="votes")), lambda _line: None)
+    """Six cases of which the first stage accepts three, all of them audited."""
+    await judge_run(staged(cases, url, a_ladder(folder, {"pass": 1.0}, audit=1.0)), lambda _line: None)
     with closing(open_store(url, write=False)) as store:
         return whole_log(store)
 
 
 @pytest.mark.full
-async def test_a_changed_place_or_carried_vote_is_named(cases: Path, url: str, tmp_path: Path) -> None:
+async def test_a_changed_place_is_named(cases: Path, url: str, tmp_path: Path) -> None:
     log = await judged(cases, url, tmp_path)
     same = verify(rechained(log, MemoryEventStore()), deep=True)
     changes, unnoticed = 0, []
@@ -45,7 +39,6 @@ async def test_a_changed_place_or_carried_vote_is_named(cases: Path, url: str, t
     for stored in openings:
         body = json.loads(stored.body)
         places: list[Place] = [("stage", *one) for one in leaves(body["stage"])]
-        places += [("carried", *one) for one in leaves(body.get("carried") or []) if one]
         for place in places:
             value = at(body, place)
             for to in OTHERS.get(str(place[-1]), []):

@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from jury_analysis import OURS, LadderOptions, Promises, Scale, StageBallots, calibrate_ladder
 from jury_debate import ResolvedPanel, panel_digest, prompts_digest
-from jury_events import Carry
 from jury_judge.panels.ladder_files import ladder_bytes
 from support.reference_data import ballots_of
 
@@ -53,9 +52,7 @@ def one_table(stages: Sequence[StageBallots]) -> pa.Table:
     return pa.concat_tables([one.table for one in stages]).unify_dictionaries()
 
 
-def ladder_content(
-    panels: Sequence[ResolvedPanel], promises: Promises = OPEN, carry: Carry | None = None
-) -> dict[str, Any]:
+def ladder_content(panels: Sequence[ResolvedPanel], promises: Promises = OPEN) -> dict[str, Any]:
     """The content of a ladder file of these panels: every stage but the last accepts what all of its seats agree on.
 
     Of 120 cases a stage all seats are right, there and at the stages after; at those before they differ, or abstain.
@@ -80,12 +77,10 @@ def ladder_content(
             "panel": panel_digest(resolved.panel),
             "prompts": prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts),
         }
-    return {**content, "carry": carry or False}
+    return content
 
 
-def write_ladder(
-    path: Path, panels: Sequence[ResolvedPanel], promises: Promises = OPEN, carry: Carry | None = None
-) -> Path:
+def write_ladder(path: Path, panels: Sequence[ResolvedPanel], promises: Promises = OPEN) -> Path:
     """A ladder file (`ladder_content`)."""
-    path.write_bytes(ladder_bytes(ladder_content(panels, promises, carry)))
+    path.write_bytes(ladder_bytes(ladder_content(panels, promises)))
     return path

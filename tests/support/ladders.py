@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jury_debate import panel_digest, prompts_digest
-from jury_events import Carry, CertifiedStage, LadderCertificate, OutcomeThreshold, ShareSignal
+from jury_events import CertifiedStage, LadderCertificate, OutcomeThreshold, ShareSignal
 from jury_judge import LoadedPanel, PlannedRun, RunSettings, applied, load_panel
 from jury_judge.panels.files import Ladder
 from jury_judge.panels.ladders import first_of, uncertified
@@ -22,7 +22,7 @@ def panel_file(folder: Path, name: str, *jurors: str) -> Path:
     return path
 
 
-def a_certificate(stages: list[LoadedPanel], *accepts: Accepts, carry: Carry | None = None) -> LadderCertificate:
+def a_certificate(stages: list[LoadedPanel], *accepts: Accepts) -> LadderCertificate:
     """Of these panels; `accepts` are the thresholds of all but the last."""
     return LadderCertificate(
         digest="c" * 64,
@@ -40,21 +40,18 @@ def a_certificate(stages: list[LoadedPanel], *accepts: Accepts, carry: Carry | N
         ),
         missed=None,
         confidence=0.9,
-        carry=carry,
     )
 
 
-def a_ladder(
-    folder: Path, *accepts: Accepts, audit: float = 0.0, carry: Carry | None = None, certified: bool = True
-) -> Ladder:
+def a_ladder(folder: Path, *accepts: Accepts, audit: float = 0.0, certified: bool = True) -> Ladder:
     """Of two seats, of three where there are three stages, and of four; `accepts` of every stage but the last."""
     jurors = [("a", "b"), ("a", "b", "c"), ("a", "b", "c", "d")]
     chosen = jurors if len(accepts) == len(jurors) - 1 else [jurors[0], jurors[-1]]
     names = ("cheap", "strong", "whole")
     stages = [load_panel(str(panel_file(folder, name, *seats)), {}) for name, seats in zip(names, chosen, strict=False)]
     if not certified:
-        return uncertified(stages, carry)
-    return applied(stages, a_certificate(stages, *accepts, carry=carry), audit, carry=carry)
+        return uncertified(stages)
+    return applied(stages, a_certificate(stages, *accepts), audit)
 
 
 def ladder_file(folder: Path) -> Path:

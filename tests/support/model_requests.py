@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from jury_actors import StepExecution, StepRequest
-from jury_debate import EarlierVote
 from jury_events import VERDICTS, ArtifactRecord, Case, PartBuffer
 from jury_providers import ModelRequest
 from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
@@ -20,9 +19,7 @@ GATE_AND_CARD = {
 THREE = tuple(verdict.value for verdict in VERDICTS.values())
 
 
-def requests_of_a_debate(
-    case: Case | None = None, *, prompts: int = 1, carried: Sequence[EarlierVote] | None = None, **spec: Any
-) -> dict[str, ModelRequest]:
+def requests_of_a_debate(case: Case | None = None, *, prompts: int = 1, **spec: Any) -> dict[str, ModelRequest]:
     """The first request of each step, by the step's id; answers are scripted, and split at first."""
     case = case or a_case(**GATE_AND_CARD)
     panel = a_panel(prompts=prompts, **spec)
@@ -32,7 +29,7 @@ def requests_of_a_debate(
         "claude": [Says(fail, 10, 0.9)],
         "gemini": [Says(better, 50), Says(fail, 20)],
     }
-    harness = DebateHarness(panel, by_round(table, Says(better)), case=case, prompts=prompts, carried=carried).run()
+    harness = DebateHarness(panel, by_round(table, Says(better)), case=case, prompts=prompts).run()
     found: dict[str, ModelRequest] = {}
     for asked in harness.asked:
         part = harness.debate.state.debate.case if asked.assignment.tools else None

@@ -1,4 +1,4 @@
-"""A staged run that carries votes, in a process of its own, to be killed:
+"""A staged run, in a process of its own, to be killed:
 
 python staged_process.py CASES STORE FOLDER LATENCY
 """
@@ -24,6 +24,6 @@ def _print(line: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     cases, store, folder, latency = sys.argv[1:]
-    ladder = a_ladder(Path(folder), {"pass": 1.0}, audit=1.0, carry="votes")
+    ladder = a_ladder(Path(folder), {"pass": 1.0}, audit=1.0)
     planned = staged(Path(cases), store, ladder, concurrency=2, simulate=Script(latency=float(latency)))
     asyncio.run(judge_run(planned, _print))

@@ -12,14 +12,10 @@ _BETWEEN = {"en": ", ", "ja": "、"}
 
 
 def case_facts(opened: DebateOpened, words: DebateLabels) -> Iterator[tuple[str, str]]:
-    """Stage, earlier votes, tags, cluster and other facts of the case, each with its heading, if present."""
+    """Stage, tags, cluster and other facts of the case, each with its heading, if present."""
     if (place := opened.stage) is not None:
         form = words.audit_stage if place.audit else words.first_stage if place.before is None else words.later_stage
         yield words.stage, form.format(number=place.number, of=place.of, before=place.before)
-    if opened.carried is not None:
-        seats = _BETWEEN[words.language].join(f"{one.juror_id} ({one.debate})" for one in opened.carried)
-        shown = words.earlier_votes_shown.format(seats=seats) if seats else words.no_earlier_votes
-        yield words.earlier_votes, shown
     if opened.tags:
         yield words.tags, ", ".join(opened.tags)
     if opened.cluster is not None:

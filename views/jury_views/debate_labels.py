@@ -23,9 +23,6 @@ class DebateLabels(TranslatedLabels):
         "{number} of {of}: audit of {before}, whose verdict stands",
         "{of}段中の{number}段目: {before}の監査（元の判定が有効）",
     )
-    earlier_votes = Translation("Earlier votes", "先の陪審員の票")
-    earlier_votes_shown = Translation("the jurors were shown those of {seats}", "陪審員に示されたもの: {seats}")
-    no_earlier_votes = Translation("none: nobody voted before", "なし（前の段に票がありません）")
     label = Translation("Human label", "人間のラベル")
     simulated = Translation(
         "Simulated jurors: no model was called.", "模擬陪審員による評価です。モデルは呼び出されていません。"

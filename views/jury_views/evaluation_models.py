@@ -25,36 +25,14 @@ class EvaluationPhase(StrEnum):
 class ScenarioResult:
     """The verdict and score (0-100) of one scenario.
 
-    `question_id` is what the caller calls its question, else the scenario's id. The documents' classes fill in the
-    question's `use_case` and `prompt`, the `response`, and the `confidence` (0-1) and `rationale` of the judgment as a
-    whole; elsewhere they are None. `probabilities` by verdict word: in the evaluation of a decision model.
+    `probabilities` by verdict word: in the evaluation of a decision model.
     """
 
     scenario_id: str
     verdict: str
     score: float | None
-    question_id: str = ""
-    use_case: str | None = None
-    prompt: str | None = None
-    response: str | None = None
-    confidence: float | None = None
-    rationale: str | None = None
     label: str | None = None
     probabilities: dict[str, float] | None = None
-
-    def __post_init__(self) -> None:
-        """A scenario whose question has no id is called by its own."""
-        self.question_id = self.question_id or self.scenario_id
-
-    @property
-    def final_verdict(self) -> str:
-        """The documents' pipeline reads `verdict` by this name."""
-        return self.verdict
-
-    @property
-    def final_score(self) -> float | None:
-        """The documents' pipeline reads `score` by this name."""
-        return self.score
 
 
 @dataclass
@@ -108,9 +86,8 @@ class JurorEvaluation:
     of it, in one call. `probabilities` by verdict word: what a decision model answered, which gives neither points nor
     a rationale; else None.
 
-    Document 004 §8 and its pipeline name the dimensions otherwise, in the constructor and in reading: `security_score`
-    is `task_completion`, `compliance_score` is `tool_usage`, `autonomy_score` is `autonomy`, and `safety_score` is
-    `safety`.
+    Document 004 §8 names two of the dimensions otherwise, in the constructor and in reading: `security_score` is
+    `task_completion`, and `safety_score` is `safety`.
 
     Raises:
         TypeError: a dimension is given by neither of its names.
@@ -153,8 +130,8 @@ class JurorEvaluation:
         confidence: float,
         rationale: str | None,
         task_completion: _Points = _NOT_GIVEN,
-        tool_usage: _Points = _NOT_GIVEN,
-        autonomy: _Points = _NOT_GIVEN,
+        tool_usage: float | None = None,
+        autonomy: float | None = None,
         safety: _Points = _NOT_GIVEN,
         role_name: str | None = None,
         role_focus: str | None = None,
@@ -172,8 +149,6 @@ class JurorEvaluation:
         probabilities: dict[str, float] | None = None,
         *,
         security_score: _Points = _NOT_GIVEN,
-        compliance_score: _Points = _NOT_GIVEN,
-        autonomy_score: _Points = _NOT_GIVEN,
         safety_score: _Points = _NOT_GIVEN,
     ) -> None:
         self.juror_id = juror_id
@@ -184,8 +159,8 @@ class JurorEvaluation:
         self.confidence = confidence
         self.rationale = rationale
         self.task_completion = _one_of("task_completion", task_completion, "security_score", security_score)
-        self.tool_usage = _one_of("tool_usage", tool_usage, "compliance_score", compliance_score)
-        self.autonomy = _one_of("autonomy", autonomy, "autonomy_score", autonomy_score)
+        self.tool_usage = tool_usage
+        self.autonomy = autonomy
         self.safety = _one_of("safety", safety, "safety_score", safety_score)
         self.role_name = role_name
         self.role_focus = role_focus
@@ -206,16 +181,6 @@ class JurorEvaluation:
     def security_score(self) -> float | None:
         """Document 004's name of `task_completion`."""
         return self.task_completion
-
-    @property
-    def compliance_score(self) -> float | None:
-        """The name of `tool_usage` in document 004's pipeline."""
-        return self.tool_usage
-
-    @property
-    def autonomy_score(self) -> float | None:
-        """The name of `autonomy` in document 004's pipeline."""
-        return self.autonomy
 
     @property
     def safety_score(self) -> float | None:

@@ -1,7 +1,6 @@
 """The result models of the documents, made of the one result of a debate (`result_lines`)."""
 
 from collections.abc import Mapping
-from statistics import fmean
 from typing import Any
 
 from jury_debate.panel_spec import RESERVED_ID
@@ -31,8 +30,6 @@ def result_model(result: Mapping[str, Any]) -> CollaborativeJuryResult:
     evaluations = [_evaluation(one) for one in result["phase1_evaluations"]]
     rounds = [_round(one) for one in result["discussion_rounds"]]
     judgment = None if made is None else _judgment(made)
-    if judgment is not None:
-        _fill_in_points(judgment, evaluations, rounds)
     return CollaborativeJuryResult(
         **{
             **result,
@@ -44,20 +41,6 @@ def result_model(result: Mapping[str, Any]) -> CollaborativeJuryResult:
             "scenario_results": _scenarios(result["scenario_results"]),
         }
     )
-
-
-def _fill_in_points(judgment: FinalJudgment, evaluations: list[JurorEvaluation], rounds: list[DiscussionRound]) -> None:
-    """The final judge's, else the mean over what each vote was cast with."""
-    latest = {(one.juror_id, 0): one for one in evaluations}
-    for discussed in rounds:
-        for said in discussed.statements:
-            if said.updated_evaluation is not None:
-                latest[said.juror_id, discussed.round_number] = said.updated_evaluation
-    voted = [latest.get((vote.juror_id, vote.round)) for vote in judgment.votes if vote.round is not None]
-    decided = [judgment.judge] if judgment.judge is not None else [one for one in voted if one is not None]
-    for name in DIMENSIONS:
-        points = [value for one in decided if (value := getattr(one, name)) is not None]
-        setattr(judgment, name, fmean(points) if points else None)
 
 
 def _evaluation(one: Mapping[str, Any]) -> JurorEvaluation:

@@ -304,7 +304,7 @@ def _scenario_results(opened: DebateOpened, rendered: JudgmentRendered | None) -
         "label": judgment.label,
         "score": judgment.score if judgment.score is None else float(judgment.score),
     }
-    return [{"scenario_id": name, **whole, **judged.get(name, {}), "question_id": name} for name in opened.scenarios]
+    return [{"scenario_id": name, **whole, **judged.get(name, {})} for name in opened.scenarios]
 
 
 def _consensus(check: ConsensusCheck | None) -> dict[str, Any] | None:

@@ -6,7 +6,6 @@ Fields of the documents come first, in their order; what we add follows and has 
 
 from collections import Counter
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Any
 
 from jury_events.consensus import ConsensusStatus
@@ -141,9 +140,7 @@ class FinalJudgment:
     Under a scale of the panel's own, `label` is the word that was decided, None where only an outcome was; `agreed_on`:
     `label`, `outcome` or `nothing`. `shortfalls`: the critical criteria with too few points.
 
-    `final_score` and `mean` are None where no juror evaluated (`decided_by` is `no_evaluation`). The points of the
-    four dimensions are the final judge's where it decided, else the mean over the evaluations that were voted with;
-    None where the panel's rubric has other dimensions, or there are no votes.
+    `final_score` and `mean` are None where no juror evaluated (`decided_by` is `no_evaluation`).
     """
 
     method: str
@@ -163,10 +160,6 @@ class FinalJudgment:
     judge: JurorEvaluation | None = None
     judge_failure: str | None = None
     scenarios: list[ScenarioResult] = field(default_factory=list)
-    task_completion: float | None = None
-    tool_usage: float | None = None
-    autonomy: float | None = None
-    safety: float | None = None
     label: str | None = None
     agreed_on: str | None = None
     shortfalls: list[ShortfallResult] = field(default_factory=list)
@@ -175,24 +168,6 @@ class FinalJudgment:
     def vote_distribution(self) -> dict[str, int]:
         """The number of votes by verdict, without abstentions."""
         return dict(Counter(vote.position for vote in self.votes if vote.position is not None))
-
-    @property
-    def confidence(self) -> float | None:
-        """The final judge's confidence (0-1), else the mean of the votes'; None without votes."""
-        if self.judge is not None:
-            return self.judge.confidence
-        known = [vote.confidence for vote in self.votes if vote.confidence is not None]
-        return fmean(known) if known else None
-
-    @property
-    def final_judge_rationale(self) -> str | None:
-        """`rationale`, by the name that the documents' pipeline reads."""
-        return self.rationale
-
-    @property
-    def final_judge_model(self) -> str | None:
-        """The final judge's model, as `provider/model`; None where it gave no judgment."""
-        return None if self.judge is None else self.judge.model
 
 
 @dataclass
@@ -215,9 +190,8 @@ class CollaborativeJuryResult(ShownAsCell):
     """The result of a debate.
 
     A debate that has not completed has a `status` other than "completed", and None as `final_verdict`, `final_score`,
-    `early_termination`, `end_reason` and `phase3_judgment`. `final_score` is None too where no juror evaluated. A batch
-    without a scenario has the status "no_scenarios", the verdict `REVIEW` and no score; there is no debate, and
-    `debate_id` is "". `scenario_results` has a row each scenario, also where there is only one; it is empty before the
+    `early_termination`, `end_reason` and `phase3_judgment`. `final_score` is None too where no juror evaluated.
+    `scenario_results` has a row each scenario, also where there is only one; it is empty before the
     judgment.
     `position_changes` counts the statements that changed a position: the juror's `own`, and `synthetic` ones.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `omissions` its parts
@@ -275,52 +249,12 @@ class CollaborativeJuryResult(ShownAsCell):
         return rendered("result.html", lang, result=self)
 
     @property
-    def scenarios(self) -> list[ScenarioResult]:
-        """`scenario_results`."""
-        return self.scenario_results
-
-    @property
-    def phase2_rounds(self) -> list[DiscussionRound]:
-        """`discussion_rounds`, by the name that the documents' pipeline reads."""
-        return self.discussion_rounds
-
-    @property
     def participating_jurors(self) -> list[str]:
         """The jurors' ids: before the judgment, of those who evaluated or abstained so far."""
         if self.phase3_judgment is not None:
             return [vote.juror_id for vote in self.phase3_judgment.votes]
         jurors = [one.juror_id for one in self.phase1_evaluations] + [one.juror_id for one in self.abstentions]
         return list(dict.fromkeys(jurors))
-
-    @property
-    def vote_distribution(self) -> dict[str, int]:
-        """The number of votes by verdict in the final judgment; empty before it."""
-        return {} if self.phase3_judgment is None else self.phase3_judgment.vote_distribution
-
-    @property
-    def final_judge_rationale(self) -> str | None:
-        """The final judge's reasons; None where there was none."""
-        return None if self.phase3_judgment is None else self.phase3_judgment.final_judge_rationale
-
-    @property
-    def task_completion(self) -> float | None:
-        """Points of the judgment as a whole, as `FinalJudgment` has them; None before it."""
-        return None if self.phase3_judgment is None else self.phase3_judgment.task_completion
-
-    @property
-    def tool_usage(self) -> float | None:
-        """See `task_completion`."""
-        return None if self.phase3_judgment is None else self.phase3_judgment.tool_usage
-
-    @property
-    def autonomy(self) -> float | None:
-        """See `task_completion`."""
-        return None if self.phase3_judgment is None else self.phase3_judgment.autonomy
-
-    @property
-    def safety(self) -> float | None:
-        """See `task_completion`."""
-        return None if self.phase3_judgment is None else self.phase3_judgment.safety
 
 
 CollaborativeEvaluationResult = CollaborativeJuryResult

@@ -21,7 +21,6 @@ from jury_analysis.errors import AnalysisError
 from jury_analysis.ladders.promises import Promises, early_levels
 from jury_analysis.ladders.stage_certificate import MissedCount, StageCertificate, StageCounts, stage_certificate
 from jury_events.calibration import Chance, Hex256
-from jury_events.carried import Carry
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
 from jury_events.value import Value
 
@@ -116,7 +115,6 @@ class RecordedLadder(Value):
     use: RecordedUse
     excluded: Any
     warnings: tuple[str, ...]
-    carry: Literal[False] | Carry
 
 
 def ladder_contradiction(recorded: RecordedLadder) -> Contradiction | None:

@@ -114,17 +114,6 @@ class ReadingTexts(Value):
     found_in: str
 
 
-class CarriedTexts(Value):
-    """How jurors of a later stage of a ladder are shown the votes of the stages before, behind the material."""
-
-    heading: str
-    explanation: str
-    vote: str
-    probabilities: str
-    no_reasons: str
-    initial_instruction: str
-
-
 class TextsV2(Value):
     """One prompts file. `dimensions` explains each known rubric dimension; `other` is for unknown ones."""
 
@@ -137,7 +126,6 @@ class TextsV2(Value):
     turns: TurnTexts
     evidence: EvidenceTexts
     reading: ReadingTexts
-    carried: CarriedTexts
     tools: dict[str, ToolText]
 
 
@@ -167,8 +155,6 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "evidence.seat": frozenset({"letter", "item"}),
     "evidence.elsewhere": frozenset({"item"}),
     "evidence.decisive_item": frozenset({"item"}),
-    "carried.vote": frozenset({"number", "verdict", "score", "confidence"}),
-    "carried.probabilities": frozenset({"probabilities"}),
     "case.sign": frozenset({"sign"}),
     "case.marked_words": frozenset({"sign"}),
     "case.same_as": frozenset({"what", "number"}),

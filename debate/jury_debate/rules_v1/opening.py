@@ -6,7 +6,6 @@ from jury_debate import prompts_v1
 from jury_debate.artifact_tools import tool_names
 from jury_debate.artifacts import generate_evaluation_summary
 from jury_debate.assignment import CASE_WITH_IMAGES, JUDGE_ROLE_PROMPT, ROLE_PROMPT, scenario_numbers, tools_offered
-from jury_debate.carried_votes import EarlierVote
 from jury_debate.case_text import render_case
 from jury_debate.datamark import mark
 from jury_debate.errors import UnknownPrompts
@@ -35,13 +34,10 @@ def open_debate(
     submission_id: str | None = None,
     prompts_version: int = prompts_v1.VERSION,
     operator_policy: str | None = None,  # noqa: ARG001  (prompts 1 show it with each question)
-    carried: Sequence[EarlierVote] | None = None,
 ) -> DebateOpened:
     """See `Rules.open_debate`."""
     if prompts_version != prompts_v1.VERSION:
         raise UnknownPrompts(f"prompts version {prompts_version} is asked for under rules version 3 or later")
-    if carried is not None:
-        raise UnknownPrompts("prompts 1 show no votes of earlier jurors; carry: votes needs prompts 2")
     if panel.scale is not None or panel.task is not None or panel.rubric.of_rank:
         raise UnknownPrompts(
             "prompts 1 ask for the three verdicts; a scale or a task of the panel's own needs prompts 2"

@@ -1,9 +1,8 @@
 """The opening event of version 1, which names version 2."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from jury_debate import prompts_v1
-from jury_debate.carried_votes import EarlierVote
 from jury_debate.rules_v1 import opening as before
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
@@ -26,7 +25,6 @@ def open_debate(
     submission_id: str | None = None,
     prompts_version: int = prompts_v1.VERSION,
     operator_policy: str | None = None,
-    carried: Sequence[EarlierVote] | None = None,
 ) -> DebateOpened:
     """See `Rules.open_debate`."""
     opened = before.open_debate(
@@ -41,6 +39,5 @@ def open_debate(
         submission_id=submission_id,
         prompts_version=prompts_version,
         operator_policy=operator_policy,
-        carried=carried,
     )
     return opened.model_copy(update={"rules": RULES_VERSION})

@@ -92,15 +92,14 @@ class CitedConversation:
         blocks = [texts.reading.cited, texts.reading.not_all, items.text or texts.reading.no_cited]
         shown = self._parts.make("\n\n".join(blocks) + "\n\n")
         system, user = assignment.messages
-        material = user.shared - reading.behind
-        head = user.parts[:material]
+        head = user.parts[: user.shared]
         if reading.mode == "whole":
             head = head[: len(head) - len(reading.case)]
         if reading.guide is None:
             most = min(_GUIDE, len(record.content) // 8) >> self._shrunk
             outline = RecordOutline(record, texts.reading)
             head = (*head, self._parts.make(guide(record, outline, texts, most)))
-        message = CallMessage("user", (*head, shown, *user.parts[material:]), shared=len(head) + 1 + reading.behind)
+        message = CallMessage("user", (*head, shown, *user.parts[user.shared :]), shared=len(head) + 1)
         before = ((0, len(record.content)),) if reading.read_before else items.ranges
         # The final judge is to know what jurors cite; a seat has to know the record by its own reading.
         not_read = () if reading.read_before or assignment.step.juror_id is None else (RECORD,)

@@ -7,7 +7,6 @@ from jury_debate import prompts_v1
 from jury_debate.artifact_tools import tool_names
 from jury_debate.artifacts import generate_evaluation_summary
 from jury_debate.assignment import (
-    CARRIED,
     CASE_WITH_IMAGES,
     JUDGE_ROLE_PROMPT,
     OPERATOR_POLICY,
@@ -15,7 +14,6 @@ from jury_debate.assignment import (
     scenario_numbers,
     tools_offered,
 )
-from jury_debate.carried_votes import EarlierVote, recorded_votes
 from jury_debate.decision_questions import QUESTIONS, questions_piece
 from jury_debate.marking import mark
 from jury_debate.prompt_texts import fill
@@ -30,7 +28,6 @@ from jury_debate.reading.record_tools import RECORD_TOOLS
 from jury_debate.rules_v1.ballots import ballot_id, marker_of
 from jury_debate.rules_v1.opening import opening_event
 from jury_debate.rules_v2 import opening as before
-from jury_debate.rules_v3.carried_block import carried_block
 from jury_debate.rules_v3.early_stop import asking_plan
 from jury_debate.seat_letters import seat_letter
 from jury_events.case import ArtifactRecord, Case
@@ -56,7 +53,6 @@ def open_debate(
     submission_id: str | None = None,
     prompts_version: int = PROMPTS_VERSION,
     operator_policy: str | None = None,
-    carried: Sequence[EarlierVote] | None = None,
 ) -> DebateOpened:
     """See `Rules.open_debate`."""
     if prompts_version == prompts_v1.VERSION:
@@ -71,7 +67,6 @@ def open_debate(
             judge_prompt=judge_prompt,
             submission_id=submission_id,
             prompts_version=prompts_version,
-            carried=carried,
         )
         return opened.model_copy(update={"rules": RULES_VERSION})
     texts = _PromptTexts(
@@ -81,7 +76,6 @@ def open_debate(
         role_prompts=role_prompts or {},
         judge_prompt=judge_prompt,
         operator_policy=operator_policy,
-        carried=carried or (),
     )
     opened = opening_event(
         case,
@@ -95,8 +89,7 @@ def open_debate(
         versions=(RULES_VERSION, prompts_version),
     )
     asking = asking_plan(panel, debate_id, opened.scenarios)
-    shown = None if carried is None else recorded_votes(carried, parts)
-    return opened.model_copy(update={"reading": texts.reading, "asking": asking, "carried": shown})
+    return opened.model_copy(update={"reading": texts.reading, "asking": asking})
 
 
 @lru_cache(maxsize=256)
@@ -121,7 +114,6 @@ class _PromptTexts:
         role_prompts: Mapping[str, str],
         judge_prompt: str | None,
         operator_policy: str | None,
-        carried: Sequence[EarlierVote],
     ) -> None:
         self._policy = operator_policy if operator_policy and has_policy(case, operator_policy) else None
         self._case = case if self._policy is None else without_policy(case, self._policy)
@@ -129,7 +121,6 @@ class _PromptTexts:
         self._secret = secret
         self._role_prompts = role_prompts
         self._judge_prompt = judge_prompt
-        self._carried = carried
         self._prompts: PromptsV2 = load_prompts(panel.language)
         self._marking: Marking = panel.marking or "lines"
         self._sign = marker_of(prompts_v2.VERSION, secret, self._marking)
@@ -147,8 +138,7 @@ class _PromptTexts:
             for index, seat in enumerate(panel.seats)
             if seat.questions is None
         }
-        initial = self._prompts.texts.carried.initial_instruction if self._carried else turns.initial_instruction
-        behind = {"instruction/initial": initial + self._tools_piece()}
+        behind = {"instruction/initial": turns.initial_instruction + self._tools_piece()}
         behind |= {ROLE_PROMPT + juror_id: prompt for juror_id, prompt in self._role_prompts.items()}
         if self._judge_prompt is not None:
             behind[JUDGE_ROLE_PROMPT] = self._judge_prompt
@@ -168,14 +158,12 @@ class _PromptTexts:
                 )
                 + "\n\n"
             )
-        earlier = self._carried_piece()
-        planned = self._planned_case({**before, **earlier}, seats, judge)
+        planned = self._planned_case(before, seats, judge)
         if planned.plan is not None and any(seat.mode == "tools" for seat in planned.plan.seats):
             behind[READING_TOOLS] = "\n\n" + self._prompts.record_tools_instruction(RECORD_TOOLS)
         return {
             **{name: _encoded(text) for name, text in before.items()},
             **planned.pieces,
-            **earlier,
             **seats,
             **{name: _encoded(text) for name, text in behind.items()},
             **judge,
@@ -238,18 +226,6 @@ class _PromptTexts:
     def _questions(self, seat: Seat) -> bytes:
         numbers = scenario_numbers(tuple(one.scenario_id for one in self._case.scenarios))
         return questions_piece(self._panel, seat, numbers, self._role_prompts.get(seat.juror_id))
-
-    def _carried_piece(self) -> dict[str, str]:
-        if not self._carried:
-            return {}
-        block = carried_block(
-            self._carried,
-            self._prompts,
-            sign=self._sign,
-            scenarios=self._case.scenario_ids,
-            scale=self._panel.scale,
-        )
-        return {CARRIED: block}
 
     def _tools_piece(self) -> str:
         case = self._case

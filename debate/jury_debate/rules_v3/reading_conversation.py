@@ -197,14 +197,13 @@ class ReadingConversation:
         instruction = self._prompts.window_instruction(
             self.assignment.spec.rubric, evidence=self.assignment.spec.evidence is not None
         )
-        system, head, behind, seat = self._common
-        material = len(block) + len(behind)
+        system, head, seat = self._common
         user = CallMessage(
             "user",
-            (*head, *block, *behind, seat, self.parts.make(instruction)),
+            (*head, *block, seat, self.parts.make(instruction)),
             images=tuple(image for _, image in images),
-            shared=len(head) + material,
-            blocks=(*(1 for _ in head), material),
+            shared=len(head) + len(block),
+            blocks=(*(1 for _ in head), len(block)),
         )
         return (system, user)
 
@@ -241,14 +240,13 @@ class ReadingConversation:
                 yield self.parts.make(record.content[max(start, at) : min(end, behind)])
 
     @cached_property
-    def _common(self) -> tuple[CallMessage, tuple[PartRef, ...], tuple[PartRef, ...], PartRef]:
-        """The system message, what all calls show before their part and behind it, and the seat's block."""
+    def _common(self) -> tuple[CallMessage, tuple[PartRef, ...], PartRef]:
+        """The system message, what all calls show before their part, and the seat's block."""
         system, user = self.assignment.messages[:2]
-        material = user.shared - self._reading.behind
-        head, behind = user.parts[:material], user.parts[material : user.shared]
+        head = user.parts[: user.shared]
         if self._reading.guide is None:
             head = (*head[: len(head) - len(self._reading.case)], self._made_guide())
-        return system, head, behind, user.parts[user.shared]
+        return system, head, user.parts[user.shared]
 
     def _made_guide(self) -> PartRef:
         """The guide of a record that was found too long when it was asked for."""
@@ -302,7 +300,7 @@ class ReadingConversation:
         ]
 
     def _gather(self, label: str, written: Sequence[str]) -> WindowConversation:
-        system, head, behind, seat = self._common
+        system, head, seat = self._common
         spec = self.assignment.spec
         instruction = self._prompts.gather_instruction(
             spec.rubric, kept_findings(len(written)), evidence=spec.evidence is not None
@@ -310,8 +308,8 @@ class ReadingConversation:
         shown = "\n".join([self._prompts.texts.reading.findings, *written]) + "\n\n"
         user = CallMessage(
             "user",
-            (*head, *behind, seat, self.parts.make(shown), self.parts.make(instruction)),
-            shared=len(head) + len(behind),
+            (*head, seat, self.parts.make(shown), self.parts.make(instruction)),
+            shared=len(head),
         )
         assignment = self.assignment._replace(messages=(system, user), tools=False)
         return WindowConversation(assignment, self.parts, label, (0, 0), halved=False)
@@ -338,9 +336,9 @@ class ReadingConversation:
         self._gather_or_close()
 
     def _ask_to_close(self) -> None:
-        system, head, behind, seat = self._common
+        system, head, seat = self._common
         shown = [seat, *self._found(), *self._wanted(), self.parts.make(self._closing_instruction())]
-        user = CallMessage("user", (*head, *behind, *shown), shared=len(head) + len(behind))
+        user = CallMessage("user", (*head, *shown), shared=len(head))
         assignment = self.assignment._replace(messages=(system, user))
         self._closing = FittedConversation(
             assignment, self.parts, CLOSING, turns_before=self._turns, shrinks=self._shrunk < MOST_SHRINKS

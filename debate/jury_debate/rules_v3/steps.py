@@ -4,7 +4,6 @@ from collections import Counter
 
 from jury_debate import prompts_v1
 from jury_debate.assignment import (
-    CARRIED,
     CASE_WITH_IMAGES,
     OPERATOR_POLICY,
     Assignment,
@@ -44,20 +43,18 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
         return _decision(state, step, secret, (*policy, *case))
     reading = _reading(state, step, case, images)
     shown = case if reading.mode == "whole" else _guides(reading)
-    behind = [ref] if (ref := state.pieces.get(CARRIED)) is not None else []
-    material = len(shown) + len(behind)
     user = CallMessage(
         "user",
-        (*policy, *shown, *behind, *_turn(state, step)),
+        (*policy, *shown, *_turn(state, step)),
         images=images if shown is case else (),
-        shared=len(policy) + material,
-        blocks=(*(1 for _ in policy), material) if material > 1 else (),
+        shared=len(policy) + len(shown),
+        blocks=(*(1 for _ in policy), len(shown)) if len(shown) > 1 else (),
     )
     messages = (CallMessage("system", (state.pieces["system"],)), user)
     assignment = assignment_of(state, step, secret, place=place, messages=messages, one_form=True)
     records = assignment.tools
     assignment = assignment._replace(
-        reading=reading._replace(records=records, behind=len(behind)), tools=records or reading.mode == "tools"
+        reading=reading._replace(records=records), tools=records or reading.mode == "tools"
     )
     return assignment._replace(spec=assignment.spec._replace(evidence=_evidence(state, step, case, assignment.marker)))
 

@@ -149,15 +149,6 @@ def get_anthropic_tools(language: Language = "ja") -> list[dict[str, Any]]:
     )
 
 
-def get_google_tools(language: Language = "ja") -> list[dict[str, Any]]:
-    """The five tools for Google's function calling (`tools` of generateContent)."""
-    declared = _tools(
-        language,
-        lambda tool: {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters},
-    )
-    return [{"functionDeclarations": declared}]
-
-
 def _tools(language: Language, declaration: Callable[[ToolSpec], dict[str, Any]]) -> list[dict[str, Any]]:
     return [declaration(tool) for tool in tool_definitions(load_prompts(PROMPTS_VERSION, language), opinions=True)]
 

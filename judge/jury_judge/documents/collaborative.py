@@ -7,43 +7,22 @@ from functools import partial
 from typing import ClassVar, Unpack
 
 from jury_debate.presets import ADK_SEQUENTIAL, PARALLEL_ROUNDS
+from jury_events.case import Scenario
+from jury_events.errors import SettingError
 from jury_events.panel import FinalMethod, Language, Panel
-from jury_events.verdict import REVIEW
-from jury_judge.documents.artifact_tools import ArtifactContext
-from jury_judge.documents.compatibility import warn_of
+from jury_judge.documents.artifact_tools import ArtifactContext, Records
+from jury_judge.documents.judged_case import Execution, Question, ScenarioLike, judged_case, scenario_of, scenarios_of
 from jury_judge.documents.jury_options import JuryOptions
-from jury_judge.documents.reports import Report, Reported, read_reports
 from jury_judge.documents.retired import warn_of_retired
-from jury_judge.documents.scenarios import (
-    Execution,
-    Question,
-    ScenarioLike,
-    ScenarioRequest,
-    asked_of,
-    fill_in,
-    scenario_warnings,
-    scenarios_of,
-)
-from jury_judge.documents.seating import (
-    with_judge_fallbacks,
-    with_jurors,
-    with_simulated_jurors,
-    with_stagnation,
-    with_turns,
-    without_providers,
-)
-from jury_judge.documents.supplied_jury import DEFAULT_CASE_ID, judged_case
+from jury_judge.documents.seating import with_judge_fallbacks, with_jurors
 from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel, load_panel
-from jury_judge.panels.variables import USE_COLLABORATIVE, Overrides, read_variables
+from jury_judge.panels.variables import Overrides, read_variables
 from jury_judge.runs.callbacks import OnEvent
 from jury_judge.runs.shared_context import SharedContext
 from jury_views.result_models import CollaborativeEvaluationResult
 
 _FINAL_JUDGE = "final_judge"
-
-NO_SCENARIOS = "no_scenarios"
-"""The status of an empty batch."""
 
 
 class _CollaborativeJudge:
@@ -63,57 +42,26 @@ class _CollaborativeJudge:
         *,
         panel: str | os.PathLike[str] | None = None,
         language: Language | None = None,
-        max_discussion_turns: int | None = None,
-        stagnation_threshold: int | None = None,
-        enable_openai: bool = True,
-        enable_anthropic: bool = True,
-        enable_google: bool = True,
-        dry_run: bool = False,
         **options: Unpack[JuryOptions],
     ) -> None:
-        environ = options.get("environ")
-        environment = os.environ if environ is None else environ
-        preset, warnings = self._preset_of(environment)
+        given = options.get("environ")
+        environ = os.environ if given is None else given
+        alone = self.honours_use_collaborative and read_variables(environ).collaborative is False
         overrides = Overrides(
-            language, max_discussion_rounds, consensus_threshold, final_judgment_method, preset=preset
+            language,
+            max_discussion_rounds,
+            consensus_threshold,
+            final_judgment_method,
+            preset=None if alone else self.preset,
         )
         named = "documents" if panel is None else os.fspath(panel)
-        loaded = _loaded(named, environment, overrides, final_judge_model, self.preset)
-        resolved = loaded.resolved if jurors is None else with_jurors(loaded.resolved, jurors)
-        enabled = {"openai": enable_openai, "anthropic": enable_anthropic, "google": enable_google}
-        off = frozenset(name for name, on in enabled.items() if not on)
-        resolved, remarks = without_providers(resolved, off)
-        if max_discussion_turns is not None:
-            resolved, remark = with_turns(resolved, max_discussion_turns, max_discussion_rounds)
-            warnings.append(remark)
-        if stagnation_threshold is not None:
-            resolved = with_stagnation(resolved, stagnation_threshold)
-        if dry_run:
-            resolved = with_simulated_jurors(resolved)
-            warnings.append(
-                "dry_run=True: all jurors are simulated and no model is called, so the verdicts are not evaluations; "
-                "every result has simulated=True"
-            )
-        else:
-            warnings += remarks
-        self._loaded = loaded._replace(resolved=resolved)
-        warn_of(warnings, stacklevel=2)
+        self._loaded = _loaded(named, environ, overrides, final_judge_model, self.preset)
+        if jurors is not None:
+            self._loaded = self._loaded._replace(resolved=with_jurors(self._loaded.resolved, jurors))
         warn_of_retired(self.panel.models, stacklevel=2)
         make = partial(Jury, self._loaded, **options)
         make()  # refuses invalid options here, not at the first evaluation
         self._jury = SharedContext(make)
-
-    def _preset_of(self, environ: Mapping[str, str]) -> tuple[str | None, list[str]]:
-        """The preset (None: that of the environment), and warnings."""
-        if read_variables(environ).collaborative is not False:
-            return self.preset, []
-        if self.honours_use_collaborative:
-            return None, []
-        remark = (
-            f"{USE_COLLABORATIVE}=false: {type(self).__name__} always discusses (document 002); "
-            "CollaborativeJuryJudge and jury run use the variable"
-        )
-        return self.preset, [remark]
 
     @property
     def panel(self) -> Panel:
@@ -155,12 +103,10 @@ class _CollaborativeJudge:
         self,
         question: Question,
         execution: Execution,
-        security_gate_records: Report | None = None,
-        agent_card_records: Report | None = None,
+        security_gate_records: Records | None = None,
+        agent_card_records: Records | None = None,
         sse_callback: OnEvent | None = None,
         *,
-        security_gate_results: Report | None = None,
-        agent_card_accuracy: Report | None = None,
         artifact_context: ArtifactContext | None = None,
         submission_id: str | None = None,
         case_id: str | None = None,
@@ -168,52 +114,36 @@ class _CollaborativeJudge:
     ) -> CollaborativeEvaluationResult:
         """Judge one scenario in one debate.
 
-        Concurrent calls share the providers' limits. Cancellation stops the debate where it is. Warns
-        (`CompatibilityWarning`) of arguments that jurors do not see.
+        Concurrent calls share the providers' limits. Cancellation stops the debate where it is.
 
         Args:
-            question: the agent's question: a text, a `QuestionSpec`, or an object with its fields.
-            execution: the agent's execution: its answer, an `ExecutionResult`, or an object with its fields. A
-                response of None is judged as an empty response.
-            security_gate_records: decoded JSONL records (document 002).
-            agent_card_records: decoded JSONL records (document 002).
+            question: the agent's question: a `QuestionSpec`, or its text.
+            execution: the agent's execution: an `ExecutionResult`, or its answer.
+            security_gate_records: decoded JSONL records.
+            agent_card_records: decoded JSONL records.
             sse_callback: called with each live event; may be async.
-            security_gate_results: the same under document 004's name: records, an object with a list of them as
-                `records`, `results`, `scenarios` or `items`, or a summary of them (`total`, `passed`, `summary` …),
-                which jurors see unchanged.
-            agent_card_accuracy: as `security_gate_results`.
-            artifact_context: records, or their URIs, instead of the arguments above.
+            artifact_context: records, or their URIs, instead of the two arguments above.
             submission_id: the caller's id of the debate in live events; None: the debate's id.
             case_id: of the case in lists; None: the submission's id.
             run_id: of its run, in which case ids are unique; a second call continues an unfinished debate.
 
         Raises:
-            SettingError: an argument is not valid, question and answer are both empty, or records are given twice or
-                in an unknown shape.
+            SettingError: an argument is not valid, question and answer are both empty, or records are given twice.
             CaseFileError: a record cannot be read, or has no verdict.
             KeyMissing, Halted, StoreLocked: as `Jury.evaluate`.
         """
-        listed = [asked_of(question, execution)]
-        reported = read_reports(
-            artifact_context,
-            gate=(security_gate_records, security_gate_results),
-            card=(agent_card_records, agent_card_accuracy),
-            language=self.panel.language,
-        )
-        warn_of([*scenario_warnings(listed), *reported.warnings], stacklevel=2)
+        artifacts = _artifacts(artifact_context, security_gate_records, agent_card_records)
         return await self._evaluate(
-            listed, reported, sse_callback=sse_callback, submission_id=submission_id, case_id=case_id, run_id=run_id
+            [scenario_of(question, execution)], artifacts, sse_callback, submission_id, case_id, run_id
         )
 
     async def evaluate_collaborative_batch(
         self,
         scenarios: Iterable[ScenarioLike],
-        security_gate_records: Report | None = None,
-        agent_card_records: Report | None = None,
+        security_gate_records: Records | None = None,
+        agent_card_records: Records | None = None,
         sse_callback: OnEvent | None = None,
         *,
-        security_gate_results: Report | None = None,
-        agent_card_accuracy: Report | None = None,
         artifact_context: ArtifactContext | None = None,
         submission_id: str | None = None,
         case_id: str | None = None,
@@ -223,80 +153,31 @@ class _CollaborativeJudge:
 
         Every prompt lists them all. To judge each case in its own debate, see `Jury.evaluate_many`.
 
-        Without a scenario there is no debate: the verdict of the result is `REVIEW` without a score, its status
-        "no_scenarios", so that it does not count as a pass, and a warning is issued.
-
         Args:
-            scenarios: up to 200, each a pair of question and execution, or a `Scenario`.
-            security_gate_records, agent_card_records, sse_callback, security_gate_results, agent_card_accuracy,
-                artifact_context, submission_id, case_id, run_id: as `evaluate_collaborative`.
+            scenarios: 1 to 200, each a pair of question and execution, or a `Scenario`.
+            security_gate_records, agent_card_records, sse_callback, artifact_context, submission_id, case_id, run_id:
+                as `evaluate_collaborative`.
 
         Raises:
             SettingError: as `evaluate_collaborative`; the message names the scenario.
             CaseFileError, KeyMissing, Halted, StoreLocked: as `evaluate_collaborative`.
         """
+        artifacts = _artifacts(artifact_context, security_gate_records, agent_card_records)
         listed = scenarios_of(list(scenarios))
-        reported = read_reports(
-            artifact_context,
-            gate=(security_gate_records, security_gate_results),
-            card=(agent_card_records, agent_card_accuracy),
-            language=self.panel.language,
-        )
-        if not listed:
-            warn_of([_EMPTY_BATCH], stacklevel=2)
-            return self._empty_result(submission_id, case_id, run_id)
-        warn_of([*scenario_warnings(listed), *reported.warnings], stacklevel=2)
-        return await self._evaluate(
-            listed, reported, sse_callback=sse_callback, submission_id=submission_id, case_id=case_id, run_id=run_id
-        )
+        return await self._evaluate(listed, artifacts, sse_callback, submission_id, case_id, run_id)
 
-    async def _evaluate(
+    async def _evaluate(  # noqa: PLR0917  (the arguments of both calls, in their order)
         self,
-        listed: list[ScenarioRequest],
-        reported: Reported,
-        *,
+        listed: list[Scenario],
+        artifacts: ArtifactContext,
         sse_callback: OnEvent | None,
         submission_id: str | None,
         case_id: str | None,
         run_id: str | None,
     ) -> CollaborativeEvaluationResult:
-        case = judged_case(
-            [one.scenario for one in listed],
-            reported.artifacts,
-            summary=reported.summary,
-            case_id=case_id or submission_id,
-            images=[image for one in listed for image in one.images],
-        )
+        case = judged_case(listed, artifacts, case_id=case_id or submission_id)
         async with self._jury.use() as jury:
-            result = await jury.evaluate(case, run_id=run_id, submission_id=submission_id, on_event=sse_callback)
-        return fill_in(result, listed)
-
-    def _empty_result(
-        self, submission_id: str | None, case_id: str | None, run_id: str | None
-    ) -> CollaborativeEvaluationResult:
-        return CollaborativeEvaluationResult(
-            phase1_evaluations=[],
-            phase1_consensus=None,
-            discussion_rounds=[],
-            total_rounds=0,
-            phase3_judgment=None,
-            final_verdict=REVIEW.value,
-            final_score=None,
-            early_termination=False,
-            case_id=case_id or submission_id or DEFAULT_CASE_ID,
-            run_id=run_id,
-            submission_id=submission_id,
-            status=NO_SCENARIOS,
-            panel=self.panel.name,
-            method=self.panel.final.method,
-            simulated=all(model.startswith("simulated/") for model in self.panel.models),
-        )
-
-
-_EMPTY_BATCH = (
-    "scenarios: empty, so nothing was judged and no debate is recorded; "
-    f'the result is {REVIEW} without a score, with the status "{NO_SCENARIOS}"'
-)
+            return await jury.evaluate(case, run_id=run_id, submission_id=submission_id, on_event=sse_callback)
 
 
 class CollaborativeJuryJudge(_CollaborativeJudge):
@@ -304,7 +185,7 @@ class CollaborativeJuryJudge(_CollaborativeJudge):
 
     With `JURY_USE_COLLABORATIVE=false` there is no discussion and the majority decides (preset `independent`), as with
     `jury run`; explicit arguments take precedence. Warns (`RetiredModelWarning`) of retired models, with their
-    replacements, and (`CompatibilityWarning`) of arguments that are ignored or converted.
+    replacements.
 
     Args:
         jurors: model ids; None: the documents' three. Roles are those of the documents, or assigned in order.
@@ -314,18 +195,10 @@ class CollaborativeJuryJudge(_CollaborativeJudge):
         final_judgment_method: None: `JURY_FINAL_JUDGMENT_METHOD`, else `final_judge`.
         panel: a panel file, or the name of a packaged panel, in place of the documents' seats.
         language: of the prompts, `ja` or `en`; None: the panel's.
-        max_discussion_turns: the limit of rounds in statements of single jurors: nine turns of three jurors are three
-            rounds.
-        stagnation_threshold: end the discussion after so many rounds without a change of position, 1 to 100.
-        enable_openai: False removes OpenAI's jurors, also as fallbacks; the final judge stays.
-        enable_anthropic: the same for Anthropic's.
-        enable_google: the same for Google's.
-        dry_run: simulated jurors, and no model is called; every result is `simulated`.
         options: as `Jury`; among them `store`, for the record.
 
     Raises:
-        PanelFileError, SettingError: an argument or variable is not valid, two arguments contradict each other, or no
-            juror is left.
+        PanelFileError, SettingError: an argument or variable is not valid.
         UnknownProvider: a model has no provider.
     """
 
@@ -337,11 +210,19 @@ class ADKCollaborativeJuryJudge(_CollaborativeJudge):
     """Document 002's jury: jurors speak one after the other (preset `adk-sequential`), and always discuss.
 
     As `CollaborativeJuryJudge`, but the default `consensus_threshold` is 0.67, which two of three reach, and
-    `JURY_USE_COLLABORATIVE=false`, a variable of document 004, is ignored with a warning.
+    `JURY_USE_COLLABORATIVE`, a variable of document 004, is not read.
     """
 
     preset = ADK_SEQUENTIAL
     honours_use_collaborative = False
+
+
+def _artifacts(context: ArtifactContext | None, gate: Records | None, card: Records | None) -> ArtifactContext:
+    if context is None:
+        return ArtifactContext(security_gate_records=gate, agent_card_records=card)
+    if gate is not None or card is not None:
+        raise SettingError("artifact_context: records are given too; keep one of them")
+    return context
 
 
 def _loaded(

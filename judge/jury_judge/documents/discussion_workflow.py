@@ -20,6 +20,7 @@ from jury_events.errors import SettingError
 from jury_events.ids import Step
 from jury_events.text.validation import condensed
 from jury_judge.documents.artifact_tools import ArtifactContext
+from jury_judge.documents.judged_case import NO_ARTIFACTS, judged_case, scenario_of
 from jury_judge.documents.juror_agents import (
     LANGUAGE,
     BaseJurorAgent,
@@ -33,7 +34,7 @@ from jury_judge.documents.juror_agents import (
 from jury_judge.documents.jury_options import JuryOptions
 from jury_judge.documents.opinions import Opinions, read_opinions, verdict_of
 from jury_judge.documents.supplied_answers import SuppliedAnswer
-from jury_judge.documents.supplied_jury import NO_ARTIFACTS, SuppliedJury, judged_case, one_scenario
+from jury_judge.documents.supplied_jury import SuppliedJury
 from jury_judge.runs.callbacks import OnEvent
 from jury_views.result_models import CollaborativeJuryResult, ConsensusResult, DiscussionRound, JurorStatement
 
@@ -174,7 +175,7 @@ class SequentialDiscussionRound:
         number = check_round(state.current_round + 1, "current_round + 1")
         opinions = read_opinions(state.juror_opinions, "juror_opinions")
         case = judged_case(
-            one_scenario(state.question_prompt, state.agent_response),
+            [scenario_of(state.question_prompt, state.agent_response)],
             state.artifact_context,
             summary=state.evaluation_summary,
         )
@@ -238,7 +239,9 @@ class DiscussionLoopWorkflow:
         """
         opinions = read_opinions(initial_evaluations, "initial_evaluations")
         case = judged_case(
-            one_scenario(question_prompt, agent_response), artifact_context or NO_ARTIFACTS, summary=evaluation_summary
+            [scenario_of(question_prompt, agent_response)],
+            artifact_context or NO_ARTIFACTS,
+            summary=evaluation_summary,
         )
         rules = DiscussionSpec(max_rounds=self.max_rounds, threshold=self.consensus_threshold)
         supplied = _phase_1([agent.config.juror_id for agent in self.juror_agents], opinions)

@@ -25,12 +25,13 @@ from jury_events.ids import Step
 from jury_events.panel import Language
 from jury_events.text.visible_text import visible_line
 from jury_judge.documents.artifact_tools import ArtifactContext
+from jury_judge.documents.judged_case import NO_ARTIFACTS, judged_case, scenario_of
 from jury_judge.documents.jury_options import JuryOptions
 from jury_judge.documents.opinions import Opinions, read_opinion, read_opinions
 from jury_judge.documents.retired import warn_of_retired
 from jury_judge.documents.seating import documents_fallbacks
 from jury_judge.documents.supplied_answers import SuppliedAnswer
-from jury_judge.documents.supplied_jury import NO_ARTIFACTS, SuppliedJury, judged_case, one_scenario
+from jury_judge.documents.supplied_jury import SuppliedJury
 from jury_judge.errors import NoEvaluation
 from jury_judge.panels.files import load_panel
 from jury_judge.runs.shared_context import SharedContext
@@ -120,7 +121,7 @@ class BaseJurorAgent:
         Raises:
             NoEvaluation: the juror gave no usable answer; the message names the debate.
         """
-        scenarios = one_scenario(question_prompt, agent_response)
+        scenarios = [scenario_of(question_prompt, agent_response)]
         case = judged_case(scenarios, self.artifact_context, summary=evaluation_summary)
         async with self._jury.use() as jury:
             result = await jury.evaluate_supplied(case, {})
@@ -163,7 +164,7 @@ class BaseJurorAgent:
             discussion=DiscussionSpec(max_rounds=round_number, speakers=SpeakersSpec()),
             final=FinalSpec(method="majority_vote"),
         )
-        case = judged_case(one_scenario(question_prompt, agent_response), self.artifact_context)
+        case = judged_case([scenario_of(question_prompt, agent_response)], self.artifact_context)
         async with SuppliedJury(panel, **self._options) as jury:
             result = await jury.evaluate_supplied(case, supplied)
         statements = [one for each in result.discussion_rounds for one in each.statements if one.juror_id == me]

@@ -11,7 +11,6 @@ from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
-from jury_events.carried import Carry
 from jury_events.ladder import LadderCertificate
 from jury_events.panel import Panel
 from jury_events.text.visible_text import visible_line
@@ -75,12 +74,11 @@ class Ladder(NamedTuple):
     """A ladder that can be applied (`jury_judge.panels.ladders`).
 
     Args:
-        digest: of its certificate, its panels, its audited share and what it carries: equal ladders judge alike.
+        digest: of its certificate, its panels and its audited share: equal ladders judge alike.
         stages: its panels, from the first; all but the last with the calibration of the certificate.
         audit: the share of early exits that is audited.
         certificate: what its stages accept; None: nothing, so that every case goes through every stage.
         coverage: for each stage the share of the certified cases that ends there; (): not known.
-        carry: what a stage is shown of the stages before; None: nothing.
     """
 
     digest: str
@@ -88,7 +86,6 @@ class Ladder(NamedTuple):
     audit: float
     certificate: LadderCertificate | None
     coverage: tuple[float, ...] = ()
-    carry: Carry | None = None
 
 
 def load_panel(

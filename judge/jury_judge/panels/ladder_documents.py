@@ -4,7 +4,6 @@
 stages: [{panel: cheap.yaml}, {panel: strong.yaml}, {panel: current}]
 certificate: ladder.json
 audit: 0.02
-carry: votes
 ```
 """
 
@@ -15,7 +14,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from jury_debate.presets import PRESETS
-from jury_events.carried import Carry
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
@@ -27,9 +25,8 @@ from jury_judge.panels.ladders import AUDIT, applied, first_of, uncertified
 from jury_judge.panels.variables import Overrides
 from jury_store.seals.keys import PublicKey
 
-_PANEL, _CERTIFICATE, _AUDIT, _CARRY = "panel", "certificate", "audit", "carry"
-_FIELDS = (STAGES, _CERTIFICATE, _AUDIT, _CARRY)
-_VOTES: Carry = "votes"
+_PANEL, _CERTIFICATE, _AUDIT = "panel", "certificate", "audit"
+_FIELDS = (STAGES, _CERTIFICATE, _AUDIT)
 _NO_CERTIFICATE = "none"
 """Of a ladder that is judged to be calibrated on: every case goes through every stage."""
 
@@ -102,13 +99,11 @@ def _load_ladder(
             document = document.naming((STAGES, place, _PANEL), panel)
     _check_alike(document, stages)
     audit = document.validated((_AUDIT,), _Share, document.data.get(_AUDIT, AUDIT))
-    carry = _carried(document)
     path: Any = document.data.get(_CERTIFICATE)
     if path == _NO_CERTIFICATE:
         if _AUDIT in document.data:
             raise document.refused((_AUDIT,), "audit: without a certificate nothing ends early: leave it out")
-        ladder = uncertified(stages, carry, lambda message: document.refused((_CARRY,), message))
-        return first_of(ladder, outside=document.outside)
+        return first_of(uncertified(stages), outside=document.outside)
     if not isinstance(path, str) or not path:
         raise document.refused(
             (_CERTIFICATE,),
@@ -125,17 +120,8 @@ def _load_ladder(
         audit,
         lambda message: document.refused((_CERTIFICATE,), message),
         coverage=found.coverage,
-        carry=carry,
     )
     return first_of(ladder, found.signed_by, document.naming((_CERTIFICATE,), Path(document.folder, path)).outside)
-
-
-def _carried(document: PanelDocument) -> Carry | None:
-    if _CARRY not in document.data:
-        return None
-    if document.data[_CARRY] != _VOTES:
-        raise document.refused((_CARRY,), "carry: must be votes, or left out: then a stage sees nothing of the others")
-    return _VOTES
 
 
 def _check_alike(document: PanelDocument, stages: list[LoadedPanel]) -> None:

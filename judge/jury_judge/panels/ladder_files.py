@@ -116,7 +116,6 @@ def _applied(name: str, recorded: RecordedLadder, digest: Any) -> LadderCertific
         stages=stages,
         missed=recorded.promises.missed,
         confidence=recorded.promises.confidence,
-        carry=recorded.carry or None,
     )
 
 

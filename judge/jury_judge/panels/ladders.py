@@ -2,13 +2,10 @@
 
 from collections.abc import Callable, Collection, Sequence
 from hashlib import sha256
-from typing import Any
 
-from jury_debate import prompts_v1
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_debate.prompts import PROMPTS
 from jury_events.canonical import canonical_json
-from jury_events.carried import Carry
 from jury_events.ladder import CertifiedStage, LadderCertificate
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.files import Ladder, LoadedPanel
@@ -25,7 +22,6 @@ def applied(
     refused: Callable[[str], PanelFileError] = PanelFileError,
     *,
     coverage: tuple[float, ...] = (),
-    carry: Carry | None = None,
 ) -> Ladder:
     """The ladder of these panels under a certificate.
 
@@ -35,49 +31,25 @@ def applied(
         audit: the share of early exits that is audited.
         refused: makes the error of a message.
         coverage: for each stage the share of the certified cases that ends there; (): not known.
-        carry: what a stage is shown of the stages before; None: nothing.
 
     Raises:
-        PanelFileError: the certificate is of other panels, or of stages that saw something else of those before.
+        PanelFileError: the certificate is of other panels.
     """
     if len(stages) != len(certificate.stages):
         raise refused(
             f"certificate: it is of {len(certificate.stages)} stages, and this ladder has {len(stages)}; calibrate "
             "this ladder with jury calibrate --stages"
         )
-    if certificate.carry != carry:
-        raise refused(
-            "certificate: its stages saw the votes of the stages before, and those of this ladder do not: write carry: "
-            "votes, or calibrate on runs without"
-            if certificate.carry
-            else "certificate: its stages saw nothing of the stages before, and this ladder has carry: votes: "
-            "calibrate on a run of this ladder with certificate: none, or leave carry out"
-        )
     made = tuple(
         _certified(number, one, of, certificate, refused)
         for number, (one, of) in enumerate(zip(stages, certificate.stages, strict=True), start=1)
     )
-    digest = _digest(certificate.digest, audit, [[of.panel, of.prompts] for of in certificate.stages], carry)
-    _check_carried(made, carry, refused)
-    return Ladder(digest, made, audit, certificate, coverage, carry)
+    digest = _digest(certificate.digest, audit, [[of.panel, of.prompts] for of in certificate.stages])
+    return Ladder(digest, made, audit, certificate, coverage)
 
 
-def uncertified(
-    stages: Sequence[LoadedPanel],
-    carry: Carry | None = None,
-    refused: Callable[[str], PanelFileError] = PanelFileError,
-) -> Ladder:
-    """The ladder of these panels without a certificate: every case goes through every stage, to be calibrated on.
-
-    Args:
-        stages: the panels, from the first.
-        carry: as of `applied`.
-        refused: makes the error of a message.
-
-    Raises:
-        PanelFileError: a stage cannot be shown votes.
-    """
-    _check_carried(stages, carry, refused)
+def uncertified(stages: Sequence[LoadedPanel]) -> Ladder:
+    """The ladder of these panels without a certificate: every case goes through every stage, to be calibrated on."""
     panels = [
         [
             panel_digest(one.panel),
@@ -85,25 +57,12 @@ def uncertified(
         ]
         for one in stages
     ]
-    return Ladder(_digest(None, 0.0, panels, carry), tuple(stages), 0.0, None, carry=carry)
+    return Ladder(_digest(None, 0.0, panels), tuple(stages), 0.0, None)
 
 
-def _digest(certificate: str | None, audit: float, panels: list[list[str]], carry: Carry | None) -> str:
-    content: dict[str, Any] = {"certificate": certificate, "audit": audit, "stages": panels}
-    if carry is not None:
-        content["carry"] = carry
+def _digest(certificate: str | None, audit: float, panels: list[list[str]]) -> str:
+    content = {"certificate": certificate, "audit": audit, "stages": panels}
     return sha256(canonical_json(content)).hexdigest()
-
-
-def _check_carried(
-    stages: Sequence[LoadedPanel], carry: Carry | None, refused: Callable[[str], PanelFileError]
-) -> None:
-    """Prompts 1 show no earlier votes."""
-    for number, one in enumerate(stages[1:], 2):
-        if carry is not None and one.resolved.prompts == prompts_v1.VERSION:
-            raise refused(
-                f"carry: stage {number} is asked under prompts 1, which show no earlier votes: leave carry out"
-            )
 
 
 def first_of(ladder: Ladder, signed_by: str | None = None, outside: tuple[str, ...] = ()) -> LoadedPanel:

@@ -135,7 +135,6 @@ class Allowance:
                 endpoints=self._endpoints,
                 on=self._on,
                 operator_policy=job.context.operator_policy,
-                carried=len(job.carried or ()),
             )
             self._needs = {job.debate_id: found}
             self._asked += 1

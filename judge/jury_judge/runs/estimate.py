@@ -86,11 +86,10 @@ def estimate(
     endpoints: Endpoints,
     on: date,
     operator_policy: str | None = None,
-    carried: int = 0,
 ) -> RunEstimate:
     """An estimate of so many debates from a sample of their cases; without repairs, retries and fallbacks.
 
-    `operator_policy`: of the whole run, see `Rules.open_debate`. `carried`: votes of earlier jurors that each is shown.
+    `operator_policy`: of the whole run, see `Rules.open_debate`.
     """
     panel = resolved.panel
     fewest, most = rounds_of(panel)
@@ -102,7 +101,7 @@ def estimate(
     )
     policy = cache_policy(panel.models, prices, endpoints, os.environ)
     first = rules_for(resolved.prompts).asked_first(panel)
-    tallies = [_Tally(course, policy, on, carried) for course in courses]
+    tallies = [_Tally(course, policy, on) for course in courses]
     count = 0
     for case in sample:
         count += 1
@@ -151,8 +150,7 @@ def estimate(
 class _Tally:
     """One course's sums over the sample, by model."""
 
-    def __init__(self, course: EstimatedCourse, policy: CachePolicy, on: date, carried: int) -> None:
-        self._carried = carried
+    def __init__(self, course: EstimatedCourse, policy: CachePolicy, on: date) -> None:
         self._course = course
         self._policy = policy
         self._on = on
@@ -170,9 +168,7 @@ class _Tally:
         course = self._course
         seats = first if course.settled else len(panel.seats)
         kept: float = sizes.kept + _EVENT * (4 + 2 * course.rounds)
-        asked = [
-            (step, requests_of(step, sizes, course, self._carried)) for step in steps_of(panel, course.rounds, seats)
-        ]
+        asked = [(step, requests_of(step, sizes, course)) for step in steps_of(panel, course.rounds, seats)]
         calls = [request.call for _, requests in asked for request in requests]
         caches = EstimatedCaches(self._policy, calls, self._on)
         for step, requests in asked:

@@ -101,10 +101,8 @@ def steps_of(panel: Panel, rounds: int, asked: int) -> Iterator[EstimatedStep]:
         yield EstimatedStep(panel.final.judge, seats * (rounds + 1))
 
 
-def requests_of(
-    step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse, carried: int = 0
-) -> list[EstimatedRequest]:
-    """The requests of a step, each of which shows so many carried votes, as long as the answers of this place.
+def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse) -> list[EstimatedRequest]:
+    """The requests of a step.
 
     One; one for each turn of tools, which sends again what was said before and what the tools gave back; and before
     these one for each part that a seat reads, and those that gather its findings where they are many.
@@ -113,8 +111,7 @@ def requests_of(
     in_words = not isinstance(place, Seat) or place.questions is None
     form = sizes.form if course.forms and in_words else 0
     said = course.answer(place) * course.bytes_a_token
-    before = carried * (said + _HEADING) if in_words else 0.0
-    base = sizes.prompts[step.juror_id] + step.blocks * (said + _HEADING) + before + form
+    base = sizes.prompts[step.juror_id] + step.blocks * (said + _HEADING) + form
     turns = 1 + (course.tool_turns if sizes.tools and in_words and isinstance(place, Seat) else 0)
     reading = sizes.reading.get(step.juror_id)
     if reading is None:
@@ -129,7 +126,7 @@ def requests_of(
     found = len(parts) * _findings(course, place)
     shown = min(reading.room, found) if parts else course.read * cited_bytes(reading.room)
     return [
-        *(_part_request(place, number, part, form + before) for number, part in enumerate(parts, 1)),
+        *(_part_request(place, number, part, form) for number, part in enumerate(parts, 1)),
         *(EstimatedRequest(call, base + size, 0, reading.shared) for size in _gathered(found, reading.room, course)),
         *(
             EstimatedRequest(call, base + shown + turn * (said + sizes.records), 0, reading.shared)

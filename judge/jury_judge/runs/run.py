@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from jury_cases.outline import Fetch, Skip, outline_of
 from jury_debate.panel_spec import ResolvedPanel
-from jury_events.carried import Carry
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import repeat_id
@@ -30,14 +29,12 @@ class RunStage(NamedTuple):
         number: of the stage, from 1.
         of: how many stages there are.
         debate: the id and the place of its debate, from the id of that of the first stage; None: there is none.
-        carry: what a debate is shown of those before; None: nothing.
     """
 
     ladder: str
     number: int
     of: int
     debate: Callable[[str], tuple[str, StagePlace] | None]
-    carry: Carry | None = None
 
     def __str__(self) -> str:
         return f"stage {self.number} of {self.of}"

@@ -14,7 +14,6 @@ from jury_judge.runs.preflight import PreflightReport, check_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import DebateIndex, RunIndex
 from jury_judge.runs.run_progress import ProgressListener, RunProgress
-from jury_judge.stores.carried import votes_before
 from jury_store.debate_rows import CaseRow
 from jury_store.event_store import EventStore
 
@@ -107,7 +106,7 @@ class RunJobs:
                 continue
             if not index.has_ended(debate) and debate not in self.state.early:
                 adopted = row is not None and row.imported is not None
-                jobs.append(self._job(case, debate, place, adopted=adopted, opened=row is not None))
+                jobs.append(self._job(case, debate, place, adopted=adopted))
         return jobs
 
     def _begun(self, index: RunIndex) -> Iterator[Job]:
@@ -135,7 +134,7 @@ class RunJobs:
                 if row is not None and self._may_go_on(found, debate, row):
                     self.state.early.add(debate)
                     self.state.running.add(debate)
-                    yield self._drawn(self._job(found, debate, place, adopted=row.imported is not None, opened=True))
+                    yield self._drawn(self._job(found, debate, place, adopted=row.imported is not None))
 
     def _may_go_on(self, case: Case, debate: str, row: CaseRow) -> bool:
         """Compare a recorded debate with its case; one that was opened under an earlier reading is left as it is."""
@@ -156,11 +155,9 @@ class RunJobs:
         self.state.moved()
         return job
 
-    def _job(self, case: Case, debate: str, place: StagePlace | None, *, adopted: bool, opened: bool) -> Job:
+    def _job(self, case: Case, debate: str, place: StagePlace | None, *, adopted: bool) -> Job:
         content, name = case.model_dump_json().encode(), self.run.submission_id(case)
-        carry = None if opened or self.run.stage is None else self.run.stage.carry
-        carried = votes_before(self.store, place, carry)
-        return Job(debate, content, self.context, name, adopted=adopted, stage=place, carried=carried)
+        return Job(debate, content, self.context, name, adopted=adopted, stage=place)
 
     def _is_wanted(self, case: Case) -> bool:
         """Whether the records behind the URIs of a case are needed: a debate of it is new."""

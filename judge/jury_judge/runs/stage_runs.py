@@ -153,7 +153,7 @@ def _at(run: Run, ladder: Ladder, number: int, place: Callable[[str], StagePlace
     return replace(
         run,
         resolved=ladder.stages[number - 1].resolved,
-        stage=RunStage(ladder.digest, number, len(ladder.stages), placed, ladder.carry),
+        stage=RunStage(ladder.digest, number, len(ladder.stages), placed),
     )
 
 

@@ -202,8 +202,7 @@ def _estimated_stages(
         early = sum(ladder.coverage[:place])
         audits = ladder.audit * early if place == len(ladder.stages) - 1 else 0.0
         share = min(1.0, 1 - early + audits) if ladder.coverage else None
-        before = sum(len(one.panel.seats) for one in ladder.stages[:place]) if ladder.carry else 0
-        whole = first if place == 0 else priced(stage.resolved, sample, debates=left, carried=before)
+        whole = first if place == 0 else priced(stage.resolved, sample, debates=left)
         found.append(StageEstimate(place + 1, whole, share))
     return tuple(found)
 

@@ -158,7 +158,7 @@ def calibrated_panel(store: EventStore, ballots: pa.Table, *, staged: bool = Fal
 
 
 def _check_alone(opened: DebateOpened) -> None:
-    """Refuse a debate whose votes depend on what earlier stages of a ladder said."""
+    """Refuse a debate that is a stage of a ladder."""
     debate_id, place = opened.debate_id, opened.stage
     if place is not None and place.every_case:
         raise SettingError(
@@ -169,11 +169,6 @@ def _check_alone(opened: DebateOpened) -> None:
         raise SettingError(
             f"debate {debate_id} is a stage of a ladder: later stages saw a selection of the cases, so their votes "
             "certify nothing; judge all labelled cases by each panel in a run of its own"
-        )
-    if opened.carried is not None:
-        raise SettingError(
-            f"debate {debate_id} was shown votes of earlier jurors, which the panel alone does not see: calibrate on "
-            "debates without"
         )
 
 

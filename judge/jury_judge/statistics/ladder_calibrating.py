@@ -11,12 +11,11 @@ import pyarrow.compute as pc
 from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
 from jury_analysis.ladders.ladder_votes import StageBallots
 from jury_analysis.scale import OURS, Scale
-from jury_events.carried import Carry
 from jury_events.errors import SettingError
 from jury_judge.panels.digest_files import write_file
 from jury_judge.panels.ladder_files import ladder_bytes
 from jury_judge.statistics.calibrating import CalibratedPanel, calibrated_panel
-from jury_judge.statistics.ladder_stages import LadderStages, ladder_stages
+from jury_judge.statistics.ladder_stages import LadderStage, ladder_stages
 from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
 from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
 from jury_judge.tables.counted_words import counted_words
@@ -24,7 +23,7 @@ from jury_replay.output_path import check_output_path
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
 
-_BEGINS = len(b'{"carry":')
+_BEGINS = len(b'{"cases":')
 """The first bytes of a ladder file: of all keys this one sorts first."""
 
 
@@ -34,15 +33,13 @@ class FoundLadder:
 
     report: LadderReport
     panels: tuple[CalibratedPanel | None, ...]
-    carry: Carry | None = None
-    """What the stages saw of the stages before; None: nothing."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values, without the digest of a file."""
         values = self.report.to_dict()
         for stage, panel in zip(values["stages"], self.panels, strict=True):
             stage["panel"] = None if panel is None else vars(panel).copy()
-        return {**values, "carry": self.carry or False}
+        return values
 
     def file_bytes(self) -> bytes:
         """The ladder file.
@@ -80,7 +77,7 @@ def ladder_of_files(votes: Votes, stages: Sequence[str], options: LadderOptions)
 
 
 def ladder_of_runs(
-    store: EventStore, sources: LadderStages, votes_of: Sequence[Votes], options: LadderOptions
+    store: EventStore, sources: Sequence[LadderStage], votes_of: Sequence[Votes], options: LadderOptions
 ) -> FoundLadder:
     """Certify a ladder on runs of a store.
 
@@ -96,11 +93,11 @@ def ladder_of_runs(
         EventError: an opening event is gone, or does not decode.
     """
     tables, panels = [], []
-    for source, votes in zip(sources.stages, votes_of, strict=True):
+    for source, votes in zip(sources, votes_of, strict=True):
         panels.append(calibrated_panel(store, votes.ballots, staged=source.stage is not None))
         counted = votes._replace(ballots=counted_ballots(store, votes.ballots))
         tables.append(StageBallots(source.name, counted.counted))
-    return FoundLadder(calibrate_ladder(tables, votes_of[0].labels, options), tuple(panels), sources.carry)
+    return FoundLadder(calibrate_ladder(tables, votes_of[0].labels, options), tuple(panels))
 
 
 def calibrate_stored_stages(
@@ -113,9 +110,7 @@ def calibrate_stored_stages(
         SettingError, AnalysisError, EventError: as of `ladder_stages` and `ladder_of_runs`.
     """
     sources = ladder_stages(store, run_ids)
-    ballots = [
-        stored_ballots(store, one.of(wanted), run_ids=[one.run_id], columns=COUNTED_COLUMNS) for one in sources.stages
-    ]
+    ballots = [stored_ballots(store, one.of(wanted), run_ids=[one.run_id], columns=COUNTED_COLUMNS) for one in sources]
     words = counted_words(store, ballots, "outcomes").words
     if words.labels_of is not None:
         options = replace(options, scale=Scale.of_labels(words.labels_of))

@@ -1,13 +1,12 @@
 """Where the votes of a ladder's stages are recorded: a run a stage, or one run by the ladder itself.
 
 A run by a ladder without a certificate (`certificate: none`) has judged every case in every stage: its votes are no
-selection. It is the only one in which later stages were shown the votes of the earlier ones.
+selection.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jury_events.carried import Carry
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, SettingError
 from jury_events.text.visible_text import visible_line
@@ -29,14 +28,7 @@ class LadderStage(NamedTuple):
         return wanted if self.stage is None else wanted._replace(stage=self.stage)
 
 
-class LadderStages(NamedTuple):
-    """The stages of a ladder, and what each was shown of those before; None: nothing."""
-
-    stages: tuple[LadderStage, ...]
-    carry: Carry | None = None
-
-
-def ladder_stages(store: EventStore, run_ids: Sequence[str]) -> LadderStages:
+def ladder_stages(store: EventStore, run_ids: Sequence[str]) -> tuple[LadderStage, ...]:
     """The stages of a ladder.
 
     Args:
@@ -49,9 +41,9 @@ def ladder_stages(store: EventStore, run_ids: Sequence[str]) -> LadderStages:
         EventError: an opening event is gone, or does not decode.
     """
     if len(run_ids) != 1:
-        return LadderStages(tuple(LadderStage(run_id, run_id) for run_id in run_ids))
+        return tuple(LadderStage(run_id, run_id) for run_id in run_ids)
     (run_id,) = run_ids
-    first = _first(store, run_id, None)
+    first = _first(store, run_id)
     if first is None:
         raise DebateNotFound(f"run {visible_line(run_id, 60)} has no debate")
     place, shown = first.stage, visible_line(run_id, 60)
@@ -65,13 +57,9 @@ def ladder_stages(store: EventStore, run_ids: Sequence[str]) -> LadderStages:
             f"run {shown} is by a ladder with a certificate: later stages saw a selection of the cases, so their votes "
             "certify nothing; judge all labelled cases by the ladder with certificate: none"
         )
-    second = _first(store, run_id, 2)
-    # All debates of a run are by one ladder, which carries votes or does not.
-    carry: Carry | None = None if second is None or second.carried is None else "votes"
-    stages = (LadderStage(f"{run_id} stage {number}", run_id, number) for number in range(1, place.of + 1))
-    return LadderStages(tuple(stages), carry)
+    return tuple(LadderStage(f"{run_id} stage {number}", run_id, number) for number in range(1, place.of + 1))
 
 
-def _first(store: EventStore, run_id: str, stage: int | None) -> DebateOpened | None:
-    wanted = DebateFilter(run_id, stage=stage, counted=None)
+def _first(store: EventStore, run_id: str) -> DebateOpened | None:
+    wanted = DebateFilter(run_id, counted=None)
     return next((opening_of(store, row.debate_id) for row in store.list_debates(wanted, OLDEST, limit=1)), None)

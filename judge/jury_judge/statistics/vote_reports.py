@@ -114,7 +114,7 @@ def ladder_report(asked: CalibrationSettings, say: Say) -> FoundLadder:
                 _of_run(asked, one.run_id), store, say if not place else _silent,
                 columns=COUNTED_COLUMNS, count="outcomes", random_only=True, stage=one,
             )
-            for place, one in enumerate(sources.stages)
+            for place, one in enumerate(sources)
         ]  # fmt: skip
         return ladder_of_runs(store, sources, votes_of, ladder_options(asked, votes_of[0].words))
 

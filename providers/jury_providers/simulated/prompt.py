@@ -177,18 +177,12 @@ def _sections(request: ModelRequest) -> _Sections:
 
 
 def _split_at_seat(text: str, patterns: PromptPatterns) -> tuple[str, str]:
-    """The case, which ends before the seat's block, and that block with what the turn shows before its instruction.
-
-    The votes of earlier jurors, behind the case, are no part of either: simulated jurors make up their own minds.
-    """
+    """The case, which ends before the seat's block, and that block with what the turn shows before its instruction."""
     assert patterns.seats_block is not None
     seat = patterns.seats_block.find_last(text)
     if seat is None:
         return text, ""
-    case = text[: seat.start()]
-    if patterns.carried is not None and (votes := case.rfind(patterns.carried)) >= 0:
-        case = case[:votes]
-    return case.rstrip("\n"), text[seat.start() :]
+    return text[: seat.start()].rstrip("\n"), text[seat.start() :]
 
 
 def _ballot(seat: str, patterns: PromptPatterns | None) -> str:

@@ -123,7 +123,7 @@ class PromptPatterns(NamedTuple):
     `system` begins the system message of all seats, and `seats_block` the seat's own block after the case; None where
     the system message is the seat's own (prompts 1). `markers` name the debate's marker. `operator_policy` is the
     heading of a policy that stands before the case, which begins with the line `case`; None under prompts 1, as are
-    `evidence` and `reading`. `carried` begins the votes of earlier jurors, which stand behind the case.
+    `evidence` and `reading`.
     """
 
     language: str
@@ -156,7 +156,6 @@ class PromptPatterns(NamedTuple):
     case: str = ""
     evidence: EvidencePatterns | None = None
     reading: ReadingPatterns | None = None
-    carried: str | None = None
 
 
 @cache
@@ -215,7 +214,6 @@ def _patterns_v2(language: str, texts: TextsV2) -> PromptPatterns:
         speakers=items | patterns.speakers,
         operator_policy=case.operator_policy,
         case=case.heading,
-        carried=f"\n{texts.carried.heading}\n{texts.carried.explanation}\n",
         evidence=_evidence(texts),
         tasks=(
             ("window", line_of(texts.reading.window_instruction)),
