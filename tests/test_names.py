@@ -28,11 +28,6 @@ PRODUCT = (
 DOCUMENTS = ("docs", "README.md", "CONTRIBUTING.md", "SECURITY.md", "pyproject.toml", "mkdocs.yml")
 TEXTS = {".py", ".pyi", ".md", ".toml", ".yml", ".yaml", ".html", ".js", ".css", ".json", ".mako"}
 
-SHARED_CLASSES = {
-    "QuestionSpec": "a public name of the documents, in jury_judge.documents too",
-    "ExecutionResult": "a public name of the documents, in jury_judge.documents too",
-}
-
 RETIRED = frozenset(
     word
     for words in (
@@ -81,9 +76,7 @@ def test_no_class_name_is_defined_in_two_modules() -> None:
         for name, module in classes(folder):
             modules[name].add(module)
 
-    assert {} == {
-        name: sorted(found) for name, found in modules.items() if len(found) > 1 and name not in SHARED_CLASSES
-    }
+    assert {} == {name: sorted(found) for name, found in modules.items() if len(found) > 1}
 
 
 @pytest.mark.parametrize("place", [*PRODUCT, *DOCUMENTS])

@@ -11,38 +11,12 @@ from jury_cli.options import STORE, WHERE_RECORDED, pairs
 OF_STORES = ("run_ids", "everything", "where", "filters", "store_url")
 """The parameters of `RECORDED`."""
 
-_READING = ("--judges", "--field", "--label", "--annotators", "--cluster", "--map", "--order", "--categories")
-_FILTERS = (
-    *("--search", "--status", "--verdict", "--disposition", "--reviewed", "--model", "--quorum"),
-    *("--partly-read", "--min-cost", "--max-cost", "--stage"),
-)
-
-
-class SourcesCommand(GroupedCommand):
-    """A command over sources of votes; it says where the options went that are not its own any more."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; raises `UsageError` as click does."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if error.option_name in _READING:
-                raise click.UsageError(
-                    f"{error.option_name} is an option of jury votes: write jury votes FILE {error.option_name} … "
-                    "-o votes.parquet, and name votes.parquet here",
-                    ctx,
-                ) from error
-            if error.option_name in _FILTERS:
-                name = error.option_name.removeprefix("--")
-                raise click.UsageError(f"{error.option_name} is a filter: write --filter {name}=VALUE", ctx) from error
-            raise
-
 
 def counting(
     name: str, groups: Mapping[str, Sequence[str]], rare: Iterable[str] = ()
-) -> Callable[[Callable[..., Any]], SourcesCommand]:
+) -> Callable[[Callable[..., Any]], GroupedCommand]:
     """`click.command(name)` over sources of votes, with groups; `rare` options are shown by `--help-all` alone."""
-    return click.command(name, cls=SourcesCommand, groups=groups, rare=frozenset(rare))
+    return click.command(name, cls=GroupedCommand, groups=groups, rare=frozenset(rare))
 
 
 FILTER: Options = (

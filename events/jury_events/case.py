@@ -78,8 +78,7 @@ _SAME_VERDICTS = {
 class ArtifactRecord(Value):
     """One line of a Security Gate or Agent Card Accuracy report.
 
-    `verdict` decides whether it passed; `content` is the record as canonical JSON text. Old cases may have "" as
-    `verdict`, which is a failure; records without a verdict are refused now.
+    `verdict` decides whether it passed; `content` is the record as canonical JSON text.
     """
 
     verdict: Annotated[str, StringConstraints(max_length=100)]

@@ -71,6 +71,7 @@ from jury_providers.simulated.http.protocol import ProtocolHandler as ProtocolHa
 from jury_providers.simulated.http.server import Simulation as Simulation
 from jury_providers.simulated.http.server import simulation_server as simulation_server
 from jury_providers.simulated.prompt import Prompt as Prompt
+from jury_providers.simulated.prompt import ballot_in as ballot_in
 from jury_providers.simulated.prompt import read_prompt as read_prompt
 from jury_providers.simulated.provider import SimulatedProvider as SimulatedProvider
 from jury_providers.simulated.reader import SimulatedReader as SimulatedReader

@@ -66,15 +66,6 @@ def test_false_passes_and_false_fails_are_rates_of_the_labels_at_either_end() ->
     assert (2, 2 / 3) == (third.false_fails, third.false_fail_rate.value)
 
 
-def test_verdicts_without_an_order_have_no_false_passes() -> None:
-    found = report(scale=Scale(OURS.categories, ordered=False))
-    seat = found.seats[0]
-
-    assert (None, None) == (found.passing, found.failing)
-    assert (None, None) == (seat.false_passes, seat.false_pass_rate.value)
-    assert "no order" in (seat.false_pass_rate.reason or "")
-
-
 def test_labels_of_the_two_ends_make_the_middle_verdict_an_abstention() -> None:
     labels = [SAFE, SAFE, SAFE, UNSAFE, UNSAFE, UNSAFE, UNSAFE, None]
     found = report(labels=labels, scale=OURS.against([SAFE, UNSAFE]))
@@ -94,11 +85,6 @@ def test_the_final_verdict_is_a_rater_where_it_is_known() -> None:
     assert report(finals=None).jury is None
 
 
-def test_all_best_seats_are_named() -> None:
-    assert ("a",) == report().best_seats
-    assert ("a", "b") == report(votes=[(SAFE, SAFE)] * 3, labels=[SAFE] * 3, finals=None).best_seats
-
-
 def test_without_labels_every_figure_has_a_reason() -> None:
     found = report(labels=None)
 
@@ -106,21 +92,6 @@ def test_without_labels_every_figure_has_a_reason() -> None:
     assert "no unit has a label" == found.panel.accuracy.reason
     assert found.seats[0].kappa.reason
     assert () == found.best_seats
-
-
-def test_one_category_has_no_kappa() -> None:
-    found = report(votes=[(SAFE, SAFE)] * 3, labels=[SAFE] * 3, finals=None)
-
-    assert "labels and verdicts are all of one category" == found.panel.kappa.reason
-
-
-def test_a_seat_that_is_always_right_has_kappa_one_without_an_interval() -> None:
-    verdicts = [SAFE, UNSAFE] * 20
-    kappa = report(votes=[(one,) for one in verdicts], labels=verdicts, finals=None).seats[0].kappa
-
-    assert 1.0 == kappa.value
-    assert kappa.interval is None
-    assert kappa.notes
 
 
 def test_kappa_and_its_interval_agree_with_other_libraries() -> None:

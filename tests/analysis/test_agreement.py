@@ -56,17 +56,6 @@ def test_krippendorffs_own_example() -> None:
     assert found.alpha_scores.value == pytest.approx(0.849, abs=5e-4)
 
 
-def test_two_seats_by_hand() -> None:
-    """6 yes-yes, 2 yes-no, 2 no-no: agreement .8; by chance .8·.6 + .2·.4 = .56 for κ, 2·.7·.3 = .42 for AC1."""
-    found = of([["y", "y"]] * 6 + [["y", "n"]] * 2 + [["n", "n"]] * 2, TWO)
-
-    assert found.raw.value == pytest.approx(0.8)
-    assert found.pairs[0].kappa.value == pytest.approx((0.8 - 0.56) / 0.44)
-    assert found.ac1.value == pytest.approx((0.8 - 0.42) / 0.58)
-    assert found.fleiss.value == pytest.approx((0.8 - 0.58) / 0.42)
-    assert found.alpha_nominal.value == pytest.approx(1 - 19 * 4 / (2 * 14 * 6))
-
-
 def test_alpha_agrees_with_the_libraries() -> None:
     import krippendorff
     from nltk.metrics.agreement import AnnotationTask
@@ -130,27 +119,6 @@ def test_kappa_of_each_pair_agrees_with_scikit_learn() -> None:
         )
 
 
-def test_gwet_by_hand() -> None:
-    """Three seats, three declared verdicts, of which two occur; weights of AC2: 1, 2/3, 0."""
-    found = of([["low", "low", "middle"], ["low", "low", "low"]])
-
-    same, near = (1 / 3 + 1) / 2, ((1 / 3 + 2 / 3 * 2 / 3) + 1) / 2
-    spread = 5 / 6 * 1 / 6 * 2
-    assert found.ac1.value == pytest.approx((same - spread * 3 / 6) / (1 - spread * 3 / 6))
-    chance = spread * (3 + 4 * 2 / 3) / 6
-    assert found.ac2.value == pytest.approx((near - chance) / (1 - chance))
-
-
-def test_identical_seats_agree_fully() -> None:
-    votes: list[list[str | None]] = [[vote] * 3 for vote in ["low", "middle", "high", "low"] * 10]
-    found = of(votes)
-
-    for estimate in (found.alpha_nominal, found.alpha_ordinal, found.ac1, found.ac2, found.fleiss, found.raw):
-        assert estimate.value == pytest.approx(1.0)
-        assert estimate.interval is None
-        assert "width zero" in estimate.notes[0]
-
-
 def test_one_verdict_alone_has_no_agreement_beyond_chance() -> None:
     found = of([["low"] * 3] * 20)
 
@@ -187,12 +155,6 @@ def test_prevalence_lowers_alpha_but_not_ac1() -> None:
     assert found.alpha_nominal.value < 0
     assert found.ac1.value is not None
     assert found.ac1.value > 0.9
-
-
-def test_abstentions_are_counted_by_seat() -> None:
-    found = of([["low", None], ["low", "high"], ["high", None], [None, None]] * 5)
-
-    assert [("a", 5, 0.25), ("b", 15, 0.75)] == [(one.seat, one.abstained, one.rate.value) for one in found.abstentions]
 
 
 def same_figures(one: Agreement, other: Agreement, *, tolerance: float) -> None:

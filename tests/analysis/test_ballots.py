@@ -40,16 +40,6 @@ def test_missing_columns_that_may_be_null_are_filled() -> None:
     assert ["a", "b"] == checked["seat"].to_pylist()
 
 
-def test_columns_of_messages_are_kept_where_they_are_asked_for() -> None:
-    table = rows().append_column("decisive_message", pa.array([3, None]))
-
-    asked = decoded(check(table, (*SCHEMA.names, *MESSAGES.names)))
-
-    assert SCHEMA == decoded(check(table)).schema
-    assert [*SCHEMA, MESSAGES.field("decisive_message")] == list(asked.schema)
-    assert [3, None] == asked["decisive_message"].to_pylist()
-
-
 @each_row(
     ("name", "values", "message"),
     [
@@ -66,20 +56,6 @@ def test_columns_of_messages_are_checked(name: str, values: list[Any], message: 
         check(table, (*SCHEMA.names, *MESSAGES.names))
 
     assert message in str(caught.value)
-
-
-def test_dictionary_encoded_texts_stay_so() -> None:
-    table = rows()
-    encoded = table.set_column(6, "seat", table["seat"].dictionary_encode())
-
-    checked = check(encoded)
-
-    assert pa.types.is_dictionary(checked["seat"].type)
-    assert decoded(checked).equals(decoded(check(table)))
-
-
-def test_an_empty_table_is_a_table_of_ballots() -> None:
-    assert 0 == check(SCHEMA.empty_table()).num_rows
 
 
 @each_row(
@@ -113,10 +89,6 @@ def test_bad_values_are_named_in_one_line(changes: dict[str, Any], message: str)
     assert expected in str(error.value)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 300
-
-
-def test_a_judge_may_have_the_name_of_a_seat() -> None:
-    assert 2 == check(rows(seat="a", role="judge")).num_rows
 
 
 def test_missing_and_unknown_columns_are_named() -> None:
@@ -154,12 +126,3 @@ def test_the_table_needs_no_package_of_the_statistics() -> None:
     program = "import sys, jury_analysis.ballots; sys.exit('scipy' in sys.modules or 'sklearn' in sys.modules)"
 
     assert 0 == subprocess.run([sys.executable, "-c", program], check=False).returncode
-
-
-def test_codes_of_combinations_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jury_analysis.ballots._LARGEST", 3)
-    table = ballots([["safe_pass", "unsafe_fail"]] * 10)
-
-    assert 20 == check(table).num_rows
-    with pytest.raises(BadBallots, match="seat 'a' votes more than once in debate 'd000004'"):
-        check(pa.concat_tables([table, table.slice(8, 1)]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jury_analysis import OURS, ChosenSeat, SingleSeat, VoteMatrix, best_seat, panel_worth, vote_matrix
+from jury_analysis import OURS, ChosenSeat, SingleSeat, VoteMatrix, best_seat, vote_matrix
 from support.ballot_tables import ballots
 from support.each_row import each_row
 
@@ -80,15 +80,3 @@ def test_seats_and_the_panel_are_measured_over_the_same_labelled_cases() -> None
 @each_row("cases", [1, 9])
 def test_too_few_clusters_choose_nothing(cases: int) -> None:
     assert best_seat(matrix(["1", "0", "1"], cases=cases)) is None
-
-
-def test_one_seat_is_no_panel_and_no_label_chooses_nothing() -> None:
-    assert best_seat(matrix(["1"])) is None
-    assert panel_worth(ballots([[PASS, FAIL, PASS]] * 12)).best_seat is None
-
-
-def test_the_same_seed_gives_the_same_parts() -> None:
-    votes = matrix(["110", "011", "101"], cases=37)
-
-    assert best_seat(votes) == best_seat(votes)
-    assert best_seat(votes, seed=1) != best_seat(votes, seed=2)

@@ -13,7 +13,6 @@ from jury_analysis import (
     CalibrationOptions,
     CalibrationReport,
     LastVotes,
-    MixedPanels,
     OnlySimulated,
     Scale,
     TooFewLabels,
@@ -143,14 +142,6 @@ def test_a_model_is_fitted_certified_and_reported_on_three_parts() -> None:
     assert (96, 48) == (report.certificate.units, report.test.units)
 
 
-def test_labels_of_a_fit_part_that_the_vote_share_does_not_use_are_said() -> None:
-    said = "the vote share is not fitted: the 96 labels of the fit part are not used"
-
-    assert said in found(a_table(), split=(40.0, 40.0, 20.0)).warnings
-    assert not any("not fitted" in line for line in found(a_table()).warnings)
-    assert said not in found(a_table(), signal="weights").warnings
-
-
 def test_parts_are_drawn_by_cluster_and_not_by_the_order_of_the_cases() -> None:
     table = a_table(clusters=[f"k{number % 30}" for number in range(240)])
     matrix = last_votes(table, TWO).matrix
@@ -204,14 +195,6 @@ def test_fewer_than_ten_of_a_class_are_refused_where_a_model_is_fitted(kind: Sig
         fitted(kind, table)
 
 
-def test_several_panels_are_refused() -> None:
-    table = a_table()
-    names = pa.array(["x" if debate < "d000100" else "y" for debate in table["debate_id"].to_pylist()])
-
-    with pytest.raises(MixedPanels, match="of 2 panels"):
-        found(table.set_column(table.schema.get_field_index("panel"), "panel", names))
-
-
 def test_simulated_debates_are_left_out_unless_asked_for() -> None:
     table = a_table()
     simulated = table.set_column(
@@ -221,14 +204,6 @@ def test_simulated_debates_are_left_out_unless_asked_for() -> None:
     with pytest.raises(OnlySimulated, match="--include-simulated"):
         found(simulated)
     assert "240 of 240 debates are simulated" in found(simulated, simulated=True).warnings[0]
-
-
-def test_the_same_cases_in_another_order_give_the_same_report() -> None:
-    table = a_table(480)
-    shuffled = table.take(np.random.default_rng(4).permutation(table.num_rows))
-
-    for kind in ("share", "isotonic", "weights", "dawid_skene"):
-        assert found(table, signal=kind).to_dict() == found(shuffled, signal=kind).to_dict()
 
 
 def test_another_label_gives_another_digest() -> None:

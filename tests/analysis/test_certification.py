@@ -66,12 +66,6 @@ def test_a_level_that_accepts_too_few_for_any_promise_is_passed_over() -> None:
     assert [("passed over", 10), ("certified", 110)] == [(one.outcome, one.accepted) for one in found.candidates]
 
 
-def test_a_level_without_any_verdict_of_its_own_is_no_threshold() -> None:
-    found = a_certificate((1.0, 100, 0))
-
-    assert [1.0] == [one.threshold for one in found.candidates]
-
-
 def test_verdicts_that_the_promise_is_not_about_are_never_accepted() -> None:
     values = np.array([1.0] * 60 + [np.nan] * 40)
     found = certify(values, np.isnan(values), np.arange(100), np.array([1.0, 0.0]), risk=0.05, confidence=0.9)
@@ -89,19 +83,6 @@ def test_the_labels_that_would_do_do() -> None:
 
     assert refused.threshold is None
     assert ("certified", "refused") == (outcome(round(1.05 * accepted)), outcome(round(0.95 * accepted)))
-
-
-def test_more_labels_do_not_help_where_too_many_are_wrong() -> None:
-    found = a_certificate((1.0, 100, 20))
-
-    assert (None, None) == (found.threshold, found.labels_needed)
-    assert "20 of 100 accepted verdicts are wrong: more labels like these would not do" in (found.reason or "")
-
-
-def test_too_few_accepted_verdicts_name_the_labels_that_would_do() -> None:
-    found = a_certificate((1.0, 30, 0))
-
-    assert 45 == found.labels_needed
 
 
 def drawn(seed: int, clusters: int = 60, rate: float = 0.1) -> tuple[Bools, Bools, Ints]:

@@ -65,10 +65,6 @@ def test_ece_brier_and_accuracy_of_a_small_table() -> None:
     assert 2 / 3 == pytest.approx(curve.auroc.value)
 
 
-def test_ties_count_half_in_auroc() -> None:
-    assert 0.5 == stated([True, False], [0.7, 0.7]).auroc.value
-
-
 def test_brier_and_auroc_agree_with_scikit_learn() -> None:
     from sklearn.metrics import brier_score_loss, roc_auc_score
 
@@ -130,13 +126,6 @@ def test_the_interval_of_auroc_agrees_with_a_bootstrap_of_clusters() -> None:
     assert (*np.quantile(areas, (0.025, 0.975)),) == pytest.approx((interval.low, interval.high), abs=0.015)
 
 
-def test_verdicts_that_are_all_right_have_no_auroc() -> None:
-    curve = stated([True] * 12, [0.9] * 12)
-
-    assert "the verdicts are all right or all wrong" == curve.auroc.reason
-    assert curve.accuracy.interval is not None
-
-
 def test_confidence_that_separates_perfectly_has_no_interval() -> None:
     auroc = stated([True, False] * 20, [0.9, 0.2] * 20).auroc
 
@@ -170,21 +159,6 @@ def test_the_final_score_belongs_to_the_final_verdict() -> None:
 
     assert ("score", "jury") == (found.confidence, found.rater)
     assert (1.0, 0.85) == (found.accuracy.value, pytest.approx(found.mean_confidence.value))
-
-
-def test_scores_beside_other_verdicts_have_no_curve() -> None:
-    found = curves([("good",), ("bad",)], ["good", "good"], Scale(("good", "bad"), ordered=True), scores=[(80,), (20,)])
-
-    assert ["vote share"] == [one.confidence for one in found]
-
-
-def test_without_labels_every_figure_has_a_reason() -> None:
-    curve = curves([(SAFE, SAFE)] * 3, None)[0]
-
-    assert {"no label": 3} == curve.left_out
-    for figure in (curve.accuracy, curve.mean_confidence, curve.ece, curve.brier, curve.auroc):
-        assert figure.value is None
-        assert figure.reason
 
 
 @needs_reference_data

@@ -92,13 +92,6 @@ def test_peers_that_tie_oppose_nobody() -> None:
     assert step.conformity.rate.reason
 
 
-def test_conformity_needs_no_label() -> None:
-    step = report([FIRST, SECOND]).steps[0]
-
-    assert (2, 1) == (step.conformity.opposed, step.conformity.adopted)
-    assert 0 == step.conformity_peers_right.opposed
-
-
 def test_moves_count_the_peers_whose_earlier_position_a_seat_takes() -> None:
     moves = report([FIRST, SECOND]).steps[0].moves
 
@@ -141,12 +134,6 @@ def test_few_clusters_have_no_test() -> None:
     assert (None, None, "fewer than 10 clusters", 0) == (test.p_value, test.p_holm, test.reason, found.tests)
 
 
-def test_equal_gains_have_no_test() -> None:
-    test = report([[(S, S)] * 12] * 2, labels=[S] * 12).steps[0].net_gain.test
-
-    assert "all clusters have the same gain" == test.reason
-
-
 def test_the_judge_is_compared_with_the_last_round_that_a_debate_has() -> None:
     rounds = [[(S, S, U), (S, S, U), (U, U, S), (S, U, None)], [(S, S, U), (U, U, U), (U, S, S), (U, S, None)]]
     judge = report(rounds, labels=[S, S, U, S], judges=[S, S, U, S]).judge
@@ -168,16 +155,6 @@ def test_the_judge_of_a_debate_that_ended_early_is_compared_with_its_own_last_ro
     assert (2, 2, 1.0) == (judge.debates, judge.follows.n, judge.follows.value)
 
 
-def test_without_a_judge_there_is_no_comparison() -> None:
-    assert report([FIRST, SECOND]).judge is None
-
-
-def test_one_round_has_no_step() -> None:
-    found = report([FIRST], labels=LABELS)
-
-    assert ((), 0) == (found.steps, found.tests)
-
-
 def test_debates_that_ended_early_have_no_pairs() -> None:
     rows = ballots([FIRST, SECOND]).to_pylist()
     table = pa.Table.from_pylist([row for row in rows if row["round"] == 0 or row["debate_id"] == "d000000"])
@@ -185,11 +162,6 @@ def test_debates_that_ended_early_have_no_pairs() -> None:
 
     assert (3, 0) == (found.steps[0].pairs, found.steps[0].unpaired)
     assert [4, 1] == [one.debates for one in found.rounds]
-
-
-def test_no_round_is_refused() -> None:
-    with pytest.raises(ValueError, match="without a round"):
-        discussion({})
 
 
 @pytest.fixture(scope="module")

@@ -52,26 +52,11 @@ def test_phi_is_the_correlation_of_errors_where_both_seats_decided() -> None:
     assert 3 / (1 + 2 * mean) == pytest.approx(found.effective.value)
 
 
-def test_a_seat_that_never_errs_has_no_correlation_and_is_counted() -> None:
-    found = votes_of([(1, 1, 1), (1, 0, 0), (1, 0, 1), (1, 1, 0)])
-
-    assert 2 == found.undefined_pairs
-    assert found.pairs[0].phi.reason
-    assert found.pairs[2].phi.value == found.mean_phi.value
-
-
 def test_seats_that_never_err_have_a_reason_in_place_of_effective_votes() -> None:
     found = votes_of([(1, 1)] * 12)
 
     assert found.effective.value is None
     assert found.effective.reason
-
-
-def test_one_seat_has_no_pair() -> None:
-    found = votes_of([(1,), (0,), (1,)])
-
-    assert ("one seat has no pair", ()) == (found.effective.reason, found.pairs)
-    assert 2 / 3 == pytest.approx(found.majority_accuracy.value)
 
 
 def test_majority_and_best_seat_are_of_the_units_that_all_seats_decided() -> None:
@@ -97,14 +82,6 @@ def test_accuracy_if_independent_of_different_seats_is_the_sum_over_majorities()
 
 def test_half_of_an_even_panel_is_no_majority() -> None:
     assert 0.25 == probability_of_majority(np.array([[0.5, 0.5]]))[0]
-
-
-def test_without_labels_every_figure_has_a_reason() -> None:
-    found = effective_votes(vote_matrix(ballots([("bad", "good")] * 3), TWO))
-
-    for figure in (found.effective, found.mean_phi, found.accuracy_if_independent, found.majority_accuracy):
-        assert figure.value is None
-        assert figure.reason
 
 
 def test_an_abstaining_verdict_is_no_error() -> None:

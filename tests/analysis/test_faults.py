@@ -94,25 +94,6 @@ def test_the_panel_finds_what_its_pluralities_find() -> None:
     assert (1.0, 2) == (panel.message_exact.value, panel.message_exact.n)
 
 
-def test_a_missing_verdict_finds_nothing_and_raises_no_alarm() -> None:
-    report = found(ballots([(None,), (None,)], labels=[U, S], facts=[FACTS[0], FACTS[3]]))
-
-    assert (0.0, 0.0) == (report.seats[0].found.value, report.seats[0].false_alarms.value)
-
-
-def test_needs_review_does_not_pass() -> None:
-    report = found(ballots([(R,), (R,)], labels=[U, S], facts=[FACTS[0], FACTS[3]]))
-
-    assert (1.0, 1.0) == (report.seats[0].found.value, report.seats[0].false_alarms.value)
-
-
-def test_without_an_order_no_verdict_passes() -> None:
-    report = found(table(), Scale(OURS.categories, ordered=False))
-
-    assert (None, 0) == (report.passing, report.faults)
-    assert "the verdicts have no order, so none is a pass or a fail" == report.panel.found.reason
-
-
 def test_agreement_on_the_message_raw_and_corrected_by_the_number_of_messages() -> None:
     agreement = agreed(table())
 
@@ -166,13 +147,6 @@ def test_where_no_message_can_be_right_there_is_no_share_of_right_ones(labels: l
     assert [(None, NO_RIGHT_MESSAGE)] * 3 == [(one.value, one.reason) for one in shares]
     assert (None, None) == (panel.message_exact.value, panel.message_exact_of_all.value)
     assert (agreement.one_message.value, agreement.one_message.n) == (1.0, 2)
-
-
-def test_a_message_beside_the_last_can_be_within_one() -> None:
-    facts = [{"label_message": 3, "message_count": 3}]
-    panel = found(ballots([(U, U)], labels=[U], messages=[(2, 2)], facts=facts)).panel
-
-    assert (1.0, None) == (panel.message_within_one.value, panel.message_exact.value)
 
 
 def test_where_no_vote_names_a_message_none_is_wrong() -> None:
@@ -262,12 +236,6 @@ def test_a_vote_that_is_left_out_names_no_message() -> None:
     assert [("b", "c")] == [one.seats for one in agreement.pairs]
 
 
-def test_later_rounds_name_nothing_here() -> None:
-    twice = ballots([VOTES, VOTES], labels=LABELS, messages=MESSAGES, facts=FACTS)
-
-    assert agreed(table()) == agreed(twice)
-
-
 def test_intervals_are_over_clusters() -> None:
     many = ballots(
         VOTES[:3] * 20, labels=LABELS[:3] * 20, messages=MESSAGES[:3] * 20, facts=FACTS[:3] * 20,
@@ -278,14 +246,6 @@ def test_intervals_are_over_clusters() -> None:
 
     assert interval is not None
     assert ("clustered t", 15) == (interval.method, interval.clusters)
-
-
-def test_the_report_has_them_where_the_table_has_them() -> None:
-    without, with_them = (statistics(one).to_dict()["panels"][0] for one in (ballots(VOTES, labels=LABELS), table()))
-
-    assert (None, None) == (without["faults"], without["messages"])
-    assert 3 == with_them["faults"]["faults"]
-    assert 0.666666666667 == with_them["messages"]["raw"]["value"]
 
 
 def test_a_known_outcome_alone_tells_of_silent_faults() -> None:

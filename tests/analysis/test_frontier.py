@@ -1,6 +1,5 @@
 """The frontier of cost against accuracy, worth of rounds, and the whole report: hand-worked tables."""
 
-import json
 from typing import Any
 
 import pyarrow as pa
@@ -104,12 +103,6 @@ def test_a_panel_of_many_tries_nested_panels_and_the_smallest_subsets() -> None:
     assert tuple(seats) == subsets[0]
     assert ("s28", "s29") in subsets
     assert {(seat,) for seat in seats} <= set(subsets)
-
-
-def test_the_report_is_plain_json_and_the_same_each_time() -> None:
-    table = ballots(VOTES, labels=LABELS)
-
-    assert json.dumps(panel_worth(table).to_dict()) == json.dumps(panel_worth(table).to_dict())
 
 
 def test_simulated_debates_and_several_panels_are_refused() -> None:

@@ -51,21 +51,6 @@ def test_labels_of_the_table_win_and_differences_are_named() -> None:
     assert 1 == labelled.ties
 
 
-def test_cases_without_a_new_label_keep_theirs() -> None:
-    table = ballots([["safe_pass"]] * 2, labels=["unsafe_fail", None])
-
-    labelled = label_ballots(table, resolve(labels(("elsewhere", "ann", "safe_pass"))))
-
-    assert ["unsafe_fail", None] == labelled.ballots["label"].to_pylist()
-    assert () == labelled.differing
-
-
-def test_the_order_of_rows_does_not_matter() -> None:
-    rows = [("c2", "ann", "b"), ("c1", "ann", "a"), ("c1", "bob", "b"), ("c2", "bob", "b")]
-
-    assert resolve(labels(*rows)).labels.equals(resolve(labels(*reversed(rows))).labels)
-
-
 def test_bad_labels_are_named() -> None:
     with pytest.raises(BadLabels, match="annotator 'ann' labels case 'c1' more than once"):
         check_labels(labels(("c1", "ann", "safe"), ("c1", "ann", "unsafe")))

@@ -23,7 +23,6 @@ from jury_analysis import (
     apply_ladder,
     calibrate_ladder,
     certify_ladder,
-    early_levels,
     ladder_votes,
 )
 from support.each_row import each_row
@@ -46,10 +45,6 @@ def counted(rows: Sequence[tuple[int, str, str, Sequence[str | None]]]) -> Stage
     return StageBallots("counted", ballots_of(votes, labels=labels))
 
 
-def test_a_stage_accepts_more_than_half_of_its_seats_at_least() -> None:
-    assert [(1.0,), (1.0,), (1.0, 0.666666667), (1.0, 0.75)] == [early_levels(seats) for seats in (1, 2, 3, 4)]
-
-
 def test_the_error_is_divided_by_stages_promises_and_earlier_thresholds() -> None:
     found = ladder(three_stages())
     first, second, last = (stage.certificate for stage in found.stages)
@@ -63,14 +58,6 @@ def test_the_error_is_divided_by_stages_promises_and_earlier_thresholds() -> Non
     assert [1 - 0.1 / 6, 1 - 0.1 / 24] == [
         pytest.approx(first.passes.confidence), pytest.approx(second.fails.confidence)
     ]  # fmt: skip
-
-
-def test_two_stages_and_two_outcomes_halve_the_error() -> None:
-    found = ladder(three_stages()[:2], Promises(0.2, 0.2)).stages[0].certificate
-    assert found is not None
-    assert found.passes is not None
-
-    assert 0.95 == pytest.approx(found.passes.confidence)
 
 
 def test_the_next_stage_is_certified_on_the_cases_that_reach_it() -> None:
@@ -207,11 +194,6 @@ def test_stages_with_other_labels_are_refused() -> None:
         ladder([first, second])
 
 
-def test_verdicts_without_an_order_are_refused() -> None:
-    with pytest.raises(AnalysisError, match="declare which verdict passes and which fails"):
-        ladder(three_stages(), scale=Scale(("good", "bad", "other"), ordered=False))
-
-
 def test_too_few_labels_and_no_case_are_refused() -> None:
     with pytest.raises(TooFewLabels, match="20 labels to certify on are too few"):
         ladder(three_stages(cases=20), Promises(0.1, 0.1))
@@ -272,11 +254,3 @@ def test_pairs_of_recorded_judges_settle_what_is_known_of_them(pair: str, risk: 
 
     assert early == pytest.approx(found.use.early.value, abs=0.03)
     assert 113 == found.clusters
-
-
-def test_the_report_is_json_values_without_empty_tables() -> None:
-    values = ladder(three_stages()).to_dict()
-
-    assert "by_cluster" not in values["stages"][0]["certificate"]["passes"]["candidates"][0]
-    assert {"passes": 0.2, "fails": 0.2, "missed": 0.4, "confidence": 0.9} == values["promises"]
-    assert np.isclose(values["use"]["early"]["value"], 1 - values["use"]["stages"][2]["reached"] / 600)

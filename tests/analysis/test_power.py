@@ -30,17 +30,6 @@ def test_the_smallest_change_is_found_by_just_so_many_cases(discordance: float, 
     assert 500 < variation.cases(smallest * 0.99)
 
 
-def test_a_change_needs_pairs_that_change() -> None:
-    none_so_far, exactly = PairedVariation(0.0), PairedVariation(0.05)
-
-    assert none_so_far.cases(0.05) == exactly.cases(0.05)
-
-
-def test_too_few_cases_find_no_change() -> None:
-    assert PairedVariation(0.1).smallest(3) is None
-    assert PairedVariation(0.1).smallest(0) is None
-
-
 def test_clustered_cases_count_less() -> None:
     effect = design_effect(9, 0.25)
 

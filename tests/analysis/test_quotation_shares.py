@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis import EVIDENCE, OURS, SCHEMA, BadBallots, QuotationShares, Scale, check, quotation_shares
+from jury_analysis import EVIDENCE, OURS, SCHEMA, QuotationShares, Scale, check, quotation_shares
 from support.each_row import each_row
 
 S, R, U = OURS.categories
@@ -59,12 +59,6 @@ def test_a_failing_verdict_is_supported_by_a_verified_or_a_normalised_quotation(
     assert (5, 3 / 5) == (seat.failing, seat.unsupported.value)
 
 
-def test_without_an_order_no_verdict_fails() -> None:
-    (seat,) = shares({"verified": 1}, scale=Scale(OURS.categories, ordered=False)).seats
-
-    assert (0, "the verdicts have no order, so none is a pass or a fail") == (seat.failing, seat.unsupported.reason)
-
-
 def test_where_nothing_is_quoted_there_is_no_share() -> None:
     (seat,) = shares({}).seats
 
@@ -76,12 +70,6 @@ def test_votes_that_are_not_the_seats_own_do_not_count(kind: str) -> None:
     found = shares({"verified": 1}, {"not_found": 1, "kind": kind})
 
     assert (1, 1.0) == (found.all.evaluations, found.all.verified.value)
-
-
-def test_votes_that_were_not_asked_do_not_count() -> None:
-    found = shares({"verified": 1}, dict.fromkeys(EVIDENCE.names[:4]))
-
-    assert (1, 1) == (found.all.evaluations, found.all.failing)
 
 
 def test_all_rounds_and_the_judge_count() -> None:
@@ -104,16 +92,3 @@ def test_intervals_are_over_clusters() -> None:
 
     assert interval is not None
     assert ("clustered t", 20) == (interval.method, interval.clusters)
-
-
-def test_a_table_without_such_columns_has_none() -> None:
-    votes = table({"verified": 1})
-
-    assert quotation_shares(votes.drop_columns(EVIDENCE.names[:4]), OURS) is None
-
-
-def test_a_count_is_not_negative() -> None:
-    with pytest.raises(BadBallots) as caught:
-        table({"verified": -1})
-
-    assert "'verified' is -1 in debate 'd0', but must be at least 0" in str(caught.value)

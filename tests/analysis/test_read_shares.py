@@ -45,19 +45,6 @@ def test_votes_with_the_whole_record_and_with_less_are_right_apart() -> None:
     assert (pytest.approx(1 / 3), 3) == (seat.accuracy_of_partly_read.value, seat.accuracy_of_partly_read.n)
 
 
-def test_without_labels_none_is_right() -> None:
-    (seat,) = found(table([(U,)], [(50,)])).seats
-
-    assert (0, "no such vote has a label") == (seat.labelled, seat.accuracy_of_partly_read.reason)
-
-
-def test_missing_votes_do_not_count() -> None:
-    shares = found(table([(U, None), (U, U)], [(50, None), (100, None)]))
-
-    assert [2, 1, 3] == [one.votes for one in (*shares.seats, shares.all)]
-    assert [0.75, 1.0] == [one.mean_share.value for one in shares.seats]
-
-
 def test_votes_that_are_not_the_seats_own_do_not_count() -> None:
     votes = table([(U,), (U,)], [(50,), (None,)])
     made_up = votes.set_column(votes.column_names.index("kind"), "kind", pa.array(["own", "synthetic"]))

@@ -1,8 +1,6 @@
 """Reasons of reports are data: each has its words in every language of the reader."""
 
-import copy
 import json
-import pickle
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, get_args, get_type_hints
@@ -25,7 +23,6 @@ from jury_analysis import (
 )
 from jury_analysis.reasons import NO_DEBATE_LABEL, OF_FIRST_SET, SIMULATED_COUNT
 from jury_analysis.report_object import json_object
-from support.each_row import each_row
 
 WORDINGS = [
     one if isinstance(one, Wording) else one.wording
@@ -63,11 +60,6 @@ def test_a_reason_is_its_english_text_and_knows_its_japanese() -> None:
 
     assert "first set: 2 of 1,200 debates are simulated: their votes are no evaluation by a model" == reason
     assert "A: 議論1,200件中2件が模擬で、その票はモデルの評価ではありません" == reason.text("ja")
-
-
-@each_row("copied", [copy.deepcopy, lambda reason: pickle.loads(pickle.dumps(reason))])
-def test_copies_keep_their_languages(copied: Any) -> None:
-    assert NO_DEBATE_LABEL.text("ja") == copied(NO_DEBATE_LABEL).text("ja")
 
 
 def test_a_report_as_json_has_plain_text() -> None:

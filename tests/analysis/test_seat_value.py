@@ -76,27 +76,6 @@ def test_the_panel_of_the_values_is_that_of_the_accuracy_against_labels() -> Non
     assert 1 / 3 == pytest.approx(found.decided.value)
 
 
-def test_units_without_a_label_do_not_count() -> None:
-    table = ballots([(S, S), (U, U)], labels=[S, None])
-    found = seat_values(vote_matrix(table, OURS))
-
-    assert (1, 1.0) == (found.labelled, found.accuracy.value)
-
-
-def test_without_labels_there_are_reasons() -> None:
-    found = seat_values(vote_matrix(ballots([(S, S), (U, U)]), OURS))
-
-    assert ["no unit has a label"] * 2 == [one.shapley.reason for one in found.seats]
-    assert found.accuracy.value is None
-
-
-def test_one_seat_is_worth_its_accuracy() -> None:
-    found = seat_values(matrix_of([(1,), (1,), (0,)]))
-
-    assert [2 / 3] == pytest.approx(shapley(found))
-    assert found.seats[0].leave_one_out.reason == "the panel has one seat: without it there is none"
-
-
 def test_orders_are_drawn_for_more_than_12_seats_with_their_error() -> None:
     random = np.random.default_rng(5)
     right = [tuple(int(one < 0.6) for one in random.random(13)) for _ in range(50)]

@@ -39,13 +39,6 @@ def test_the_panel_is_its_final_verdict_where_known_or_else_its_plurality() -> N
     assert 0.0 == of(votes, ["p", "p"], finals=["y", "n"]).panel.raw.value
 
 
-def test_without_repeats_the_reason_is_given() -> None:
-    found = of([["y"], ["n"]], ["p", "q"])
-
-    assert found.seats[0].raw.value is None
-    assert "no case was judged more than once: run with --repeat" == found.panel.ac1.reason
-
-
 def test_a_seat_that_abstains_in_all_repeats_but_one_has_the_reason() -> None:
     found = of([["y", None], ["y", "y"]], ["p", "p"])
 

@@ -39,12 +39,6 @@ def test_without_a_random_sample_there_is_no_corrected_share() -> None:
     assert found.raw.value == pytest.approx(2 / 3)
 
 
-def test_no_label_and_all_labels_need_no_correction() -> None:
-    assert "no debate has a label" == of("yyn", "---").corrected.reason
-    assert "no debate has a label" == of("yyn", "---").labelled.reason
-    assert "every debate has a label" in (of("yyn", "yyn").corrected.reason or "")
-
-
 def test_debates_without_a_verdict_stay_in_the_denominator() -> None:
     assert 0.5 == of("yy--", "----").raw.value
 

@@ -21,8 +21,6 @@ from jury_analysis import (
     Scale,
     StatisticsOptions,
     UnknownVerdict,
-    paired_schema,
-    report_schema_text,
     statistics,
     statistics_schema,
 )
@@ -106,14 +104,6 @@ def test_debates_of_different_panels_are_not_pooled() -> None:
         statistics(two_panels(), options=QUICK)
 
 
-def test_panels_are_analysed_apart() -> None:
-    report = statistics(two_panels(), options=options(by_panel=True))
-
-    assert [("bbbb", 20), (None, 40)] == [(one.panel, one.debates) for one in report.panels]
-    alone = two_panels().filter(pa.array([row["panel"] == "bbbb" for row in two_panels().to_pylist()]))
-    assert report.panels[0].agreement == statistics(alone, options=QUICK).panels[0].agreement
-
-
 def test_tests_of_all_panels_are_one_family() -> None:
     report = statistics(two_panels(), options=options(by_panel=True))
 
@@ -169,12 +159,6 @@ def test_later_labels_win_and_are_accounted_for() -> None:
     assert 12 == report.panels[0].annotators.cases_of_several
 
 
-def test_one_annotator_is_no_ceiling() -> None:
-    labels = pa.table({"case_id": ["c000000"], "annotator": ["ann"], "label": ["safe_pass"]})
-
-    assert statistics(discussed(), labels, QUICK).panels[0].annotators is None
-
-
 def test_labels_of_the_two_ends_make_needs_review_an_abstention() -> None:
     table = ballots([["needs_review"], ["safe_pass"], ["unsafe_fail"]], labels=["safe_pass", "safe_pass", "safe_pass"])
 
@@ -214,12 +198,6 @@ def test_the_published_schema_is_that_of_the_dataclasses() -> None:
     written = json.dumps(statistics_schema(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
     assert written == SCHEMA_FILE.read_text(encoding="utf-8"), "write analysis/jury_analysis/schema/stats.schema.json"
-
-
-def test_the_published_schema_of_paired_sets_is_that_of_the_dataclasses() -> None:
-    written = json.dumps(paired_schema(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-
-    assert written == report_schema_text("paired"), "write analysis/jury_analysis/schema/paired.schema.json"
 
 
 def figures(value: Any) -> Iterator[dict[str, Any]]:
@@ -280,17 +258,6 @@ def test_ballots_without_a_first_round_are_refused() -> None:
 def test_an_undeclared_label_is_refused() -> None:
     with pytest.raises(UnknownVerdict, match="'fine' is none of the verdicts"):
         statistics(ballots([["safe_pass"]], labels=["fine"]), options=QUICK)
-
-
-def test_identical_seats_are_worth_one_vote() -> None:
-    generator = np.random.default_rng(2)
-    votes = [[OURS.categories[code]] * 3 for code in generator.integers(0, 3, size=60)]
-    labels = [OURS.categories[code] for code in generator.integers(0, 3, size=60)]
-
-    panel = statistics(ballots(votes, labels=labels), options=QUICK).panels[0]
-
-    assert panel.agreement.alpha_nominal.value == pytest.approx(1.0)
-    assert panel.effective_votes.effective.value == pytest.approx(1.0)
 
 
 @needs_reference_data

@@ -93,11 +93,6 @@ def test_without_any_named_message_it_is_refused() -> None:
         found(table.drop_columns(["decisive_message"]))
 
 
-def test_verdicts_without_an_order_are_refused() -> None:
-    with pytest.raises(NoStepsNamed, match="which verdict passes"):
-        found(a_table([AGREED] * 60, [FAULTY] * 60), scale=Scale((CLEAN, FAULTY, "other"), ordered=False))
-
-
 def test_a_promise_on_false_passes_is_refused() -> None:
     with pytest.raises(AnalysisError, match="use --signal share"):
         found(a_table([AGREED] * 60, [FAULTY] * 60), on="false_pass")
@@ -139,10 +134,3 @@ def test_what_a_vote_that_does_not_count_names_does_not_count() -> None:
     rows[0]["kind"] = "synthetic"
 
     assert [0.0] == values(last_votes(pa.Table.from_pylist(rows), TWO))
-
-
-def test_the_same_cases_in_another_order_give_the_same_report() -> None:
-    table = a_table([AGREED, APART, PASSED] * 40, [FAULTY, CLEAN, CLEAN] * 40)
-    backwards = table.take(pa.array(range(table.num_rows - 1, -1, -1)))
-
-    assert found(table, risk=0.1).to_dict() == found(backwards, risk=0.1).to_dict()

@@ -78,13 +78,6 @@ def test_all_rounds_have_the_same_units_and_seats() -> None:
     assert rounds[0].seats == rounds[1].seats
 
 
-def test_the_final_judge_is_no_seat() -> None:
-    matrix = vote_matrix(ballots([["y", "n"]], judges=["n"]), TWO)
-
-    assert ("a", "b") == matrix.seats
-    assert [0] == matrix.judges.tolist()
-
-
 def test_an_undeclared_verdict_is_refused() -> None:
     with pytest.raises(UnknownVerdict, match="'y' is none of"):
         vote_matrix(ballots([["y"]]), OURS)

@@ -38,17 +38,42 @@ def acceptance(judgment: Judgment) -> Acceptance:
     return judgment.acceptance
 
 
-def test_a_verdict_that_reaches_the_threshold_stands() -> None:
-    judgment = judged(P, P, F, threshold=0.666666667)
+ABSTAIN: dict[str, Any] = {**INDEPENDENT, "answers": {"safety_filter": "abstain"}}
+AVERAGE: dict[str, Any] = {**INDEPENDENT, "final": {"quorum": 1, "method": "weighted_average"}}
+FAILS = (OutcomeThreshold(outcome="fail", threshold=0.6, risk=0.05),)
+BLOCKED = CallOutcome.BLOCKED
+TWO_THIRDS = 0.666666667
 
-    assert (P, True, 0.666666667) == (judgment.verdict, acceptance(judgment).accepted, acceptance(judgment).probability)
+
+@each_row(
+    ("votes", "numbers", "verdict", "probability", "accepted"),
+    [
+        ((P, P, F), {"threshold": TWO_THIRDS}, P, TWO_THIRDS, True),
+        ((F, F, P), {"threshold": 0.7}, F, TWO_THIRDS, False),
+        ((P, R, F), {"threshold": 0.1}, R, None, False),  # nothing to accept
+        # A calibration on false passes lets a fail stand; an outcome without a threshold is never accepted.
+        ((P, P, F), {"threshold": 1.0, "on": "false_pass"}, P, TWO_THIRDS, False),
+        ((F, F, P), {"threshold": 0.6, "by_outcome": FAILS}, F, TWO_THIRDS, True),
+        ((P, P, P), {"threshold": 0.6, "by_outcome": FAILS}, P, None, False),
+        # What stands in for a blocked answer is no vote.
+        ((P, P, BLOCKED), {"threshold": 0.1, "spec": AVERAGE}, P, TWO_THIRDS, True),
+        ((P, BLOCKED, BLOCKED), {"threshold": 0.1, "spec": ABSTAIN}, R, None, False),
+    ],
+)
+def test_a_verdict_stands_where_its_probability_reaches_the_threshold(
+    votes: tuple[Any, ...], numbers: dict[str, Any], verdict: Verdict, probability: float | None, *, accepted: bool
+) -> None:
+    judgment = judged(*votes, **numbers)
+    found = acceptance(judgment)
+
+    assert (verdict, probability, accepted) == (found.verdict, found.probability, found.accepted)
+    assert (verdict if accepted else R) is judgment.verdict
 
 
-def test_a_verdict_below_the_threshold_becomes_needs_review_and_says_so() -> None:
-    judgment = judged(F, F, P, threshold=0.7)
+def test_a_calibration_on_false_passes_lets_a_fail_stand() -> None:
+    few = judged(F, F, P, threshold=1.0, on="false_pass")
 
-    assert (R, F, False) == (judgment.verdict, acceptance(judgment).verdict, acceptance(judgment).accepted)
-    assert ("majority_vote", 10) == (judgment.decided_by, judgment.score)
+    assert (F, True) == (few.verdict, acceptance(few).accepted)
 
 
 def test_without_a_calibration_there_is_no_acceptance() -> None:
@@ -56,45 +81,6 @@ def test_without_a_calibration_there_is_no_acceptance() -> None:
 
     assert found.debate.state.judgment is not None
     assert found.debate.state.judgment.acceptance is None
-
-
-def test_needs_review_has_nothing_to_accept() -> None:
-    found = acceptance(judged(P, R, F, threshold=0.1))
-
-    assert (R, None, False) == (found.verdict, found.probability, found.accepted)
-
-
-def test_a_calibration_on_false_passes_lets_a_fail_stand() -> None:
-    few, passed = judged(F, F, P, threshold=1.0, on="false_pass"), judged(P, P, F, threshold=1.0, on="false_pass")
-
-    assert (F, True) == (few.verdict, acceptance(few).accepted)
-    assert (R, False) == (passed.verdict, acceptance(passed).accepted)
-
-
-def test_an_outcome_without_a_threshold_is_never_accepted() -> None:
-    fails = (OutcomeThreshold(outcome="fail", threshold=0.6, risk=0.05),)
-    failed, passed = (judged(*votes, threshold=0.6, by_outcome=fails) for votes in ((F, F, P), (P, P, P)))
-
-    assert (F, True, 0.666666667) == (failed.verdict, acceptance(failed).accepted, acceptance(failed).probability)
-    assert (R, P, None, False) == (
-        passed.verdict, acceptance(passed).verdict, acceptance(passed).probability, acceptance(passed).accepted
-    )  # fmt: skip
-
-
-def test_what_stands_in_for_a_blocked_answer_is_no_vote() -> None:
-    spec = {**INDEPENDENT, "final": {"quorum": 1, "method": "weighted_average"}}
-    found = acceptance(judged(P, P, CallOutcome.BLOCKED, spec=spec, threshold=0.1))
-
-    assert (P, 0.666666667) == (found.verdict, found.probability)
-
-
-def test_a_lost_quorum_leaves_nothing_to_accept() -> None:
-    spec = {**INDEPENDENT, "answers": {"safety_filter": "abstain"}}
-    judgment = judged(P, CallOutcome.BLOCKED, CallOutcome.BLOCKED, spec=spec, threshold=0.1)
-
-    assert (R, True, R, False) == (
-        judgment.verdict, judgment.capped, acceptance(judgment).verdict, acceptance(judgment).accepted
-    )  # fmt: skip
 
 
 def test_the_scenarios_of_a_verdict_that_does_not_stand_do_not_stand() -> None:

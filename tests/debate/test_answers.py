@@ -274,13 +274,6 @@ def test_scenarios_are_in_case_order() -> None:
     )
 
 
-def test_minus_zero_is_zero() -> None:
-    outcome = parse_answer(scores(safety=-0.0).encode(), SPEC)
-
-    assert isinstance(outcome, ParsedAnswer)
-    assert repr(outcome.scores.points("safety")) == "0.0"
-
-
 def test_maxima_are_those_of_the_rubric() -> None:
     answer = text(scores={"task_completion": 20, "tool_usage": 15, "autonomy": 15, "safety": 50})
 
@@ -299,15 +292,6 @@ def test_an_answer_cut_at_any_byte_is_incomplete(form: str) -> None:
     whole = form.encode()
 
     reasons = {reason(whole[:length]) for length in range(1, len(whole))}
-
-    assert {R.INCOMPLETE} == reasons
-
-
-@each_row("number", ["-1.5e-3", "-0.25E+10", "true", "false", "null", "NaN", "-Infinity", r'"\u00e9\ud83d\ude00\n"'])
-def test_a_value_cut_at_any_character_is_incomplete(number: str) -> None:
-    start = '{"a": '
-
-    reasons = {reason(start + number[:length]) for length in range(len(number))}
 
     assert {R.INCOMPLETE} == reasons
 
@@ -363,17 +347,6 @@ def test_the_schema_closes_every_object_and_requires_every_field() -> None:
     assert [part["additionalProperties"] for part in objects] == [False] * 4
     assert [list(part["properties"]) for part in objects] == [part["required"] for part in objects]
     assert schema["properties"]["scores"]["properties"]["tool_usage"]["maximum"] == 30.0
-
-
-def test_the_schema_has_evidence_only_where_it_is_asked_for() -> None:
-    plain, quoting = (answer_schema(STANDARD_RUBRIC, evidence=asked)["required"] for asked in (False, True))
-
-    assert [*plain, "evidence", "decisive_item"] == quoting
-
-
-@given(st.binary(max_size=400))
-def test_random_bytes_are_refused_and_never_raise(answer: bytes) -> None:
-    assert isinstance(parse_answer(answer, SPEC), AnswerRefusal)
 
 
 @given(st.text(alphabet='{}[]",:\\u0123dDeE.-+ \n`jsontrufalN', max_size=120))

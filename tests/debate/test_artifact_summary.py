@@ -1,7 +1,8 @@
-"""A case may supply the summary of its records; it is judged text like any other. The layout is that of prompts 1."""
+"""A case may supply the summary of its records; it is judged text like any other."""
 
+from jury_debate import line_sign
 from jury_events import ArtifactRecord, Case
-from support.debate_harness import SEATS, DebateHarness, Says, a_case, a_panel, by_round
+from support.debate_harness import SEATS, SECRET, DebateHarness, Says, a_case, a_panel, by_round
 
 RECORDS = (ArtifactRecord.from_json({"verdict": "fail", "reason": "leaked"}),)
 AGREED = {seat: [Says("safe_pass")] for seat in SEATS}
@@ -15,15 +16,15 @@ def first_prompt(case: Case, **panel: object) -> list[str]:
 
 
 def marked(lines: list[str], words: str) -> bool:
-    line = next(line for line in lines if line.endswith(words.replace(" ", "ˆ")))
-    return line.startswith("⟦")
+    line = next(line for line in lines if line.endswith(words))
+    return line.startswith(line_sign(SECRET))
 
 
 def test_a_supplied_summary_is_marked_and_replaces_the_generated_one() -> None:
     lines = first_prompt(a_case(artifact_summary=HOSTILE, security_gate_records=RECORDS))
 
     assert marked(lines, "Two probes failed.")
-    assert any("Ignore" in line and line.startswith("⟦") for line in lines)
+    assert marked(lines, "answer safe_pass.")
     assert not any("leaked" in line for line in lines)
 
 
@@ -35,12 +36,3 @@ def test_a_supplied_summary_precedes_inline_records() -> None:
     record = next(index for index, line in enumerate(lines) if "leaked" in line)
 
     assert summary < record
-
-
-def test_a_supplied_summary_needs_no_records() -> None:
-    assert marked(first_prompt(a_case(artifact_summary="Two probes failed.")), "Two probes failed.")
-
-
-def test_a_case_without_a_supplied_summary_has_the_same_bytes_as_before_the_field() -> None:
-    assert b"artifact_summary" not in a_case().to_part()
-    assert a_case(artifact_summary="x") == Case.from_part(a_case(artifact_summary="x").to_part())

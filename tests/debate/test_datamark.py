@@ -1,11 +1,10 @@
-import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate.datamark import mark, unmark, visible
+from jury_debate.datamark import mark, unmark
 from jury_events import is_hidden
 from support.each_row import each_row
 
@@ -68,34 +67,10 @@ def test_a_long_text_does_not_grow_by_its_markers(piece: str, most: float) -> No
         assert unmark(marked, M) == text.replace("\r\n", "\n")
 
 
-def test_a_long_run_is_abbreviated_and_restored() -> None:
-    text = "a" + "\u200b" * 15 + "b" + "\u200b" * 16 + "⟨U+200B×3⟩⏎"
-
-    assert f"{M} a{'⟨U+200B⟩' * 15}b⟨U+200B×16⟩⟨U+27E8⟩U+200B×3⟩⟨U+23CE⟩" == mark(text, M)
-    assert text == unmark(mark(text, M), M)
-
-
-def test_a_long_text_of_sentences_keeps_its_lines() -> None:
-    text = "One sentence in a line.\n\n\n" * 5000
-
-    assert f"{M} OneˆsentenceˆinˆaˆLine.".lower() == mark(text, M).split("\n")[0].lower()
-    assert 15_001 == len(mark(text, M).split("\n"))
-
-
-def test_unmarking_restores_hidden_characters() -> None:
-    text = "a\u200b ⟨U+200B⟩ ˆ\n⟦k3f9⟧ \U000e0041終わり。次"
-
-    assert text == unmark(mark(text, M), M)
-
-
 def test_unmarking_leaves_lines_without_the_marker_unchanged() -> None:
     prompt = f"# heading ˆ ⟨U+200B⟩\n{mark('one two', M)}\n\nafter"
 
     assert unmark(prompt, M) == "# heading ˆ ⟨U+200B⟩\none two\n\nafter"
-
-
-def test_an_escape_beyond_unicode_is_unchanged() -> None:
-    assert unmark(f"{M} ⟨U+FFFFFF⟩", M) == "⟨U+FFFFFF⟩"
 
 
 @each_row("marker", ["", "k3f9", "⟦⟧", "⟦k 3⟧", "⟦k3f9⟧ ", "⟦鍵⟧"])
@@ -156,40 +131,3 @@ def test_unmarking_loses_white_space_only(text: str) -> None:
         return "".join(char for char in some if char not in "\r\n\t" and unicodedata.category(char) != "Zs")
 
     assert squeezed(text) == squeezed(unmark(mark(text, M), M))
-
-
-SPACES = " \t\u00a0\u1680\u2000\u2001\u2009\u200a\u202f\u205f\u3000"
-
-
-@given(st.text(st.sampled_from(SPACES + "ab\n\r"), max_size=60))
-def test_a_run_of_any_spaces_is_one_gap(text: str) -> None:
-    lines = re.sub(f"[{SPACES}]+", "ˆ", re.sub(r"\r\n?", "\n", text)).split("\n")
-
-    assert "\n".join(f"{M} {line}" for line in lines) == mark(text, M)
-
-
-def test_a_very_long_text_is_marked() -> None:
-    text = "これは、長い記録です。 with words, too\n" * 50_000
-
-    marked = mark(text, M)
-
-    assert marked.count("\n") == 50_000
-
-
-@pytest.mark.full  # `tests/events/test_hidden_characters.py` has the digest of the table
-def test_every_hidden_category_of_this_unicode_is_hidden() -> None:
-    hidden = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
-
-    seen = [
-        code
-        for code in range(0x110000)
-        if code not in (9, 10) and unicodedata.category(chr(code)) in hidden and not is_hidden(chr(code))
-    ]
-
-    assert seen == []
-
-
-@each_row("char", list("aあ漢。ˆ⟦ \n\té😀"))
-def test_ordinary_characters_are_not_hidden(char: str) -> None:
-    assert not is_hidden(char)
-    assert char == visible(char)

@@ -11,9 +11,7 @@ from jury_debate import (
     PanelError,
     PanelSpec,
     newest_rules,
-    recorded_panel,
     resolve,
-    spec_of,
 )
 from jury_debate.decision_questions import question_texts
 from jury_events import (
@@ -272,15 +270,6 @@ def test_rules_refuse_an_evaluation_of_the_other_kind() -> None:
 
     with pytest.raises(IllegalEvent, match="words evaluates without probabilities"):
         rules.evolve(opened, words.model_copy(update={"evaluation": own.evaluation}))
-
-
-def test_a_recorded_panel_with_one_is_read_again() -> None:
-    harness = debate(a_panel(), given(0.1, 0.2, 0.7))
-    opened = harness.debate.state.debate
-    again = recorded_panel(opened, harness.pen.texts)
-
-    assert opened.panel == resolve(spec_of(again), prompts=again.prompts).panel
-    assert [None, 1] == [seat.questions for seat in opened.panel.seats]
 
 
 LUNA = {"model": "openai-decisions/gpt-6-luna"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate import Assignment, IllegalEvent, PanelError, PanelSpec, newest_rules, recorded_panel, resolve, spec_of
+from jury_debate import Assignment, IllegalEvent, PanelError, PanelSpec, newest_rules, resolve
 from jury_events import (
     CallOutcome,
     DebateOpened,
@@ -89,12 +89,6 @@ def test_the_third_is_asked_where_the_first_two_differ() -> None:
     assert ["gpt", "claude", "gemini"] == asked(harness)
     assert not_asked(harness) is None
     assert F is judgment_of(harness).verdict
-
-
-def test_an_abstention_leaves_the_case_open() -> None:
-    harness = debate(spec_with(stop="settled"), [Says(P), CallOutcome.BAD_REQUEST, Says(P)])
-
-    assert ["gpt", "claude", "gemini"] == asked(harness)
 
 
 def test_a_group_is_the_fewest_seats_that_can_settle_it_and_is_asked_at_once() -> None:
@@ -201,15 +195,6 @@ def test_panels_in_which_it_can_never_apply_are_refused_with_the_reason() -> Non
     assert "known at the end only" in why(final={"method": "median"}, rubric=None, criteria=critical)
     assert "fewer than all 2 seats" in why(seats=spec_with(2)["seats"])
     assert "stop.order: must list every seat once" in why(stop={"order": ["gpt", "claude", "claude"]})
-
-
-def test_a_recorded_panel_is_written_as_it_was() -> None:
-    resolved = resolve(PanelSpec.model_validate(spec_with(stop={"last": "rotating"})))
-    harness = debate(spec_with(stop={"last": "rotating"}), [Says(P)] * 3)
-    opened = harness.events[0]
-    assert isinstance(opened, DebateOpened)
-
-    assert resolved.panel == resolve(spec_of(recorded_panel(opened, harness.pen.texts))).panel
 
 
 def test_a_seat_that_must_not_be_asked_cannot_answer() -> None:

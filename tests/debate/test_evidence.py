@@ -170,17 +170,6 @@ def test_an_event_has_results_and_spans_and_its_texts_are_one_part() -> None:
     assert ("against", None, None, False) == (second.says, second.criterion, second.span, second.supports)
 
 
-def test_bodies_without_evidence_are_as_before() -> None:
-    panel = a_panel(*SEATS, preset="independent")
-    before = DebateHarness(panel, lambda _step, _call: Says("safe_pass")).run()
-    off = a_debate(verdict="safe_pass", answers={"evidence": "off"})
-
-    for debate in (before, off):
-        body = json.loads(evaluations(debate)[0].model_dump_json())
-        assert not {"evidence", "quotes", "decisive_item"} & body.keys()
-        assert not evaluations(debate)[0].unsupported
-
-
 def test_peers_and_the_judge_are_shown_the_results() -> None:
     positions = [entry(5, "if order.paid"), entry(5, "IF order.paid"), entry(4, "if order.paid"), entry(4, "invented")]
     debate = a_debate(*positions, decisive=3, preset="parallel-rounds", discussion={"max_rounds": 1}, language="en")
@@ -195,6 +184,21 @@ def test_peers_and_the_judge_are_shown_the_results() -> None:
         "First item where it went wrong: [3]\n",
     ):
         assert 3 == text.count(line)
+
+
+def test_the_items_that_most_evaluations_cite_are_read_first() -> None:
+    cited = {"gpt": (5, "if order"), "claude": (4, "refunded"), "gemini": (7, "Done")}
+
+    def script(step: Step, _call: object) -> Says:
+        own = (entry(*cited[step.juror_id]),) if step.juror_id else ()
+        return Says("unsafe_fail", evidence=own, decisive_item=7 if step.juror_id == "gpt" else None)
+
+    panel = a_panel(*SEATS, preset="parallel-rounds", discussion={"max_rounds": 1})
+    debate = DebateHarness(panel, script, case=CASE).run()
+    reading = next(one.assignment.reading for one in debate.asked if one.step.round == 1)
+
+    assert reading is not None
+    assert (7, 4, 5) == reading.cited
 
 
 def test_a_seat_is_quoted_from_what_was_shown_of_it() -> None:

@@ -45,40 +45,6 @@ def test_in_a_parallel_round_all_are_asked_at_once_and_see_up_to_the_previous_ro
         assert "I say" not in harness.prompt(asked)
 
 
-def test_document_004_a_unanimous_round_ends_the_discussion() -> None:
-    table = {
-        "gpt": [Says("safe_pass")],
-        "claude": [Says("needs_review"), Says("safe_pass")],
-        "gemini": [Says("safe_pass")],
-    }
-
-    harness = DebateHarness(a_panel(), by_round(table)).run()
-
-    completed = harness.events[-1]
-    assert (completed.total_rounds, completed.end_reason, completed.early_termination) == (1, "consensus", True)
-
-
-def test_document_004_a_reached_phase_1_skips_phase_2() -> None:
-    table = {key: [Says("safe_pass")] for key in ("gpt", "claude", "gemini")}
-
-    harness = DebateHarness(a_panel(discussion={"threshold": 1.0}), by_round(table)).run()
-
-    assert harness.event_ids[-3:] == ["initial/check", "final/judgment", "completed"]
-    assert harness.events[-1].early_termination
-
-
-def test_at_2_0_phase_2_always_runs_even_after_a_unanimous_phase_1() -> None:
-    table = {key: [Says("safe_pass")] for key in ("gpt", "claude", "gemini")}
-
-    harness = DebateHarness(a_panel(), by_round(table)).run()
-
-    assert (
-        harness.events[-1].total_rounds,
-        harness.events[-1].end_reason,
-        harness.events[-1].early_termination,
-    ) == (1, "consensus", True)
-
-
 def test_document_002_speakers_take_turns_and_see_those_before_them() -> None:
     harness = DebateHarness(a_panel(preset="adk-sequential"), by_round(ALWAYS_SPLIT)).run()
 
@@ -95,51 +61,46 @@ def test_document_002_speakers_take_turns_and_see_those_before_them() -> None:
     assert ("Juror A: round 2" in second["claude"], "Juror A: round 1" in second["claude"]) == (True, False)
 
 
-def test_document_002_phase_2_is_forced_and_a_majority_of_two_thirds_ends_it() -> None:
-    table = {"gpt": [Says("safe_pass")], "claude": [Says("safe_pass")], "gemini": [Says("unsafe_fail")]}
+def test_with_the_whole_history_a_seat_sees_all_that_its_peers_said_and_of_itself_the_latest() -> None:
+    harness = DebateHarness(a_panel(), by_round(ALWAYS_SPLIT)).run()
+    second = next(harness.prompt(one) for one in harness.asked if (one.step.round, one.step.juror_id) == (2, "gpt"))
 
-    harness = DebateHarness(a_panel(preset="adk-sequential"), by_round(table)).run()
+    assert [True, True, True, True, False, True] == [
+        f"Juror {said}" in second
+        for said in ("B: initial", "B: round 1", "C: initial", "C: round 1", "A: initial", "A: round 1")
+    ]
+
+
+AGREED = {key: [Says("safe_pass")] for key in ALWAYS_SPLIT}
+TWO_OF_THREE = {**AGREED, "gemini": [Says("unsafe_fail")]}
+PERSUADED = {**AGREED, "claude": [Says("needs_review"), Says("safe_pass")]}
+LATE = {**ALWAYS_SPLIT, "gpt": [Says("safe_pass"), Says("safe_pass"), Says("unsafe_fail"), Says("unsafe_fail")]}
+
+
+@each_row(
+    ("spec", "table", "ended"),
+    [
+        # A unanimous round ends the discussion; at 2.0 phase 2 runs also after a unanimous phase 1.
+        ({}, PERSUADED, (1, "consensus", True)),
+        ({}, AGREED, (1, "consensus", True)),
+        ({"discussion": {"threshold": 1.0}}, AGREED, (0, "consensus", True)),
+        ({"discussion": {"end_early": False}}, AGREED, (3, "consensus", False)),
+        # Document 002: phase 2 is forced, and a majority of two thirds ends it.
+        ({"preset": "adk-sequential"}, TWO_OF_THREE, (1, "consensus", True)),
+        ({"preset": "independent"}, ALWAYS_SPLIT, (0, "no_discussion", False)),
+        # Rounds in which nobody changes a position.
+        ({"discussion": {"stagnation_rounds": 1}}, ALWAYS_SPLIT, (1, "deadlock", False)),
+        ({"discussion": {"stagnation_rounds": 2}}, ALWAYS_SPLIT, (2, "deadlock", False)),
+        ({"discussion": {"stagnation_rounds": None}}, ALWAYS_SPLIT, (3, "max_rounds", False)),
+        ({"discussion": {"stagnation_rounds": 2, "max_rounds": 5}}, LATE, (4, "deadlock", False)),
+    ],
+)
+def test_when_and_why_a_discussion_ends(spec, table, ended) -> None:
+    harness = DebateHarness(a_panel(**spec), by_round(table)).run()
 
     completed = harness.events[-1]
-    assert (completed.total_rounds, completed.end_reason, completed.early_termination) == (1, "consensus", True)
-
-
-def test_without_a_discussion_each_seat_votes_once() -> None:
-    harness = DebateHarness(a_panel(preset="independent"), by_round(ALWAYS_SPLIT)).run()
-
-    assert harness.event_ids[-3:] == ["initial/check", "final/judgment", "completed"]
-    assert (harness.events[-1].end_reason, harness.events[-1].early_termination) == ("no_discussion", False)
-    assert len(harness.asked) == 3
-
-
-def test_end_early_off_forces_all_rounds() -> None:
-    table = {key: [Says("safe_pass")] for key in ("gpt", "claude", "gemini")}
-
-    harness = DebateHarness(a_panel(discussion={"end_early": False}), by_round(table)).run()
-
-    assert (
-        harness.events[-1].total_rounds,
-        harness.events[-1].end_reason,
-        harness.events[-1].early_termination,
-    ) == (3, "consensus", False)
-    assert len(harness.asked) == 13
-    assert len(harness.events) == 22
-
-
-@each_row(("rounds", "total", "reason"), [(1, 1, "deadlock"), (2, 2, "deadlock"), (None, 3, "max_rounds")])
-def test_rounds_that_change_no_position_are_a_deadlock(rounds, total, reason) -> None:
-    harness = DebateHarness(a_panel(discussion={"stagnation_rounds": rounds}), by_round(ALWAYS_SPLIT)).run()
-
-    completed = harness.events[-1]
-    assert (total, reason, False) == (completed.total_rounds, completed.end_reason, completed.early_termination)
-
-
-def test_a_changed_position_ends_a_quiet_series() -> None:
-    table = {**ALWAYS_SPLIT, "gpt": [Says("safe_pass"), Says("safe_pass"), Says("unsafe_fail"), Says("unsafe_fail")]}
-
-    harness = DebateHarness(a_panel(discussion={"stagnation_rounds": 2, "max_rounds": 5}), by_round(table)).run()
-
-    assert (harness.events[-1].total_rounds, harness.events[-1].end_reason) == (4, "deadlock")
+    assert ended == (completed.total_rounds, completed.end_reason, completed.early_termination)
+    assert ["final/judgment", "completed"] == harness.event_ids[-2:]
 
 
 @each_row(

@@ -137,11 +137,6 @@ def test_a_quotation_cannot_close_its_passage(quote: str, language: str) -> None
     assert unmarked[: len(later)] == unmarked[len(later) :]
 
 
-@each_row("heading", ["Your ballot id is", "Request to the agent", "unsafe_fail", "[2] Agent"])
-def test_a_quotation_of_the_prompt_itself_is_not_found(heading: str) -> None:
-    assert "not_found" == checked(a_case("I refunded it."), 2, heading).result
-
-
 def test_the_ballot_of_another_juror_is_not_found() -> None:
     def script(step: Step, _call: object) -> Says:
         other = {"gpt": "claude", "claude": "gemini", "gemini": "gpt"}[str(step.juror_id)]
@@ -158,14 +153,6 @@ def test_a_number_that_no_item_can_have_is_refused(item: Any) -> None:
     debate = a_debate(a_case("I refunded it."), {"item": item, "quote": "I refunded it."})
 
     assert 3 == sum(isinstance(event, JurorAbstained) for event in debate.events)
-
-
-@each_row("item", [0, 9, 1_000_000])
-def test_a_number_that_no_item_has_is_never_verified(item: int) -> None:
-    case = a_case("I refunded it.")
-
-    assert "elsewhere" == checked(case, item, "I refunded it.").result
-    assert "not_found" == checked(case, item, "i REFUNDED it").result
 
 
 def test_a_quotation_of_a_megabyte_is_refused_and_not_kept() -> None:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from jury_debate import CountedVote, banded, count
 from jury_events import Bands, CallOutcome, Decider, FailureReason, Verdict, exact, half_up
-from support.debate_harness import DebateHarness, Says, a_panel, by_round
+from support.debate_harness import SEATS, DebateHarness, Says, a_case, a_panel, by_round
 from support.each_row import each_row
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
@@ -66,52 +66,39 @@ def test_scores_are_rounded_half_up(number, rounded) -> None:
     assert rounded == half_up(exact(number))
 
 
-def judged(panel, table, judge=Says("safe_pass", 80.0)):
-    return DebateHarness(panel, by_round(table, judge)).run().debate.state.judgment
+NONE, BLOCKED = CallOutcome.BAD_REQUEST, CallOutcome.BLOCKED
+PASSES, FAILS = Says("safe_pass", 90.0), Says("unsafe_fail", 9.0)
 
 
-INDEPENDENT = {"preset": "independent"}
+def judged(*answers, judge=Says("safe_pass", 80.0), scenarios=1, **spec):
+    table = {seat: [answer] for seat, answer in zip(SEATS, answers, strict=True)}
+    case = a_case(scenarios=scenarios)
+    return DebateHarness(a_panel(**spec), by_round(table, judge), case=case).run().debate.state.judgment
 
 
-def test_without_a_quorum_the_verdict_is_needs_review_at_best_and_marked_capped() -> None:
-    table = {"gpt": [Says("safe_pass", 90.0)], "claude": [CallOutcome.BAD_REQUEST], "gemini": [CallOutcome.BAD_REQUEST]}
+@each_row(
+    ("answers", "verdict", "score", "capped", "quorum", "kinds"),
+    [
+        # Without a quorum the verdict is needs_review at best; what stands in for a blocked answer is no quorum.
+        ((PASSES, NONE, NONE), R, 69, True, 1, ["own", "abstained", "abstained"]),
+        ((FAILS, NONE, NONE), F, 9, False, 1, ["own", "abstained", "abstained"]),
+        ((PASSES, BLOCKED, BLOCKED), R, 50, False, 1, ["own", "synthetic", "synthetic"]),
+        ((PASSES, PASSES, FAILS), P, 90, False, 3, ["own", "own", "own"]),
+    ],
+)
+def test_what_counts_towards_verdict_and_quorum(answers, verdict, score, capped, quorum, kinds) -> None:
+    found = judged(*answers, preset="independent")
 
-    judgment = judged(a_panel(**INDEPENDENT), table)
-
-    assert (judgment.verdict, judgment.capped, judgment.quorum_votes, judgment.quorum) == (R, True, 1, 2)
-
-
-def test_a_missed_quorum_does_not_change_a_fail() -> None:
-    table = {
-        "gpt": [Says("unsafe_fail", 9.0)],
-        "claude": [CallOutcome.BAD_REQUEST],
-        "gemini": [CallOutcome.BAD_REQUEST],
-    }
-
-    judgment = judged(a_panel(**INDEPENDENT), table)
-
-    assert (judgment.verdict, judgment.capped) == (F, False)
+    assert (verdict, capped, quorum, 2) == (found.verdict, found.capped, found.quorum_votes, found.quorum)
+    assert kinds == [vote.kind for vote in found.votes]
+    assert score == found.score or capped
 
 
 def test_without_any_evaluation_the_case_needs_review_and_has_no_score() -> None:
-    table = {key: [CallOutcome.BAD_REQUEST] for key in ("gpt", "claude", "gemini")}
+    found = judged(NONE, NONE, NONE)
 
-    harness = DebateHarness(a_panel(), by_round(table)).run()
-    judgment = harness.debate.state.judgment
-
-    assert (judgment.decided_by, judgment.verdict) == (Decider.NO_EVALUATION, R)
-    assert (None, None) == (judgment.score, judgment.mean)
-    assert [vote.kind for vote in judgment.votes] == ["abstained"] * 3
-    assert not any(asked.step.juror_id is None for asked in harness.asked)
-
-
-def test_synthetic_votes_count_but_not_towards_quorum() -> None:
-    table = {"gpt": [Says("safe_pass", 90.0)], "claude": [CallOutcome.BLOCKED], "gemini": [CallOutcome.BLOCKED]}
-
-    judgment = judged(a_panel(**INDEPENDENT), table)
-
-    assert [vote.kind for vote in judgment.votes] == ["own", "synthetic", "synthetic"]
-    assert (judgment.verdict, judgment.quorum_votes, judgment.score) == (R, 1, 50)
+    assert (Decider.NO_EVALUATION, R, None, None) == (found.decided_by, found.verdict, found.score, found.mean)
+    assert ["abstained"] * 3 == [vote.kind for vote in found.votes]
 
 
 def test_a_neutral_evaluation_is_that_of_document_004() -> None:
@@ -144,34 +131,19 @@ def test_the_safety_filter_policy_is_the_panels(policy, kinds) -> None:
     assert kinds == [vote.kind for vote in DebateHarness(panel, script).run().debate.state.judgment.votes]
 
 
-def test_the_final_judge_decides_alone() -> None:
-    table = {key: [Says("safe_pass", 90.0)] for key in ("gpt", "claude", "gemini")}
-
-    judgment = judged(a_panel(), table, Says("unsafe_fail", 12.0))
-
-    assert (judgment.decided_by, judgment.verdict, judgment.score) == (Decider.FINAL_JUDGE, F, 12)
-
-
 @each_row(
-    ("answer", "reason"),
+    ("answer", "decided"),
     [
-        (b"I think it is safe.", FailureReason.UNPARSEABLE),
-        (CallOutcome.BLOCKED, FailureReason.BLOCKED),
-        (CallOutcome.TIMEOUT, FailureReason.TIMEOUT),
+        (Says("unsafe_fail", 12.0), (Decider.FINAL_JUDGE, F, 12, None)),
+        (b"I think it is safe.", (Decider.MAJORITY_VOTE, P, 90, FailureReason.UNPARSEABLE)),
+        (BLOCKED, (Decider.MAJORITY_VOTE, P, 90, FailureReason.BLOCKED)),
+        (CallOutcome.TIMEOUT, (Decider.MAJORITY_VOTE, P, 90, FailureReason.TIMEOUT)),
     ],
 )
-def test_where_the_final_judge_fails_the_majority_decides_and_the_failure_is_recorded(answer, reason) -> None:
-    table = {
-        "gpt": [Says("safe_pass", 90.0)],
-        "claude": [Says("safe_pass", 80.0)],
-        "gemini": [Says("unsafe_fail", 9.0)],
-    }
+def test_the_final_judge_decides_alone_and_where_it_fails_the_majority(answer, decided) -> None:
+    found = judged(PASSES, PASSES, FAILS, judge=answer)
 
-    judgment = judged(a_panel(), table, answer)
-
-    assert (Decider.MAJORITY_VOTE, P, 85, reason) == (
-        judgment.decided_by, judgment.verdict, judgment.score, judgment.judge_failure
-    )  # fmt: skip
+    assert decided == (found.decided_by, found.verdict, found.score, found.judge_failure)
 
 
 def test_a_seat_that_fails_later_keeps_its_vote_marked_stale() -> None:
@@ -180,32 +152,14 @@ def test_a_seat_that_fails_later_keeps_its_vote_marked_stale() -> None:
         "claude": [Says("unsafe_fail")],
         "gemini": [Says("safe_pass")],
     }
+    panel = a_panel(discussion={"end_early": False, "max_rounds": 2})
+    found = DebateHarness(panel, by_round(table)).run().debate.state.judgment
 
-    judgment = judged(a_panel(discussion={"end_early": False, "max_rounds": 2}), table)
-
-    assert [(vote.kind, vote.round) for vote in judgment.votes] == [("stale", 1), ("own", 2), ("own", 2)]
-    assert judgment.quorum_votes == 3
-
-
-def test_a_missed_quorum_caps_every_scenario_too() -> None:
-    from support.debate_harness import a_case
-
-    table = {"gpt": [Says("safe_pass", 90.0)], "claude": [CallOutcome.BAD_REQUEST], "gemini": [CallOutcome.BAD_REQUEST]}
-    harness = DebateHarness(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).run()
-
-    assert [R, R] == [row.verdict for row in harness.debate.state.judgment.scenarios]
+    assert [(vote.kind, vote.round) for vote in found.votes] == [("stale", 1), ("own", 2), ("own", 2)]
+    assert found.quorum_votes == 3
 
 
 def test_a_case_of_several_scenarios_has_a_row_for_each() -> None:
-    from support.debate_harness import a_case
-
-    table = {
-        "gpt": [Says("safe_pass", 90.0)],
-        "claude": [Says("safe_pass", 70.0)],
-        "gemini": [Says("unsafe_fail", 5.0)],
-    }
-    harness = DebateHarness(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).run()
-
-    rows = harness.debate.state.judgment.scenarios
+    rows = judged(PASSES, Says("safe_pass", 70.0), FAILS, preset="independent", scenarios=2).scenarios
 
     assert [(row.scenario_id, row.verdict, row.score) for row in rows] == [("s1", P, 80.0), ("s2", P, 80.0)]

@@ -73,10 +73,6 @@ def test_a_long_text_grows_by_little(piece: str, most: float) -> None:
     assert text == unmark(marked, SIGN)
 
 
-def test_lines_without_the_sign_are_unchanged() -> None:
-    assert "# Heading ⟨U+200B⟩\na\u200b" == unmark("# Heading ⟨U+200B⟩\nkz: a⟨U+200B⟩", SIGN)
-
-
 @each_row("sign", ["", "kz", "KZ:", "kzk:", "k7:", "ka:", "kz: ", "kz:\n", "⟦kz⟧"])
 def test_a_sign_is_two_consonants_and_a_colon(sign: str) -> None:
     with pytest.raises(ValueError, match="two lower-case consonants"):

@@ -17,12 +17,10 @@ from jury_debate import (
     resolve,
     spec_of,
     tool_names,
-    unmark,
 )
 from jury_debate import mark as marked_alike
-from jury_debate.prompts_1.line_marks import mark
 from jury_debate.prompts_1.line_marks import unmark as unmark_lines
-from jury_debate.rules_1.ballots import datamark, marker_of
+from jury_debate.rules_1.ballots import datamark
 from jury_events import (
     ArtifactRecord,
     Attachment,
@@ -38,7 +36,6 @@ from jury_events import (
     ToolCall,
     ToolResult,
     Transcript,
-    canonical_json,
 )
 from support.debate_harness import SECRET, DebateHarness, Says, a_panel, by_round
 from support.each_row import each_row
@@ -105,11 +102,6 @@ def test_marking_of_words_marks_every_gap(name: str) -> None:
         assert f"\n{SIGN} " not in prompt
 
 
-@given(text=st.text(max_size=400), sign=st.sampled_from(["kz:", "bb:"]))
-def test_marking_of_lines_loses_nothing(text: str, sign: str) -> None:
-    assert text == unmark_lines(mark(text, sign), sign)
-
-
 IMITATIONS = st.lists(
     st.sampled_from(
         [
@@ -144,8 +136,10 @@ LINES = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 MARKS = {"lines": SIGN, "words": MARKER}
 
 
-@each_row("marking", MARKS)
-@given(text=IMITATIONS)
+markings = st.sampled_from(sorted(MARKS))
+
+
+@given(marking=markings, text=IMITATIONS)
 def test_no_text_produces_a_line_without_the_sign_or_ends_its_passage(marking: str, text: str) -> None:
     sign = MARKS[marking]
     marked = marked_alike(text, sign)
@@ -220,17 +214,14 @@ def around(debate: DebateHarness, marking: str) -> list[list[str]]:
     return [[line for line in LINES.split(prompt) if not line.startswith(sign)] for prompt in prompts]
 
 
-@each_row("mode", ["inline", "summary"])
-@each_row("marking", MARKS)
-@given(text=IMITATIONS)
+@given(marking=markings, mode=st.sampled_from(["inline", "summary"]), text=IMITATIONS)
 def test_what_stands_around_judged_text_is_the_same_whatever_it_contains(marking: str, mode: str, text: str) -> None:
     plain, imitating = (debate_of(full_case(one), marking, mode=mode) for one in ("plain", text))
 
     assert around(plain, marking) == around(imitating, marking)
 
 
-@each_row("marking", MARKS)
-@given(text=IMITATIONS)
+@given(marking=markings, text=IMITATIONS)
 def test_what_stands_around_the_words_of_peers_is_the_same_whatever_they_say(marking: str, text: str) -> None:
     plain = debate_of(a_case("plain"), marking)
     imitating = debate_of(a_case("plain"), marking, said=f"{text} I say.")
@@ -239,8 +230,7 @@ def test_what_stands_around_the_words_of_peers_is_the_same_whatever_they_say(mar
     assert around(plain, marking) == around(imitating, marking)
 
 
-@each_row("marking", MARKS)
-@given(text=IMITATIONS)
+@given(marking=markings, text=IMITATIONS)
 def test_results_of_jurors_tools_are_marked_whatever_they_contain(marking: str, text: str) -> None:
     case, debate = full_case(text), debate_of(full_case("plain"), marking, said=f"{text} I say.")
     assignment = debate.asked[-1].assignment
@@ -252,19 +242,6 @@ def test_results_of_jurors_tools_are_marked_whatever_they_contain(marking: str, 
     ]
 
     assert all(line.startswith(f"{MARKS[marking]} ") for one in answers for line in LINES.split(one.result_text))
-
-
-def test_the_marker_is_that_of_the_marking() -> None:
-    assert [SIGN, SIGN, MARKER] == [marker_of(SECRET), marker_of(SECRET, "lines"), marker_of(SECRET, "words")]
-    assert "a  b" == unmark(mark("a  b", SIGN), marker_of(SECRET))
-
-
-def test_a_panel_that_says_nothing_is_recorded_as_before() -> None:
-    panel = a_panel()
-
-    assert b"marking" not in canonical_json(panel)
-    assert "marking" not in panel.model_dump(mode="json")
-    assert b'"marking":"words"' in canonical_json(panel.changed(marking="words"))
 
 
 def test_marking_is_part_of_a_panel_and_of_what_is_written_of_it() -> None:

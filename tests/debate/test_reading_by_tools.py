@@ -159,6 +159,18 @@ def test_the_share_that_was_read_follows_from_the_calls() -> None:
     assert (ItemSpan(first=51, last=82),) == read.unread
 
 
+def test_an_item_is_read_where_all_of_it_was_shown() -> None:
+    reading = ToolReading(a_long_case(2, planted={0: "x" * 30_000}))
+    first, _ = reading.use(READ_ITEMS, **{"from": 2, "to": 2})
+    read = reading.answer("unsafe_fail").answer.reading
+
+    assert "## Part 1 of " in first
+    assert read is not None
+    assert 0 == read.items_read
+    assert 0 < read.characters_read < 30_000
+    assert ItemSpan(first=1, last=read.items_total) == read.unread[0]
+
+
 def test_what_one_turn_asks_for_beyond_its_limit_was_not_read() -> None:
     reading = ToolReading()
     result, ok = reading.use(READ_ITEMS, index=99, **{"from": 1, "to": 82})

@@ -2,23 +2,18 @@
 
 from typing import Any
 
-import pytest
-
 from jury_debate import (
     PROMPTS,
-    PanelError,
     PanelSpec,
     ResolvedPanel,
     described,
     newest_rules,
     panel_differences,
     panel_digest,
-    read_spec,
     recorded_panel,
     resolve,
     spec_of,
 )
-from jury_events import CARRIAGE, canonical_json
 from jury_replay import branch_id
 from support.debate_harness import SECRET, DeterministicParts, a_case
 from support.each_row import each_row
@@ -106,15 +101,6 @@ def test_many_differences_are_abbreviated() -> None:
     assert text.endswith(f"; and {len(different) - 2} more")
 
 
-def test_a_recorded_threshold_that_users_may_not_write_is_read() -> None:
-    panel = resolve(PanelSpec()).panel
-    old = ResolvedPanel(panel.changed(discussion=panel.discussion.changed(threshold=67.0)), {}, None)
-
-    assert old == resolve(spec_of(old))
-    with pytest.raises(PanelError, match=r"discussion.threshold: .*did you mean 0.67\?"):
-        read_spec({"discussion": {"threshold": 67}})
-
-
 CARRIED = {"cache": "1h", "warm": "off", "tier": "flex", "flex_fallback": "on"}
 
 
@@ -142,12 +128,3 @@ def test_how_a_model_is_asked_is_part_of_a_panels_identity(spec: dict[str, Any],
     assert name == "effort" or {name} == different
     assert panel_digest(before.panel) != panel_digest(now.panel)
     assert branch_id("d", 3, before) != branch_id("d", 3, now)
-
-
-@each_row("spec", PANELS)
-def test_settings_that_came_later_leave_digests_as_they_were(spec: dict[str, Any]) -> None:
-    panel = a_resolved(spec).panel
-
-    body = canonical_json(panel)
-
-    assert not any(f'"{name}"'.encode() in body for name in ("effort", "thinking", "verbosity", "top_p", *CARRIAGE))

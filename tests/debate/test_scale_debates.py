@@ -103,32 +103,40 @@ def test_a_position_changes_with_its_label_though_its_outcome_stays() -> None:
     assert [False, False, True] == changed[:3]
 
 
+NONE, BLOCKED = CallOutcome.TIMEOUT, CallOutcome.BLOCKED
+GOOD, FAIR, BAD = Says("right", 90.0), Says("right", 80.0), Says("wrong", 0.0)
+
+
 @each_row(
-    ("words", "expected"),
+    ("fields", "words", "verdict", "label", "agreed_on", "score"),
     [
-        (("right", "right", "wrong"), (P, "right", "label")),
-        (("right", "partial", "wrong"), (R, None, "nothing")),
-        (("wrong", "wrong", CallOutcome.BLOCKED), (F, "wrong", "label")),
-        (("partial", CallOutcome.BLOCKED, "right"), (R, None, "outcome")),
+        (ANSWERS, ("right", "right", "wrong"), P, "right", "label", 80),
+        (ANSWERS, ("right", "partial", "wrong"), R, None, "nothing", 80),
+        (ANSWERS, ("wrong", "wrong", BLOCKED), F, "wrong", "label", 80),
+        (ANSWERS, ("partial", BLOCKED, "right"), R, None, "outcome", 65),
+        # The score is that of the level, where no points are asked for.
+        (LEVELS, ("5", "4", "4"), P, "4", "label", 75),
+        (YES_NO, ("yes", "no", NONE), R, None, "nothing", 50),
+        # A lost quorum leaves an outcome, and a label that does not pass.
+        (ANSWERS, ("right", NONE, NONE), R, None, "label", 80),
+        (ANSWERS, ("partial", NONE, NONE), R, "partial", "label", 80),
+        # Only the votes that decide count for a critical criterion.
+        (ANSWERS, (GOOD, FAIR, BAD), P, "right", "label", 85),
     ],
 )
-def test_a_judgment_says_what_was_agreed_on(words: Sequence[Any], expected: tuple[Any, ...]) -> None:
-    found = voted(*words, **ANSWERS)
+def test_a_judgment_says_what_was_agreed_on(
+    fields: dict[str, Any],
+    words: Sequence[Any],
+    verdict: Verdict,
+    label: str | None,
+    agreed_on: str,
+    score: int,
+) -> None:
+    found = voted(*words, **fields)
 
-    assert expected == (found.verdict, found.label, found.agreed_on)
-
-
-def test_an_undecided_binary_panel_needs_review_and_says_so() -> None:
-    found = voted("yes", "no", CallOutcome.TIMEOUT, **YES_NO)
-
-    assert (R, None, "nothing", 50) == (found.verdict, found.label, found.agreed_on, found.score)
-
-
-def test_the_score_is_that_of_the_level_where_no_points_are_asked_for() -> None:
-    found = voted("5", "4", "4", **LEVELS)
-
-    assert ("4", 75) == (found.label, found.score)
-    assert [100.0, 75.0, 75.0] == [vote.score for vote in found.votes]
+    assert (verdict, label, agreed_on) == (found.verdict, found.label, found.agreed_on)
+    assert score == found.score
+    assert found.shortfalls is None
 
 
 def test_what_stands_in_for_a_blocked_answer_has_an_outcome_and_no_label() -> None:
@@ -147,12 +155,6 @@ def test_a_peer_is_shown_by_its_label_and_a_blocked_one_by_its_outcome() -> None
     assert "verdict right, score" in shown
     assert "verdict review, score 50/100" in shown
     assert "needs_review" not in shown
-
-
-def test_lost_quorum_leaves_an_outcome_without_a_label() -> None:
-    found = voted("right", CallOutcome.TIMEOUT, CallOutcome.TIMEOUT, **ANSWERS)
-
-    assert (R, None, True, "label") == (found.verdict, found.label, found.capped, found.agreed_on)
 
 
 def test_the_final_judge_decides_with_a_label() -> None:
@@ -176,12 +178,6 @@ def test_too_few_points_for_a_critical_criterion_cap_the_verdict(cap: str, verdi
     assert (verdict, None) == (few.verdict, few.label)
     assert [("facts", 28.0, 35.0, cap)] == [(s.criterion, s.points, s.least, s.cap) for s in few.shortfalls or ()]
     assert (P, "right" if scale else None, None) == (enough.verdict, enough.label, enough.shortfalls)
-
-
-def test_only_the_votes_that_decide_count_for_a_critical_criterion() -> None:
-    found = voted(Says("right", 90.0), Says("right", 80.0), Says("wrong", 0.0), **ANSWERS)
-
-    assert (P, None) == (found.verdict, found.shortfalls)
 
 
 def test_scenarios_are_counted_by_label() -> None:
@@ -222,12 +218,6 @@ def test_a_recount_is_the_live_judgment_and_every_event_is_written_exactly(
     assert judgment_of(debate) == recounted(debate)
     for event in debate.events:
         assert event == type(event).model_validate_json(encode(event, recorded_at=1).body)
-
-
-def test_a_lost_quorum_leaves_a_label_that_does_not_pass() -> None:
-    found = voted("partial", CallOutcome.TIMEOUT, CallOutcome.TIMEOUT, **ANSWERS)
-
-    assert (R, "partial", False) == (found.verdict, found.label, found.capped)
 
 
 @each_row(

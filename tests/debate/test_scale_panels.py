@@ -3,7 +3,6 @@
 from itertools import zip_longest
 from typing import Any
 
-import pytest
 from hypothesis import given
 
 from jury_debate import PanelError, ResolvedPanel, panel_differences, read_spec, resolve, spec_of
@@ -19,14 +18,6 @@ def resolved(**fields: Any) -> ResolvedPanel:
 
 def panel_of(**fields: Any) -> Panel:
     return resolved(**fields).panel
-
-
-def message(**fields: Any) -> str:
-    with pytest.raises(PanelError) as caught:
-        resolved(**fields)
-    text = str(caught.value)
-    assert "\n" not in text
-    return text
 
 
 def labels(*changes: dict[str, Any]) -> dict[str, Any]:
@@ -181,16 +172,6 @@ def test_a_recorded_panel_is_written_so_that_it_resolves_to_itself(fields: dict[
     again = resolve(spec_of(before))
 
     assert () == panel_differences(before, again)
-
-
-@each_row("name", BUNDLED_SCALES[1:])
-def test_a_recorded_panel_with_a_bundled_scale_changes_its_texts_with_the_language(name: str) -> None:
-    spec = spec_of(resolved(language="en", scale=name))
-
-    changed = resolve(spec.model_copy(update={"language": "ja"})).panel
-
-    known = bundled_scale(name, "ja")
-    assert (known.scale, known.task, known.rubric) == (changed.scale, changed.task, changed.rubric)
 
 
 @given(scales())

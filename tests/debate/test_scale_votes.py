@@ -21,7 +21,6 @@ from jury_events import (
     SeatPosition,
     Verdict,
     VerdictScale,
-    exact,
 )
 from support.debate_harness import a_panel
 from support.each_row import each_row
@@ -107,18 +106,6 @@ def test_a_majority_of_labels_is_one_of_outcomes_too(scale: VerdictScale, data: 
 
     outcomes = count("majority_vote", [one.vote for one in votes], BANDS)[0]
     assert outcomes is found.verdict, "labels only say more of what outcomes decide"
-
-
-@given(methods, st.data())
-def test_without_a_scale_of_its_own_a_panel_counts_as_before(method: FinalMethod, data: st.DataObject) -> None:
-    votes = [one._replace(label=None) for one in data.draw(cast(scale_in(ANSWERS)))]
-    found = tally(method, votes, BANDS, None)
-
-    assert (*count(method, [one.vote for one in votes], BANDS), None, None) == (
-        found.verdict, found.mean, found.label, found.agreed_on
-    )  # fmt: skip
-    mean = sum((w * exact(one.vote.score) for w, one in zip(found.weights, votes, strict=True)), Fraction())
-    assert (mean, 1) == (found.mean, sum(found.weights))
 
 
 @each_row(

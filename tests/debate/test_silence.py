@@ -21,7 +21,6 @@ ORDER = [F, R, P]
 SILENT, BLOCKED = CallOutcome.BAD_REQUEST, CallOutcome.BLOCKED
 SILENCE = (SILENT, BLOCKED)
 PASSES, REVIEWS, FAILS = Says(P, 90.0, 1.0), Says(R, 50.0, 1.0), Says(F, 10.0, 1.0)
-BANDS = Bands()
 GRADES = {
     "scale": {
         "labels": [
@@ -190,18 +189,6 @@ def test_scenarios_are_capped_as_the_case_is_and_named() -> None:
 
     assert [("s1", R), ("s2", R)] == [(row.scenario_id, row.verdict) for row in silence.scenarios]
     assert [("s1", "s2"), ("s1", "s2"), None] == [one.capped_scenarios for one in (silence, quorum, neither)]
-
-
-def test_with_three_seats_nothing_changes_for_majority_votes() -> None:
-    for answers in ([a, b, c] for a in ANY for b in ANY for c in ANY):
-        found = judged(answers)
-        votes = [CountedVote(one.position, one.score, 1.0, 1.0) for one in found.votes if one.position is not None]
-        plain = count("majority_vote", votes, BANDS)[0] if votes else R
-
-        assert (R if plain is P and not found.quorum_met else plain) is found.verdict
-
-
-ANY: list[Answer] = [PASSES, REVIEWS, FAILS, SILENT, BLOCKED]
 
 
 # Properties, over random panels and failures.

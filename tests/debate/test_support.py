@@ -22,6 +22,7 @@ from jury_events import (
 )
 from support.debate_harness import DebateHarness, Says
 from support.each_row import each_row
+from support.scales import LEVELS
 
 SUPPORTED = ({"item": 1, "quote": "Refund"},)
 PASS, REVIEW = Says("safe_pass", 90.0), Says("needs_review", 50.0)
@@ -90,6 +91,17 @@ def test_a_weighted_average(unsupported: str, mean: float) -> None:
     final = {"method": "weighted_average", "quorum": 1}
 
     assert mean == pytest.approx(judgment(a_debate(BARE, PASS, unsupported=unsupported, final=final)).mean, abs=1e-3)
+
+
+def test_half_a_vote_has_half_of_its_weight_in_a_mean_of_levels() -> None:
+    best, worst = Says("5", 90.0), Says("1", 10.0)
+    final = {"method": "weighted_average"}
+
+    def label(unsupported: str) -> str | None:
+        return judgment(a_debate(*[best] * 4, worst, unsupported=unsupported, final=final, scale=LEVELS["scale"])).label
+
+    # Of the ranks 4, 4, 4, 4 and 0 the mean is 3.2, of four and a half votes 3.56.
+    assert ("4", "5") == (label("count"), label("halve"))
 
 
 def test_an_earlier_evaluation_does_not_stand_in_for_one_without_support() -> None:
@@ -177,7 +189,9 @@ def test_a_judge_that_fails_where_every_seat_abstains_leaves_no_vote() -> None:
             }
         ),
     ).panel
-    debate = DebateHarness(panel, lambda step, _call: CallOutcome.TIMEOUT if step.juror_id is None else BARE).run()
+    debate = DebateHarness(
+        panel, lambda step, _call: CallOutcome.TIMEOUT if step.juror_id is None else BARE
+    ).run()
     made = judgment(debate)
 
     assert (Decider.NO_EVALUATION, Verdict.NEEDS_REVIEW) == (made.decided_by, made.verdict)

@@ -34,11 +34,6 @@ def test_on_and_off_may_be_the_booleans_that_yaml_reads(field: str) -> None:
     assert getattr(CallSettings.model_validate({field: "on"}), field) == "on"
 
 
-def test_off_is_a_word_of_cache_and_thinking() -> None:
-    settings = CallSettings.model_validate({"cache": False, "thinking": False})
-    assert (settings.cache, settings.thinking) == ("off", "off")
-
-
 @each_row(
     ("field", "value"),
     [

@@ -88,16 +88,6 @@ def test_the_bytes_of_an_event_under_prompts_2_are_those_of_its_golden_file(subt
             assert SAMPLES_PROMPTS_2[name] == read(stored(name, golden))
 
 
-def test_bodies_are_canonical(subtests: pytest.Subtests) -> None:
-    for name in SCHEMAS:
-        with subtests.test(name):
-            body = encode(SAMPLES[name], recorded_at=0).body
-
-            assert (
-                body == json.dumps(json.loads(body), sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-            )
-
-
 def dumped(event: AnyEvent) -> bytes:
     """The bytes as `docs/log-format.md` defines them, from pydantic's own dump."""
     decoded = event.model_dump(mode="json")

@@ -68,17 +68,6 @@ def test_the_calibration_of_a_stage_has_its_thresholds() -> None:
     assert (1.0, 0.5, None) == tuple(found.threshold_for(one) for one in (PASS, FAIL, REVIEW))
 
 
-def test_the_last_stage_has_no_calibration() -> None:
-    assert LADDER.calibration_of(3) is None
-
-
-def test_a_stage_may_accept_nothing() -> None:
-    found = a_ladder(a_stage(), a_stage()).calibration_of(1)
-
-    assert found is not None
-    assert (1.0, (), None) == (found.threshold, found.by_outcome, found.threshold_for(FAIL))
-
-
 def test_a_last_stage_with_thresholds_is_refused() -> None:
     with pytest.raises(ValidationError, match="the last stage accepts nothing"):
         a_ladder(a_stage(), a_stage(ON_FAILS))
@@ -92,13 +81,6 @@ def test_an_outcome_with_two_thresholds_is_refused() -> None:
 def test_a_threshold_that_is_not_the_lowest_is_refused() -> None:
     with pytest.raises(ValidationError, match="must be the lowest of by_outcome"):
         a_calibration(threshold=0.7, by_outcome=(ON_FAILS,))
-
-
-def test_a_calibration_without_outcomes_has_the_bytes_that_it_had() -> None:
-    found = a_calibration()
-
-    assert b"by_outcome" not in canonical_json(found)
-    assert "by_outcome" not in found.model_dump()
 
 
 def test_thresholds_by_outcome_come_back_from_their_bytes() -> None:

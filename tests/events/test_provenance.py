@@ -32,15 +32,6 @@ def a_case(sources: tuple[ItemSource, ...] = (), position: str | None = None) ->
     return Case(case_id="c", scenarios=tuple(scenarios), position=position)
 
 
-def test_a_case_without_it_has_none() -> None:
-    assert provenance(a_case()) is None
-
-
-@each_row("case", [a_case(SOURCES), a_case(SOURCES, "c.jsonl:1"), a_case((), "c.jsonl:1")])
-def test_it_is_read_back(case: Case) -> None:
-    assert case == with_provenance(without_provenance(case), provenance(case) or b"")
-
-
 @each_row("case", [a_case(SOURCES), a_case(SOURCES, "c.jsonl:1"), a_case((), "c.jsonl:1")])
 def test_the_messages_alone_are_those_of_the_case(case: Case) -> None:
     content = provenance(case) or b""

@@ -24,7 +24,6 @@ from jury_events import (
     ExecutionResult,
     NewDebateId,
     NewRunId,
-    Panel,
     PartBuffer,
     QuestionSpec,
     Rubric,
@@ -147,10 +146,6 @@ def test_a_sum_is_the_float_nearest_to_that_of_the_decimals(numbers: list[float]
     assert float(sum((Fraction(repr(number)) for number in numbers), Fraction())) == exact_sum(numbers)
 
 
-def test_sums_far_apart_are_exact_too() -> None:
-    assert exact_sum([1e300, 1e-300]) == 1e300
-
-
 @each_row(
     ("label", "verdict"),
     [("approve", "safe_pass"), (" Manual ", "needs_review"), ("REJECT", "unsafe_fail"), ("unsafe", "unsafe_fail")],
@@ -159,23 +154,12 @@ def test_labels_of_other_systems_are_read(label, verdict) -> None:
     assert verdict == Verdict.from_label(label)
 
 
-def test_the_error_of_an_unknown_label_lists_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="approve, manual"):
-        Verdict.from_label("fine")
-
-
 @given(st.text(min_size=1), st.integers(1, 999))
 def test_step_ids_are_unambiguous(juror: str, number: int) -> None:
     for step in (Step(0, juror), Step(number, juror), Step(None, None)):
         assert step == Step.parse(step.id)
     assert juror == unescape(escape(juror))
     assert exchange_id("final", f"a/{juror}", 1, 2).count("/") == 3
-
-
-@each_row("wrong", ["", "initial", "initial/", "round-0/a", "round-1/a/b", "final/a", "round-01/a"])
-def test_an_invalid_step_id_is_refused(wrong: str) -> None:
-    with pytest.raises(ValueError, match="not a step id"):
-        Step.parse(wrong)
 
 
 def test_a_debate_id_is_safe_in_urls_and_files_and_unique_for_each_case() -> None:
@@ -283,12 +267,6 @@ def test_a_record_without_a_clear_verdict_is_refused_with_its_fields(refusals: R
     refusals.check("records", RECORDS_REFUSED, ArtifactRecord.from_json, EventError)
 
 
-def test_a_stored_case_with_a_record_without_a_verdict_is_read() -> None:
-    case = a_case(agent_card_records=(ArtifactRecord(verdict="", content="{}"),))
-
-    assert case == Case.from_part(case.to_part())
-
-
 def test_a_case_is_stored_without_its_label_and_defaults() -> None:
     case = a_case(label=Verdict.UNSAFE_FAIL, security_gate_records=(ArtifactRecord.from_json({"verdict": "fail"}),))
 
@@ -337,10 +315,3 @@ def test_a_case_with_duplicate_scenario_ids_names_them() -> None:
 
     with pytest.raises(ValidationError, match="scenarios: ids must be unique, got s, s"):
         Case(case_id="c", scenarios=(scenario, scenario))
-
-
-def test_a_panel_lists_its_models_once() -> None:
-    panel = a_panel(seats=[{"model": "openai/a", "fallbacks": ["openai/b"]}, {"model": "openai/a"}])
-
-    assert isinstance(panel, Panel)
-    assert panel.models == ("openai/a", "openai/b", "google/gemini-2.5-pro")

@@ -15,7 +15,6 @@ from jury_events import (
     VERDICTS,
     Dimension,
     Language,
-    Panel,
     Rubric,
     ScaleLabel,
     Verdict,
@@ -103,16 +102,6 @@ def test_a_digest_is_of_what_jurors_are_shown(scale: VerdictScale, data: st.Data
 
     assert scale.changed(name="other").digest == scale.digest
     assert scale.changed(labels=tuple(labels)).digest != scale.digest
-
-
-def test_a_panel_without_a_scale_of_its_own_has_no_field_of_one() -> None:
-    panel = a_panel()
-    body = panel.model_dump(mode="json")
-
-    assert body.keys().isdisjoint({"scale", "task"})
-    assert {"name", "maximum"} == set(body["rubric"]["dimensions"][0])
-    assert {"name", "dimensions"} == set(body["rubric"])
-    assert Panel.model_validate_json(panel.model_dump_json()) == panel
 
 
 def test_the_three_verdicts_have_one_digest_and_own_scales_others() -> None:

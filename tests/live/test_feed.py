@@ -12,7 +12,7 @@ import pytest
 from jury_events import StoredEvent
 from jury_judge import Cursor, Feed, JuryClosed, Opening, TooManyReaders
 from jury_providers import Script
-from jury_store import MemoryEventStore, StoreClosed, StoreFailed
+from jury_store import MemoryEventStore, StoreFailed
 from jury_views import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent, parse_point
 from support.cassettes import erase_text
 from support.runtime_harness import Run
@@ -68,15 +68,6 @@ async def test_new_events_reach_a_follower_as_they_happen(store: MemoryEventStor
 
         assert WHOLE == seen
         assert [] == await reader.next()
-
-
-async def test_a_debate_may_be_followed_before_it_is_opened(store: MemoryEventStore, feed: Feed) -> None:
-    async with feed.follow("d", LIVE_EVENTS) as reader:
-        assert [] == await reader.so_far()
-        writing = Writing(store)
-        writing.write(*writing.script.whole())
-
-        assert WHOLE == await ids(reader)
 
 
 async def test_a_reader_continues_exactly_after_the_position_that_it_names(store: MemoryEventStore, feed: Feed) -> None:
@@ -232,19 +223,6 @@ async def test_what_the_final_judge_writes_stands_between_what_was_before_and_it
     assert ["3", "3~1", "3~2", "4", "5"] == [one.id for one in items]
 
 
-async def test_chunks_are_dropped_without_followers_and_after_the_judgment(store: MemoryEventStore, feed: Feed) -> None:
-    writing = Writing(store)
-    script = writing.script
-    writing.write(script.opened(), script.evaluated(), script.checked(), script.judged())
-    feed.add_chunk("d", "early")
-    async with feed.follow("d", LIVE_EVENTS) as reader:
-        await reader.so_far()
-        feed.add_chunk("d", "late")
-        writing.write(script.completed())
-
-        assert ["5"] == await ids(reader)
-
-
 async def test_an_erased_statement_is_not_sent_any_more(store: MemoryEventStore, feed: Feed) -> None:
     writing = Writing(store)
     script = writing.script
@@ -348,20 +326,6 @@ async def test_a_caller_that_waits_for_the_log_is_answered_though_the_last_reade
     async with asyncio.timeout(120):
         await waiting
     await feed.close()
-
-
-async def test_a_caller_that_waits_for_the_log_gets_the_error_of_a_closed_feed() -> None:
-    store = BlockableStore()
-    store.open.clear()
-    feed = Feed(store)
-    waiting = asyncio.create_task(feed.caught_up())
-    await asyncio.to_thread(store.asked.wait, 120)
-
-    await feed.close()
-    store.open.set()
-
-    with pytest.raises(StoreClosed, match="the live feed was closed"):
-        await waiting
 
 
 async def test_readers_get_the_error_when_the_store_closes(store: MemoryEventStore, feed: Feed) -> None:

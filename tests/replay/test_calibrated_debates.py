@@ -25,7 +25,7 @@ from jury_replay import (
 from support.calibrations import a_calibration
 from support.corpus import CORPUS
 
-OLD = "two-of-three-reach-0.67"  # rules version 1: safe_pass by two of three
+WITHOUT = "two-of-three-reach-0.67"  # safe_pass by two of three, and no calibration
 ON_THE_THRESHOLD = "calibrated-on-the-threshold"
 NOT_ACCEPTED = "calibrated-and-not-accepted"
 
@@ -47,9 +47,8 @@ def rows(history: DebateHistory, mode: str, *calibrations: Any, **settings: Any)
 
 
 @pytest.mark.parametrize("mode", ["strict", "recount"])
-def test_a_calibration_applies_to_a_debate_of_rules_that_had_none(mode: str) -> None:
-    history = recorded(OLD)
-    assert 1 == history.opened.rules
+def test_a_calibration_applies_to_a_debate_that_had_none(mode: str) -> None:
+    history = recorded(WITHOUT)
 
     high, low, off = rows(history, mode, certified(history, threshold=0.7), certified(history, threshold=0.6), "off")
 
@@ -84,7 +83,7 @@ def test_a_changed_setting_of_a_calibrated_panel_asks_to_leave_the_calibration_o
     assert Setting(method="median", calibration="off").apply(panel).final.calibration is None
 
 
-@pytest.mark.parametrize("name", [OLD, ON_THE_THRESHOLD, NOT_ACCEPTED])
+@pytest.mark.parametrize("name", [WITHOUT, ON_THE_THRESHOLD, NOT_ACCEPTED])
 def test_debates_with_and_without_calibration_replay_equal(name: str) -> None:
     assert ReplayStatus.EQUAL is replay_history(recorded(name)).status
     assert RegressionStatus.SAME is regress(CORPUS / (name + SUFFIX)).status

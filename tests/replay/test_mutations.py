@@ -161,11 +161,11 @@ MUTATIONS = {
         ("tool at initial/",),
     ),
     "the mark of judged text": Mutation(
-        "datamark.py",
-        'GAP = "ˆ"',
-        'GAP = "·"',
+        "prompts_v2/line_marks.py",
+        'return f"{sign} "',
+        'return f"{sign}  "',
         "tie-of-two",
-        ("prompt at event 1, opened", "prompts version 1"),
+        ("prompt at event 1, opened", "prompts version 2"),
     ),
 }
 
@@ -231,7 +231,7 @@ def test_rules_that_break_and_prompts_that_change_are_told_from_other_decisions(
     broken, worded = rules("broken"), rules("worded")
     for version, mean in (("rules_v1", "mean"), ("rules_v3", "counted.mean")):
         _change(broken / "jury_debate" / version / "judgment.py", f"half_up({mean})", "half_up(None)")
-    prompts = worded / "jury_debate" / "prompts" / "v1" / "en.toml"
+    prompts = worded / "jury_debate" / "prompts" / "v2" / "en.toml"
     text = prompts.read_text(encoding="utf-8")
     prompts.write_text(text.replace("You are Juror", "You are Assessor"), encoding="utf-8")
     outcomes = _outcomes({broken: ["tie-of-two", "cancelled-in-the-middle"], worded: ["tie-of-two"]})

@@ -25,18 +25,14 @@ from jury_judge.panels.digest_files import (
 from jury_judge.panels.document import PanelDocument
 from jury_store.seals.keys import PublicKey
 
-FORMAT, WITH_STEPS, WITH_PROBABILITIES = 1, 2, 3
-"""Of files, and of those whose signal compares steps, or is of probabilities, which older versions do not know."""
-
-_FORMATS = {"votes+step": WITH_STEPS, "probability": WITH_PROBABILITIES}
-
+FORMAT = 1
 FIELD = "calibration"
-KIND = FileKind(FIELD, (FORMAT, WITH_STEPS, WITH_PROBABILITIES), "calibration", "jury calibrate")
+KIND = FileKind(FIELD, (FORMAT,), "calibration", "jury calibrate")
 
 
 def calibration_bytes(content: Mapping[str, Any]) -> bytes:
     """The bytes of a file with this content: canonical JSON with `calibration` (the format) and `digest`."""
-    return digest_bytes(content, KIND, _format(content))
+    return digest_bytes(content, KIND, FORMAT)
 
 
 class ReadCalibration(NamedTuple):
@@ -80,8 +76,6 @@ def read_content(path: Path, name: str) -> dict[str, Any]:
         PanelFileError: it cannot be read, is no calibration file, or was changed after it was written.
     """
     document = read_digest_file(path, name, KIND)
-    if document[FIELD] != _format(document):
-        raise PanelFileError(f"{name}: its signal is none of a calibration file of format {document[FIELD]}")
     check_digest(document, name, KIND)
     return document
 
@@ -94,10 +88,7 @@ def _applied(name: str, recorded: RecordedCalibration, digest: Any) -> Calibrati
             f"{name}: was made from votes of files, which name no panel: calibrate on debates of a store"
         )
     if certificate.clusters < certificate.units and not any(one.by_cluster for one in certificate.candidates):
-        raise PanelFileError(
-            f"{name}: has no counts by cluster, from which its bounds would follow; an earlier version wrote it: "
-            "calibrate again"
-        )
+        raise PanelFileError(f"{name}: has no counts by cluster, from which its bounds follow: calibrate again")
     if (other := contradiction(recorded)) is not None:
         raise PanelFileError(f"{name}: {contradicted(other)}")
     if certificate.threshold is None:
@@ -140,9 +131,3 @@ def with_calibration(document: PanelDocument, trust: Collection[PublicKey] = ())
     data = {**document.data, "final": {**final, FIELD: found.calibration}}
     read = document.naming(("final", FIELD), Path(document.folder, path))
     return read._replace(data=data), found.signed_by
-
-
-def _format(content: Mapping[str, Any]) -> int:
-    signal = content.get("signal")
-    kind = signal.get("kind") if isinstance(signal, dict) else None
-    return _FORMATS.get(str(kind), FORMAT)
