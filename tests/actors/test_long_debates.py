@@ -46,7 +46,6 @@ def a_run(store: EventStore, *windows: int | None, case: Case | None = None, **s
     spec = {"final": {"method": "majority_vote"}, "discussion": {"max_rounds": 1}, **spec}
     run = Run(store)
     run.resolved = resolve(PanelSpec.model_validate({"seats": seats, **spec}))
-    run.prompts = 2
     given = a_long_case(12, planted={7: FAILING}) if case is None else case
     run.cases = {"run~c0": given.model_copy(update={"case_id": "c0"})}
     return run

@@ -54,7 +54,6 @@ class _Running:
     def __init__(self, warm_seconds: float, **spec: object) -> None:
         spec = {"seats": SEATS, "final": {"method": "majority_vote"}, **spec}
         self.run = Run(KeptStore(), case=a_long_case, **spec)
-        self.run.prompts = 2
         self.models = Models()
         self.clerk = Clerk(self.run.store)
         effects = fixed_effects()

@@ -20,7 +20,6 @@ def a_long_case(case_id: str) -> Case:
 
 async def test_the_first_seat_writes_and_the_others_read(sqlite_url: str, reader: EventStore) -> None:
     run = Run(reader, case=a_long_case, seats=SEATS, preset="independent", final={"method": "majority_vote"})
-    run.prompts = 2
     # With a latency, calls that are made at once find nothing of each other.
     async with simulation_server(Script(latency=0.1)) as server:
         endpoints = {"openai": Endpoint(base_url=f"{server.url}/v1")}

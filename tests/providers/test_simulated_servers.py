@@ -62,9 +62,9 @@ async def here(request: ModelRequest) -> ModelReply:
 DEBATES: dict[str, dict[str, Any]] = {
     "prompts 1": {"discussion": {"max_rounds": 2, "end_early": False}},
     "scenarios and another rubric": {"case": a_case(scenarios=3), "rubric": "aisev"},
-    "evidence": {"prompts": 2, "case": a_case(scenarios=2), "discussion": {"max_rounds": 1}},
-    "criteria of the panel": {"prompts": 2, "case": a_case(scenarios=2), **ANSWERS},
-    "levels without points": {"prompts": 2, "case": a_case(scenarios=2), **LEVELS},
+    "evidence": {"case": a_case(scenarios=2), "discussion": {"max_rounds": 1}},
+    "criteria of the panel": {"case": a_case(scenarios=2), **ANSWERS},
+    "levels without points": {"case": a_case(scenarios=2), **LEVELS},
 }
 
 

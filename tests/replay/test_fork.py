@@ -155,7 +155,6 @@ def a_case_that_leaks(case_id: str) -> Case:
 
 async def test_quotations_of_the_origins_answers_are_looked_for_in_the_branchs_own_prompts(store: KeptStore) -> None:
     run = Run(store, case=a_case_that_leaks)
-    run.prompts = 2
     await run.execute()
     origin = origin_in(store)
     branch = stored(store, a_branch(origin, "round-1/started", secret=OTHER_SECRET))

@@ -13,8 +13,6 @@ import pytest
 import jury_debate
 from support.corpus import CORPUS
 
-RULES = "rules_v1"
-
 # Both commands in a process of its own for each folder of rules, which is first on its path: `{folder: [cassette, …]}`.
 # What does not depend on the rules is imported once, before the processes part.
 _BOTH = """
@@ -60,42 +58,42 @@ class Mutation(NamedTuple):
 
 MUTATIONS = {
     "the threshold compare": Mutation(
-        f"{RULES}/consensus.py",
+        "rules_1/checks.py",
         "return max(agreement, round(agreement, 2)) >= wanted",
         "return max(agreement, round(agreement, 2)) > wanted",
         "two-of-three-reach-0.67",
         ("event at event 5, initial/check: the consensus check differs", "check.reached", "- true", "+ false"),
     ),
     "the tie rule": Mutation(
-        f"{RULES}/judgment.py",
+        "rules_1/votes.py",
         "won = 2 * most > sum(votes.values())",
         "won = 2 * most >= sum(votes.values())",
         "tie-of-two",
         ("final/judgment: the judgment differs", "judgment.verdict", "- needs_review", "+ safe_pass"),
     ),
     "a band": Mutation(
-        f"{RULES}/judgment.py",
+        "rules_1/votes.py",
         "if score >= exact(bands.safe_pass):",
         "if score > exact(bands.safe_pass):",
         "median-on-the-edge",
         ("judgment.verdict", "- safe_pass", "+ needs_review"),
     ),
     "the other band": Mutation(
-        f"{RULES}/judgment.py",
+        "rules_1/votes.py",
         "if score >= exact(bands.needs_review)",
         "if score > exact(bands.needs_review)",
         "weighted-on-the-edge",
         ("judgment.verdict", "- needs_review", "+ unsafe_fail"),
     ),
     "the order of speakers": Mutation(
-        f"{RULES}/speaker_order.py",
+        "rules_1/turns.py",
         "shift = (round_number - 1) % len(base)",
         "shift = round_number % len(base)",
         "rotating-speakers",
         ("round-1/started: the round starts differently (speaker order)", "speaker_order.0", "- gpt", "+ claude"),
     ),
     "the parser's leniency": Mutation(
-        f"{RULES}/answer_parser.py",
+        "rules_1/answers.py",
         "    for name in members:\n        if name not in asked:\n",
         "    for name in members:\n        if name not in members:\n",
         "repairs-and-fallbacks",
@@ -105,49 +103,49 @@ MUTATIONS = {
         ),
     ),
     "the ballot's check": Mutation(
-        f"{RULES}/answer_parser.py",
+        "rules_1/answers.py",
         "if not hmac.compare_digest(",
         "if False and not hmac.compare_digest(",
         "repairs-and-fallbacks",
         ("initial/claude/evaluated: answers give another outcome",),
     ),
     "rounding": Mutation(
-        "rules_v3/judgment.py",
+        "rules_1/judgment.py",
         "score=half_up(counted.mean)",
         "score=int(counted.mean)",
         "evidence-and-decisive-items",
         ("judgment.score", "- 53", "+ 52"),
     ),
     "what silence counts": Mutation(
-        "rules_v3/silence.py",
+        "rules_1/votes.py",
         "if silent := silent_share(vote):",
         "if False and (silent := silent_share(vote)):",
         "silent-seats-cap-a-pass",
         ("judgment.capped", "- true", "+ false", "judgment.verdict", "+ safe_pass"),
     ),
     "the quorum": Mutation(
-        "rules_v3/judgment.py",
+        "rules_1/judgment.py",
         "quorum_votes = len(own)",
         "quorum_votes = len(own) - 1",
         "silent-seats-cap-a-pass",
         ("judgment.quorum_votes", "- 3", "+ 2"),
     ),
     "what is accepted": Mutation(
-        "rules_v2/acceptance.py",
+        "rules_1/judgment.py",
         "probability >= threshold",
         "probability > threshold",
         "calibrated-on-the-threshold",
         ("judgment.acceptance.accepted", "- true", "+ false", "judgment.verdict", "+ needs_review"),
     ),
     "what a deadlock is": Mutation(
-        f"{RULES}/state_machine.py",
+        "rules_1/checks.py",
         "state.quiet_rounds + 1",
         "state.quiet_rounds",
         "deadlock-of-seeded-speakers",
         ("round-1/check: the consensus check differs", "- deadlock"),
     ),
     "when a seat gives up": Mutation(
-        f"{RULES}/conversation.py",
+        "rules_1/conversation.py",
         "return self._repairs < self.assignment.answers.repairs",
         "return self._repairs <= self.assignment.answers.repairs",
         "repairs-and-fallbacks",
@@ -161,11 +159,11 @@ MUTATIONS = {
         ("tool at initial/",),
     ),
     "the mark of judged text": Mutation(
-        "prompts_v2/line_marks.py",
+        "prompts_1/line_marks.py",
         'return f"{sign} "',
         'return f"{sign}  "',
         "tie-of-two",
-        ("prompt at event 1, opened", "prompts version 2"),
+        ("prompt at event 1, opened", "prompts version 1"),
     ),
 }
 
@@ -229,9 +227,8 @@ def test_a_changed_rule_is_seen_and_named(rules: Rules, names: Sequence[str]) ->
 
 def test_rules_that_break_and_prompts_that_change_are_told_from_other_decisions(rules: Rules) -> None:
     broken, worded = rules("broken"), rules("worded")
-    for version, mean in (("rules_v1", "mean"), ("rules_v3", "counted.mean")):
-        _change(broken / "jury_debate" / version / "judgment.py", f"half_up({mean})", "half_up(None)")
-    prompts = worded / "jury_debate" / "prompts" / "v2" / "en.toml"
+    _change(broken / "jury_debate" / "rules_1" / "judgment.py", "half_up(counted.mean)", "half_up(None)")
+    prompts = worded / "jury_debate" / "prompts_1" / "en.toml"
     text = prompts.read_text(encoding="utf-8")
     prompts.write_text(text.replace("You are Juror", "You are Assessor"), encoding="utf-8")
     outcomes = _outcomes({broken: ["tie-of-two", "cancelled-in-the-middle"], worded: ["tie-of-two"]})

@@ -40,7 +40,6 @@ def hold(**spec: Any) -> EventStore:
     """The same debates with simulated jurors, under a panel."""
     store = KeptStore()
     run = Run(store, debates=DEBATES, case=a_varied_case)
-    run.prompts = 2
     run.resolved = resolve(PanelSpec.model_validate({**ANSWERS, **RULES, **spec}), prompts=run.prompts)
     asyncio.run(run.execute(script=FAULTS))
     return store

@@ -34,7 +34,6 @@ SCALES = {"criteria": ANSWERS, "levels": LEVELS, "three verdicts": {"criteria": 
 async def recorded(**spec: Any) -> KeptStore:
     store = KeptStore()
     run = Run(store, case=lambda case_id: a_case(case_id, scenarios=2))
-    run.prompts = 2
     run.resolved = resolve(PanelSpec.model_validate({**ROUNDS, **spec}))
     finished = await run.execute()
     assert "completed" == finished["d0"].status

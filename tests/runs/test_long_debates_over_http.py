@@ -45,7 +45,6 @@ async def test_a_failing_item_is_found_through_every_sdk(reading: str) -> None:
     seats = [{"model": model, "juror_id": f"j{number}", "window": WINDOW} for number, model in enumerate(MODELS)]
     spec = {"seats": seats, "reading": reading, "preset": "independent"}
     run.resolved = resolve(PanelSpec.model_validate(spec))
-    run.prompts = 2
     run.cases = {"d0": a_long_case(12, planted={7: FAILING})}
     async with in_process_runtime(run.plan(), lambda: store) as runtime:
         found = await run.execute_in(runtime)
