@@ -29,12 +29,6 @@ from jury_events.transcript import Message, Transcript
 _OF_ONE_SCENARIO = ("question", "policy", "expected_behavior", "response", "messages", "execution", "scenario_id")
 
 
-READING = 2
-"""The number of the rules by which rows become cases. Raise it with every change by which a row is
-read otherwise: a run that was begun under a lower number goes on without the cases that differ (`ReadOtherwise`).
-Rules 2 read `reference`, the expected answer, as the expected behaviour."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class RowReading:
     """How rows are read.
@@ -128,7 +122,6 @@ def case_of_draft(draft: CaseDraft, row: Any, reading: RowReading, default_id: s
             tags=tags_of(draft.tags),
             cluster=_cluster(draft.cluster),
             agent_cost=cost_of(draft.agent_cost),
-            reading=READING,
         )
     except ValidationError as error:
         raise CaseFileError(condensed(error)) from error

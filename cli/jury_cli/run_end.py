@@ -147,9 +147,9 @@ def _resumed(run_id: str, outcome: RunOutcome) -> str:
 
 
 def _note_stopped(run_id: str, outcome: RunOutcome) -> None:
-    """The debates that could not go on, by what resumes them; nothing resumes those of another reading."""
-    stopped, otherwise, bounded, lost = Named(), Named(), Named(), Named()
-    kinds = {"reading": otherwise, "budget": bounded, "budget_lost": lost, "other": stopped}
+    """The debates that could not go on, by what resumes them."""
+    stopped, bounded, lost = Named(), Named(), Named()
+    kinds = {"budget": bounded, "budget_lost": lost, "other": stopped}
     for one in outcome.problems:
         kinds[stop_cause(one)].take(one.debate_id)
     if bounded.count:
@@ -161,11 +161,6 @@ def _note_stopped(run_id: str, outcome: RunOutcome) -> None:
         note(
             f"jury: {pluralize(lost.count, 'debate')} could not go on: {lost.names}; the same command with "
             f"--run {run_id} and the same bound resumes the run"
-        )
-    if otherwise.count:
-        note(
-            f"jury: {pluralize(otherwise.count, 'unfinished case')} read otherwise than when the run began: "
-            f"{otherwise.names}; judge them in a run of another name"
         )
     if stopped.count:
         note(

@@ -168,12 +168,12 @@ class PanelSpec(Spec):
     final: FinalSpec = FinalSpec()
     answers: AnswerRules = AnswerRules()
     artifacts: ArtifactRules = ArtifactRules()
-    marking: Marking | None = None
+    marking: Marking = "lines"
     scale: WrittenScale | None = None
     criteria: WrittenCriteria | None = None
     task: WrittenText | None = None
-    reading: ReadingRule | None = None
-    least_read: LeastRead | None = None
+    reading: ReadingRule = "auto"
+    least_read: LeastRead = 0.0
     stop: Annotated[StopSpec, BeforeValidator(_rule_by_name)] | None = None
 
 
@@ -267,7 +267,7 @@ def resolve(
 
 def _check_evidence(resolved: ResolvedPanel) -> None:
     answers, method = resolved.panel.answers, resolved.panel.final.method
-    if answers.unsupported not in {None, "count"} and answers.evidence == "off":
+    if answers.unsupported != "count" and answers.evidence == "off":
         raise PanelError(f"answers.unsupported: {answers.unsupported} needs evidence; write evidence: asked")
     if answers.unsupported == "halve" and method == "median":
         raise PanelError("answers.unsupported: a median has no half votes; write count or abstain")

@@ -43,8 +43,8 @@ class BatchPrepared(EventBody):
     nonce: Nonce
     items: ItemNumber
     size: Count
-    most: Dollars | None
-    provider_time: Microseconds | None
+    most: Dollars | None = None
+    provider_time: Microseconds | None = None
 
     @property
     def event_id(self) -> str:
@@ -97,7 +97,7 @@ class BatchSubmitted(EventBody):
 
     type: Literal["batch_submitted"] = "batch_submitted"
     provider_id: Label
-    expires_at: Microseconds | None
+    expires_at: Microseconds | None = None
     found: bool
     certain: bool
     number: ItemNumber
@@ -137,9 +137,9 @@ class BatchChanged(EventBody):
     type: Literal["batch_changed"] = "batch_changed"
     stage: BatchStage
     word: Label
-    answered: Count | None
-    failed: Count | None
-    error: Label | None
+    answered: Count | None = None
+    failed: Count | None = None
+    error: Label | None = None
     number: ItemNumber
 
     @property
@@ -153,7 +153,7 @@ class BatchCancelRequested(EventBody):
 
     type: Literal["batch_cancel_requested"] = "batch_cancel_requested"
     cause: Literal["deadline", "person"]
-    by: Label | None
+    by: Label | None = None
 
     @property
     def event_id(self) -> str:
@@ -165,7 +165,7 @@ class BatchCancelSent(EventBody):
     """The provider was asked to end the batch, and did not refuse; `at`: its own clock then, None: it did not say."""
 
     type: Literal["batch_cancel_sent"] = "batch_cancel_sent"
-    at: Microseconds | None
+    at: Microseconds | None = None
 
     @property
     def event_id(self) -> str:
@@ -182,7 +182,7 @@ class BatchMissed(EventBody):
     type: Literal["batch_missed"] = "batch_missed"
     what: Literal["batch", "results"]
     reason: Label
-    at: Microseconds | None
+    at: Microseconds | None = None
     number: ItemNumber
 
     @property
@@ -204,9 +204,9 @@ class UnansweredItem(Value):
 
     item: ItemNumber
     end: UnansweredEnd
-    usage: Usage | None
-    cost: Dollars | None
-    text: PartRef | None
+    usage: Usage | None = None
+    cost: Dollars | None = None
+    text: PartRef | None = None
 
 
 class BatchItemsUnanswered(EventBody):
@@ -248,7 +248,7 @@ class BatchClosed(EventBody):
 
     type: Literal["batch_closed"] = "batch_closed"
     cause: CloseCause
-    detail: Label | None
+    detail: Label | None = None
     answered: Count
     unanswered: Count
     unknown: Count

@@ -10,11 +10,11 @@ Signals are recorded in opening events: what a released kind of signal computes 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from jury_events.value import JurorId, Label, Value, without_unset
+from jury_events.value import JurorId, Label, Value
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import VERDICTS, LabelId
 
@@ -152,7 +152,7 @@ class WeightedInput(Value):
 
     input: InputKind
     seat: JurorId
-    verdict: Label | None
+    verdict: Label | None = None
     weights: Annotated[tuple[Coefficient, ...], Field(min_length=2, max_length=_MOST)]
 
 
@@ -250,8 +250,6 @@ class Calibration(Value):
     highest.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"by_outcome"})
-
     digest: Hex256
     panel: Hex256
     prompts: Hex256
@@ -261,10 +259,6 @@ class Calibration(Value):
     signal: Signal
     threshold: Chance
     by_outcome: tuple[OutcomeThreshold, ...] | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _outcomes(self) -> Self:
@@ -292,18 +286,12 @@ class Acceptance(Value):
     accepts no verdict of its outcome. `label` is that of the verdict before, as in `Judgment`.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label"})
-
     signal: SignalKind
     verdict: Verdict
-    probability: Chance | None
+    probability: Chance | None = None
     threshold: Chance
     accepted: bool
     label: LabelId | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
 
 def _share(verdict: str, votes: Sequence[SignalVote]) -> float:

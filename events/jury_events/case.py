@@ -11,17 +11,13 @@ import orjson
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from jury_events.canonical import canonical_json
-from jury_events.case_upcaster import case_2
 from jury_events.errors import EventError
 from jury_events.transcript import Attachment, NotShown, Sha256, Text, Transcript
 from jury_events.value import CaseId, Label, ScenarioId, Value
 from jury_events.verdict import FAIL, PASS, Verdict
 
-CASE_SCHEMA = 3
-"""The newest schema of a stored case. Schema 1 had messages, which `case_upcaster` converts to items; schema 3 added
-speakers to items, and `reading`. A case without both is stored with schema 2, with the bytes of earlier versions."""
-
-_BEFORE_SPEAKERS = 2
+CASE_SCHEMA = 1
+"""Of a stored case."""
 
 MAX_IMAGES = 20
 MAX_IMAGE_BYTES = 3_750_000
@@ -175,7 +171,6 @@ class Case(Value):
     tags: Annotated[tuple[Label, ...], Field(max_length=1000)] = ()
     cluster: Label | None = None
     agent_cost: Annotated[float, Field(ge=0)] | None = None
-    reading: Annotated[int, Field(ge=0, le=2**31)] = 0
     position: Text | None = None
 
     @model_validator(mode="after")
@@ -192,8 +187,7 @@ class Case(Value):
         parts, and so is where the items come from (`provenance`); fields that no juror sees are in the opening event.
         """
         body = self.model_dump(mode="json", exclude=_NOT_KEPT, exclude_defaults=True)
-        newest = self.reading or any(scenario.execution.transcript.names_speakers for scenario in self.scenarios)
-        return canonical_json({**body, "schema": CASE_SCHEMA if newest else _BEFORE_SPEAKERS})
+        return canonical_json({**body, "schema": CASE_SCHEMA})
 
     @classmethod
     def from_part(cls, content: bytes) -> Self:
@@ -207,15 +201,10 @@ class Case(Value):
             schema = body.pop("schema")
         except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
             raise EventError("the stored text is not a case") from error
-        if schema not in range(1, CASE_SCHEMA + 1):
+        if schema != CASE_SCHEMA:
             raise EventError(
                 f"the stored case has schema {schema!r}, this version knows {CASE_SCHEMA}: upgrade jury-judge"
             )
-        if schema == 1:
-            try:
-                body = case_2(body)
-            except (AttributeError, KeyError, TypeError) as error:
-                raise EventError("the stored text is not a case") from error
         try:
             return cls.model_validate_json(_dumped(body))
         except ValidationError as error:

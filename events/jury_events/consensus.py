@@ -2,11 +2,11 @@
 
 from enum import StrEnum
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
-from jury_events.value import Value, without_unset
+from jury_events.value import Value
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import LabelId
 
@@ -26,18 +26,12 @@ class ConsensusCheck(Value):
     rules of the panel, the consensus ends phase 1 or the rounds.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"majority_label"})
-
     status: ConsensusStatus
     largest: Annotated[int, Field(ge=0)]
     seats: Annotated[int, Field(ge=1)]
-    majority_position: Verdict | None
+    majority_position: Verdict | None = None
     reached: bool
     majority_label: LabelId | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -1,8 +1,8 @@
 """The events of the stream `debate/{id}`: the course of the debate."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
+from pydantic import Field, StringConstraints
 
 from jury_events.asking import AskingPlan
 from jury_events.case import MetadataValue, Omission
@@ -15,7 +15,7 @@ from jury_events.panel import Panel
 from jury_events.parts import ImageRef, PartRef
 from jury_events.reading import PartlyRead, ReadingPlan
 from jury_events.stages import StagePlace
-from jury_events.value import CaseId, DebateId, JurorId, Label, Round, RunId, ScenarioId, Value, without_unset
+from jury_events.value import CaseId, DebateId, JurorId, Label, Round, RunId, ScenarioId, Value
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import LabelId
 
@@ -54,19 +54,16 @@ class DebateOpened(EventBody):
     `stage`: the place of the debate in a ladder; None: it is of none.
     """
 
-    schema_version: ClassVar[int] = 3
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"provenance", "reading", "asking", "stage"})
-
     type: Literal["debate_opened"] = "debate_opened"
     debate_id: DebateId
-    run_id: RunId | None
+    run_id: RunId | None = None
     case_id: CaseId
     submission_id: Label | None = None
-    label: Verdict | None
+    label: Verdict | None = None
     metadata: dict[Label, MetadataValue]
     tags: tuple[Label, ...]
-    cluster: Label | None
-    agent_cost: Annotated[float, Field(ge=0)] | None
+    cluster: Label | None = None
+    agent_cost: Annotated[float, Field(ge=0)] | None = None
     scenarios: tuple[ScenarioId, ...]
     panel: Panel
     rules: Annotated[int, Field(ge=1)]
@@ -84,10 +81,6 @@ class DebateOpened(EventBody):
     asking: AskingPlan | None = None
     stage: StagePlace | None = None
 
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
-
     @property
     def event_id(self) -> str:
         """One a stream."""
@@ -96,8 +89,6 @@ class DebateOpened(EventBody):
 
 class JurorEvaluated(EventBody):
     """Phase 1: a seat evaluated independently. `peer_text` is its text as its peers are shown it."""
-
-    schema_version: ClassVar[int] = 2
 
     type: Literal["juror_evaluated"] = "juror_evaluated"
     juror_id: JurorId
@@ -119,21 +110,14 @@ class JurorAbstained(EventBody):
     refused, or never answered usably; None: there are none.
     """
 
-    schema_version: ClassVar[int] = 2
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"partly_read"})
-
     type: Literal["juror_abstained"] = "juror_abstained"
     step: StepId
     juror_id: JurorId
     reason: FailureReason
-    refusal: RefusalReason | None
+    refusal: RefusalReason | None = None
     stale: bool
     exchanges: Exchanges
     partly_read: PartlyRead | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @property
     def event_id(self) -> str:
@@ -196,7 +180,7 @@ class ConsensusChecked(EventBody):
     type: Literal["consensus_checked"] = "consensus_checked"
     round: Annotated[int, Field(ge=0)]
     check: ConsensusCheck
-    end_reason: EndReason | None
+    end_reason: EndReason | None = None
 
     @property
     def event_id(self) -> str:
@@ -206,8 +190,6 @@ class ConsensusChecked(EventBody):
 
 class JudgmentRendered(EventBody):
     """Phase 3: the final judgment."""
-
-    schema_version: ClassVar[int] = 2
 
     type: Literal["judgment_rendered"] = "judgment_rendered"
     judgment: Judgment
@@ -226,19 +208,13 @@ class DebateCompleted(EventBody):
     `final_score` (None: no seat evaluated) and `final_label` are those of the judgment.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"final_label"})
-
     type: Literal["debate_completed"] = "debate_completed"
     final_verdict: Verdict
-    final_score: Annotated[int, Field(ge=0, le=100)] | None
+    final_score: Annotated[int, Field(ge=0, le=100)] | None = None
     total_rounds: Annotated[int, Field(ge=0)]
     end_reason: EndReason
     early_termination: bool
     final_label: LabelId | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @property
     def event_id(self) -> str:
@@ -251,7 +227,7 @@ class DebateFailed(EventBody):
 
     type: Literal["debate_failed"] = "debate_failed"
     reason: Label
-    detail: PartRef | None
+    detail: PartRef | None = None
 
     @property
     def event_id(self) -> str:
@@ -264,7 +240,7 @@ class DebateCancelled(EventBody):
 
     type: Literal["debate_cancelled"] = "debate_cancelled"
     by: Label
-    reason: PartRef | None
+    reason: PartRef | None = None
 
     @property
     def event_id(self) -> str:
@@ -304,8 +280,6 @@ class DebateForked(EventBody):
     derive from the origin's `secret`; those of `inherited_steps`, where the origin is a fork itself, from the secret of
     the debate that made the calls.
     """
-
-    schema_version: ClassVar[int] = 2
 
     type: Literal["debate_forked"] = "debate_forked"
     origin: DebateId

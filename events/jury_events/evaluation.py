@@ -1,14 +1,14 @@
 """A juror's evaluation, and its statement in a round."""
 
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from jury_events.evidence import MOST_ENTRIES, Evidence, ItemNumber
 from jury_events.parts import PartRef
 from jury_events.reading import RecordRead
 from jury_events.rubric import DimensionScore, Scores
-from jury_events.value import Confidence, ModelName, Points, ScenarioId, Value, without_unset
+from jury_events.value import Confidence, ModelName, Points, ScenarioId, Value
 from jury_events.verdict import FAIL, Verdict
 from jury_events.verdict_scale import LabelId
 
@@ -45,17 +45,11 @@ class ScenarioVerdict(Value):
     `probabilities` as in `Evaluation`.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label", "probabilities"})
-
     scenario_id: ScenarioId
     verdict: Verdict
     score: Points
     label: LabelId | None = None
     probabilities: Probabilities | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @property
     def position(self) -> SeatPosition:
@@ -80,15 +74,11 @@ class Evaluation(Value):
     None, `overall` follows from the probabilities, and `confidence` is that of the verdict.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset(
-        {"evidence", "quotes", "decisive_item", "label", "reading", "answered", "probabilities"}
-    )
-
     verdict: Verdict
-    scores: Scores | None
+    scores: Scores | None = None
     overall: Points
     confidence: Confidence
-    rationale: PartRef | None
+    rationale: PartRef | None = None
     synthetic: bool = False
     model: ModelName
     model_version: ModelName | None = None
@@ -101,10 +91,6 @@ class Evaluation(Value):
     reading: RecordRead | None = None
     answered: Verdict | None = None
     probabilities: Probabilities | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @property
     def position(self) -> SeatPosition:

@@ -35,7 +35,7 @@ class EvidenceSpan(Value):
     seat said: then of all its texts that were shown, joined so.
     """
 
-    item: ItemNumber | None
+    item: ItemNumber | None = None
     start: Annotated[int, Field(ge=0)]
     end: Annotated[int, Field(ge=1)]
 
@@ -58,10 +58,10 @@ class Evidence(Value):
 
     item: ItemNumber
     says: Says
-    criterion: Label | None
-    seat: JurorId | None
+    criterion: Label | None = None
+    seat: JurorId | None = None
     result: EvidenceResult
-    span: EvidenceSpan | None
+    span: EvidenceSpan | None = None
 
     @model_validator(mode="after")
     def _found_somewhere(self) -> Self:

@@ -1,8 +1,8 @@
 """The event of the stream `calls/{id}`: one attempt of one model call, the raw request and the raw answer."""
 
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from jury_events.debate_events import EventBody, StepId
 from jury_events.ids import exchange_id
@@ -10,7 +10,7 @@ from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import ImageRef, PartRef
 from jury_events.reading import WindowLabel
-from jury_events.value import JurorId, Label, ModelName, Value, without_unset
+from jury_events.value import JurorId, Label, ModelName, Value
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -62,8 +62,6 @@ class Usage(Value):
     word; None where something was, or the provider did not say.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"region", "speed", "cache_miss"})
-
     input_tokens: Count | None = None
     output_tokens: Count | None = None
     cached_input_tokens: Count | None = None
@@ -73,10 +71,6 @@ class Usage(Value):
     region: Label | None = None
     speed: Label | None = None
     cache_miss: Label | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @property
     def written_tokens(self) -> int:
@@ -103,38 +97,31 @@ class ExchangeRecorded(EventBody):
     that it was answered in; such a call has no latency (0). None: it was made live.
     """
 
-    schema_version: ClassVar[int] = 4
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"window", "via"})
-
     type: Literal["exchange_recorded"] = "exchange_recorded"
     step: StepId
-    juror_id: JurorId | None
+    juror_id: JurorId | None = None
     model: ModelName
-    model_version: ModelName | None
+    model_version: ModelName | None = None
     turn: Annotated[int, Field(ge=1)]
     attempt: Annotated[int, Field(ge=1)]
     request: tuple[RequestMessage, ...]
     tools: bool
     settings: CallSettings
-    sent: PartRef | None
+    sent: PartRef | None = None
     outcome: CallOutcome
-    answer: PartRef | None
-    response: PartRef | None
-    error: PartRef | None
+    answer: PartRef | None = None
+    response: PartRef | None = None
+    error: PartRef | None = None
     tool_calls: tuple[RecordedToolCall, ...] = ()
-    finish_reason: Label | None
+    finish_reason: Label | None = None
     usage: Usage
-    cost: Annotated[float, Field(ge=0)] | None
+    cost: Annotated[float, Field(ge=0)] | None = None
     latency_ms: Annotated[float, Field(ge=0)]
     waited_ms: Annotated[float, Field(ge=0)] = 0.0
-    request_id: Label | None
+    request_id: Label | None = None
     simulated: bool
     window: WindowLabel | None = None
     via: ViaBatch | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @property
     def event_id(self) -> str:

@@ -1,9 +1,9 @@
 """The final judgment, with the vote of every seat."""
 
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from jury_events.calibration import Acceptance
 from jury_events.evaluation import Evaluation, ScenarioVerdict, SeatPosition
@@ -11,7 +11,7 @@ from jury_events.outcome import FailureReason
 from jury_events.panel import FinalMethod, Weight
 from jury_events.reading import PartlyRead
 from jury_events.rubric import CriticalCap, DimensionName
-from jury_events.value import Confidence, JurorId, Points, ScenarioId, Value, without_unset
+from jury_events.value import Confidence, JurorId, Points, ScenarioId, Value
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import LabelId
 
@@ -30,22 +30,16 @@ class Vote(Value):
     `partly_read`: the parts of the record that the seat did not read; None: there are none.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label", "partly_read"})
-
     juror_id: JurorId
     kind: VoteKind
-    position: Verdict | None
-    score: Points | None
-    confidence: Confidence | None
+    position: Verdict | None = None
+    score: Points | None = None
+    confidence: Confidence | None = None
     weight: Weight
-    round: Annotated[int, Field(ge=0)] | None
+    round: Annotated[int, Field(ge=0)] | None = None
     stale: bool
     label: LabelId | None = None
     partly_read: PartlyRead | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
 
 class Decider(StrEnum):
@@ -103,13 +97,11 @@ class Judgment(Value):
     critical criteria with too few points; None where there are none.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label", "agreed_on", "shortfalls", "capped_scenarios"})
-
     method: FinalMethod
     decided_by: Decider
     verdict: Verdict
-    score: Annotated[int, Field(ge=0, le=100)] | None
-    mean: Points | None
+    score: Annotated[int, Field(ge=0, le=100)] | None = None
+    mean: Points | None = None
     votes: tuple[Vote, ...]
     quorum: Annotated[int, Field(ge=1)]
     quorum_votes: Annotated[int, Field(ge=0)]
@@ -122,10 +114,6 @@ class Judgment(Value):
     agreed_on: Agreement | None = None
     shortfalls: Annotated[tuple[CriticalShortfall, ...], Field(min_length=1, max_length=20)] | None = None
     capped_scenarios: Annotated[tuple[ScenarioId, ...], Field(min_length=1)] | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _scored_if_evaluated(self) -> Self:
@@ -161,9 +149,9 @@ class Settled(Value):
     """
 
     verdict: Verdict
-    label: LabelId | None
+    label: LabelId | None = None
     shortfalls: tuple[DimensionName, ...]
-    accepted: bool | None
+    accepted: bool | None = None
 
     @property
     def word(self) -> str:

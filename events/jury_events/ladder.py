@@ -40,7 +40,7 @@ class LadderCertificate(Value):
 
     digest: Hex256
     stages: Annotated[tuple[CertifiedStage, ...], Field(min_length=FEWEST_STAGES, max_length=MOST_STAGES)]
-    missed: _Within | None
+    missed: _Within | None = None
     confidence: _Within
 
     @model_validator(mode="after")

@@ -1,6 +1,6 @@
 """The events of the stream `local/{id}`: what this store did with a debate. They are in no cassette."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -46,16 +46,14 @@ class DebateImported(EventBody):
     signature was checked with on import. `lengths`: the streams ended where their store said; None: nothing shows it.
     """
 
-    schema_version: ClassVar[int] = 3
-
     type: Literal["debate_imported"] = "debate_imported"
     debate: VersionRange
     calls: VersionRange
     review: VersionRange
-    seal: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
-    sealed_by: Label | None
-    verified_with: Label | None
-    lengths: SignedLengths | None
+    seal: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
+    sealed_by: Label | None = None
+    verified_with: Label | None = None
+    lengths: SignedLengths | None = None
     number: EventNumber
 
     @property
@@ -92,7 +90,7 @@ class ExportedScore(Value):
 
     name: Label
     content: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-    id: Label | None
+    id: Label | None = None
 
 
 class ScoresExportBegun(EventBody):

@@ -1,15 +1,15 @@
 """A panel: the seats, the discussion rules, the final method. Opening events contain every default."""
 
 from math import ceil
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from jury_events.asking import StopRule
 from jury_events.calibration import Calibration
 from jury_events.reading import ReadingRule, Window
 from jury_events.rubric import Rubric
-from jury_events.value import JurorId, Label, ModelName, Value, without_unset
+from jury_events.value import JurorId, Label, ModelName, Value
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 from jury_events.verdict_scale import OUTCOME_WORDS, Meaning, VerdictScale
 
@@ -65,8 +65,6 @@ class CallSettings(Value):
     tier `flex` is made again at the standard one.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"top_p", "effort", "thinking", "verbosity", *CARRIAGE})
-
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**31)] | None = None
     max_output_tokens: Annotated[int, Field(ge=16, le=1_000_000)] = 8192
@@ -81,10 +79,6 @@ class CallSettings(Value):
     warm: Switch | None = None
     tier: Tier | None = None
     flex_fallback: Switch | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @property
     def attempt_seconds(self) -> float:
@@ -113,8 +107,6 @@ class Seat(Value):
     questions with probabilities; the version of their wording. None: its models answer in words.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"window", "reading", "least_read", "questions"})
-
     juror_id: JurorId
     role: Label
     role_name: Label
@@ -128,10 +120,6 @@ class Seat(Value):
     reading: ReadingRule | None = None
     least_read: LeastRead | None = None
     questions: Annotated[int, Field(ge=1)] | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
 
 class SpeakerOrder(Value):
@@ -156,7 +144,7 @@ class DiscussionRules(Value):
     history: History
     unanimity_ends: bool
     end_early: bool
-    stagnation_rounds: Annotated[int, Field(ge=1, le=100)] | None
+    stagnation_rounds: Annotated[int, Field(ge=1, le=100)] | None = None
     speakers: SpeakerOrder
 
     @model_validator(mode="after")
@@ -214,17 +202,11 @@ class Bands(Value):
 class FinalJudge(Value):
     """The model that reads everything and decides, when the method is `final_judge`; fields as in `Seat`."""
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"window"})
-
     model: ModelName
     fallbacks: Annotated[tuple[ModelName, ...], Field(max_length=10)] = ()
     images: bool = False
     settings: CallSettings = CallSettings()
     window: Window | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
 
 class FinalRules(Value):
@@ -236,7 +218,7 @@ class FinalRules(Value):
     method: FinalMethod
     bands: Bands
     quorum: Annotated[int, Field(ge=1)]
-    judge: FinalJudge | None
+    judge: FinalJudge | None = None
     calibration: Calibration | None = None
 
     @model_validator(mode="after")
@@ -250,20 +232,14 @@ class AnswerRules(Value):
     """What happens to unusable answers: `repairs` more tries, then fallbacks; `safety_filter` when blocked.
 
     `evidence`: whether jurors quote what they judge by; `required`: a failing verdict without a
-    quotation that stands where the juror says is asked for once more. None: asked. `unsupported`: what a failing
-    verdict counts that still has none; None: as any other.
+    quotation that stands where the juror says is asked for once more. `unsupported`: what a failing verdict counts that
+    still has none; `count`: as any other.
     """
-
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"evidence", "unsupported"})
 
     repairs: Annotated[int, Field(ge=0, le=10)] = 2
     safety_filter: Literal["neutral", "fallback", "abstain"] = "neutral"
-    evidence: EvidenceRule | None = None
-    unsupported: UnsupportedRule | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
+    evidence: EvidenceRule = "asked"
+    unsupported: UnsupportedRule = "count"
 
 
 class ArtifactRules(Value):
@@ -280,15 +256,11 @@ _Place = TypeVar("_Place", Seat, FinalJudge)
 class Panel(Value):
     """A resolved panel: everything that decides how a debate runs. Equal panels run under equal rules.
 
-    `marking` of judged text; None: lines. `scale`: the
-    verdict words; None: the three verdicts. `task`: the question to the jury in one sentence or two; None: what the
-    agent did.
-    `reading` of records that are longer than a seat's window; None: auto. `least_read`: a passing verdict of a seat
-    that has read a smaller share counts as `REVIEW`; None: 0.
+    `marking` of judged text. `scale`: the verdict words; None: the three verdicts. `task`: the question to the jury in
+    one sentence or two; None: that of the prompts. `reading` of records that are longer than a seat's window.
+    `least_read`: a passing verdict of a seat that has read a smaller share counts as `REVIEW`.
     `stop`: which seats are not asked where no answer of them could change what is decided; None: every seat is asked.
     """
-
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"marking", "scale", "task", "reading", "least_read", "stop"})
 
     name: Label
     language: Language
@@ -298,16 +270,12 @@ class Panel(Value):
     final: FinalRules
     answers: AnswerRules
     artifacts: ArtifactRules
-    marking: Marking | None = None
+    marking: Marking = "lines"
     scale: VerdictScale | None = None
     task: Meaning | None = None
-    reading: ReadingRule | None = None
-    least_read: LeastRead | None = None
+    reading: ReadingRule = "auto"
+    least_read: LeastRead = 0.0
     stop: StopRule | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

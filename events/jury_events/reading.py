@@ -1,11 +1,11 @@
 """How a record that is longer than a model's window is read, and how much of it a juror has read."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from jury_events.evidence import ItemNumber
-from jury_events.value import JurorId, Value, without_unset
+from jury_events.value import JurorId, Value
 
 ReadingRule = Literal["auto", "whole", "windows", "tools"]
 """Of a panel or a seat. auto: whole where the request takes at most 60 % of the window, else in windows."""
@@ -58,7 +58,7 @@ class PlannedReading(Value):
     () where it does not read in windows. `room`: the bytes that its calls may show beside what all of them show.
     """
 
-    juror_id: JurorId | None
+    juror_id: JurorId | None = None
     mode: ReadingMode
     windows: tuple[tuple[Count, Count], ...] = ()
     room: Annotated[int, Field(ge=1)]
@@ -97,8 +97,6 @@ class RecordRead(Value):
     refused, or never answered usably; None: there are none.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"partly_read"})
-
     mode: ReadingMode
     parts: Count
     items_read: Count
@@ -108,10 +106,6 @@ class RecordRead(Value):
     unread: Annotated[tuple[ItemSpan, ...], Field(max_length=MOST_SPANS)] = ()
     findings_left_out: Count = 0
     partly_read: PartlyRead | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @property
     def share(self) -> float:

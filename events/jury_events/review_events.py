@@ -3,14 +3,14 @@
 Versions count all events of the stream, and every event has its own version as `number`.
 """
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from jury_events.debate_events import EventBody
 from jury_events.evidence import ItemNumber
 from jury_events.parts import PartRef
-from jury_events.value import Label, Value, without_unset
+from jury_events.value import Label, Value
 from jury_events.verdict import PASS, Verdict
 from jury_events.verdict_scale import LabelId
 
@@ -44,23 +44,17 @@ class HumanReviewed(EventBody):
     outcome is the verdict; None: the verdict alone was given.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"decisive_item", "label"})
-
     type: Literal["human_reviewed"] = "human_reviewed"
     reviewer: Label
     verdict: Verdict
-    reason: PartRef | None
+    reason: PartRef | None = None
     blind: bool
     sampled: bool
-    minutes: Minutes | None
-    supersedes: EventNumber | None
+    minutes: Minutes | None = None
+    supersedes: EventNumber | None = None
     number: EventNumber
     decisive_item: ItemNumber | None = None
     label: LabelId | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _of_what_went_wrong(self) -> Self:
@@ -80,7 +74,7 @@ class ReviewAssigned(EventBody):
     type: Literal["review_assigned"] = "review_assigned"
     reviewer: Label
     by: Label
-    sample: ReviewSample | None
+    sample: ReviewSample | None = None
     number: EventNumber
 
     @property
@@ -95,7 +89,7 @@ class ReviewWithdrawn(EventBody):
     type: Literal["review_withdrawn"] = "review_withdrawn"
     withdraws: EventNumber
     by: Label
-    reason: PartRef | None
+    reason: PartRef | None = None
     number: EventNumber
 
     @property

@@ -1,12 +1,12 @@
 """Rubric dimensions (criteria) with their maxima, and a juror's points."""
 
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from jury_events.exact import exact, exact_sum
-from jury_events.value import Points, Value, without_unset
+from jury_events.value import Points, Value
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import VERDICTS, Meaning
 
@@ -27,17 +27,11 @@ class Dimension(Value):
     critical.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"meaning", "critical", "critical_below"})
-
     name: DimensionName
     maximum: Annotated[float, Field(gt=0, le=100)]
     meaning: Meaning | None = None
     critical: CriticalCap | None = None
     critical_below: Annotated[float, Field(gt=0, le=1)] | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _bound_of_critical(self) -> Self:
@@ -67,15 +61,9 @@ class Rubric(Value):
     `of_rank`: no points are asked for; the one dimension has 100 · rank / (labels - 1) of them, by the verdict.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"of_rank"})
-
     name: DimensionName
     dimensions: Annotated[tuple[Dimension, ...], Field(min_length=1, max_length=20)]
     of_rank: Literal[True] | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:

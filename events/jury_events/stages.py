@@ -6,12 +6,12 @@ that stopped early is judged by the last one too, and their early verdict stands
 
 import hashlib
 import hmac
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from jury_events.calibration import Hex256
-from jury_events.value import DebateId, Value, without_unset
+from jury_events.value import DebateId, Value
 
 _MOST = 9
 """Stages of a ladder: ids have one digit."""
@@ -31,18 +31,12 @@ class StagePlace(Value):
     as no verdict is accepted early; None: only the cases that are left reach a later stage.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"every_case"})
-
     ladder: Hex256
     number: Annotated[int, Field(ge=1, le=_MOST)]
     of: Annotated[int, Field(ge=2, le=_MOST)]
     before: DebateId | None = None
     audit: bool = False
     every_case: Literal[True] | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _consistent(self) -> "StagePlace":

@@ -182,11 +182,6 @@ class Transcript(Value):
         """
         return tuple(join.call for join in joins_of(self.items))
 
-    @property
-    def names_speakers(self) -> bool:
-        """Whether an item has a field or value that cases of schema 2 do not have."""
-        return any(map(_names_a_speaker, self.items))
-
 
 def joins_of(items: Sequence[Item], in_order: Sequence[bool] | None = None) -> list[Join]:
     """For each item the call that it belongs to.
@@ -209,11 +204,3 @@ def step_of(item: Item, *, in_order: bool = True) -> Step:
     if isinstance(item, Attachment) and item.call_id is not None:
         return CallResult(None, item.call_id, is_part=True)
     return TurnEnd() if isinstance(item, Message) and item.origin != "model" else None
-
-
-def _names_a_speaker(item: Item) -> bool:
-    if item.origin == "unknown" or item.kind == "speaker":
-        return True
-    if isinstance(item, ToolResult):
-        return item.call_unknown
-    return isinstance(item, Reasoning | Refusal | ToolCall) and item.speaker is not None

@@ -4,14 +4,13 @@ Bodies contain ids, numbers and labels only; free text is a part (`jury_events.p
 """
 
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
     StringConstraints,
 )
 
@@ -34,9 +33,6 @@ class Value(BaseModel):
         val_json_bytes="base64",
     )
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset()
-    """Fields that came after bodies were recorded without them: JSON has them only where they are not None."""
-
     def changed(self, **fields: Any) -> Self:
         """A copy with `fields` replaced, validated again.
 
@@ -44,12 +40,6 @@ class Value(BaseModel):
             pydantic.ValidationError: a field is unknown or its value is refused.
         """
         return type(self).model_validate({**{name: getattr(self, name) for name in type(self).model_fields}, **fields})
-
-
-def without_unset(value: Value, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-    """For a `model_serializer` in mode `wrap`: without those fields of `LEFT_OUT_UNSET` that are None."""
-    fields: dict[str, Any] = serialize(value)
-    return {name: one for name, one in fields.items() if one is not None or name not in value.LEFT_OUT_UNSET}
 
 
 @lru_cache(maxsize=4096)

@@ -7,20 +7,18 @@ label counts from 0, the worst.
 """
 
 from hashlib import sha256
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
-    SerializerFunctionWrapHandler,
     StringConstraints,
-    model_serializer,
     model_validator,
 )
 
 from jury_events.canonical import canonical_json
 from jury_events.debate_status import DebateStatus
 from jury_events.hidden_characters import is_blank
-from jury_events.value import Label, Value, one_line, without_unset
+from jury_events.value import Label, Value, one_line
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 
 OTHER_WORDS = frozenset(
@@ -81,15 +79,9 @@ class VerdictScale(Value):
     The name is for people: scales are compared by what jurors are shown of them, and by the outcomes (`digest`).
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"in_doubt"})
-
     name: Label
     labels: tuple[ScaleLabel, ...]
     in_doubt: LabelId | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -41,10 +41,6 @@ class OtherCase(RunRefused):
     """A debate was begun over another case than the one that is given under its id."""
 
 
-class ReadOtherwise(RunRefused):
-    """A case whose debate was opened under the reading of an earlier version is read otherwise now."""
-
-
 class JuryClosed(JudgeError):
     """A jury was used outside of its `async with`, or left while it judged; what ran can be resumed."""
 

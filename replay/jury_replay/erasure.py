@@ -125,7 +125,7 @@ def plan_erasure(history: DebateHistory, scope: str) -> ErasurePlan:
         return ErasurePlan(debate_id, _reason(history, int(found[1])) & history.parts.keys(), 0, ends=False)
     own, others = _named(history, scope)
     exchange = json.loads(own[0].body)
-    given = {*refs_in(exchange["request"]), *refs_in(exchange["sent"])}
+    given = {*refs_in(exchange["request"]), *refs_in(exchange.get("sent"))}
     said = {ref for event in own for ref in refs_in(json.loads(event.body))} - given
     # An answer is repeated in the model's next request: it is deleted all the same.
     said |= {ref for key in ("answer", "response", "error", "tool_calls") for ref in refs_in(exchange[key])}

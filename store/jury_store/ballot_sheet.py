@@ -238,12 +238,12 @@ class BallotSheet:
         round_, juror = _parsed(body["step"])
         ballot = self._judge_ballot() if round_ is None else self._ballot(round_, self._index[juror])
         usage = body["usage"]
-        model, cost = _name(body["model"]), body["cost"]
+        model, cost = _name(body["model"]), body.get("cost")
         first = not ballot[_CALLS]
         ballot[_CALLS] = _at_most(ballot[_CALLS] + 1, _MOST_CALLS)
         if ballot[_KIND] not in _BY_A_MODEL:
             ballot[_ASKED] = model
-        for name, counted in ((_INPUT, usage["input_tokens"]), (_OUTPUT, usage["output_tokens"])):
+        for name, counted in ((_INPUT, usage.get("input_tokens")), (_OUTPUT, usage.get("output_tokens"))):
             before = None if first else ballot[name]
             if counted is not None:
                 before = _at_most((before or 0) + _count(counted), _MOST_TOKENS)
@@ -309,7 +309,7 @@ class BallotSheet:
 
     def _judged(self, body: Any) -> None:
         judgment = body["judgment"]
-        judge, failure = judgment["judge"], judgment["judge_failure"]
+        judge, failure = judgment.get("judge"), judgment.get("judge_failure")
         if judge is not None:
             _take(self._judge_ballot(), judge)
         elif failure is not None:

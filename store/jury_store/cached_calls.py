@@ -37,10 +37,9 @@ class CachedCalls(NamedTuple):
     def of(cls, body: Mapping[str, Any]) -> Self | None:
         """One call, by the body of its event; None where it used no cache, or its cost is not known."""
         usage = body["usage"]
-        sent, answered, read = (usage[name] for name in ("input_tokens", "output_tokens", "cached_input_tokens"))
-        # Bodies are not upcast here: schema 2 lacks these.
-        writes = {one["lifetime"]: one["tokens"] for one in usage.get("cache_writes", ())}
-        if body["cost"] is None or not (read or writes):
+        sent, answered, read = (usage.get(name) for name in ("input_tokens", "output_tokens", "cached_input_tokens"))
+        writes = {one["lifetime"]: one["tokens"] for one in usage["cache_writes"]}
+        if body.get("cost") is None or not (read or writes):
             return None
         size = max(0, (sent or 0) - 1) // PROMPT_STEP
         written = (writes.get(lifetime, 0) for lifetime in LIFETIMES)

@@ -52,7 +52,7 @@ _UNKNOWN_BALLOTS = (
     f"(SELECT 1 FROM events WHERE stream = 'debate/' || ballots.debate_id AND version = 1) LIMIT {_SHOWN}"
 )
 _BALLOTS_DIFFER = "the table of ballots does not match its events; jury db rebuild rebuilds it"
-_NO_REASONS = b'"rationale":null'
+_REASONS = b'"rationale":'
 """In the canonical body of an evaluation that has no text."""
 
 _SEARCH_DIFFERS = "the search index does not match its stored texts; jury db rebuild rebuilds it"
@@ -167,7 +167,7 @@ def _indexable(record: DebateHistory, last: int) -> list[int]:
 
 def _without_reasons(event: StoredEvent) -> bool:
     # A changed file may have a body of another type.
-    return type(event.body) is bytes and _NO_REASONS in event.body
+    return type(event.body) is bytes and _REASONS not in event.body
 
 
 def _last(record: DebateHistory) -> int:

@@ -209,7 +209,7 @@ _DEFAULTS: Row = {
 
 
 def _opened(run_id: str | None, body: Row) -> Row:
-    if body["run_id"] != run_id:
+    if body.get("run_id") != run_id:
         raise ValueError("run_id: not a run id")
     return {
         "case_id": body["case_id"],
@@ -217,21 +217,19 @@ def _opened(run_id: str | None, body: Row) -> Row:
         "rounds": 0,
         "method": body["panel"]["final"]["method"],
         "simulated": body["simulated"],
-        "label": body["label"],
-        # Bodies are not upcast here: schema 1 lacks these.
+        "label": body.get("label"),
         "cluster": body.get("cluster"),
-        "tags": tuple(body.get("tags", ())),
-        "metadata": body.get("metadata", {}),
+        "tags": tuple(body["tags"]),
+        "metadata": body["metadata"],
         "agent_cost": body.get("agent_cost"),
         "models": _models(body["panel"]),
-        "not_shown": sum(omission["count"] for omission in body.get("omissions", ())),
+        "not_shown": sum(omission["count"] for omission in body["omissions"]),
         "case_part": decode_digest(body["case"]["part"]),
         **_stage(body.get("stage")),
     }
 
 
 def _stage(place: Row | None) -> Row:
-    """Left out of bodies of debates of no ladder."""
     if place is None:
         return {}
     return {"stage": place["number"], "stages": place["of"], "aside": "audit" if place["audit"] else None}
@@ -244,7 +242,7 @@ def _set_aside(row: Row, *, completed: bool) -> None:
 
 
 def _models(panel: Any) -> tuple[str, ...]:
-    seats = [*panel["seats"], *filter(None, (panel["final"]["judge"],))]
+    seats = [*panel["seats"], *filter(None, (panel["final"].get("judge"),))]
     return tuple(dict.fromkeys(seat["model"] for seat in seats))
 
 
@@ -252,7 +250,7 @@ def _opened_run(event: StoredEvent, body: "_DecodedBody") -> str | None:
     if event.type != "debate_opened":
         return None
     try:
-        run_id = body()["run_id"]
+        run_id = body().get("run_id")
     except UNREADABLE:
         return None
     return run_id if isinstance(run_id, str) and _RUN_ID.fullmatch(run_id) else None
@@ -297,14 +295,14 @@ def _exchange(row: Row, _event: StoredEvent, body: Row) -> None:
         return  # a copy: the call was made by the debate that this one is a fork of
     usage = body["usage"]
     row["calls"] += 1
-    row["input_tokens"] += usage["input_tokens"] or 0
-    row["output_tokens"] += usage["output_tokens"] or 0
-    row["cached_input_tokens"] += usage["cached_input_tokens"] or 0
-    # Bodies are not upcast here: schema 2 lacks these.
-    row["cache_write_tokens"] += sum(one["tokens"] for one in usage.get("cache_writes", ()))
+    row["input_tokens"] += usage.get("input_tokens") or 0
+    row["output_tokens"] += usage.get("output_tokens") or 0
+    row["cached_input_tokens"] += usage.get("cached_input_tokens") or 0
+    row["cache_write_tokens"] += sum(one["tokens"] for one in usage["cache_writes"])
     if (cached := CachedCalls.of(body)) is not None:
         row["cached_calls"] = summed((*row["cached_calls"], cached))
-    row["cost"] = None if row["cost"] is None or body["cost"] is None else row["cost"] + body["cost"]
+    cost = body.get("cost")
+    row["cost"] = None if row["cost"] is None or cost is None else row["cost"] + cost
 
 
 def _evaluated(row: Row, _event: StoredEvent, body: Row) -> None:
@@ -331,7 +329,7 @@ def _round(row: Row, _event: StoredEvent, body: Row) -> None:
 
 
 def _check(row: Row, _event: StoredEvent, body: Row) -> None:
-    row["status"] = "discussing" if body["end_reason"] is None else "judging"
+    row["status"] = "discussing" if body.get("end_reason") is None else "judging"
 
 
 def _judgment(row: Row, _event: StoredEvent, body: Row) -> None:
@@ -340,9 +338,8 @@ def _judgment(row: Row, _event: StoredEvent, body: Row) -> None:
         _quoted(row, None, judgment["judge"])
     row["status"] = "judging"
     row["final_verdict"] = judgment["verdict"]
-    # Left out of bodies where there is none.
     row["final_label"] = judgment.get("label")
-    row["final_score"] = judgment["score"]
+    row["final_score"] = judgment.get("score")
     row["method"] = judgment["method"]
     row["decided_by"] = judgment["decided_by"]
     row["quorum_met"] = judgment["quorum_votes"] >= judgment["quorum"]
@@ -357,9 +354,9 @@ def _judgment(row: Row, _event: StoredEvent, body: Row) -> None:
 def _completed(row: Row, event: StoredEvent, body: Row) -> None:
     row["status"] = "completed"
     row["ended_at"] = event.recorded_at
-    for name in ("final_verdict", "final_score", "total_rounds", "early_termination", "end_reason"):
+    for name in ("final_verdict", "total_rounds", "early_termination", "end_reason"):
         row[name] = body[name]
-    row["final_label"] = body.get("final_label")
+    row["final_score"], row["final_label"] = body.get("final_score"), body.get("final_label")
     _set_aside(row, completed=True)
 
 
@@ -380,15 +377,16 @@ def _resumed(row: Row, _event: StoredEvent, body: Row) -> None:
 
 
 def _imported(row: Row, _event: StoredEvent, body: Row) -> None:
-    how = import_proof(body["seal"], body["verified_with"])
+    how = import_proof(body.get("seal"), body.get("verified_with"))
     if all(body[stream]["until"] == body[stream]["after"] for stream in ("debate", "calls")):
         pass  # nothing but reviews came
     elif row["imported"] is None:
-        row["imported"], row["imported_from"] = how, body["sealed_by"]
+        row["imported"], row["imported_from"] = how, body.get("sealed_by")
     else:
         row["imported"] = min(row["imported"], how, key=get_args(Imported).index)  # the weakest proof of origin
-    # Schema 1 has no reviews. The reviews of an import come before the event that records it.
-    if how != "verified" and (reviews := body.get("review")) is not None:
+    # The reviews of an import come before the event that records it.
+    if how != "verified":
+        reviews = body["review"]
         _set_reviews(row, _reviews(row).arrived(reviews["after"], reviews["until"]))
 
 

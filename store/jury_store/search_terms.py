@@ -125,17 +125,17 @@ def terms_by_event(events: Iterable[SearchableEvent], texts: Texts) -> dict[int,
 
 
 def _evaluated(body: Any) -> tuple[Any, ...]:
-    return (body["evaluation"]["rationale"],)
+    return (body["evaluation"].get("rationale"),)
 
 
 def _stated(body: Any) -> tuple[Any, ...]:
     statement = body["statement"]
-    return (statement["statement"], statement["evaluation"]["rationale"])
+    return (statement["statement"], statement["evaluation"].get("rationale"))
 
 
 def _judged(body: Any) -> tuple[Any, ...]:
-    judge = body["judgment"]["judge"]
-    return () if judge is None else (judge["rationale"],)
+    judge = body["judgment"].get("judge")
+    return () if judge is None else (judge.get("rationale"),)
 
 
 _REFERENCES = {"juror_evaluated": _evaluated, "statement_made": _stated, "judgment_rendered": _judged}

@@ -160,10 +160,10 @@ def _read(stored: StoredEvent) -> list[AnsweredBy]:
                 step, evaluation = Step(body["round"], body["juror_id"]), statement["evaluation"]
                 changed = statement["position_changed"]
             case _:
-                step, evaluation = FINAL, body["judgment"]["judge"]
+                step, evaluation = FINAL, body["judgment"].get("judge")
         if evaluation is None:
             return []
-        asked = evaluation["model"], evaluation["model_version"], evaluation["simulated"]
+        asked = evaluation["model"], evaluation.get("model_version"), evaluation["simulated"]
         verdict, facts = Verdict(evaluation["verdict"]), EvaluationFacts.read(evaluation)
         read = None
         if (reading := evaluation.get("reading")) is not None:

@@ -394,4 +394,4 @@ def _judgment(rendered: JudgmentRendered | None, texts: Texts) -> dict[str, Any]
 
 
 def _with_label(value: Vote | Acceptance) -> dict[str, Any]:
-    return {**value.model_dump(mode="json"), "label": value.label}
+    return value.model_dump(mode="json")

@@ -54,7 +54,7 @@ class Prompts:
             panel.rubric,
             panel.scale,
             panel.task,
-            panel.marking or "lines",
+            panel.marking,
             evidence=panel.answers.evidence != "off",
         )
 

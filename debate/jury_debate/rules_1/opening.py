@@ -110,7 +110,7 @@ class _PromptTexts:
         self._role_prompts = role_prompts
         self._judge_prompt = judge_prompt
         self._prompts = prompts
-        self._marking: Marking = panel.marking or "lines"
+        self._marking: Marking = panel.marking
         self._sign = marker_of(secret, self._marking)
 
     def by_name(self) -> dict[str, str | bytes]:

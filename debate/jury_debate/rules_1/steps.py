@@ -116,7 +116,7 @@ def _least_read(state: DebateState, step: Step) -> float:
     if step.juror_id is None:
         return 0.0
     own = state.panel.seat(step.juror_id).least_read
-    return (state.panel.least_read or 0.0) if own is None else own
+    return state.panel.least_read if own is None else own
 
 
 def _cited(state: DebateState, step: Step) -> tuple[int, ...]:
@@ -132,7 +132,7 @@ def _cited(state: DebateState, step: Step) -> tuple[int, ...]:
 
 
 def _evidence(state: DebateState, step: Step, case: tuple[PartRef, ...], marker: str) -> EvidenceSpec | None:
-    rule = state.panel.answers.evidence or "asked"
+    rule = state.panel.answers.evidence
     if rule == "off":
         return None
     said: dict[str, list[PartRef]] = {juror_id: [] for juror_id in state.panel.juror_ids}

@@ -2,7 +2,7 @@
 
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.errors import SettingError
-from jury_events.panel import Marking, Panel
+from jury_events.panel import Marking
 
 _OTHER: dict[Marking, Marking] = {"lines": "words", "words": "lines"}
 
@@ -21,9 +21,4 @@ def check_comparable(resolved: ResolvedPanel) -> None:
 
 def other_marking(resolved: ResolvedPanel) -> ResolvedPanel:
     """The panel with the other marking."""
-    return resolved._replace(panel=resolved.panel.changed(marking=_OTHER[marking_of(resolved.panel)]))
-
-
-def marking_of(panel: Panel) -> Marking:
-    """How judged text is marked in the panel's debates."""
-    return panel.marking or "lines"
+    return resolved._replace(panel=resolved.panel.changed(marking=_OTHER[resolved.panel.marking]))

@@ -153,7 +153,7 @@ def _call(event: StoredEvent) -> _Call | None:
     """A call; None where its body cannot be read, which `jury verify` reports."""
     try:
         body = json.loads(event.body)
-        cost = body["cost"]
+        cost = body.get("cost")
         return _Call(
             event.recorded_at,
             str(body["model"]).partition("/")[0],

@@ -103,9 +103,7 @@ class CaseFit:
         self.seats = tuple(
             SeatFit(place, place.window or known_window(place.model, endpoints)) for place in panel.seats_and_judge
         )
-        self._always_opened = any(
-            (seat.reading or panel.reading or "auto") in {"windows", "tools"} for seat in panel.seats
-        )
+        self._always_opened = any((seat.reading or panel.reading) in {"windows", "tools"} for seat in panel.seats)
         self.cases = 0
 
     def add(self, case: Case) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from jury_cases.omissions import OmissionReport
@@ -12,7 +12,7 @@ from jury_debate.recorded_panel import described
 from jury_events.case import Case
 from jury_events.panel import Panel
 from jury_events.stages import StagePlace
-from jury_judge.errors import OtherCase, ReadOtherwise, RunRefused
+from jury_judge.errors import OtherCase, RunRefused
 from jury_judge.runs.case_fit import CaseFit
 from jury_judge.runs.later_labels import LaterLabels
 from jury_judge.runs.recorded_content import is_same_case
@@ -158,8 +158,7 @@ def preflight(
                     known += 1
                     ended += row.has_ended
                     report.later_labels.add(case, row)
-                    with suppress(ReadOtherwise):  # named when the debate would go on
-                        check_case(run, case, debate, row, store)
+                    check_case(run, case, debate, row, store)
             if end is not None and time.monotonic() > end:
                 return replace(report, read=read, read_cases=read_cases, ended=_ended(run, store, recorded))
     elsewhere = max(0, report.opened - known)
@@ -243,7 +242,6 @@ def is_over(
         OtherCase: it was opened over another case.
         RunRefused: it was opened with another panel or ladder; or it was imported and is not adopted (`adopt`: by
             these keys), is in quarantine, or cannot be read.
-        ReadOtherwise: an earlier version read the case otherwise, and the debate is not over.
     """
     found = store.debate(debate_id)
     if found is not None:
@@ -284,7 +282,6 @@ def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStor
     Raises:
         OtherCase: it did.
         RunRefused: it is in quarantine, or cannot be read, or was imported and is not adopted.
-        ReadOtherwise: an earlier version read the case otherwise, and the debate is not over.
     """
     not_set_aside(debate, row)
     check_adopted(store, f"run {run.run_id!r}", debate, row, run.adopt)

@@ -191,7 +191,6 @@ class _Execution:
             store=self.store,
             index=self.index,
             progress=self.progress,
-            problems=self.problems,
             begun_first=self.bounds.allowance is not None,
         )
 

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jury_actors.messages import Finished, Job, RunContext
+from jury_actors.messages import Job, RunContext
 from jury_cases.errors import CaseFileError
 from jury_events.case import Case
 from jury_events.ids import debate_stream
 from jury_events.stages import StagePlace
-from jury_judge.errors import ReadOtherwise, RunRefused
+from jury_judge.errors import RunRefused
 from jury_judge.runs.preflight import PreflightReport, check_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import DebateIndex, RunIndex
@@ -33,7 +33,6 @@ class RunJobs:
         store: open for reading.
         index: of the store.
         progress: takes how many debates there are, if the preflight did not count them.
-        problems: takes the debates that an earlier version opened over another reading of their case.
         begun_first: debates of earlier sessions that are not over come before all others.
     """
 
@@ -45,7 +44,6 @@ class RunJobs:
     store: EventStore
     index: DebateIndex
     progress: ProgressListener
-    problems: list[Finished]
     begun_first: bool
 
     def __iter__(self) -> Iterator[Job]:
@@ -137,18 +135,11 @@ class RunJobs:
                     yield self._drawn(self._job(found, debate, place, adopted=row.imported is not None))
 
     def _may_go_on(self, case: Case, debate: str, row: CaseRow) -> bool:
-        """Compare a recorded debate with its case; one that was opened under an earlier reading is left as it is."""
+        """Compare a recorded debate with its case."""
         if debate in self.state.failed:
             return False
         self.checked.later_labels.add(case, row)
-        try:
-            check_case(self.run, case, debate, row, self.store)
-        except ReadOtherwise as error:
-            finished = Finished(debate, "unfinished", error)
-            self.state.end(finished)
-            self.problems.append(finished)
-            self.progress.ended(finished)
-            return False
+        check_case(self.run, case, debate, row, self.store)
         return True
 
     def _drawn(self, job: Job) -> Job:

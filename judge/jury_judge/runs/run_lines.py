@@ -2,13 +2,12 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from jury_actors.store_retry import StoreRetry
 from jury_cases.errors import CaseFileError
-from jury_judge.errors import ReadOtherwise, RunRefused
+from jury_judge.errors import RunRefused
 from jury_judge.runs.preflight import PreflightReport, check_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import DebateIndex, RunIndex
@@ -142,8 +141,7 @@ class RunLines:
                     for debate, row in debates:
                         if row is not None:
                             self._checked.later_labels.add(found, row)
-                            with suppress(ReadOtherwise):  # the jobs name it
-                                check_case(self._run, found, debate, row, self._store)
+                            check_case(self._run, found, debate, row, self._store)
                 yield debates
         except (CaseFileError, RunRefused) as error:
             self._state.unreadable = self._state.unreadable or error

@@ -3,7 +3,7 @@
 from enum import Enum
 
 from jury_cases.errors import CaseFileError
-from jury_judge.errors import OtherCase, ReadOtherwise, RunUnfinished, SubmissionTaken
+from jury_judge.errors import OtherCase, RunUnfinished, SubmissionTaken
 from jury_store.errors import Fenced, StoreFailed, StoreLocked, StoreUnreachable, WrongVersion
 
 
@@ -25,7 +25,7 @@ class Outcome(Enum):
 _BY_TYPE: tuple[tuple[Outcome, tuple[type[BaseException], ...]], ...] = (
     (Outcome.WAITING, (StoreLocked, SubmissionTaken, Fenced, WrongVersion)),
     (Outcome.STORE_AWAY, (StoreUnreachable, StoreFailed)),
-    (Outcome.REFUSED, (CaseFileError, OtherCase, ReadOtherwise)),
+    (Outcome.REFUSED, (CaseFileError, OtherCase)),
 )
 """All other errors stop: whatever is not known to be the submission's own fault may be mended."""
 

@@ -12,7 +12,6 @@ from jury_actors.messages import Chunk, Finished
 from jury_cases.unreadable import UnreadableRows
 from jury_events.ids import debate_stream
 from jury_judge.batches.batch_plan import BatchPlan
-from jury_judge.errors import ReadOtherwise
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed
 from jury_judge.running.supervision import RunSupervision
@@ -34,14 +33,12 @@ _SPENDING_SECONDS = 5.0
 """How often the spending of a run is read."""
 
 
-StopCause = Literal["reading", "budget", "budget_lost", "other"]
+StopCause = Literal["budget", "budget_lost", "other"]
 
 
 def stop_cause(finished: Finished) -> StopCause:
-    """Why a debate could not go on: it is read otherwise, the budget is used up, its process was lost, or other."""
+    """Why a debate could not go on: the budget is used up, its process was lost, or other."""
     problem = finished.problem
-    if isinstance(problem, ReadOtherwise):
-        return "reading"
     if isinstance(problem, Halted) and problem.about in {BUDGET, BUDGET_LOST}:
         return "budget" if problem.about == BUDGET else "budget_lost"
     return "other"

@@ -15,7 +15,6 @@ from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.panel import Marking, Panel
-from jury_judge.probes.markings import marking_of
 from jury_judge.probes.registry import INJECTION, MARKING, MASTER_KEY, PROBES, SPEAKERS
 from jury_judge.probes.response_changes import answers_length
 from jury_judge.probes.reversed_seats import first_speaker
@@ -161,7 +160,7 @@ def _names(ballots: pa.Table) -> list[str]:
 
 def _marking(store: EventStore, run_id: str) -> Marking:
     opened = _opened(store, run_id)
-    return marking_of(opened.panel)
+    return opened.panel.marking
 
 
 def _first_speakers(store: EventStore, run_id: str) -> tuple[str, str]:
