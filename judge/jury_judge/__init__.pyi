@@ -60,7 +60,6 @@ from jury_judge.errors import NotComparable as NotComparable
 from jury_judge.errors import OtherCase as OtherCase
 from jury_judge.errors import PanelFileError as PanelFileError
 from jury_judge.errors import PanelNotServed as PanelNotServed
-from jury_judge.errors import ReadOtherwise as ReadOtherwise
 from jury_judge.errors import ReviewRefused as ReviewRefused
 from jury_judge.errors import RunRefused as RunRefused
 from jury_judge.errors import RunTooLarge as RunTooLarge

@@ -294,7 +294,6 @@ class WaveDriving:
             store=self._store,
             index=self._store,
             progress=NoListener(),
-            problems=[],
             begun_first=False,
         )
         return (job for job in jobs if job.debate_id in self._waiting)

@@ -27,8 +27,8 @@ _PAGE = 1000
 def is_same_text(one: bytes | None, other: bytes | None) -> bool:
     """Whether two texts of cases with one id are the same case.
 
-    Left out are the records of artifacts, which may be fetched when a debate opens, and how a row was read: another
-    reading of a row is the same case. None: the text was erased, and the id alone says it.
+    Left out are the records of artifacts, which may be fetched when a debate opens. None: the text was erased, and the
+    id alone says it.
     """
     if one is None or other is None or one == other:
         return True
@@ -36,11 +36,11 @@ def is_same_text(one: bytes | None, other: bytes | None) -> bool:
         first, second = Case.from_part(one), Case.from_part(other)
     except EventError:
         return True  # a text that cannot be read rules nothing out
-    return first.reading != second.reading or _judged(first) == _judged(second)
+    return _judged(first) == _judged(second)
 
 
 def _judged(case: Case) -> bytes:
-    return case.changed(security_gate_records=(), agent_card_records=(), reading=0).to_part()
+    return case.changed(security_gate_records=(), agent_card_records=()).to_part()
 
 
 def reviewed_before(history: DebateHistory, reviewer: str) -> bool:
