@@ -1,6 +1,5 @@
 """Validation names the field and the limit; values are frozen, and ids cannot be forged."""
 
-import json
 import pickle
 from fractions import Fraction
 from typing import Any
@@ -272,35 +271,29 @@ def test_a_case_is_stored_without_its_label_and_defaults() -> None:
 
     assert case.changed(label=None) == Case.from_part(case.to_part())
     assert b"expected_behavior" not in case.to_part()
-    assert b'"schema":2' in case.to_part()
+    assert b'"schema":1' in case.to_part()
 
 
-_DEEP = b'{"case_id":' + b"[" * 1000 + b"]" * 1000 + b',"schema":2}'
+_DEEP = b'{"case_id":' + b"[" * 1000 + b"]" * 1000 + b',"schema":1}'
 
 
 @each_row(
     "content",
-    [b"", b"[]", b"{}", b"null", b'{"schema":2}', b'{"schema":1}', b"[" * 99_999, _DEEP, b'{"case_id":NaN,"schema":2}'],
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"null",
+        b'{"schema":1}',
+        b'{"case_id":"c","scenarios":[],"schema":2}',
+        b"[" * 99_999,
+        _DEEP,
+        b'{"case_id":NaN,"schema":1}',
+    ],
 )
 def test_a_text_that_is_not_a_case_is_refused(content: bytes) -> None:
     with pytest.raises(EventError, match=r"not a case|upgrade"):
         Case.from_part(content)
-
-
-def test_a_case_of_schema_1_is_read_with_its_messages_as_items() -> None:
-    messages = [
-        {"role": "assistant", "thought": "A lookup.", "tool_calls": [{"name": "look", "arguments": "{}"}]},
-        {"role": "tool", "tool": "look", "content": "Seen."},
-    ]
-    execution = {"messages": messages}
-    scenario = {"scenario_id": "s", "question": {"prompt": "q"}, "execution": execution}
-
-    case = Case.from_part(json.dumps({"case_id": "c", "scenarios": [scenario], "schema": 1}).encode())
-
-    items = case.scenarios[0].execution.transcript.items
-    assert [("reasoning", "model"), ("tool_call", "model"), ("tool_result", "tool")] == [
-        (item.kind, item.origin) for item in items
-    ]
 
 
 def test_pictures_are_base64_in_the_json_of_a_case_and_no_part_of_its_text() -> None:

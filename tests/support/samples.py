@@ -62,16 +62,14 @@ QUOTED = {"item": 1, "quote": "refund order 17", "says": "against"}
 """What a juror quotes where the prompts ask for it."""
 
 
-def sample_events(prompts: int) -> dict[str, AnyEvent]:
-    """By type name: those of a debate under these prompts as the rules give them, the others made by hand."""
+def sample_events() -> dict[str, AnyEvent]:
+    """By type name: those of a debate as the rules give them, the others made by hand."""
     table = {
         "gpt": [Says("safe_pass", 81.5, 0.75, evidence=(QUOTED,), decisive_item=2)],
         "クロード": [CallOutcome.BLOCKED, Says("needs_review", 50.0)],
         "gemini": [b"It is safe."],
     }
-    panel = a_panel(
-        "gpt", "クロード", "gemini", prompts=prompts, language="ja", rubric="aisev", discussion={"max_rounds": 1}
-    )
+    panel = a_panel("gpt", "クロード", "gemini", language="ja", rubric="aisev", discussion={"max_rounds": 1})
     sighted = panel.changed(
         seats=(panel.seats[0].changed(images=True), *panel.seats[1:]),
         final=panel.final.changed(calibration=_weighted()),
@@ -85,7 +83,7 @@ def sample_events(prompts: int) -> dict[str, AnyEvent]:
         agent_cost=0.0125,
     )
     script = by_round(table, Says("needs_review", 44.0))
-    harness = DebateHarness(sighted, script, case=_with_an_omission(case), prompts=prompts).run()
+    harness = DebateHarness(sighted, script, case=_with_an_omission(case)).run()
     samples: dict[str, AnyEvent] = {}
     for event in harness.events:
         samples.setdefault(event.type, event)
