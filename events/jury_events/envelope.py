@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from jury_events.parts import Part
 
-DOMAIN = b"jury-judge event 1"
+DOMAIN = b"jury-judge log 1"
+"""The mark of a log of this format: no hash of another format is one of it."""
+
 GENESIS = bytes(32)
 
 END_OF_TIME = 253_402_300_800_000_000

@@ -231,7 +231,7 @@ def check_manifest(lines: list[bytes]) -> Json:
     require(manifest.keys() == fields, "line 1 has other fields than it should")
     require(type(manifest["lengths"]) is bool and (b'"lengths":false' not in lines[0]), "line 1 is not well-formed")
     debate, streams = manifest["debate_id"], manifest["streams"]
-    require(manifest["cassette"] == 1 and is_count(manifest["cassette"], 1), "this is no cassette of format 1")
+    require(manifest["cassette"] == "jury-judge 1", "this is no cassette of the format jury-judge 1")
     require(re.fullmatch(r"[A-Za-z0-9._~-]{1,220}", str(debate)), "the debate has no proper id")
     names = set(streams) if isinstance(streams, dict) else set()
     known = {f"{kind}/{debate}" for kind in KINDS[:-1]}
@@ -259,7 +259,7 @@ def check_chain(stream: str, end: Json, events: list[Json]) -> None:
         require((event["stream"], event["version"]) == (stream, version), f"{where} is not in its place")
         require(all(type(event[name]) is str for name in ("event_id", "type", "body")), f"{where} is not well-formed")
         require(is_count(event["schema"], 1) and is_count(event["recorded_at"], 0), f"{where} is not well-formed")
-        fields = [b"jury-judge event 1", previous, *(str(event[name]).encode() for name in EVENT_FIELDS)]
+        fields = [b"jury-judge log 1", previous, *(str(event[name]).encode() for name in EVENT_FIELDS)]
         previous = hashlib.sha256(b"".join(struct.pack(">Q", len(one)) + one for one in fields)).digest()
         written = str(event["hash"])
         require(HASH.fullmatch(written) and unpack(written) == previous, f"{where} was changed, or one before it")

@@ -19,7 +19,7 @@ from jury_events.envelope import END_OF_TIME, MOST_NAME, StoredEvent
 from jury_events.parts import SALT_BYTES, Part, decode_digest, encode_digest
 from jury_events.value import DebateId, Value
 
-FORMAT = 1
+FORMAT = "jury-judge 1"
 SUFFIX = ".cassette.jsonl"
 BATCH_SUFFIX = ".batch.jsonl"
 """Of a file with the stream of a batch of calls: of the same form, and no debate."""
@@ -58,7 +58,7 @@ class Manifest(Value):
     `sha256` is over the bytes of every line after this one, in hexadecimal, as `tail -n +2 FILE | sha256sum` prints it.
     """
 
-    cassette: Literal[1] = 1
+    cassette: Literal["jury-judge 1"] = FORMAT
     debate_id: DebateId
     streams: dict[str, StreamEnd]
     parts: _Count

@@ -68,6 +68,10 @@ def read_cassette(path: Path) -> Cassette:
         raise CassetteError(f"{path}: cannot be read: {error.strerror}; check the path and its rights") from None
 
 
+_BEFORE_RELEASE = "1"
+"""The format of cassettes of programs that were never released, as JSON."""
+
+
 class _Reading:
     """One pass over a file; `number` is the line that was read last."""
 
@@ -109,9 +113,15 @@ class _Reading:
         if not isinstance(value, dict) or "cassette" not in value:
             raise CassetteError(f"{self._name}: this is no cassette: {self._kind(raw)}")
         if value["cassette"] != FORMAT:
+            found = json.dumps(value["cassette"])
+            if found == _BEFORE_RELEASE:
+                raise CassetteError(
+                    f"{self._name}: this cassette was made before version 1.0.0 of Jury Judge, and no version reads "
+                    "it: judge its case again"
+                )
             raise CassetteError(
-                f"{self._name}: this is a cassette of format {json.dumps(value['cassette'])[:40]}, this version of "
-                f"Jury Judge reads format {FORMAT}: upgrade jury-judge"
+                f"{self._name}: this is a cassette of format {found[:40]}, this version of Jury Judge reads format "
+                f'"{FORMAT}": upgrade jury-judge'
             )
         manifest = self._parsed(Manifest, raw)
         names = portable_streams(manifest.debate_id)
