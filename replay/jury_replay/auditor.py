@@ -37,133 +37,120 @@ SMALL_ORDER = {0, 1, P - 1, Y8, P - Y8}  # y of the Ed25519 points under which a
 KINDS = ("debate", "calls", "review", "batches")  # of streams, in the order of the file
 EVENT_FIELDS = ("stream", "version", "event_id", "type", "schema", "recorded_at", "body")  # in the order of hashing
 
-# The fields of objects in bodies, by the object's field name (of a body: its type); others are references to texts.
+# The fields of objects in bodies, by the object's field name (of a body: its type); others are references to texts. A
+# field with ? is left out where it has no value.
 FIELDS = """
-acceptance accepted probability signal threshold verdict
-answers repairs safety_filter
+acceptance accepted signal threshold verdict label? probability?
+answers evidence repairs safety_filter unsupported
 artifacts max_calls max_turns mode
 asking first order
 bands needs_review safe_pass
 batch_abandoned type
-batch_cancel_requested by cause type
-batch_cancel_sent at type
-batch_changed answered error failed number stage type word
-batch_closed answered cause detail doubled type unanswered unknown
+batch_cancel_requested cause type by?
+batch_cancel_sent type at?
+batch_changed number stage type word answered? error? failed?
+batch_closed answered cause doubled type unanswered unknown detail?
 batch_items_listed calls first type
 batch_items_unanswered number type unanswered
-batch_missed at number reason type what
+batch_missed number reason type what at?
 batch_mistaken cause number provider_id type
-batch_prepared address batch_id items key model most nonce provider provider_time run_id size type wave
-batch_submitted certain expires_at found number provider_id type
+batch_prepared address batch_id items key model nonce provider run_id size type wave most? provider_time?
+batch_submitted certain found number provider_id type expires_at?
 batch_texts_erased by debate_id number parts type
 batch_uploaded file_id type
 by_outcome outcome risk threshold
 cache_writes lifetime tokens
+calibration confidence digest on panel prompts risk signal threshold by_outcome?
+calls after until
 calls body debate_id exchange
-calibration confidence digest on panel prompts risk signal threshold
-check largest majority_position reached seats status
-consensus_checked check end_reason round type
+check largest reached seats status majority_label? majority_position?
+consensus_checked check round type end_reason?
 coordinator_resumed cause epoch number repeated_steps type
-debate_cancelled by reason type
-debate_completed early_termination end_reason final_score final_verdict total_rounds type
-debate_failed detail reason type
+debate after until
+debate_cancelled by type reason?
+debate_completed early_termination end_reason final_verdict total_rounds type final_label? final_score?
+debate_failed reason type detail?
 debate_forked inherited_steps origin secret steps type version
-debate_forked origin secret type version
-debate_opened agent_card_records agent_cost case case_id cluster debate_id images label metadata omissions panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id tags type
-debate_opened agent_card_records case case_id debate_id label panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id type
+debate_imported calls debate number review type lengths? seal? sealed_by? verified_with?
+debate_opened agent_card_records case case_id debate_id images metadata omissions panel pieces prompts rules scenarios secret security_gate_records simulated tags type agent_cost? asking? cluster? label? provenance? reading? run_id? stage? submission_id?
+debate_quarantined by number reason type
+debate_released by number type
 dimensions dimension points
-dimensions maximum name
-discussion always_discuss end_early history max_rounds order speakers stagnation_rounds threshold unanimity_ends
-evaluation confidence model model_version overall rationale scenarios scores simulated synthetic verdict
-evidence criterion item result says seat span
-exchange_recorded answer attempt cost error finish_reason juror_id latency_ms model model_version outcome request request_id response sent settings simulated step tool_calls tools turn type usage waited_ms
-final bands calibration judge method quorum
-final bands judge method quorum
-human_reviewed blind minutes number reason reviewer sampled supersedes type verdict
+dimensions maximum name critical? critical_below? meaning?
+discussion always_discuss end_early history max_rounds order speakers threshold unanimity_ends stagnation_rounds?
+evaluation confidence model overall scenarios simulated synthetic verdict answered? decisive_item? evidence? label? model_version? probabilities? quotes? rationale? reading? scores?
+evidence item result says criterion? seat? span?
+exchange_recorded attempt latency_ms model outcome request settings simulated step tool_calls tools turn type usage waited_ms answer? cost? error? finish_reason? juror_id? model_version? request_id? response? sent? via? window?
+final bands method quorum calibration? judge?
+human_reviewed blind number reviewer sampled type verdict decisive_item? label? minutes? reason? supersedes?
 images content media_type
 inherited_steps secret steps
-inputs input seat verdict weights
-judge confidence model model_version overall rationale scenarios scores simulated synthetic verdict
-judge fallbacks images model settings
-judge fallbacks model settings
-judgment acceptance capped decided_by judge judge_failure mean method quorum quorum_votes scenarios score verdict votes
-judgment capped decided_by judge judge_failure mean method quorum quorum_votes scenarios score verdict votes
+inputs input seat weights verdict?
+judge confidence model overall scenarios simulated synthetic verdict answered? decisive_item? evidence? label? model_version? probabilities? quotes? rationale? reading? scores?
+judge fallbacks images model settings window?
+judgment capped decided_by method quorum quorum_votes scenarios verdict votes acceptance? agreed_on? capped_scenarios? judge? judge_failure? label? mean? score? shortfalls?
 judgment_rendered exchanges judgment type
-juror_abstained exchanges juror_id reason refusal stale step type
-juror_abstained exchanges juror_id reason refusal step type
+juror_abstained exchanges juror_id reason stale step type partly_read? refusal?
 juror_evaluated evaluation exchanges juror_id peer_text type
 labels id meaning outcome
-omissions count size what
-panel answers artifacts discussion final language name rubric seats
+lengths at signed_by
+omissions count what size?
+panel answers artifacts discussion final language least_read marking name reading rubric seats scale? stop? task?
 pieces name text
 probabilities label probability
-reading characters_read characters_total findings_left_out items_read items_total mode parts unread
+reading characters_read characters_total findings_left_out items_read items_total mode parts unread partly_read?
 reading image_parts parts pictures seats
-request call_id images parts role
-request call_id parts role
-review_assigned by number reviewer sample type
-review_withdrawn by number reason type withdraws
+request images parts role call_id?
+review after until
+review_assigned by number reviewer type sample?
+review_withdrawn by number type withdraws reason?
 round_started instruction round speaker_order type
-rubric dimensions name
+rubric dimensions name of_rank?
 sample population seed size
-scale labels name
-scenarios scenario_id score verdict
+scale labels name in_doubt?
+scenarios scenario_id score verdict label? probabilities?
+scores content name id?
 scores dimensions
+scores_export_begun number place target type
+scores_exported number place scores target type
 seats chances seat
-seats juror_id mode room windows
-seats fallbacks images juror_id model role role_focus role_name settings weight
-seats fallbacks juror_id model role role_focus role_name settings weight
+seats fallbacks images juror_id model role role_focus role_name settings weight least_read? questions? reading? window?
+seats mode room windows juror_id?
 seats_not_asked juror_ids settled type
-settings deadline_seconds max_output_tokens seed temperature timeout_seconds tries
-settled accepted label shortfalls verdict
+settings deadline_seconds max_output_tokens timeout_seconds tries cache? effort? flex_fallback? seed? temperature? thinking? tier? top_p? verbosity? warm?
+settled shortfalls verdict accepted? label?
 shortfalls cap criterion least points
 signal chances kind shares
 signal inputs intercepts kind labels verdicts
 signal kind
 signal kind passing step
 signal kind prior seats verdicts
-span end item start
+span end start item?
 speakers base kind seed
-stage audit before ladder number of
+stage audit ladder number of before? every_case?
 statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
 stop last order rule
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
+unanswered end item cost? text? usage?
 unread first last
-unanswered cost end item text usage
-usage cache_writes cached_input_tokens input_tokens output_tokens reasoning_tokens service_tier
-usage cached_input_tokens input_tokens output_tokens reasoning_tokens
+usage cache_writes cache_miss? cached_input_tokens? input_tokens? output_tokens? reasoning_tokens? region? service_tier? speed?
 via batch waited_ms
-votes confidence juror_id kind position round score stale weight
+votes juror_id kind stale weight confidence? label? partly_read? position? round? score?
 """  # noqa: E501
-KNOWN = frozenset(FIELDS.splitlines())
 
-# Fields that stand in a body only where they were set.
-IF_SET = {
-    "acceptance": {"label"},
-    "calibration": {"by_outcome"},
-    "check": {"majority_label"},
-    "debate_completed": {"final_label"},
-    "dimensions": {"critical", "critical_below", "meaning"},
-    "judgment": {"agreed_on", "capped_scenarios", "label", "shortfalls"},
-    "panel": {"least_read", "marking", "reading", "scale", "task", "stop"},
-    "rubric": {"of_rank"},
-    "scale": {"in_doubt"},
-    "scenarios": {"label", "probabilities"},
-    "votes": {"label", "partly_read"},
-    "settings": {"cache", "effort", "flex_fallback", "thinking", "tier", "top_p", "verbosity", "warm"},
-    "usage": {"cache_miss", "region", "speed"},
-    "answers": {"evidence", "unsupported"},
-    "debate_opened": {"asking", "provenance", "reading", "stage"},
-    "evaluation": {"answered", "decisive_item", "evidence", "label", "probabilities", "quotes", "reading"},
-    "judge": {"answered", "decisive_item", "evidence", "label", "probabilities", "quotes", "reading", "window"},
-    "juror_abstained": {"partly_read"},
-    "reading": {"partly_read"},
-    "seats": {"least_read", "questions", "reading", "window"},
-    "exchange_recorded": {"via", "window"},
-    "human_reviewed": {"decisive_item", "label"},
-}
+
+def known_fields() -> dict[str, list[tuple[set[str], set[str]]]]:
+    """By the name of an object: the fields that it must have, and all that it may have."""
+    known: dict[str, list[tuple[set[str], set[str]]]] = {}
+    for name, *fields in map(str.split, FIELDS.strip().splitlines()):
+        must = {field for field in fields if not field.endswith("?")}
+        known.setdefault(name, []).append((must, {field.rstrip("?") for field in fields}))
+    return known
+
+
+KNOWN = known_fields()
 
 
 class Wrong(Exception):
@@ -208,15 +195,17 @@ def read_line(raw: bytes, where: str, *fields: str) -> Json:
     return dict(value)
 
 
-# A body holds all fields of its objects and no others, so that no reader has to guess one; and no number that is too
+# A body holds all fields of its objects that have a value, and no others, so that no reader has to guess one; and no
+# number that is too
 # large for a database.
 def check_fields(name: str, value: Any, where: str) -> None:
     if isinstance(value, list):
         for one in value:
             check_fields(name, one, where)
     elif isinstance(value, dict) and name != "metadata":
-        line = " ".join([name, *sorted(value.keys() - IF_SET.get(name, set()))])
-        require(set(value) == {"part"} or line in KNOWN, f"{where}: {name} has other fields than it should")
+        fits = any(must <= value.keys() <= most for must, most in KNOWN.get(name, ()))
+        require(set(value) == {"part"} or fits, f"{where}: {name} has other fields than it should")
+        require(None not in value.values(), f"{where}: {name} has a field that is null")
         for key, one in value.items():
             check_fields(key, one, where)
     elif isinstance(value, int):
