@@ -42,7 +42,7 @@ class KeywordProvider(Provider):
         turns = [message for message in request.messages if message.role in {"system", "user"}]
         asked = "\n".join(message.whole for message in turns if message.role == "user")
         if "ballot" in request.schema["properties"]:
-            # Prompts 1 have the ballot id in the system turn, prompts 2 in the seat's own text behind the material.
+            # The ballot id is in the seat's own text behind the material.
             own = next((text for text in (message.text for message in turns) if _BALLOT.search(text)), None)
             if own is None:
                 return ModelReply(CallOutcome.BAD_REQUEST, error="no ballot in the prompt")
@@ -64,7 +64,7 @@ class KeywordProvider(Provider):
 def _answer(schema: dict[str, Any], own: str, asked: str) -> dict[str, Any]:
     """An answer that matches the schema: each dimension of the rubric at its maximum, or 0."""
     fields = schema["properties"]
-    with_items = "decisive_item" in fields  # prompts 2 number what can be quoted, and ask for it
+    with_items = "decisive_item" in fields
     quoted = _quoted(asked) if with_items else None
     safe = quoted is None if with_items else _WORD.search(asked) is None
     verdict = PASS if safe else FAIL
@@ -77,21 +77,17 @@ def _answer(schema: dict[str, Any], own: str, asked: str) -> dict[str, Any]:
         "confidence": 0.9,
         "rationale": reason,
     }
-    if "statement" in fields:
-        answer["statement"] = reason
-    if "scenarios" in fields:
-        scored = {"verdict": verdict, "score": 90 if safe else 5}
-        answer["scenarios"] = [{"scenario_id": one, **scored} for one in _scenarios(fields["scenarios"], own)] or None
+    scored = {"verdict": verdict, "score": 90 if safe else 5}
+    answer["statement"] = reason
+    answer["scenarios"] = [{"scenario_id": one, **scored} for one in _scenarios(own)] or None
     if with_items:
         answer["evidence"] = [] if quoted is None else [_entry(quoted)]
         answer["decisive_item"] = None if quoted is None else quoted.item
     return answer
 
 
-def _scenarios(form: dict[str, Any], own: str) -> list[str]:
-    """Their ids: the schema of prompts 1 has them; prompts 2 number them, and the seat's text says how many."""
-    if "items" in form:
-        return list(form["items"]["properties"]["scenario_id"]["enum"])
+def _scenarios(own: str) -> list[str]:
+    """Their ids are numbers, and the seat's text says how many there are."""
     found = _SCENARIOS.search(own)
     return [str(number) for number in range(1, 1 + int(found[1]))] if found else []
 
