@@ -9,13 +9,13 @@ from jury_debate.rules_1.rules import Rules1
 RULES: Mapping[int, Rules] = {1: Rules1()}
 
 
-def rules_of(version: int) -> Rules:
-    """The rules of a version.
+def rules_of(version: int | None) -> Rules:
+    """The rules of a version; None: those of new debates.
 
     Raises:
         UnknownRules: a newer Jury Judge wrote the log.
     """
-    found = RULES.get(version)
+    found = RULES.get(max(RULES) if version is None else version)
     if found is None:
         raise UnknownRules(f"rules version {version} is not known here (known: {max(RULES)}); upgrade jury-judge")
     return found
@@ -23,4 +23,4 @@ def rules_of(version: int) -> Rules:
 
 def newest_rules() -> Rules:
     """The rules of new debates."""
-    return RULES[max(RULES)]
+    return rules_of(None)

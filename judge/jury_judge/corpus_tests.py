@@ -11,7 +11,7 @@ from jury_debate.rules_registry import rules_of
 from jury_replay.cassettes.library import cassettes_in
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.errors import CassetteError
-from jury_replay.regression import TODAY, Regressed, RegressionStatus, accept, regress
+from jury_replay.regression import Regressed, RegressionStatus, accept, regress
 
 
 class CorpusCollector:
@@ -52,9 +52,9 @@ def _resolved(config: pytest.Config, name: str) -> Path:
     return here if here.exists() else (config.rootpath / name).resolve()
 
 
-def _rules(config: pytest.Config) -> int:
+def _rules(config: pytest.Config) -> int | None:
     chosen: int | None = config.getoption("--jury-rules")
-    return TODAY if chosen is None else chosen
+    return chosen
 
 
 class CassetteFile(pytest.File):

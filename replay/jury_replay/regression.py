@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jury_debate.errors import DebateError
-from jury_debate.rules_registry import RULES, rules_of
+from jury_debate.rules_registry import rules_of
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCompleted
 from jury_events.debate_history import DebateHistory
@@ -30,9 +30,6 @@ from jury_replay.replayer import Replayer
 from jury_replay.rescoring.settings import Setting
 
 ACCEPTED_SUFFIX = ".accepted.json"
-TODAY = max(RULES)
-"""The newest rules version: under the prompts of earlier ones it decides what these decide."""
-
 _MOST_ACCEPTED = 256 * 1024 * 1024
 """Bytes of a file of accepted changes."""
 
@@ -110,12 +107,12 @@ def _shown(outcome: FinalVerdict | None) -> str:
     return f"{outcome.verdict} {'without a score' if outcome.score is None else outcome.score}"
 
 
-def regress(path: Path, rules: int = TODAY, setting: Setting | None = None) -> Regressed:
+def regress(path: Path, rules: int | None = None, setting: Setting | None = None) -> Regressed:
     """Replay a cassette and compare with its expectation.
 
     Args:
         path: of the cassette; accepted differences are in the file beside it.
-        rules: the rules version; prompts are of the recorded version.
+        rules: the rules version; None: the newest. Prompts are of the recorded version.
         setting: what is changed of the recorded panel.
     """
     try:
@@ -142,8 +139,8 @@ def regress(path: Path, rules: int = TODAY, setting: Setting | None = None) -> R
     return found
 
 
-def regress_history(history: DebateHistory, rules: int = TODAY, setting: Setting | None = None) -> Regressed:
-    """Replay one debate under `rules` and compare with its record alone.
+def regress_history(history: DebateHistory, rules: int | None = None, setting: Setting | None = None) -> Regressed:
+    """Replay one debate under `rules` (None: the newest) and compare with its record alone.
 
     Raises:
         EventError, DebateError, ReplayError: it cannot be replayed, or its panel cannot take the setting.

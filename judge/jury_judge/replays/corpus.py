@@ -10,7 +10,7 @@ from jury_judge.replays.grids import grid_of
 from jury_replay.cassettes.choosing import is_chosen
 from jury_replay.cassettes.library import cassettes_in
 from jury_replay.errors import CassetteError
-from jury_replay.regression import TODAY, Regressed, accept, regress
+from jury_replay.regression import Regressed, accept, regress
 
 
 class Corpus(BlockingWork):
@@ -36,7 +36,7 @@ class Corpus(BlockingWork):
         super().__init__(threads=threads)
         self._paths = paths
         self._where = where
-        self._rules = TODAY if rules is None else rules
+        self._rules = rules
         self._calibration = calibration
 
     def regress(self) -> AsyncGenerator[Regressed, None]:
