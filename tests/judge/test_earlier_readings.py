@@ -1,7 +1,7 @@
 """A run that was begun under an earlier reading of its cases: what differs is named, the other cases go on."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from unittest.mock import patch
 
@@ -93,15 +93,15 @@ def _kept(one: StoredEvent) -> tuple[str, str, int, int, bytes]:
     return one.event_id, one.type, one.schema, one.recorded_at, one.body
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
-def store(request: pytest.FixtureRequest, new_sqlite: Callable[[], EventStore]) -> Iterator[EventStore]:
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest) -> Iterator[EventStore]:
     if request.param == "postgres":
         opened = open_store(request.getfixturevalue("postgres_url"), write=True)
         with patch.object(opened, "close", lambda: None):
             yield opened
         opened.close()
     else:
-        yield MemoryEventStore() if request.param == "memory" else new_sqlite()
+        yield MemoryEventStore()
 
 
 def length(store: EventStore, *names: str) -> list[int]:
