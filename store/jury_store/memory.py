@@ -26,6 +26,8 @@ class MemoryEventStore(SqlEventStore):
     `address` is the URI of the database, for this process.
     """
 
+    _most_behind = 0  # no writer's thread projects them
+
     def __init__(self) -> None:
         # Shared by the connections of this process that name it, until the last one is closed.
         self.address = f"file:/jury-{next(_numbers)}?vfs=memdb"

@@ -64,6 +64,9 @@ class SqlEventStore(EventStore):
     resources, such as a lock. `before_close` may be set: it ends what uses the store in another thread.
     """
 
+    _most_behind = _CATCH_UP
+    """How many events the tables of the lists may be behind when they are read: the rest is projected in memory."""
+
     def __init__(
         self,
         *,
@@ -368,7 +371,7 @@ class SqlEventStore(EventStore):
             return
         while True:
             with self._reading() as connection:
-                if listing.lag(connection, self._dialect) <= _CATCH_UP:
+                if listing.lag(connection, self._dialect) <= self._most_behind:
                     break
             self.project()
         while search and self.search_lag():
