@@ -12,7 +12,6 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, inspect
 
 from jury_migrations.connecting import connected, errors_of
-from jury_migrations.role_rights import set_rights
 from jury_migrations.schema_differences import schema_differences
 from jury_store import listing, search_index
 from jury_store.committed_events import CommittedEvents
@@ -39,8 +38,8 @@ _BATCH = 5000
 def upgrade(url: str, *, wait: float = 20.0) -> str:
     """Create the store at `url`, or upgrade it to the newest schema; returns its revision.
 
-    On PostgreSQL the roles of the log get their rights, also roles created after the store.
-    A SQLite store is locked meanwhile.
+    On PostgreSQL the roles of the log get their rights on new tables by `deploy/roles.sql`. A SQLite store is locked
+    meanwhile.
 
     Args:
         url: of the store.
@@ -119,8 +118,6 @@ def _upgrade(connection: Connection, name: str) -> str:
             raise StoreTooNew(
                 f"the store has the schema {found}, which this version does not support; upgrade jury-judge"
             ) from error
-        if connection.dialect.name == "postgresql":
-            set_rights(connection)
         revision = stored_revision(connection)
     if revision != before:
         _project(connection)

@@ -25,7 +25,6 @@ from jury_store.errors import ErasureNotRecorded as ErasureNotRecorded
 from jury_store.errors import EventConflict as EventConflict
 from jury_store.errors import Fenced as Fenced
 from jury_store.errors import InvalidAppend as InvalidAppend
-from jury_store.errors import LoginsRefused as LoginsRefused
 from jury_store.errors import MayNotErase as MayNotErase
 from jury_store.errors import MayNotWrite as MayNotWrite
 from jury_store.errors import NotAStore as NotAStore

@@ -113,10 +113,6 @@ class MayNotErase(StoreError):
     """The PostgreSQL user may not delete texts; nothing was recorded."""
 
 
-class LoginsRefused(StoreError):
-    """The logins of a store cannot be set up like this; nothing was changed."""
-
-
 class SealError(StoreError):
     """A seal, or a key that signs or verifies seals, is not usable."""
 

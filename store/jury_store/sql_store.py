@@ -36,7 +36,7 @@ from jury_store.event_store import Append, AppendResults, EventStore
 from jury_store.inventory import Inventory, ListFault
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.open_debates import OpenDebates
-from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
+from jury_store.postgres_role import ERASER_ROLE, DatabaseUser, right_faults
 from jury_store.projection_checkpoints import SEARCH
 from jury_store.row_types import RowTypes
 from jury_store.schema import metadata
@@ -99,6 +99,13 @@ class SqlEventStore(EventStore):
     def writer_role(self) -> str | None:
         """The PostgreSQL role of this store's connections, which cannot change events; None when there is none."""
         return self.user.role if self.user else None
+
+    def right_faults(self) -> list[str]:
+        """What the login of the store lacks, and what it has beyond its role (PostgreSQL), one line each."""
+        if self.user is None:
+            return []
+        with self._reading() as connection:
+            return list(right_faults(connection))
 
     def append(
         self,

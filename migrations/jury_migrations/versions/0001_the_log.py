@@ -27,7 +27,6 @@ def upgrade() -> None:
         op.execute(sa.text(statement.replace(":", r"\:")))
     # ANALYZE would copy texts into pg_statistic, where no erasure finds them.
     op.execute("ALTER TABLE parts ALTER COLUMN content SET STATISTICS 0")
-    _make_roles()
 
 
 def downgrade() -> None:
@@ -203,48 +202,3 @@ _POSTGRES_GUARDS = (
     *_postgres_trigger("seals_refuse_change", "seals", "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change"),
     *_postgres_trigger("seals_refuse_truncate", "seals", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
 )
-
-
-def _make_roles() -> None:
-    """Roles belong to the whole server: they may exist, and creating them needs the right CREATEROLE."""
-    for role in ("jury_writer", "jury_eraser"):
-        op.execute(sa.text(_MAKE_ROLE.format(role=role).replace(":", r"\:")))
-
-
-# Two concurrent upgrades may both find the role missing; a role gets all of its rights here or none.
-_MAKE_ROLE = """
-DO $$
-DECLARE here text := quote_ident(current_schema());
-BEGIN
-    IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = '{role}') THEN
-        BEGIN
-            CREATE ROLE {role} NOLOGIN;
-        EXCEPTION
-            WHEN duplicate_object OR unique_violation THEN NULL;
-            WHEN insufficient_privilege THEN
-                RAISE NOTICE 'the role {role} was not made: % may not create roles. Jury Judge works without it; '
-                             'to have it, let an administrator run CREATE ROLE {role} NOLOGIN, GRANT {role} TO %, '
-                             'and run jury db upgrade again', current_user, current_user;
-                RETURN;
-        END;
-    END IF;
-    EXECUTE 'GRANT USAGE ON SCHEMA ' || here || ' TO {role}';
-    GRANT SELECT, INSERT ON events, parts, seals TO {role};
-    GRANT SELECT, INSERT, UPDATE ON streams TO {role};
-    GRANT SELECT, UPDATE ON counters, projections TO {role};
-    GRANT SELECT, INSERT, UPDATE, DELETE ON debates, runs TO {role};
-    GRANT SELECT ON alembic_version TO {role};
-    IF '{role}' = 'jury_eraser' THEN
-        GRANT DELETE ON parts TO {role};
-    END IF;
-    IF NOT pg_has_role(current_user, '{role}', 'MEMBER') THEN
-        BEGIN
-            EXECUTE 'GRANT {role} TO ' || quote_ident(current_user);
-        EXCEPTION
-            WHEN insufficient_privilege THEN
-                RAISE NOTICE 'the role {role} exists, but % was not made a member of it: let an administrator run '
-                             'GRANT {role} TO %', current_user, current_user;
-        END;
-    END IF;
-END $$
-"""

@@ -36,7 +36,7 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "sqlite":
         guards = (*_sqlite_guards("seals", "tree_size", "seal"), *_sqlite_guards("origins", "debate_id", "origin"))
     else:
-        guards = (*_postgres_guards("seals"), *_postgres_guards("origins"), _GRANT)
+        guards = (*_postgres_guards("seals"), *_postgres_guards("origins"))
     for statement in guards:
         op.execute(statement)
 
@@ -72,17 +72,3 @@ def _postgres_guards(table: str) -> tuple[str, ...]:
             f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}",
         )
     )
-
-
-# Only roles that have their rights on the rest of the log.
-_GRANT = """
-DO $$
-DECLARE role text;
-BEGIN
-    FOR role IN SELECT rolname FROM pg_roles WHERE rolname IN ('jury_writer', 'jury_eraser')
-                   AND has_table_privilege(oid, 'events', 'INSERT')
-    LOOP
-        EXECUTE 'GRANT SELECT, INSERT ON seals, origins TO ' || quote_ident(role);
-    END LOOP;
-END $$
-"""

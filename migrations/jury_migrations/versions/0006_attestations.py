@@ -47,7 +47,6 @@ _SQLITE = (
     ),
 )
 
-# Only roles that have their rights on the rest of the log.
 _POSTGRESQL = (
     (
         "CREATE TRIGGER attestations_refuse_change BEFORE UPDATE OR DELETE ON attestations "
@@ -59,15 +58,4 @@ _POSTGRESQL = (
         "FOR EACH STATEMENT EXECUTE FUNCTION jury_refuse_change()"
     ),
     "ALTER TABLE attestations ENABLE ALWAYS TRIGGER attestations_refuse_truncate",
-    """
-DO $$
-DECLARE role text;
-BEGIN
-    FOR role IN SELECT rolname FROM pg_roles WHERE rolname IN ('jury_writer', 'jury_eraser')
-                   AND has_table_privilege(oid, 'events', 'INSERT')
-    LOOP
-        EXECUTE 'GRANT SELECT, INSERT ON attestations TO ' || quote_ident(role);
-    END LOOP;
-END $$
-""",
 )

@@ -40,7 +40,6 @@ def upgrade() -> None:
         # ANALYZE would copy terms into pg_statistic, where no erasure finds them.
         op.execute("ALTER TABLE search_texts ALTER COLUMN terms SET STATISTICS 0")
         op.execute("ALTER INDEX search_index ALTER COLUMN 1 SET STATISTICS 0")
-        op.execute(_GRANT)
 
 
 def downgrade() -> None:
@@ -55,17 +54,3 @@ _SQLITE_INDEX = (
 _POSTGRESQL_INDEX = (
     "CREATE INDEX search_index ON search_texts USING gin (array_to_tsvector(string_to_array(terms, ' ')))"
 )
-
-# Only roles that have their rights on the rest of the log.
-_GRANT = """
-DO $$
-DECLARE role text;
-BEGIN
-    FOR role IN SELECT rolname FROM pg_roles WHERE rolname IN ('jury_writer', 'jury_eraser')
-                   AND has_table_privilege(oid, 'events', 'INSERT')
-    LOOP
-        EXECUTE 'GRANT SELECT, INSERT, UPDATE (cases) ON run_sizes TO ' || quote_ident(role);
-        EXECUTE 'GRANT SELECT, INSERT, DELETE ON search_texts TO ' || quote_ident(role);
-    END LOOP;
-END $$
-"""

@@ -23,24 +23,8 @@ def upgrade() -> None:
     for table in ("debates", "debate_fields", "runs"):
         op.execute(sa.delete(sa.table(table)))
     op.execute("UPDATE projections SET position = 0 WHERE name = 'lists'")
-    if op.get_bind().dialect.name != "sqlite":
-        op.execute(_GRANT)
 
 
 def downgrade() -> None:
     """Not supported: a log is append-only."""
     raise RuntimeError("a store is not downgraded; export it, or restore a backup made before the upgrade")
-
-
-# Only roles that have their rights on the rest of the log.
-_GRANT = """
-DO $$
-DECLARE role text;
-BEGIN
-    FOR role IN SELECT rolname FROM pg_roles WHERE rolname IN ('jury_writer', 'jury_eraser')
-                   AND has_table_privilege(oid, 'events', 'INSERT')
-    LOOP
-        EXECUTE 'GRANT SELECT, INSERT, UPDATE, DELETE ON ballots TO ' || quote_ident(role);
-    END LOOP;
-END $$
-"""
