@@ -1,5 +1,8 @@
 """What every store promises beside what `test_log` compares with a model."""
 
+import random
+import string
+
 import pytest
 
 from jury_events import END_OF_TIME, NewEvent, make_part
@@ -74,6 +77,9 @@ INVALID = {
     "no version": Append("debate/d", (), None, 1),
     "no epoch": Append("debate/d", (), 0, None),
     "fenced": Append("calls/d", (), None, 1),
+    "a long name": Append("calls/" + "d" * 495, (NewEvent("e", "x", 1, 1, b"{}"),)),
+    "a long name in bytes": Append("calls/" + "é" * 248, (NewEvent("e", "x", 1, 1, b"{}"),)),
+    "a name of megabytes": Append("calls/" + "d" * 5_000_000, (NewEvent("e", "x", 1, 1, b"{}"),)),
     "elsewhere": Append("elsewhere", (), None, None),
     "id": Append("calls/d", (NewEvent("i" * 5_000_000, "x", 1, 1, b"{}"),)),
     "id in bytes": Append("calls/d", (NewEvent("é" * 1500, "x", 1, 1, b"{}"),)),
@@ -98,6 +104,16 @@ def test_an_invalid_request_is_refused_alone_and_an_atomic_group_with_it(store: 
         assert len(str(refused)) < 1000, name
         assert number == store.last_position(), name
     assert [] == store.append([])
+
+
+def test_the_longest_names_fit_into_every_index(store: EventStore) -> None:
+    """Random, because PostgreSQL compresses what it can."""
+    draw = random.Random(1)
+    stream, event_id = ("".join(draw.choices(string.ascii_letters, k=size)) for size in (494, 2000))
+    request = Append(f"calls/{stream}", (NewEvent(event_id, "x", 1, 1, b"{}"),))
+
+    assert [Appended(f"calls/{stream}", 1, 0)] == store.append([request])
+    assert [Appended(f"calls/{stream}", 1, 1)] == store.append([request])
 
 
 def test_calls_may_be_imported_under_their_versions(store: EventStore) -> None:
