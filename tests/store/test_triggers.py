@@ -147,8 +147,13 @@ def test_a_difference_from_the_declaration_is_reported(url: str, sql: Sql) -> No
         ("DROP INDEX debates_run", "debates_run"),
         ("DROP TABLE seals", "seals"),
         ("UPDATE alembic_version SET version_num = '0000'", "revision"),
+        (
+            "ALTER TABLE projections RENAME TO old; CREATE TABLE projections AS SELECT * FROM old; DROP TABLE old",
+            "primary key of projections: none instead of name",
+        ),
     ):
-        sql(url, statement)
+        for one in statement.split("; "):
+            sql(url, one)
         assert any(difference in line for line in check(url)), statement
 
 
