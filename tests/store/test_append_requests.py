@@ -251,16 +251,18 @@ def test_a_writer_that_fails_says_so(ground: Ground) -> None:
 
 
 def test_a_folder_that_others_may_write_to_is_not_used(ground: Ground) -> None:
-    request = ground.send(reviewed(1))
-    ground.folder.chmod(0o777)
-    taken = ground.taker.take()
-    request.release()
-    ground.folder.mkdir(exist_ok=True)
-    ground.folder.chmod(0o777)
+    for mode in (0o777, 0o770, 0o702):
+        request = ground.send(reviewed(1))
+        ground.folder.chmod(mode)
+        taken = ground.taker.take()
+        request.release()
+        ground.folder.mkdir(exist_ok=True)
+        ground.folder.chmod(mode)
 
-    assert 0 == taken
-    with pytest.raises(StoreUnreachable, match="can be written by other users"):
-        ground.send(reviewed(1))
+        assert 0 == taken
+        with pytest.raises(StoreUnreachable, match="can be written by other users"):
+            ground.send(reviewed(1))
+        ground.folder.rmdir()
 
 
 def test_too_much_for_one_request_is_refused_before_it_is_sent(ground: Ground) -> None:

@@ -492,6 +492,21 @@ def test_unfinished_debates_are_left_out_unless_they_are_asked_for(store: EventS
     assert (columns["kind"], columns["calls"]) == (["own", None], [2, 1])
 
 
+def test_pages_have_the_debates_that_the_lists_have_not_reached(
+    store: EventStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jury_store.listing._PAGE", 2)
+    for name in "aceg":
+        script = _Script(name)
+        _append(store, script.stream, script.start(), script.cancelled())
+    store.project()
+    for name in "bdfh":
+        script = _Script(name)
+        _append(store, script.stream, script.start(), script.cancelled())
+
+    assert list("abcdefgh") == [one.debate_id for page in store.ballots() for one in page]
+
+
 def test_debates_are_selected_as_in_the_list(store: EventStore) -> None:
     for number in range(4):
         script = _Script(f"d{number}", run_id=f"run-{number % 2}", seed=number)

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 
 import pytest
 
@@ -154,15 +154,17 @@ def test_closing_waits_for_no_company() -> None:
 def test_a_database_failure_fails_its_group_only() -> None:
     store = GatedStore()
     with GroupCommitter(store) as committer:
-        store.failures.append(StoreFailed("disk full"))
-        doomed = committer.submit(_call("a"))
+        store.failures += [StoreFailed("disk full")] * 2
+        doomed = [committer.submit(_call("a"))]
         assert store.arrived.wait(SECONDS)
-        later = committer.submit(_call("b"))
+        doomed += [committer.submit(_call(name)) for name in "bc"]
         store.gate.set()
+        wait(doomed[:2], SECONDS)
 
-        assert isinstance(doomed.exception(SECONDS), StoreFailed)
-        assert later.result(SECONDS) == Appended("calls/b", 1, 0)
         assert committer.submit(_call("a")).result(SECONDS) == Appended("calls/a", 1, 0)
+        assert [True] * 3 == [one.done() for one in doomed]
+        assert [StoreFailed] * 3 == [type(one.exception()) for one in doomed]
+        assert [1, 2, 1] == store.groups
 
 
 def test_submit_blocks_beyond_the_bound_of_waiting_bytes() -> None:
