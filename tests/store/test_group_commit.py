@@ -93,18 +93,20 @@ def test_a_batch_has_one_future_with_its_refusals_among_the_results(store: Event
     assert [type(answer) for answer in answers] == [Appended, WrongVersion, Appended]
 
 
-def test_waiting_appends_are_grouped_up_to_the_bound() -> None:
+def test_waiting_appends_are_grouped_up_to_the_bound_and_each_gets_its_own_results() -> None:
     store = GatedStore()
     with GroupCommitter(store, max_group=4) as committer:
         futures = [committer.submit(_call("first"))]
         assert store.arrived.wait(SECONDS)
         futures += [committer.submit(_call(f"d{n}")) for n in range(6)]
         batch = committer.submit_many([_call(f"e{n}") for n in range(3)])
+        last = committer.submit(_call("last"))
         store.gate.set()
         _all(futures)
-        batch.result(SECONDS)
+        found = batch.result(SECONDS), last.result(SECONDS)
 
-    assert store.groups == [1, 4, 2, 3]
+    assert store.groups == [1, 4, 2, 4]
+    assert ([Appended(f"calls/e{n}", 1, 0) for n in range(3)], Appended("calls/last", 1, 0)) == found
 
 
 @pytest.fixture
