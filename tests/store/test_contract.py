@@ -47,6 +47,17 @@ def test_a_repeat_needs_its_texts_and_new_events_after_it_may_use_them(store: Ev
     assert again.pen.make("same").digest in store.parts("d")
 
 
+def test_a_repeat_brings_no_texts(store: EventStore) -> None:
+    first, again = DebateScript("d", seed=1), DebateScript("d", seed=2)
+    store.append([Append(first.calls, (first.exchange(1, answer="same"),))])
+    before = store.parts("d")
+
+    answers = store.append([Append(again.calls, (again.exchange(1, answer="same"),))])
+
+    assert [Appended(first.calls, 1, 1)] == answers
+    assert before == store.parts("d")
+
+
 OTHER_BODIES = (b'{"a":1.0}', b'{"a":true}', b'{"a":1,"b":2}', b'{"a":[1]}', b'{"a":2}', b"{}", b"[]", b"{")
 
 

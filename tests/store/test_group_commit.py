@@ -174,11 +174,11 @@ def test_submit_blocks_beyond_the_bound_of_waiting_bytes() -> None:
     with GroupCommitter(store, max_waiting_bytes=10_000) as committer:
         committer.submit(_call("first"))
         assert store.arrived.wait(SECONDS)
-        committer.submit(_call("a", size=9_000))
+        committer.submit(_call("a", size=5_000))
         submitted = threading.Event()
 
         def write() -> None:
-            committer.submit(_call("b", size=9_000)).result(SECONDS)
+            committer.submit(_call("b", size=5_000)).result(SECONDS)
             submitted.set()
 
         writer = threading.Thread(target=write)
