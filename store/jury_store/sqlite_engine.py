@@ -41,7 +41,7 @@ def sqlite_engine(path: Path, *, write: bool) -> Engine:
 def engine_at(address: str, *, write: bool) -> Engine:
     """The same on the database that a URI names."""
 
-    def connect() -> sqlite3.Connection:
+    def connect() -> Any:
         # Transactions are begun below: the driver's own mode begins none for reading.
         connection = sqlite3.connect(
             address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False

@@ -432,11 +432,11 @@ def test_another_process_goes_on_where_the_first_one_stopped(
 ) -> None:
     script = _Script("d")
     events, calls = _discussion(script), _calls(script)
-    for place, event in enumerate(events):
+    for place in range(0, len(events), 3):
         store = open_writer(url)
-        _append(store, script.stream, event)
+        _append(store, script.stream, *events[place : place + 3])
         if place < len(calls):
-            _append(store, script.calls, calls[place])
+            _append(store, script.calls, *calls[place : place + 3])
         store.project()
         store.close()
 
