@@ -168,10 +168,11 @@ def _one_certificate_authority(tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A server for all tests that do not stop it; its database `TEMPLATE` holds an empty store."""
+    """A server for all tests that do not stop it; its database `TEMPLATE` holds an empty store with its roles."""
     with postgres_or_skip() as server:
         server.execute(f"CREATE DATABASE {TEMPLATE}")
         upgrading.upgrade(server.url(TEMPLATE))
+        server.set_roles(TEMPLATE, "template").check_returncode()
         yield server
 
 

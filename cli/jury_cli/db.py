@@ -1,10 +1,9 @@
-"""`jury db`: the schema and the logins of a store."""
+"""`jury db`: the schema and the lists of a store."""
 
 from collections.abc import Callable
 
 import click
 
-from jury_cli import db_roles
 from jury_cli.calls import call, database
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
@@ -13,10 +12,7 @@ from jury_cli.options import STORE, debate_ids
 
 @click.group("db")
 def command() -> None:
-    """Create, upgrade and check the store's schema, and set up its logins."""
-
-
-command.add_command(db_roles.command)
+    """Create, upgrade and check the store's schema."""
 
 
 @command.command("upgrade", short_help="Create the store, or bring its schema up to date.")
@@ -39,7 +35,7 @@ def current(store_url: str | None) -> int:
 @command.command("check", short_help="Compare the database with the declared schema.")
 @options(STORE)
 def check(store_url: str | None) -> int:
-    """Compare the database with the declared schema, its triggers and roles too; exits with 5 if they differ."""
+    """Compare the database with the declared schema, its triggers too; exits with 5 if they differ."""
     found = call(database(store_url).check())
     for difference in found:
         print(difference)

@@ -58,7 +58,7 @@ COMMANDS = {
     "erase": "Erase the texts of a debate, an exchange or a case.",
     "panel": "Print a panel file to start one's own from, or check one.",
     "simulate": "Serve simulated models over HTTP, to rehearse without a key.",
-    "db": "Create, upgrade and check the store's schema; set up its logins.",
+    "db": "Create, upgrade and check the store's schema.",
     "doctor": "Check what is installed, reachable and configured.",
     "completion": "Print the script that completes commands in a shell.",
 }

@@ -1,16 +1,12 @@
-"""`Database`: the schema of a store, its lists and logins, and debates that are set aside in it."""
+"""`Database`: the schema of a store, its lists, and debates that are set aside in it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from jury_judge.blocking import BlockingWork
 from jury_judge.stores.writers import lend_writer
 from jury_store.event_store import EventStore
-
-if TYPE_CHECKING:
-    from jury_judge.stores.logins import NewLogins
 
 T = TypeVar("T")
 
@@ -63,7 +59,7 @@ class Database(BlockingWork):
         return SchemaRevision(await self._blocking(current, self.store_url), REVISION)
 
     async def check(self) -> list[str]:
-        """The differences between the database and the declared schema, its triggers and roles too, one line each.
+        """The differences between the database and the declared schema, its triggers too, one line each.
 
         Raises:
             StoreError: there is no store, or it cannot be reached.
@@ -106,37 +102,6 @@ class Database(BlockingWork):
         from jury_replay.quarantine import release
 
         await self._blocking(self._write, "db", _each(debate_ids, partial(release, by=by), changed))
-
-    async def set_up_logins(
-        self,
-        password_file: Path,
-        *,
-        prefix: str | None = None,
-        passwords: Mapping[str, str] | None = None,
-        new_passwords: bool = False,
-    ) -> "NewLogins":
-        """Set up owner, writer, reader and eraser logins, each with no more rights than it needs (PostgreSQL).
-
-        The user of the URL is an administrator of the database. The store is created or upgraded first; calling it
-        again corrects what differs.
-
-        Args:
-            password_file: takes the passwords that are drawn, as PostgreSQL's own clients read them.
-            prefix: what the logins' names begin with; None: the database's name.
-            passwords: by the kind of a login its password; that of another new login is drawn by lot.
-            new_passwords: draw passwords for logins that are there, too.
-
-        Raises:
-            UnsupportedStore: SQLite has no logins.
-            LoginsRefused: a name is not valid, a right is missing, or a login has additional rights.
-            SettingError: the file cannot be written; nothing was changed.
-            StoreError: the store cannot be reached, or is none.
-        """
-        from jury_judge.stores.logins import set_up
-
-        return await self._blocking(
-            set_up, self.store_url, password_file, prefix=prefix, passwords=passwords or {}, anew=new_passwords
-        )
 
     def _write(self, run: str, writing: Callable[[EventStore], T]) -> T:
         store = lend_writer(self.store_url, run=run, wait=_WRITER_WAIT)

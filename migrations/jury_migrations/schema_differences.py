@@ -8,7 +8,6 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, inspect
 
-from jury_migrations.role_rights import differing_rights
 from jury_store.schema import SEARCH_INDEX, SEARCH_SHADOWS, metadata
 from jury_store.triggers import POSTGRES_FUNCTIONS, POSTGRES_TRIGGERS, SQLITE_TRIGGERS
 
@@ -45,7 +44,7 @@ _ALWAYS = "A"
 
 
 def schema_differences(connection: Connection) -> Iterator[str]:
-    """The differences between the tables, keys, indexes, triggers, functions and rights and the declared ones."""
+    """The differences between the tables, keys, indexes, triggers and functions and the declared ones."""
     context = MigrationContext.configure(connection, opts=_COMPARED)
     yield from map(_described, compare_metadata(context, metadata))
     yield from _primary_keys(connection)
@@ -100,7 +99,6 @@ def _postgres(connection: Connection) -> Iterator[str]:
     }
     yield from _compared("trigger", declared, found)
     yield from _search_index("postgresql", connection.exec_driver_sql(_SEARCH_INDEX).scalar())
-    yield from differing_rights(connection)
 
 
 def _search_index(database: str, found: str | None) -> Iterator[str]:

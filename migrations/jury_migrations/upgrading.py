@@ -12,17 +12,16 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, inspect
 
 from jury_migrations.connecting import connected, errors_of
-from jury_migrations.role_rights import set_rights
 from jury_migrations.schema_differences import schema_differences
 from jury_store import listing, search_index
 from jury_store.committed_events import CommittedEvents
 from jury_store.dialects import DIALECTS
-from jury_store.errors import DamagedFile, NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
+from jury_store.errors import DamagedFile, NotAStore, StoreBeforeRelease, StoreMissing, StoreTooNew, StoreUnreachable
 from jury_store.open_debates import OpenDebates
 from jury_store.opening import database_path, parse_store_url, redacted_url
 from jury_store.postgres_engine import postgres_engine
 from jury_store.schema import REVISION, metadata
-from jury_store.schema_revision import has_store, revision_fault, stored_revision
+from jury_store.schema_revision import has_store, is_before_release, revision_fault, stored_revision
 from jury_store.sqlite_engine import sqlite_engine
 from jury_store.sqlite_file import create_database_file
 from jury_store.sqlite_lock import SqliteLock
@@ -39,8 +38,8 @@ _BATCH = 5000
 def upgrade(url: str, *, wait: float = 20.0) -> str:
     """Create the store at `url`, or upgrade it to the newest schema; returns its revision.
 
-    On PostgreSQL the roles of the log get their rights, also roles created after the store.
-    A SQLite store is locked meanwhile.
+    On PostgreSQL the roles of the log get their rights on new tables by `deploy/roles.sql`. A SQLite store is locked
+    meanwhile.
 
     Args:
         url: of the store.
@@ -52,6 +51,7 @@ def upgrade(url: str, *, wait: float = 20.0) -> str:
         NotAStore: it is another application's database or file.
         DamagedFile: its revision was altered, and its tables are not those of this version.
         StoreTooNew: it was upgraded by a newer Jury Judge.
+        StoreBeforeRelease: it was made before version 1.0.0.
     """
     parsed = parse_store_url(url)
     name = redacted_url(parsed)
@@ -110,6 +110,9 @@ def _upgrade(connection: Connection, name: str) -> str:
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_UPGRADE_LOCK,))
         _check_ownership(connection, name)
+        before = stored_revision(connection)
+        if before is not None and is_before_release(before):
+            raise StoreBeforeRelease(name, before)
         _correct_revision(connection, name)
         before = stored_revision(connection)
         try:
@@ -119,8 +122,6 @@ def _upgrade(connection: Connection, name: str) -> str:
             raise StoreTooNew(
                 f"the store has the schema {found}, which this version does not support; upgrade jury-judge"
             ) from error
-        if connection.dialect.name == "postgresql":
-            set_rights(connection)
         revision = stored_revision(connection)
     if revision != before:
         _project(connection)

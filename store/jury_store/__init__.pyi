@@ -25,7 +25,6 @@ from jury_store.errors import ErasureNotRecorded as ErasureNotRecorded
 from jury_store.errors import EventConflict as EventConflict
 from jury_store.errors import Fenced as Fenced
 from jury_store.errors import InvalidAppend as InvalidAppend
-from jury_store.errors import LoginsRefused as LoginsRefused
 from jury_store.errors import MayNotErase as MayNotErase
 from jury_store.errors import MayNotWrite as MayNotWrite
 from jury_store.errors import NotAStore as NotAStore
@@ -34,6 +33,7 @@ from jury_store.errors import ReadOnlyStore as ReadOnlyStore
 from jury_store.errors import ScrubRefused as ScrubRefused
 from jury_store.errors import SealKeyFileError as SealKeyFileError
 from jury_store.errors import SealRefused as SealRefused
+from jury_store.errors import StoreBeforeRelease as StoreBeforeRelease
 from jury_store.errors import StoreClosed as StoreClosed
 from jury_store.errors import StoreDamaged as StoreDamaged
 from jury_store.errors import StoreError as StoreError
@@ -73,6 +73,7 @@ from jury_store.run_registry import run_file as run_file
 from jury_store.schema import REVISION as REVISION
 from jury_store.schema import JsonColumn as JsonColumn
 from jury_store.schema import metadata as metadata
+from jury_store.schema_statements import schema_statements as schema_statements
 from jury_store.sealer import Sealer as Sealer
 from jury_store.seals.attestation import Attestation as Attestation
 from jury_store.seals.cosignature import WitnessKey as WitnessKey

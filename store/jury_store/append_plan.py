@@ -16,6 +16,9 @@ from jury_store.event_equality import is_same_event
 from jury_store.event_store import Append, Appended, AppendResults
 
 NEW_STREAM = Head(0, 0, GENESIS)
+MOST_STREAM = 500
+"""Bytes of the name of a stream: with the longest id of an event it fits into the databases' indexes."""
+
 _MOST_SCHEMA = 2**31
 _SHOWN = 2**63
 """The largest number that a message shows."""
@@ -180,6 +183,8 @@ def first_refusal(results: AppendResults) -> StoreError | None:
 
 def _check(request: Append) -> None:
     stream = request.stream
+    if len(stream.encode("utf-8", "surrogatepass")) > MOST_STREAM:
+        raise InvalidAppend(f"{stream:.100}…: the name of a stream has at most {MOST_STREAM} bytes")
     if stream.startswith(DEBATE_PREFIX):
         if request.expected_version is None or request.epoch is None:
             raise InvalidAppend(f"{stream}: an append to a debate needs an expected version and an epoch")

@@ -80,6 +80,21 @@ class StoreTooNew(OpeningFailed):
     """The store has the schema of a newer Jury Judge."""
 
 
+class StoreBeforeRelease(OpeningFailed):
+    """The store was made before version 1.0.0, and no version reads it.
+
+    Args:
+        name: the store's URL without a password.
+        revision: of its schema.
+    """
+
+    def __init__(self, name: str, revision: str) -> None:
+        super().__init__(
+            f"{name} was made before version 1.0.0 of Jury Judge (its schema is {revision}), and no version reads it: "
+            "judge its cases again, in another store"
+        )
+
+
 class StoreUnreachable(OpeningFailed):
     """The database server, or the file, cannot be reached."""
 
@@ -111,10 +126,6 @@ class ErasureNotRecorded(StoreError):
 
 class MayNotErase(StoreError):
     """The PostgreSQL user may not delete texts; nothing was recorded."""
-
-
-class LoginsRefused(StoreError):
-    """The logins of a store cannot be set up like this; nothing was changed."""
 
 
 class SealError(StoreError):

@@ -16,6 +16,7 @@ from jury_store.errors import (
     DamagedFile,
     MayNotWrite,
     NotAStore,
+    StoreBeforeRelease,
     StoreMissing,
     StoreOutdated,
     StoreTooNew,
@@ -25,7 +26,7 @@ from jury_store.errors import (
 from jury_store.postgres_engine import postgres_engine
 from jury_store.postgres_role import WRITER_ROLE, DatabaseUser, database_user
 from jury_store.schema import REVISION
-from jury_store.schema_revision import has_store, revision_fault, stored_revision
+from jury_store.schema_revision import has_store, is_before_release, revision_fault, stored_revision
 from jury_store.sql_store import SqlEventStore
 from jury_store.sqlite_engine import sqlite_engine
 from jury_store.sqlite_file import check_database_file
@@ -239,6 +240,8 @@ def _check_revision(url: URL, engine: Engine) -> None:
     with connection_errors(url), engine.connect() as connection:
         found = stored_revision(connection)
         fault = revision_fault(connection) if found != REVISION and has_store(connection) else None
+    if found is not None and is_before_release(found):
+        raise StoreBeforeRelease(name, found)
     if fault is not None:
         raise DamagedFile(
             f"{name}: {fault}: the database was altered. Run jury db upgrade --store {name}, which sets the revision "

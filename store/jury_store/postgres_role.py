@@ -1,8 +1,9 @@
 """The PostgreSQL roles: one that reads, one that appends to the log, one that may also delete texts.
 
-Rights are granted to the roles; logins are members of them (`jury db roles`).
+Rights are granted to the roles; logins are members of them (`deploy/roles.sql`).
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from sqlalchemy import Connection
@@ -19,6 +20,39 @@ SELECT pg_has_role(current_user, oid, CASE WHEN current_setting('server_version_
 """
 _OWN_RIGHTS = """
 SELECT current_user, has_table_privilege('events', 'INSERT'), has_table_privilege('parts', 'DELETE')
+"""
+
+_READ = frozenset({"SELECT"})
+_APPEND = _READ | {"INSERT"}
+_UPDATE = _READ | {"UPDATE"}
+_KEEP = _APPEND | {"UPDATE", "DELETE"}
+_WRITER = {
+    **dict.fromkeys(("events", "parts", "seals", "attestations", "origins"), _APPEND),
+    **dict.fromkeys(("streams", "run_sizes"), _APPEND | _UPDATE),
+    **dict.fromkeys(("counters", "projections"), _UPDATE),
+    **dict.fromkeys(("debates", "runs", "ballots"), _KEEP),
+    **dict.fromkeys(("debate_fields", "search_texts"), _APPEND | {"DELETE"}),
+    "alembic_version": _READ,
+}
+_RIGHTS = {
+    ERASER_ROLE: {**_WRITER, "parts": _APPEND | {"DELETE"}},
+    WRITER_ROLE: _WRITER,
+    READER_ROLE: dict.fromkeys(_WRITER, _READ),
+}
+"""What `deploy/roles.sql` grants, by role and table; the first role that a login is a member of counts."""
+
+_LOGIN = """
+SELECT session_user,
+       -- Whether it is the owner of the tables, or a superuser.
+       (SELECT pg_has_role(session_user, relowner, 'MEMBER') FROM pg_class WHERE oid = 'events'::regclass),
+       ARRAY(SELECT rolname::text FROM pg_roles WHERE rolname = ANY(%s) AND pg_has_role(session_user, oid, 'MEMBER'))
+"""
+_HAS = """
+SELECT relname, verb
+  FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) AS verb
+ WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%s)
+   AND CASE WHEN verb IN ('DELETE', 'TRUNCATE') THEN has_table_privilege(session_user, pg_class.oid, verb)
+            ELSE has_any_column_privilege(session_user, pg_class.oid, verb) END
 """
 
 
@@ -47,3 +81,26 @@ def may_set_role(connection: Connection, role: str) -> bool:
     """Whether the role exists, has its rights in this database, and the user may set it."""
     row = connection.exec_driver_sql(_MAY_SET, (role,)).first()
     return bool(row and row[0])
+
+
+def right_faults(connection: Connection) -> Iterator[str]:
+    """What the login of a connection lacks, and what it has beyond its role, one line each with the remedy."""
+    login, unrestricted, roles = connection.exec_driver_sql(_LOGIN, (list(_RIGHTS),)).one()
+    if unrestricted:
+        return  # it owns the tables
+    role = next((role for role in _RIGHTS if role in roles), None)
+    if role is None:
+        yield (
+            f"the login {login} is a member of none of {', '.join(_RIGHTS)}; run deploy/roles.sql, and GRANT one of "
+            f"them TO {login}"
+        )
+        return
+    found = {(table, verb) for table, verb in connection.exec_driver_sql(_HAS, (list(_WRITER),))}
+    declared = {(table, verb) for table, verbs in _RIGHTS[role].items() for verb in verbs}
+    for table, verb in sorted(declared - found):
+        yield f"the login {login} may not {verb} {table}, which {role} needs; run deploy/roles.sql again"
+    for table, verb in sorted(found - declared):
+        yield (
+            f"the login {login} may also {verb} {table}, itself, by another role or by PUBLIC; run deploy/roles.sql "
+            f"again, and REVOKE what remains"
+        )

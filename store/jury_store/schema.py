@@ -26,7 +26,7 @@ from sqlalchemy.engine import Dialect
 
 from jury_events.verdict import Verdict
 
-REVISION = "0016"
+REVISION = "log_0001"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"

@@ -6,7 +6,8 @@ from sqlalchemy import Connection, inspect
 
 from jury_store.schema import REVISION, SEARCH_SHADOWS, metadata
 
-_FORM = re.compile("[0-9]{4}")
+_FORM = re.compile("log_[0-9]{4}")
+_BEFORE_RELEASE = re.compile("[0-9]{4}")
 
 
 def stored_revision(connection: Connection) -> str | None:
@@ -16,6 +17,11 @@ def stored_revision(connection: Connection) -> str | None:
     rows = connection.exec_driver_sql("SELECT version_num FROM alembic_version").all()
     found = rows[0][0] if len(rows) == 1 else None
     return found if isinstance(found, str) else None
+
+
+def is_before_release(revision: str | None) -> bool:
+    """Whether a program wrote it that was never released: its logs have another mark."""
+    return revision is not None and _BEFORE_RELEASE.fullmatch(revision) is not None
 
 
 def has_store(connection: Connection) -> bool:

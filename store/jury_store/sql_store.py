@@ -36,7 +36,7 @@ from jury_store.event_store import Append, AppendResults, EventStore
 from jury_store.inventory import Inventory, ListFault
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.open_debates import OpenDebates
-from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
+from jury_store.postgres_role import ERASER_ROLE, DatabaseUser, right_faults
 from jury_store.projection_checkpoints import SEARCH
 from jury_store.row_types import RowTypes
 from jury_store.schema import metadata
@@ -63,6 +63,9 @@ class SqlEventStore(EventStore):
     `writer` is None for a read-only store, `user` where the database has none (SQLite). `on_close` releases other
     resources, such as a lock. `before_close` may be set: it ends what uses the store in another thread.
     """
+
+    _most_behind = _CATCH_UP
+    """How many events the tables of the lists may be behind when they are read: the rest is projected in memory."""
 
     def __init__(
         self,
@@ -96,6 +99,13 @@ class SqlEventStore(EventStore):
     def writer_role(self) -> str | None:
         """The PostgreSQL role of this store's connections, which cannot change events; None when there is none."""
         return self.user.role if self.user else None
+
+    def right_faults(self) -> list[str]:
+        """What the login of the store lacks, and what it has beyond its role (PostgreSQL), one line each."""
+        if self.user is None:
+            return []
+        with self._reading() as connection:
+            return list(right_faults(connection))
 
     def append(
         self,
@@ -368,7 +378,7 @@ class SqlEventStore(EventStore):
             return
         while True:
             with self._reading() as connection:
-                if listing.lag(connection, self._dialect) <= _CATCH_UP:
+                if listing.lag(connection, self._dialect) <= self._most_behind:
                     break
             self.project()
         while search and self.search_lag():

@@ -1,15 +1,21 @@
-"""Connections to a SQLite file: one that writes, or several that only read."""
+"""Connections to a SQLite database: one that writes, or several that only read."""
 
 import os
 import sqlite3
+from collections.abc import MutableMapping
+from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
+from sqlalchemy import Connection, Dialect, Engine, QueuePool, create_engine, event, make_url
+from sqlalchemy.util import LRUCache
 
 from jury_store.driver_cursor import DriverCursor
 
 _BUSY_SECONDS = 30
+_MOST_STATEMENTS = 1000
+_URL = make_url("sqlite+pysqlite://")
 _WRITER_PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=FULL",
@@ -29,8 +35,13 @@ def sqlite_engine(path: Path, *, write: bool) -> Engine:
     if not write and not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists():
         # An archived store without a writer: SQLite may not create the files that readers and writers share.
         address += "&immutable=1"
+    return engine_at(address, write=write)
 
-    def connect() -> sqlite3.Connection:
+
+def engine_at(address: str, *, write: bool) -> Engine:
+    """The same on the database that a URI names."""
+
+    def connect() -> Any:
         # Transactions are begun below: the driver's own mode begins none for reading.
         connection = sqlite3.connect(
             address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -43,13 +54,9 @@ def sqlite_engine(path: Path, *, write: bool) -> Engine:
             raise
         return connection
 
-    engine = create_engine(
-        "sqlite+pysqlite://",
-        creator=connect,
-        poolclass=QueuePool,
-        pool_size=1 if write else 5,
-        max_overflow=0 if write else 50,
-    )
+    dialect, statements = _compiled()
+    pool = QueuePool(connect, pool_size=1 if write else 5, max_overflow=0 if write else 50, dialect=dialect)
+    engine = Engine(pool, dialect, _URL, execution_options={"compiled_cache": statements})
     begin = "BEGIN IMMEDIATE" if write else "BEGIN"
 
     @event.listens_for(engine, "begin")
@@ -57,3 +64,11 @@ def sqlite_engine(path: Path, *, write: bool) -> Engine:
         DriverCursor(connection).execute(begin)
 
     return engine
+
+
+@cache
+def _compiled() -> tuple[Dialect, MutableMapping[Any, Any]]:
+    """The dialect and the compiled statements, shared by all engines: compiling one takes longer than executing it."""
+    engine = create_engine(_URL)
+    engine.connect().close()  # the dialect takes notice of the driver
+    return engine.dialect, LRUCache(_MOST_STATEMENTS)

@@ -55,8 +55,8 @@ REVISIONS = {
     "without its table": "DROP TABLE alembic_version",
     "bytes": "UPDATE alembic_version SET version_num = x'00ff'",
     "no number": "UPDATE alembic_version SET version_num = 'abc'",
-    "an older one": "UPDATE alembic_version SET version_num = '0003'",
-    "two": "INSERT INTO alembic_version VALUES ('0003')",
+    "an older one": "UPDATE alembic_version SET version_num = 'log_0000'",
+    "two": "INSERT INTO alembic_version VALUES ('log_0000')",
 }
 
 UNREADABLE: dict[str, Damage] = {

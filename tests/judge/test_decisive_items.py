@@ -53,13 +53,12 @@ def named(store: EventStore, *items: int | None) -> None:
         record_review(store, "d1", naming(item, reviewer=reviewer))
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest) -> Iterator[EventStore]:
-    if request.param == "memory":
+    if request.param == "sqlite":
         yield a_store()
         return
-    name = {"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]
-    opened = open_store(request.getfixturevalue(name), write=True)
+    opened = open_store(request.getfixturevalue("postgres_url"), write=True)
     keep(opened, EvidenceDebate())  # type: ignore[arg-type]
     yield opened
     opened.close()

@@ -30,14 +30,13 @@ pytestmark = pytest.mark.full_for("postgresql")
 PASS, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest) -> Iterator[EventStore]:
     """An empty store of each kind."""
-    if request.param == "memory":
+    if request.param == "sqlite":
         yield MemoryEventStore()
         return
-    name = {"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]
-    opened = open_store(request.getfixturevalue(name), write=True)
+    opened = open_store(request.getfixturevalue("postgres_url"), write=True)
     yield opened
     opened.close()
 

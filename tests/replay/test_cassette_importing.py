@@ -23,6 +23,7 @@ from jury_replay import (
 from jury_store import Append, EventStore, MemoryEventStore, SealKey, WrongVersion, open_store, read_checkpoint
 from support.cassettes import KEY, erase_text, out_of, record_debate, seal
 from support.debates import DebateScript
+from support.unguarded import unguarded
 
 
 @pytest.fixture
@@ -133,8 +134,8 @@ def test_a_debate_that_is_damaged_here_is_not_continued(read: Read) -> None:
     store, copy = MemoryEventStore(), MemoryEventStore()
     record_debate(store)
     record_debate(copy)
-    digest = min(copy.parts("d"))
-    copy._parts["d"].pop(digest)
+    with unguarded(copy) as connection:
+        connection.execute("DELETE FROM parts WHERE debate_id = 'd' AND digest = ?", (min(copy.parts("d")),))
 
     with pytest.raises(RecordDamaged, match="of this store does not verify"):
         import_cassette(copy, read(out_of(store)))
@@ -269,13 +270,16 @@ def test_a_seal_of_an_import_that_does_not_fit_is_found_and_not_passed_on(
 def test_any_other_place_in_the_seal_of_an_import_is_found(origin: EventStore, read: Read) -> None:
     copy = MemoryEventStore()
     import_cassette(copy, read(out_of(origin)))
-    kept = copy._origins["d"]
+    kept = copy.origins(["d"])["d"]
     # The log's name and size are protected by the signature, for a reader with the key.
     start, stop = kept.index(b"\\n21\\n") + 4, kept.index("—".encode())
 
-    for index in (*range(start, stop), *range(kept.index(b'"streams"'), len(kept))):
-        copy._origins["d"] = kept[:index] + bytes([kept[index] ^ 1]) + kept[index + 1 :]
-        assert not verify(copy).ok, index
+    with unguarded(copy) as connection:
+        for index in (*range(start, stop), *range(kept.index(b'"streams"'), len(kept))):
+            connection.execute(
+                "UPDATE origins SET seal = ?", (kept[:index] + bytes([kept[index] ^ 1]) + kept[index + 1 :],)
+            )
+            assert not verify(copy).ok, index
 
 
 def test_a_log_of_many_blocks_is_proven(read: Read) -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from jury_events import DebateImported, DebateNotFound, VersionRange, local_facts, local_stream
 from jury_judge.stores.integrity_state import integrity_states
-from jury_migrations import upgrade
 from jury_replay import (
     ALL_STORED,
     EVERYTHING,
@@ -24,23 +23,18 @@ from jury_replay import (
 )
 from jury_store import DebateFilter, EventStore, MemoryEventStore, SealKey, open_store
 from support.cassettes import KEY, erase_text, exported, out_of, record_debate, seal, sealed_store
+from support.unguarded import unguarded
 
 pytestmark = pytest.mark.full_for("postgresql")
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EventStore]:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest) -> Iterator[EventStore]:
     """An empty store of each kind."""
-    if request.param == "memory":
+    if request.param == "sqlite":
         yield MemoryEventStore()
         return
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path / 'jury.db'}"
-    else:
-        server = request.getfixturevalue("postgres")
-        url = server.url(server.create_database())
-    upgrade(url)
-    opened = open_store(url, write=True)
+    opened = open_store(request.getfixturevalue("postgres_url"), write=True)
     yield opened
     opened.close()
 
@@ -151,8 +145,10 @@ def test_a_seal_that_is_gone_or_another_is_found(tmp_path: Path) -> None:
     gone, other = MemoryEventStore(), MemoryEventStore()
     for store in (gone, other):
         import_cassette(store, read_cassette(path))
-    del gone._origins["d"]
-    other._origins["d"] += b" "
+    with unguarded(gone) as connection:
+        connection.execute("DELETE FROM origins")
+    with unguarded(other) as connection:
+        connection.execute("UPDATE origins SET seal = CAST(seal || ' ' AS BLOB)")
 
     assert [str(one) for one in verify(gone).failures] == ["local/d (imported/1): the seal of its import is missing"]
     assert "local/d (imported/1): the seal stored with it is not that of the import" in map(str, verify(other).failures)
@@ -163,8 +159,9 @@ def test_a_stream_that_was_taken_away_after_its_import_is_found(tmp_path: Path) 
     path = tmp_path / "d.cassette.jsonl"
     path.write_bytes(out_of(sealed_store()))
     import_cassette(store, read_cassette(path))
-    for stream in ("debate/d", "calls/d"):
-        del store._streams[stream], store._heads[stream]
+    with unguarded(store) as connection:
+        for table in ("events", "streams"):
+            connection.execute(f"DELETE FROM {table} WHERE stream IN ('debate/d', 'calls/d')")
 
     failures = list(map(str, verify(store, ["d"]).failures))
 
@@ -254,7 +251,8 @@ def test_what_came_under_a_seal_that_is_gone_does_not_leave_at_all(tmp_path: Pat
     path.write_bytes(out_of(sealed_store()))
     import_cassette(store, read_cassette(path), clock=lambda: 7)
     seal(store)
-    store._origins.clear()
+    with unguarded(store) as connection:
+        connection.execute("DELETE FROM origins")
 
     with pytest.raises(RecordDamaged, match="the seal of its import is missing; see jury verify d"):
         out_of(store)

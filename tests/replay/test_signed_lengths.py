@@ -19,7 +19,6 @@ from jury_events import (
     encode,
     review_stream,
 )
-from jury_migrations import upgrade
 from jury_replay import (
     CassetteDamaged,
     CassetteError,
@@ -74,19 +73,13 @@ def cut(whole: bytes, keep: int) -> bytes:
     return with_its_hash([*shorter[:-1], whole.splitlines(keepends=True)[-1]])
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EventStore]:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest) -> Iterator[EventStore]:
     """An empty store of each kind."""
-    if request.param == "memory":
+    if request.param == "sqlite":
         yield MemoryEventStore()
         return
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path / 'jury.db'}"
-    else:
-        server = request.getfixturevalue("postgres")
-        url = server.url(server.create_database())
-    upgrade(url)
-    opened = open_store(url, write=True)
+    opened = open_store(request.getfixturevalue("postgres_url"), write=True)
     yield opened
     opened.close()
 

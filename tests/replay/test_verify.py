@@ -229,7 +229,8 @@ def test_erased_texts_are_counted_and_no_failure_and_one_that_is_back_is_found(t
 def test_a_body_that_contradicts_its_envelope_is_found() -> None:
     store, script = MemoryEventStore(), DebateScript("d")
     opened, checked = script.opened(), script.checked()
-    store.append([Append(script.stream, (opened, checked._replace(event_id="round-7/check")), 0, 1)])
+    epoch = store.next_epoch()
+    store.append([Append(script.stream, (opened, checked._replace(event_id="round-7/check")), 0, epoch)])
     store.append([Append("calls/d", (NewEvent("e", "from_the_future", 1, 1, b"{}"),))])
 
     report = verify(store)

@@ -201,41 +201,42 @@ def test_the_valid_request_of_these_tests_is_accepted(ground: Ground) -> None:
     assert [reviewed(1).events[0].event_id] == ground.recorded
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"\n",
-        b"nonsense\n",
-        b'{"format": 2, "appends": []}\n',
-        changed(stream="debate/d"),
-        changed(stream="local/d"),
-        changed(expected_version=1),
-        changed(expected_version=-1),
-        changed(type="review_withdrawn"),
-        changed(type="debate_opened"),
-        changed(body="{}"),
-        changed(parts=[]),
-        changed(parts=[{"salt": "AAAAAAAAAAAAAAAAAAAAAA==", "content": "b3RoZXI="}]),
-        changed(parts=[{"salt": "AA==", "content": "SXQgcGFpZCB0d2ljZS4="}]),
-        b"x" * (MOST_BYTES + 1),
-    ],
-    ids=lambda content: content[:40].decode(),
+ASSIGNED = assigned(1, 7).events[0]
+REFUSED = (
+    b"\n",
+    b"nonsense\n",
+    b'{"format": 2, "appends": []}\n',
+    changed(stream="debate/d"),
+    changed(stream="local/d"),
+    changed(expected_version=100),
+    changed(expected_version=-1),
+    changed(type="review_withdrawn"),
+    changed(type="debate_opened"),
+    changed(body="{}"),
+    changed(parts=[]),
+    changed(parts=[{"salt": "AAAAAAAAAAAAAAAAAAAAAA==", "content": "b3RoZXI="}]),
+    changed(parts=[{"salt": "AA==", "content": "SXQgcGFpZCB0d2ljZS4="}]),
+    # An assignment names no text, and brings one.
+    changed(event_id=ASSIGNED.event_id, type=ASSIGNED.type, schema_number=ASSIGNED.schema, body=ASSIGNED.body.decode()),
+    b"x" * (MOST_BYTES + 1),
 )
-def test_what_is_no_review_is_refused_and_the_writer_goes_on(ground: Ground, content: bytes) -> None:
-    size = min(len(content), MOST_BYTES + 1)
-    path = ground.put(content)
-    descriptor = os.open(path, os.O_RDONLY)
-    ground.taker.take()
-    answer = json.loads(os.pread(descriptor, 10_000, size))
-    os.close(descriptor)
-    request = ground.send(reviewed(1))
-    ground.taker.take()
 
-    assert [] == answer["results"]
-    assert answer["failed"]
-    assert not path.exists()
-    assert request.answer() == [Appended(STREAM, 1, 0)]
-    request.release()
+
+def test_what_is_no_review_is_refused_and_the_writer_goes_on(ground: Ground) -> None:
+    for number, content in enumerate(REFUSED, 1):
+        path = ground.put(content)
+        descriptor = os.open(path, os.O_RDONLY)
+        ground.taker.take()
+        answer = json.loads(os.pread(descriptor, 10_000, min(len(content), MOST_BYTES + 1)))
+        os.close(descriptor)
+        request = ground.send(reviewed(number))
+        ground.taker.take()
+
+        assert [] == answer["results"], content[:200]
+        assert answer["failed"]
+        assert not path.exists()
+        assert request.answer() == [Appended(STREAM, number, 0)]
+        request.release()
 
 
 def test_a_writer_that_fails_says_so(ground: Ground) -> None:
@@ -251,16 +252,18 @@ def test_a_writer_that_fails_says_so(ground: Ground) -> None:
 
 
 def test_a_folder_that_others_may_write_to_is_not_used(ground: Ground) -> None:
-    request = ground.send(reviewed(1))
-    ground.folder.chmod(0o777)
-    taken = ground.taker.take()
-    request.release()
-    ground.folder.mkdir(exist_ok=True)
-    ground.folder.chmod(0o777)
+    for mode in (0o777, 0o770, 0o702):
+        request = ground.send(reviewed(1))
+        ground.folder.chmod(mode)
+        taken = ground.taker.take()
+        request.release()
+        ground.folder.mkdir(exist_ok=True)
+        ground.folder.chmod(mode)
 
-    assert 0 == taken
-    with pytest.raises(StoreUnreachable, match="can be written by other users"):
-        ground.send(reviewed(1))
+        assert 0 == taken
+        with pytest.raises(StoreUnreachable, match="can be written by other users"):
+            ground.send(reviewed(1))
+        ground.folder.rmdir()
 
 
 def test_too_much_for_one_request_is_refused_before_it_is_sent(ground: Ground) -> None:

@@ -237,42 +237,43 @@ def test_every_column_of_a_debate_with_abstentions_and_a_judge(store: EventStore
     }
 
 
-@pytest.mark.parametrize(
-    ("results", "counts"),
-    [
-        (("verified", "not_found", "verified", "elsewhere"), {"verified": 2, "elsewhere": 1, "not_found": 1}),
-        (("normalised",), {"normalised": 1}),
-        ((), {}),
-    ],
+QUOTED: tuple[tuple[tuple[EvidenceResult, ...], dict[str, int]], ...] = (
+    (("verified", "not_found", "verified", "elsewhere"), {"verified": 2, "elsewhere": 1, "not_found": 1}),
+    (("normalised",), {"normalised": 1}),
+    ((), {}),
 )
-def test_quotations_are_counted_where_they_were_asked_for(
-    store: EventStore, results: Sequence[EvidenceResult], counts: dict[str, int]
-) -> None:
-    script = _Script("d")
-    _append(store, script.stream, *_discussion(script, results))
-
-    columns = _columns(_only(store))
-
-    assert {
-        **{name: [counts.get(name, 0), None, None, None, None] for name in FURTHER_COLUMNS[:4]},
-        "decisive_item": [7 if results else None, None, None, None, None],
-        "read_percent": [None] * 5,
-    } == {name: columns[name] for name in FURTHER_COLUMNS}
 
 
-@pytest.mark.parametrize(("read", "total", "percent"), [(29, 100, 29), (2, 3, 66), (0, 0, 100), (0, 5, 0)])
-def test_the_share_of_the_record_that_a_vote_rests_on(store: EventStore, read: int, total: int, percent: int) -> None:
-    script = _Script("d")
-    reading = RecordRead(
-        mode="windows", parts=1, items_read=0, items_total=1, characters_read=read, characters_total=total
-    )
-    evaluation = script.evaluation("safe_pass", 8.0).changed(reading=reading)
-    said = JurorEvaluated(juror_id=A, evaluation=evaluation, peer_text=script.pen.make("shown"), exchanges=())
-    _append(store, script.stream, script.start(), script.event(said), script.cancelled())
+def test_quotations_are_counted_where_they_were_asked_for(store: EventStore) -> None:
+    for number, (results, _) in enumerate(QUOTED):
+        script = _Script(f"d{number}", seed=number)
+        _append(store, script.stream, *_discussion(script, results))
 
-    columns = _columns(_only(store))
+    for (results, counts), found in zip(QUOTED, next(store.ballots()), strict=True):
+        columns = _columns(found)
+        assert {
+            **{name: [counts.get(name, 0), None, None, None, None] for name in FURTHER_COLUMNS[:4]},
+            "decisive_item": [7 if results else None, None, None, None, None],
+            "read_percent": [None] * 5,
+        } == {name: columns[name] for name in FURTHER_COLUMNS}
 
-    assert ([percent], [None]) == (columns["read_percent"], columns["verified"])
+
+def test_the_share_of_the_record_that_a_vote_rests_on(store: EventStore) -> None:
+    shares = ((29, 100, 29), (2, 3, 66), (0, 0, 100), (0, 5, 0))
+    for number, (read, total, _) in enumerate(shares):
+        script = _Script(f"d{number}", seed=number)
+        reading = RecordRead(
+            mode="windows", parts=1, items_read=0, items_total=1, characters_read=read, characters_total=total
+        )
+        evaluation = script.evaluation("safe_pass", 8.0).changed(reading=reading)
+        said = JurorEvaluated(juror_id=A, evaluation=evaluation, peer_text=script.pen.make("shown"), exchanges=())
+        _append(store, script.stream, script.start(), script.event(said), script.cancelled())
+
+    found = [_columns(one) for one in next(store.ballots())]
+
+    assert [([percent], [None]) for _, _, percent in shares] == [
+        (columns["read_percent"], columns["verified"]) for columns in found
+    ]
 
 
 def test_what_is_of_the_debate_comes_from_its_row(store: EventStore) -> None:
@@ -298,25 +299,23 @@ def test_what_is_of_the_debate_comes_from_its_row(store: EventStore) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("metadata", "expected"),
-    [
-        ({"decisive_message": 4, "outcome_correct": True}, (4, True)),
-        ({"outcome_correct": False}, (None, False)),
-        ({"decisive_message": "4", "outcome_correct": 1}, (None, None)),
-        ({"decisive_message": 2**31}, (None, None)),
-        ({"note": '"decisive_message"'}, (None, None)),
-    ],
+LABELS: tuple[tuple[dict[str, Any], int | None, bool | None], ...] = (
+    ({"decisive_message": 4, "outcome_correct": True}, 4, True),
+    ({"outcome_correct": False}, None, False),
+    ({"decisive_message": "4", "outcome_correct": 1}, None, None),
+    ({"decisive_message": 2**31}, None, None),
+    ({"note": '"decisive_message"'}, None, None),
 )
-def test_what_the_label_names_is_in_the_metadata(
-    store: EventStore, metadata: dict[str, Any], expected: tuple[int | None, bool | None]
-) -> None:
-    script = _Script("d")
-    _append(store, script.stream, script.start(metadata=metadata), script.cancelled())
 
-    found = _only(store)
 
-    assert expected == (found.label_message, found.outcome_correct)
+def test_what_the_label_names_is_in_the_metadata(store: EventStore) -> None:
+    for number, (metadata, _, _) in enumerate(LABELS):
+        script = _Script(f"d{number}", seed=number)
+        _append(store, script.stream, script.start(metadata=metadata), script.cancelled())
+
+    assert [expected for _, *expected in LABELS] == [
+        [one.label_message, one.outcome_correct] for one in next(store.ballots())
+    ]
 
 
 def test_a_calibrated_panel_has_the_fingerprint_of_the_panel_without() -> None:
@@ -326,14 +325,14 @@ def test_a_calibrated_panel_has_the_fingerprint_of_the_panel_without() -> None:
     assert before == after
 
 
-@pytest.mark.parametrize("metadata", [{}, {"variant": 3}, {"variant": True}])
-def test_the_cluster_is_the_case_and_a_variant_is_text(store: EventStore, metadata: dict[str, Any]) -> None:
-    script = _Script("d")
-    _append(store, script.stream, script.start(metadata=metadata), script.cancelled())
+def test_the_cluster_is_the_case_and_a_variant_is_text(store: EventStore) -> None:
+    for number, metadata in enumerate(({}, {"variant": 3}, {"variant": True})):
+        script = _Script(f"d{number}", seed=number)
+        _append(store, script.stream, script.start(metadata=metadata), script.cancelled())
 
-    found = _only(store)
-
-    assert (found.cluster, found.variant, found.repeat) == ("case-d", None, 1)
+    assert [(f"case-d{number}", None, 1) for number in range(3)] == [
+        (one.cluster, one.variant, one.repeat) for one in next(store.ballots())
+    ]
 
 
 def test_a_vote_that_replaces_a_blocked_answer_stays_synthetic(store: EventStore) -> None:
@@ -433,11 +432,11 @@ def test_another_process_goes_on_where_the_first_one_stopped(
 ) -> None:
     script = _Script("d")
     events, calls = _discussion(script), _calls(script)
-    for place, event in enumerate(events):
+    for place in range(0, len(events), 3):
         store = open_writer(url)
-        _append(store, script.stream, event)
+        _append(store, script.stream, *events[place : place + 3])
         if place < len(calls):
-            _append(store, script.calls, calls[place])
+            _append(store, script.calls, *calls[place : place + 3])
         store.project()
         store.close()
 
@@ -493,6 +492,21 @@ def test_unfinished_debates_are_left_out_unless_they_are_asked_for(store: EventS
     assert (columns["kind"], columns["calls"]) == (["own", None], [2, 1])
 
 
+def test_pages_have_the_debates_that_the_lists_have_not_reached(
+    store: EventStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jury_store.listing._PAGE", 2)
+    for name in "aceg":
+        script = _Script(name)
+        _append(store, script.stream, script.start(), script.cancelled())
+    store.project()
+    for name in "bdfh":
+        script = _Script(name)
+        _append(store, script.stream, script.start(), script.cancelled())
+
+    assert list("abcdefgh") == [one.debate_id for page in store.ballots() for one in page]
+
+
 def test_debates_are_selected_as_in_the_list(store: EventStore) -> None:
     for number in range(4):
         script = _Script(f"d{number}", run_id=f"run-{number % 2}", seed=number)
@@ -509,23 +523,24 @@ def test_debates_are_selected_as_in_the_list(store: EventStore) -> None:
     assert ids(run_id="none") == []
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"juror_id": "nobody"},
-        {"evaluation": {"verdict": "maybe", "overall": 1, "confidence": 1, "model": "m/x"}},
-        {"evaluation": {"verdict": "safe_pass", "overall": 101, "confidence": 1, "model": "m/x"}},
-        {"evaluation": {"verdict": "safe_pass", "overall": 1, "confidence": True, "model": "m/x"}},
-        {"evaluation": {"verdict": "safe_pass", "overall": 1, "confidence": 1, "model": "m\0x"}},
-        {"evaluation": []},
-        {"evaluation": None},
-    ],
+BROKEN: tuple[dict[str, Any], ...] = (
+    {"juror_id": "nobody"},
+    {"evaluation": {"verdict": "maybe", "overall": 1, "confidence": 1, "model": "m/x"}},
+    {"evaluation": {"verdict": "safe_pass", "overall": 101, "confidence": 1, "model": "m/x"}},
+    {"evaluation": {"verdict": "safe_pass", "overall": 1, "confidence": True, "model": "m/x"}},
+    {"evaluation": {"verdict": "safe_pass", "overall": 1, "confidence": 1, "model": "m\0x"}},
+    {"evaluation": []},
+    {"evaluation": None},
 )
-def test_a_debate_with_an_event_that_cannot_be_read_has_no_ballots(store: EventStore, broken: dict[str, Any]) -> None:
-    script, other = _Script("d"), _Script("e", seed=2)
-    said = script.said_first(A, "safe_pass")
-    body = canonical_json({**json.loads(said.body), **broken})
-    _append(store, script.stream, script.start(), said._replace(body=body), script.cancelled())
+
+
+def test_a_debate_with_an_event_that_cannot_be_read_has_no_ballots(store: EventStore) -> None:
+    for number, broken in enumerate(BROKEN):
+        script = _Script(f"d{number}", seed=number)
+        said = script.said_first(A, "safe_pass")
+        body = canonical_json({**json.loads(said.body), **broken})
+        _append(store, script.stream, script.start(), said._replace(body=body), script.cancelled())
+    other = _Script("e", seed=len(BROKEN))
     _append(store, other.stream, *_discussion(other))
     behind = list(store.ballots())
     store.project()
@@ -534,7 +549,9 @@ def test_a_debate_with_an_event_that_cannot_be_read_has_no_ballots(store: EventS
     store.rebuild()
 
     assert behind == [found] == list(store.ballots())
-    assert [(one.debate_id, one.votes is None) for one in found] == [("d", True), ("e", False)]
+    assert [(f"d{number}", True) for number in range(len(BROKEN))] + [("e", False)] == [
+        (one.debate_id, one.votes is None) for one in found
+    ]
 
 
 def test_the_fingerprint_has_what_is_asked_and_not_how_calls_are_carried_out() -> None:
@@ -564,19 +581,18 @@ def test_an_old_opening_has_the_fingerprint_of_the_same_panel(store: EventStore)
     assert found[0].panel == found[1].panel is not None
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE ballots SET panel = NULL",
-        "UPDATE ballots SET votes = replace(votes, 'safe_pass', 'unsafe_fail')",
-        "UPDATE ballots SET votes = NULL",
-        "DELETE FROM ballots",
-        "INSERT INTO ballots (debate_id, panel, votes) VALUES ('other', NULL, NULL)",
-        "UPDATE ballots SET debate_id = 'other'",
-    ],
+ALTERED = (
+    "UPDATE ballots SET panel = NULL",
+    "UPDATE ballots SET votes = replace(votes, 'safe_pass', 'unsafe_fail')",
+    "UPDATE ballots SET votes = NULL",
+    "DELETE FROM ballots",
+    "INSERT INTO ballots (debate_id, panel, votes) VALUES ('other', NULL, NULL)",
+    "UPDATE ballots SET debate_id = 'other'",
 )
+
+
 def test_altered_ballots_are_found_and_rebuilt(
-    url: str, change: str, sql: Callable[[str, str], None], open_writer: Callable[[str], EventStore]
+    url: str, sql: Callable[[str, str], None], open_writer: Callable[[str], EventStore]
 ) -> None:
     script = _Script("d")
     store = open_writer(url)
@@ -584,16 +600,14 @@ def test_altered_ballots_are_found_and_rebuilt(
     store.project()
     before = list(store.ballots())
     store.next_epoch()
-    store.close()
-    sql(url, change)
+    for change in ALTERED:
+        sql(url, change)
+        report = verify(store)
+        store.rebuild()
 
-    store = open_writer(url)
-    report = verify(store)
-    store.rebuild()
-
-    assert not report.ok
-    assert before == list(store.ballots())
-    assert verify(store).ok
+        assert not report.ok, change
+        assert before == list(store.ballots()), change
+        assert verify(store).ok, change
 
 
 def test_ballots_that_cannot_be_read_are_named(

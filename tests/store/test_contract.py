@@ -1,5 +1,8 @@
 """What every store promises beside what `test_log` compares with a model."""
 
+import random
+import string
+
 import pytest
 
 from jury_events import END_OF_TIME, NewEvent, make_part
@@ -44,36 +47,43 @@ def test_a_repeat_needs_its_texts_and_new_events_after_it_may_use_them(store: Ev
     assert again.pen.make("same").digest in store.parts("d")
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"body": one}
-        for one in (b'{"a":1.0}', b'{"a":true}', b'{"a":1,"b":2}', b'{"a":[1]}', b'{"a":2}', b"{}", b"[]", b"{")
-    ]
-    + [{"type": "y"}, {"schema": 2}],
-    ids=str,
-)
-def test_events_are_equal_only_in_type_schema_and_the_values_and_types_of_fields(
-    store: EventStore, other: dict
-) -> None:
+def test_a_repeat_brings_no_texts(store: EventStore) -> None:
+    first, again = DebateScript("d", seed=1), DebateScript("d", seed=2)
+    store.append([Append(first.calls, (first.exchange(1, answer="same"),))])
+    before = store.parts("d")
+
+    answers = store.append([Append(again.calls, (again.exchange(1, answer="same"),))])
+
+    assert [Appended(first.calls, 1, 1)] == answers
+    assert before == store.parts("d")
+
+
+OTHER_BODIES = (b'{"a":1.0}', b'{"a":true}', b'{"a":1,"b":2}', b'{"a":[1]}', b'{"a":2}', b"{}", b"[]", b"{")
+
+
+def test_events_are_equal_only_in_type_schema_and_the_values_and_types_of_fields(store: EventStore) -> None:
     event = NewEvent("e", "x", 1, 1, b'{"a":1}')
+    others = [event._replace(type="y"), event._replace(schema=2), *(event._replace(body=one) for one in OTHER_BODIES)]
     store.append([Append("calls/d", (event,))])
-    repeated, refused = store.append(
+    repeated, *refused = store.append(
         [
             Append("calls/d", (event._replace(recorded_at=2, body=b'{"a": 1}'),)),
-            Append("calls/d", (event._replace(**other),)),
+            *(Append("calls/d", (other,)) for other in others),
         ]
     )
 
     assert Appended("calls/d", 1, 1) == repeated
-    assert isinstance(refused, EventConflict)
-    assert "calls/d" in str(refused)
+    assert [EventConflict] * len(others) == [type(one) for one in refused]
+    assert all("calls/d" in str(one) for one in refused)
 
 
 INVALID = {
     "no version": Append("debate/d", (), None, 1),
     "no epoch": Append("debate/d", (), 0, None),
     "fenced": Append("calls/d", (), None, 1),
+    "a long name": Append("calls/" + "d" * 495, (NewEvent("e", "x", 1, 1, b"{}"),)),
+    "a long name in bytes": Append("calls/" + "é" * 248, (NewEvent("e", "x", 1, 1, b"{}"),)),
+    "a name of megabytes": Append("calls/" + "d" * 5_000_000, (NewEvent("e", "x", 1, 1, b"{}"),)),
     "elsewhere": Append("elsewhere", (), None, None),
     "id": Append("calls/d", (NewEvent("i" * 5_000_000, "x", 1, 1, b"{}"),)),
     "id in bytes": Append("calls/d", (NewEvent("é" * 1500, "x", 1, 1, b"{}"),)),
@@ -100,6 +110,16 @@ def test_an_invalid_request_is_refused_alone_and_an_atomic_group_with_it(store: 
     assert [] == store.append([])
 
 
+def test_the_longest_names_fit_into_every_index(store: EventStore) -> None:
+    """Random, because PostgreSQL compresses what it can."""
+    draw = random.Random(1)
+    stream, event_id = ("".join(draw.choices(string.ascii_letters, k=size)) for size in (494, 2000))
+    request = Append(f"calls/{stream}", (NewEvent(event_id, "x", 1, 1, b"{}"),))
+
+    assert [Appended(f"calls/{stream}", 1, 0)] == store.append([request])
+    assert [Appended(f"calls/{stream}", 1, 1)] == store.append([request])
+
+
 def test_calls_may_be_imported_under_their_versions(store: EventStore) -> None:
     script = DebateScript("d")
     answers = store.append(
@@ -109,18 +129,16 @@ def test_calls_may_be_imported_under_their_versions(store: EventStore) -> None:
     assert [WrongVersion, Appended] == [type(answer) for answer in answers]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"\x00", b"a\x00b", b"\xed\xa0\x80", bytes(range(256)), "日本語 \u2028".encode(), b"x" * 10_000_000],
-    ids=["empty", "nul", "nul inside", "lone surrogate", "all bytes", "japanese", "10 MB"],
-)
-def test_a_text_is_read_byte_for_byte(store: EventStore, content: bytes) -> None:
-    part = make_part(content, bytes(16))
-    event = NewEvent("e", "x", 1, END_OF_TIME - 1, b'{"at":"\\u0000 \\ud800"}', (part,))
+CONTENTS = (b"", b"\x00", b"a\x00b", b"\xed\xa0\x80", bytes(range(256)), "日本語 \u2028".encode(), b"x" * 10_000_000)
+
+
+def test_a_text_is_read_byte_for_byte(store: EventStore) -> None:
+    parts = tuple(make_part(content, bytes(16)) for content in CONTENTS)
+    event = NewEvent("e", "x", 1, END_OF_TIME - 1, b'{"at":"\\u0000 \\ud800"}', parts)
 
     store.append([Append("calls/d", (event,))])
 
-    assert store.parts("d") == {part.digest: part}
+    assert store.parts("d") == {part.digest: part for part in parts}
     (stored,) = store.read_stream("calls/d")
     assert (stored.body, stored.recorded_at) == (event.body, event.recorded_at)
 

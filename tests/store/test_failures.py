@@ -77,7 +77,7 @@ def _assert_whole(store: EventStore) -> None:
 
 
 @pytest.mark.kill
-@pytest.mark.parametrize("times", [3, pytest.param(50, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize("times", [2, pytest.param(50, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
 def test_a_killed_writer_loses_nothing_that_was_acknowledged(url: str, times: int) -> None:
     _kill_writers(url, times)
 

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 
 import pytest
 
@@ -93,18 +93,20 @@ def test_a_batch_has_one_future_with_its_refusals_among_the_results(store: Event
     assert [type(answer) for answer in answers] == [Appended, WrongVersion, Appended]
 
 
-def test_waiting_appends_are_grouped_up_to_the_bound() -> None:
+def test_waiting_appends_are_grouped_up_to_the_bound_and_each_gets_its_own_results() -> None:
     store = GatedStore()
     with GroupCommitter(store, max_group=4) as committer:
         futures = [committer.submit(_call("first"))]
         assert store.arrived.wait(SECONDS)
         futures += [committer.submit(_call(f"d{n}")) for n in range(6)]
         batch = committer.submit_many([_call(f"e{n}") for n in range(3)])
+        last = committer.submit(_call("last"))
         store.gate.set()
         _all(futures)
-        batch.result(SECONDS)
+        found = batch.result(SECONDS), last.result(SECONDS)
 
-    assert store.groups == [1, 4, 2, 3]
+    assert store.groups == [1, 4, 2, 4]
+    assert ([Appended(f"calls/e{n}", 1, 0) for n in range(3)], Appended("calls/last", 1, 0)) == found
 
 
 @pytest.fixture
@@ -154,15 +156,17 @@ def test_closing_waits_for_no_company() -> None:
 def test_a_database_failure_fails_its_group_only() -> None:
     store = GatedStore()
     with GroupCommitter(store) as committer:
-        store.failures.append(StoreFailed("disk full"))
-        doomed = committer.submit(_call("a"))
+        store.failures += [StoreFailed("disk full")] * 2
+        doomed = [committer.submit(_call("a"))]
         assert store.arrived.wait(SECONDS)
-        later = committer.submit(_call("b"))
+        doomed += [committer.submit(_call(name)) for name in "bc"]
         store.gate.set()
+        wait(doomed[:2], SECONDS)
 
-        assert isinstance(doomed.exception(SECONDS), StoreFailed)
-        assert later.result(SECONDS) == Appended("calls/b", 1, 0)
         assert committer.submit(_call("a")).result(SECONDS) == Appended("calls/a", 1, 0)
+        assert [True] * 3 == [one.done() for one in doomed]
+        assert [StoreFailed] * 3 == [type(one.exception()) for one in doomed]
+        assert [1, 2, 1] == store.groups
 
 
 def test_submit_blocks_beyond_the_bound_of_waiting_bytes() -> None:
@@ -170,11 +174,11 @@ def test_submit_blocks_beyond_the_bound_of_waiting_bytes() -> None:
     with GroupCommitter(store, max_waiting_bytes=10_000) as committer:
         committer.submit(_call("first"))
         assert store.arrived.wait(SECONDS)
-        committer.submit(_call("a", size=9_000))
+        committer.submit(_call("a", size=5_000))
         submitted = threading.Event()
 
         def write() -> None:
-            committer.submit(_call("b", size=9_000)).result(SECONDS)
+            committer.submit(_call("b", size=5_000)).result(SECONDS)
             submitted.set()
 
         writer = threading.Thread(target=write)

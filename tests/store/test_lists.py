@@ -313,7 +313,7 @@ def test_a_list_is_read_in_one_snapshot(url: str, open_writer: Callable[[str], E
 def test_a_writer_catches_up_before_it_lists(
     url: str, open_writer: Callable[[str], EventStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jury_store.sql_store._CATCH_UP", 2)
+    monkeypatch.setattr("jury_store.sql_store.SqlEventStore._most_behind", 2)
     store, script = open_writer(url), DebateScript("d")
     _append(store, script, *script.whole())
 

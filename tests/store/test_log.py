@@ -26,7 +26,6 @@ from jury_store import (
     EventConflict,
     EventStore,
     Fenced,
-    MemoryEventStore,
     StoreError,
     WrongVersion,
     open_store,
@@ -416,8 +415,7 @@ def _text(event: StoredEvent, texts: Mapping[str, bytes]) -> str | None:
 @pytest.mark.parametrize(
     ("database", "examples"),
     [
-        ("memory", 20),
-        ("sqlite", 12),
+        ("sqlite", 20),
         ("postgresql", 4),
         pytest.param("sqlite", 1000, marks=pytest.mark.long),
         pytest.param("postgresql", 200, marks=pytest.mark.long),
@@ -429,10 +427,6 @@ def test_a_store_does_what_the_model_does(
     numbers = count()
 
     def log() -> Log:
-        if database == "memory":
-            kept = MemoryEventStore()
-            kept.close = lambda: None  # type: ignore[method-assign]
-            return Log(lambda _write: kept, writers=1)
         url = f"sqlite:///{tmp_path / f'{next(numbers)}.db'}"
         if database == "postgresql":
             url = request.getfixturevalue("new_postgres_url")()

@@ -1,67 +1,65 @@
-"""The rights of each login of a store on PostgreSQL, statement by statement."""
+"""What each login of `deploy/roles.sql` may do, statement by statement, and what is said of one that may do more."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
 import psycopg
 import pytest
 
-from jury_migrations import DatabaseAddress, Login, check, set_up_logins, upgrade
+from jury_migrations import check, upgrade
 from jury_replay import ErasureOrder, erase
-from jury_store import Append, LoginsRefused, MayNotErase, MayNotWrite, ScrubRefused, Seal, UnsupportedStore, open_store
+from jury_store import Append, MayNotErase, MayNotWrite, ScrubRefused, Seal, open_store
 from support.debates import DebateScript
-from support.old_stores import at_revision
 from support.postgres import PostgresServer
 
+MORE = ", itself, by another role or by PUBLIC; run deploy/roles.sql again, and REVOKE what remains"
 LOGINS = ("owner", "writer", "reader", "eraser")
 
 
-def set_up(url: str, prefix: str = "app") -> dict[str, Login]:
-    logins = set_up_logins(url, prefix=prefix, passwords=lambda _kind, _new: None, save=_nowhere)
-    return {login.kind: login for login in logins}
+def set_up(postgres: PostgresServer, database: str, prefix: str, **options: str) -> dict[str, str]:
+    """The URLs of the logins by kind."""
+    done = postgres.set_roles(database, prefix, **options)
+    assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
+    return {kind: postgres.url(database, user=f"{prefix}_{kind}_login") for kind in LOGINS}
 
 
-def _nowhere(_place: DatabaseAddress, _logins: Sequence[Login]) -> None:
-    """No password was set."""
-
-
-def _drop_logins(postgres: PostgresServer, prefix: str = "app") -> None:
+def drop(postgres: PostgresServer, database: str, prefix: str) -> None:
+    """The database, and its logins."""
+    postgres.drop_database(database)
     for kind in LOGINS:
         postgres.execute(f"DROP ROLE IF EXISTS {prefix}_{kind}_login")
 
 
-@pytest.fixture(scope="module", params=["fresh", "upgraded"])
-def logins(request: pytest.FixtureRequest, postgres: PostgresServer) -> Iterator[dict[str, Login]]:
+@pytest.fixture(scope="module")
+def logins(postgres: PostgresServer) -> Iterator[dict[str, str]]:
     """The logins of a store with the debates d and e, e with an erasure on record, a seal and an origin."""
     name = postgres.create_database()
-    url = postgres.url(name)
-    if request.param == "upgraded":
-        at_revision(url, "0003")
-    found = set_up(url)
+    upgrade(postgres.url(name))
+    set_up(postgres, name, "app")
+    found = set_up(postgres, name, "app")
     whole, erased = DebateScript("d"), DebateScript("e", seed=2)
-    with closing(open_store(found["writer"].store, write=True)) as store:
+    with closing(open_store(found["writer"], write=True)) as store:
         store.append([Append(whole.stream, whole.whole(), 0, store.next_epoch())], atomic=True, origin=b"s")
         recorded = (erased.opened("x", tags=("a",)), erased.erased("x"))
         store.append([Append(erased.stream, recorded, 0, store.next_epoch())])
         store.store_seal(Seal(1, b"r", b"f", b"n", 1))
         store.project()
     yield found
-    for url in [login.store for login in found.values() if login.store in _OPEN]:
+    for url in [url for url in found.values() if url in _OPEN]:
         _OPEN.pop(url).close()
-    postgres.drop_database(name)
-    _drop_logins(postgres)
+    drop(postgres, name, "app")
 
 
 _OPEN: dict[str, psycopg.Connection[Any]] = {}
 """Connections of logins by URL, reused because opening one takes longer than a statement."""
 
 
-def execute(login: Login, *statements: str) -> None:
+def execute(url: str, *statements: str) -> None:
     """Run statements in one transaction of a login, which is rolled back."""
-    if login.store not in _OPEN:
-        _OPEN[login.store] = _connected(login)
-    connection = _OPEN[login.store]
+    if url not in _OPEN:
+        _OPEN[url] = psycopg.connect(url.replace("+psycopg", ""))
+    connection = _OPEN[url]
     try:
         for statement in statements:
             connection.execute(statement.encode())
@@ -69,17 +67,10 @@ def execute(login: Login, *statements: str) -> None:
         connection.rollback()
 
 
-def execute_on_new_connection(login: Login, statement: str) -> None:
+def execute_on_new_connection(url: str, statement: str) -> None:
     """The same on a new connection."""
-    with closing(_connected(login)) as connection:
+    with closing(psycopg.connect(url.replace("+psycopg", ""))) as connection:
         connection.execute(statement.encode())
-
-
-def _connected(login: Login) -> "psycopg.Connection[Any]":
-    url = login.store.replace("postgresql://", "").replace("?host=", "@")
-    user, rest = url.split("@/", maxsplit=1)
-    database, host = rest.split("@", maxsplit=1)
-    return psycopg.connect(host=host.replace("%2F", "/"), user=user, dbname=database)
 
 
 _EVENT = "position, stream, version, event_id, type, schema, recorded_at, body, hash"
@@ -121,7 +112,7 @@ NOBODY_MAY = [
     "TRUNCATE debates",
     "TRUNCATE debate_fields",
     "TRUNCATE runs",
-    "UPDATE alembic_version SET version_num = '0003'",
+    "UPDATE alembic_version SET version_num = 'log_0000'",
     "DELETE FROM alembic_version",
     "ALTER TABLE events DISABLE TRIGGER ALL",
     "DROP TRIGGER parts_refuse_delete ON parts",
@@ -198,7 +189,7 @@ GRANTS = (
 """PostgreSQL answers the first two with a warning."""
 
 
-def test_a_login_has_the_rights_that_it_needs_and_no_others(logins: dict[str, Login]) -> None:
+def test_a_login_has_the_rights_that_it_needs_and_no_others(logins: dict[str, str]) -> None:
     for kind, statement in ALLOWED:
         execute(logins[kind], statement)
     for kind, *statements in (*FORBIDDEN, *((kind, *GRANTS) for kind in ("writer", "reader", "eraser"))):
@@ -206,7 +197,7 @@ def test_a_login_has_the_rights_that_it_needs_and_no_others(logins: dict[str, Lo
             pytest.fail(f"{kind} may: {statements}: {execute(logins[kind], *statements)}")
 
 
-def test_positions_are_assigned_without_a_gap(logins: dict[str, Login]) -> None:
+def test_positions_are_assigned_without_a_gap(logins: dict[str, str]) -> None:
     with pytest.raises(psycopg.errors.InsufficientPrivilege, match="without a gap"):
         execute(
             logins["writer"],
@@ -216,9 +207,9 @@ def test_positions_are_assigned_without_a_gap(logins: dict[str, Login]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["owner", "writer", "eraser"])
-def test_a_writer_has_a_role_and_updates_the_lists(logins: dict[str, Login], kind: str) -> None:
+def test_a_writer_has_a_role_and_updates_the_lists(logins: dict[str, str], kind: str) -> None:
     script = DebateScript(f"by-{kind}")
-    with closing(open_store(logins[kind].store, write=True)) as store:
+    with closing(open_store(logins[kind], write=True)) as store:
         store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
         events = store.rebuild()
 
@@ -227,17 +218,17 @@ def test_a_writer_has_a_role_and_updates_the_lists(logins: dict[str, Login], kin
         assert f"by-{kind}" in {row.debate_id for row in store.debates()}
 
 
-def test_the_reader_reads_and_is_refused_writing_with_the_remedy(logins: dict[str, Login]) -> None:
-    with closing(open_store(logins["reader"].store, write=False)) as store:
+def test_the_reader_reads_and_is_refused_writing_with_the_remedy(logins: dict[str, str]) -> None:
+    with closing(open_store(logins["reader"], write=False)) as store:
         assert {"d", "e"} <= {row.debate_id for row in store.debates()}
         assert store.read_stream("debate/d")
     with pytest.raises(MayNotWrite, match="app_reader_login may read this store and not write to it"):
-        open_store(logins["reader"].store, write=True)
+        open_store(logins["reader"], write=True)
 
 
-def test_an_erasure_without_the_right_records_nothing(logins: dict[str, Login]) -> None:
+def test_an_erasure_without_the_right_records_nothing(logins: dict[str, str]) -> None:
     script = DebateScript("kept")
-    with closing(open_store(logins["writer"].store, write=True)) as store:
+    with closing(open_store(logins["writer"], write=True)) as store:
         store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
         before = store.last_position(), store.next_epoch()
         append = Append(script.stream, (script.erased("the case"),), 5, before[1])
@@ -254,9 +245,9 @@ def test_an_erasure_without_the_right_records_nothing(logins: dict[str, Login]) 
 
 
 @pytest.mark.parametrize("kind", ["owner", "eraser"])
-def test_the_eraser_records_and_deletes(logins: dict[str, Login], kind: str) -> None:
+def test_the_eraser_records_and_deletes(logins: dict[str, str], kind: str) -> None:
     script = DebateScript(f"gone-{kind}")
-    with closing(open_store(logins[kind].store, write=True)) as store:
+    with closing(open_store(logins[kind], write=True)) as store:
         store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
 
         erased = erase(store, script.debate_id, ErasureOrder("dpo", "asked"), now=1)
@@ -270,127 +261,105 @@ def test_the_eraser_records_and_deletes(logins: dict[str, Login], kind: str) -> 
                 store.scrub()
 
 
-def test_the_owner_upgrades_and_the_schema_matches_the_declaration(logins: dict[str, Login]) -> None:
-    upgrade(logins["owner"].store)
+def test_the_owner_upgrades_and_the_schema_matches_the_declaration(logins: dict[str, str]) -> None:
+    upgrade(logins["owner"])
 
-    assert check(logins["owner"].store) == []
+    assert check(logins["owner"]) == []
 
 
-@pytest.mark.full
-def test_a_second_call_changes_nothing_and_a_third_corrects_differences(postgres: PostgresServer) -> None:
+def test_the_file_is_run_again_after_an_upgrade_and_corrects_what_differs(postgres: PostgresServer) -> None:
     name = postgres.create_database()
-    first = set_up(postgres.url(name), "again")
-    second = set_up(postgres.url(name), "again")
-    postgres.execute("GRANT UPDATE ON streams TO jury_writer", name)
-    postgres.execute("GRANT jury_eraser TO again_reader_login")
-    postgres.execute("GRANT CREATE ON SCHEMA public TO PUBLIC", name)
-    wrong = check(postgres.url(name))
+    upgrade(postgres.url(name))
+    urls = set_up(postgres, name, "again")
+    for statement in (
+        "GRANT DELETE ON streams TO jury_writer",
+        "REVOKE INSERT ON seals FROM jury_writer",
+        "GRANT SELECT ON parts TO PUBLIC",
+        "GRANT jury_eraser TO again_reader_login",
+        "GRANT CREATE ON SCHEMA public TO PUBLIC",
+    ):
+        postgres.execute(statement, name)
+    wrong = faults(urls["writer"])
 
-    set_up(postgres.url(name), "again")
+    set_up(postgres, name, "again")
 
-    assert first == second
-    assert wrong == ["the role jury_writer may also UPDATE streams (stream)"]
-    assert check(postgres.url(name)) == []
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        execute_on_new_connection(first["reader"], "SET ROLE jury_eraser")
-    postgres.drop_database(name)
-    _drop_logins(postgres, "again")
+    assert wrong == [
+        "the login again_writer_login may not INSERT seals, which jury_writer needs; run deploy/roles.sql again",
+        f"the login again_writer_login may also DELETE streams{MORE}",
+    ]
+    assert [] == [fault for url in urls.values() for fault in faults(url)]
+    for statement in ("SET ROLE jury_eraser", "CREATE TABLE mine (x INT)"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            execute_on_new_connection(urls["reader"], statement)
+    drop(postgres, name, "again")
+
+
+def faults(url: str) -> list[str]:
+    with closing(open_store(url, write=False)) as store:
+        return store.right_faults()
+
+
+def test_a_login_with_rights_of_another_role_is_named(postgres: PostgresServer) -> None:
+    name = postgres.create_database()
+    upgrade(postgres.url(name))
+    postgres.execute("CREATE ROLE bad_reader_login LOGIN IN ROLE pg_write_all_data")
+    postgres.execute("CREATE ROLE stranger LOGIN IN ROLE pg_read_all_data")
+    urls = set_up(postgres, name, "bad")
+    postgres.execute(f"GRANT CONNECT ON DATABASE {name} TO stranger")
+
+    assert "may also DELETE events" in "".join(faults(urls["reader"]))
+    assert ["the login stranger is a member of none of jury_eraser, jury_writer, jury_reader"] == [
+        fault.partition("; run deploy/roles.sql, and GRANT")[0] for fault in faults(postgres.url(name, user="stranger"))
+    ]
+    drop(postgres, name, "bad")
+    postgres.execute("DROP ROLE stranger")
 
 
 @pytest.mark.full
 def test_the_logins_of_one_store_do_not_reach_another(postgres: PostgresServer) -> None:
     names = [postgres.create_database() for _ in range(2)]
-    mine, _other = (set_up(postgres.url(name), f"store{n}") for n, name in enumerate(names))
-    elsewhere = mine["reader"]._replace(store=mine["reader"].store.replace(f"/{names[0]}?", f"/{names[1]}?"))
+    for number, name in enumerate(names):
+        upgrade(postgres.url(name))
+        set_up(postgres, name, f"store{number}")
 
     with pytest.raises(psycopg.OperationalError, match="CONNECT privilege"):
-        execute_on_new_connection(elsewhere, "SELECT 1")
+        execute_on_new_connection(postgres.url(names[1], user="store0_reader_login"), "SELECT 1")
 
-    for n, name in enumerate(names):
-        postgres.drop_database(name)
-        _drop_logins(postgres, f"store{n}")
-
-
-@pytest.mark.parametrize(
-    ("before", "message"),
-    [
-        ("CREATE ROLE bad_reader_login LOGIN CREATEROLE", "bad_reader_login exists and has CREATEROLE"),
-        (
-            "CREATE ROLE bad_reader_login LOGIN IN ROLE pg_write_all_data",
-            "bad_reader_login may also DELETE alembic_ver",
-        ),
-    ],
-)
-def test_a_login_with_additional_rights_is_refused(postgres: PostgresServer, before: str, message: str) -> None:
-    name = postgres.create_database()
-    upgrade(postgres.url(name))
-    postgres.execute(before)
-
-    with pytest.raises(LoginsRefused, match=message):
-        set_up(postgres.url(name), "bad")
-
-    with psycopg.connect(host=postgres.folder, user="jury_test", dbname=name) as connection:
-        found = connection.execute("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'bad%'").fetchone()
-    assert found == (1,)
-    postgres.drop_database(name)
-    _drop_logins(postgres, "bad")
+    for number, name in enumerate(names):
+        drop(postgres, name, f"store{number}")
 
 
-def test_an_error_of_the_password_file_rolls_everything_back(postgres: PostgresServer) -> None:
-    name = postgres.create_database()
-
-    def refuse(*_: Any) -> None:
-        raise OSError
-
-    with pytest.raises(OSError):  # noqa: PT011
-        set_up_logins(postgres.url(name), prefix="none", passwords=lambda _kind, _new: "secret", save=refuse)
-
-    with psycopg.connect(host=postgres.folder, user="jury_test", dbname=name) as connection:
-        found = connection.execute("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'none%'").fetchone()
-    assert found == (0,)
-    postgres.drop_database(name)
-
-
-def test_a_user_who_may_not_create_logins_is_refused_with_the_remedy(postgres: PostgresServer) -> None:
+def test_who_may_not_create_roles_changes_nothing(postgres: PostgresServer) -> None:
     postgres.execute("CREATE ROLE plain LOGIN")
     name = postgres.create_database()
     postgres.execute(f"ALTER DATABASE {name} OWNER TO plain")
+    url = postgres.url(name, user="plain")
+    upgrade(url)
 
-    with pytest.raises(
-        LoginsRefused, match=r"permission denied to create role.*run this as a superuser, or as the owner"
-    ):
-        set_up(postgres.url(name, user="plain"), "none")
+    done = postgres.set_roles(name, "none", user="plain")
 
-    postgres.drop_database(name)
+    assert 3 == done.returncode
+    assert "permission denied to create role" in done.stderr
+    with closing(open_store(url, write=True)) as store:
+        assert (None, []) == (store.writer_role, store.right_faults())
+    drop(postgres, name, "none")
     postgres.execute("DROP ROLE plain")
 
 
 def test_an_administrator_need_not_be_a_superuser(postgres: PostgresServer) -> None:
     postgres.execute("CREATE ROLE admin LOGIN CREATEROLE")
-    for role in ("jury_writer", "jury_eraser", "jury_reader"):
-        postgres.execute(f"DO $$ BEGIN CREATE ROLE {role}; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
-        postgres.execute(f"GRANT {role} TO admin WITH ADMIN OPTION")
+    postgres.execute("GRANT jury_reader, jury_writer, jury_eraser TO admin WITH ADMIN OPTION")
     name = postgres.create_database()
     postgres.execute(f"ALTER DATABASE {name} OWNER TO admin")
-    url = postgres.url(name, user="admin")
+    upgrade(postgres.url(name, user="admin"))
 
-    found = [set_up(url, "managed"), set_up(url, "managed")]
+    set_up(postgres, name, "managed", user="admin")
+    urls = set_up(postgres, name, "managed", user="admin")
 
-    assert found[0] == found[1]
-    assert check(url) == []
+    assert [] == [fault for url in urls.values() for fault in faults(url)]
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        execute_on_new_connection(found[0]["writer"], "UPDATE streams SET stream = 'x'")
-    postgres.drop_database(name)
-    _drop_logins(postgres, "managed")
+        execute_on_new_connection(urls["writer"], "UPDATE streams SET stream = 'x'")
+    upgrade(urls["owner"])
+    drop(postgres, name, "managed")
+    postgres.execute("DROP OWNED BY admin")
     postgres.execute("DROP ROLE admin")
-
-
-def test_an_invalid_prefix_is_refused(postgres_url: str) -> None:
-    for prefix in ("Jury", "a-b", "", "1st", "x" * 51, "a;b"):
-        with pytest.raises(LoginsRefused, match="give --prefix"):
-            set_up(postgres_url, prefix)
-
-
-def test_sqlite_has_no_logins(sqlite_url: str) -> None:
-    with pytest.raises(UnsupportedStore, match="SQLite has no logins"):
-        set_up(sqlite_url)

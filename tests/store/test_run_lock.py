@@ -3,7 +3,7 @@
 import gc
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
@@ -55,6 +55,19 @@ def test_the_lock_of_a_killed_process_is_free(postgres_url: str) -> None:
 
     assert lock is not None
     lock.release()
+
+
+def test_stores_in_two_schemas_of_one_database_have_locks_of_their_own(
+    postgres_url: str, sql: Callable[[str, str], None]
+) -> None:
+    sql(postgres_url, "CREATE SCHEMA other")
+    url = f"{postgres_url}&options=-csearch_path%3Dother"
+    locks = [RunLock.acquire(one, "nightly", wait=0) for one in (postgres_url, url)]
+
+    assert None not in locks
+    for lock in locks:
+        assert lock is not None
+        lock.release()
 
 
 @pytest.mark.full

@@ -127,10 +127,12 @@ def test_a_locked_file_leaves_nothing_behind_and_a_stale_one_counts_for_nothing(
 
 def test_a_file_that_cannot_be_read_still_names_a_holder(sqlite_url: str) -> None:
     path = run_file(registry_folder(database_path(parse_store_url(sqlite_url))), "nightly")
-    locked = LockedFile.take(path, b"no JSON")
+    locked = LockedFile.take(path, b"")
     with closing(open_registry(sqlite_url)) as registry:
         unknown = registry.holders(["nightly"])["nightly"]
         assert locked is not None
+        locked.write(b"no JSON")
+        assert unknown == registry.holders(["nightly"])["nightly"]
         locked.write(json.dumps(holder_fields(since="today", detached=True)).encode())
         known = registry.holders(["nightly"])["nightly"]
         locked.release()

@@ -104,7 +104,7 @@ ALTERED = [
     {"tree_size": 4},
     {"note": b"nonsense"},
     {"note": "text"},
-    {"root": None},
+    {"root": 5},
 ]
 
 

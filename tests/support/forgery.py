@@ -28,6 +28,7 @@ def forged(
     changes = change or {}
     parts = {part.ref.part: _part(part, text(part.content)) for part in record.parts.values()}
     store = MemoryEventStore()
+    store.next_epoch()
     for stream, epoch in ((calls_stream(record.debate_id), None), (debate_stream(record.debate_id), 1)):
         events = [
             _event(stored, changes.get(stored.event_id), parts)

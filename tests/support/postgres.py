@@ -26,6 +26,7 @@ import pytest
 from jury_actors.ray_access import AUTH_VARIABLE
 
 SUPERUSER = "jury_test"
+ROLES = Path(__file__).parents[2] / "deploy" / "roles.sql"
 TEMPLATE = "jury_template"
 """The database with an empty store in the server that all tests share."""
 
@@ -65,6 +66,14 @@ class PostgresServer:
         """Run one statement as the superuser, outside a transaction."""
         with psycopg.connect(host=self.folder, user=SUPERUSER, dbname=database, autocommit=True) as connection:
             connection.execute(statement.encode())
+
+    def set_roles(self, database: str, prefix: str, user: str = SUPERUSER) -> "subprocess.CompletedProcess[str]":
+        """Run `deploy/roles.sql` with psql; the logins' names begin with `prefix`."""
+        psql = self._process.binaries / "psql"
+        connected = ["-h", self.folder, "-U", user, "-d", database]
+        return subprocess.run(
+            [psql, "-X", "-f", ROLES, "-v", f"prefix={prefix}", *connected], capture_output=True, text=True, check=False
+        )
 
     def create_database(self, template: str = "template1") -> str:
         """A fresh database, copied from `template`; gives its name."""
@@ -194,7 +203,7 @@ class _Process:
         self._command: list[Any] = [binaries / "postgres", "-D", data]
         for name, value in settings.items():
             self._command += ["-c", f"{name}={value}"]
-        self._binaries, self._home, self._data, self._account = binaries, home, data, account
+        self.binaries, self._home, self._data, self._account = binaries, home, data, account
         self._server: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -210,7 +219,7 @@ class _Process:
                 preexec_fn=_die_with_parent,  # noqa: PLW1509  (a killed test run must not leave a server behind)
                 **_as(self._account),
             )
-        _await_ready(self._binaries, self._home, self._server, self._account)
+        _await_ready(self.binaries, self._home, self._server, self._account)
 
     def kill(self) -> None:
         """Returns once its children are gone too: none may hold its shared memory when it starts again."""

@@ -1,6 +1,5 @@
 """An altered debate is not shown as if it were sound, by no endpoint, page, live stream or method."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from jury_web import create_app
 from support.debate_builder import DebateBuilder
 from support.pages import Site, stored
 from support.tampered_store import TamperedStore, flips
+from support.unguarded import unguarded
 
 from .conftest import BASE, GATE
 
@@ -70,30 +70,12 @@ def test_a_removed_event_head_or_text_is_refused(store: MemoryEventStore) -> Non
     assert [] == kept
 
 
-def _body(store: MemoryEventStore) -> None:
-    stream = store._streams["debate/d"]
-    stream[2] = stream[2]._replace(recorded_at=stream[2].recorded_at + 1)
-
-
-def _call(store: MemoryEventStore) -> None:
-    stream = store._streams["calls/d"]
-    stream[0] = stream[0]._replace(body=stream[0].body.replace(b"answered", b"timeout_"))
-
-
-def _text(store: MemoryEventStore) -> None:
-    digest, part = next(iter(store._parts["d"].items()))
-    store._parts["d"][digest] = part._replace(content=part.content + b"!")
-
-
-def _no_text(store: MemoryEventStore) -> None:
-    store._parts["d"].popitem()
-
-
-ALTERATIONS: dict[str, Callable[[MemoryEventStore], None]] = {
-    "an event": _body,
-    "a call": _call,
-    "a text": _text,
-    "a text less": _no_text,
+ALTERATIONS = {
+    "an event": "UPDATE events SET recorded_at = recorded_at + 1 WHERE stream = 'debate/d' AND version = 3",
+    "a call": "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'answered', 'timeout_') AS BLOB) "
+    "WHERE stream = 'calls/d'",
+    "a text": "UPDATE parts SET content = CAST(content || '!' AS BLOB) WHERE rowid = 1",
+    "a text less": "DELETE FROM parts WHERE rowid = 1",
 }
 
 ADDRESSES = (
@@ -112,7 +94,8 @@ PAGES = ("", "/events", "/exchanges/1", "/transcripts/1", "/transcripts/1/1", "/
 
 @pytest.fixture(params=ALTERATIONS)
 def altered(request: pytest.FixtureRequest, store: MemoryEventStore) -> MemoryEventStore:
-    ALTERATIONS[request.param](store)
+    with unguarded(store) as connection:
+        connection.execute(ALTERATIONS[request.param])
     return store
 
 

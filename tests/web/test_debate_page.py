@@ -25,6 +25,7 @@ from jury_store import Seal
 from support.debate_builder import DebateBuilder
 from support.pages import Page, Site, keep, stored
 from support.runtime_harness import KeptStore, Run, a_case_with_records
+from support.unguarded import unguarded
 
 ADDRESS = "/debates/run-1~c1"
 
@@ -280,8 +281,8 @@ def test_the_page_shows_new_events():
 def test_a_record_that_cannot_be_decoded_gets_an_error_page_that_names_the_place():
     debate = whole()
     store = stored(debate)
-    stream = store._streams["debate/run-1~c1"]
-    stream[3] = stream[3]._replace(body=b"{}")
+    with unguarded(store) as connection:
+        connection.execute("UPDATE events SET body = x'7b7d' WHERE stream = 'debate/run-1~c1' AND version = 4")
 
     shown = Site(store).get(ADDRESS)
 

@@ -327,9 +327,11 @@ def damaged(event: int) -> Site:
     assert isinstance(completed, DebateCompleted)
     other.events[-1] = completed.changed(final_verdict=Verdict.SAFE_PASS)
     store = stored(debate("one"), other)
-    store.debates(run_id="run-2")
-    stream = store._streams["debate/run-2~one"]
-    stream[event] = stream[event]._replace(body=b"{}")
+    store.project()
+    with unguarded(store) as connection:
+        connection.execute(
+            "UPDATE events SET body = x'7b7d' WHERE stream = 'debate/run-2~one' AND version = ?", (event + 1,)
+        )
     return Site(store)
 
 

@@ -83,8 +83,10 @@ def _store(store_url: str | None) -> Iterator[DiagnosisFinding]:
             yield DiagnosisFinding("ok", f"the database user {user.name} may read this store and not write to it")
         elif user is not None:
             yield DiagnosisFinding(
-                "note", "no writer role: only triggers guard the events; see `jury db upgrade` as a superuser"
+                "note", "no writer role: only triggers guard the events; run deploy/roles.sql as a superuser"
             )
+        for fault in store.right_faults():
+            yield DiagnosisFinding("problem", fault)
     finally:
         store.close()
 
