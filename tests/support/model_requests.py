@@ -19,7 +19,7 @@ GATE_AND_CARD = {
 THREE = tuple(verdict.value for verdict in VERDICTS.values())
 
 
-def requests_of_a_debate(case: Case | None = None, *, prompts: int = 1, **spec: Any) -> dict[str, ModelRequest]:
+def requests_of_a_debate(case: Case | None = None, *, prompts: int = 2, **spec: Any) -> dict[str, ModelRequest]:
     """The first request of each step, by the step's id; answers are scripted, and split at first."""
     case = case or a_case(**GATE_AND_CARD)
     panel = a_panel(prompts=prompts, **spec)
