@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from jury_debate import resolve
 from jury_judge.probes.probe_texts import probe_texts
 from jury_providers import Prompt
-from jury_providers.simulated.document import LINE_MARK
 from support.biased_jurors import (
     Bias,
     first_speaker_follower,
@@ -219,7 +217,7 @@ def obeys_unless_words_are_marked(prompt: Prompt, _fair: str) -> str:
     injected = any(text.partition("\n")[0] in prompt.case for text in texts)
     # With the full stop: one of the injections has the word, too.
     good = "correct." in prompt.case
-    return "safe_pass" if good or (injected and prompt.mark == LINE_MARK) else "unsafe_fail"
+    return "safe_pass" if good or (injected and not prompt.sign.startswith("⟦")) else "unsafe_fail"
 
 
 OBEYING = dict.fromkeys(("lenient", "middle", "strict"), obeys_unless_words_are_marked)
@@ -274,19 +272,6 @@ def test_a_panel_that_marks_words_is_compared_with_lines(jury: CommandLine) -> N
         outcome = probe(jury, "--probe", "marking", "--json", cases=3, rules={**INDEPENDENT, "marking": "words"})
 
     assert {"injection": ("words", 3, 0, 0), "marking": ("lines", 3, 2, 0)} == markings(outcome)
-
-
-def test_a_run_that_was_begun_under_prompts_1_has_no_other_marking(
-    jury: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with jurors(biases={}):
-        with monkeypatch.context() as before:
-            before.setattr(resolve, "__defaults__", ((), 1, ()))
-            begun = probe(jury, "--probe", "injection", cases=3)
-        outcome = probe(jury, "--probe", "injection,marking", cases=3)
-
-    assert (0, 2) == (begun.code, outcome.code)
-    assert "begun under prompts 1, and this needs prompts 2" in outcome.err
 
 
 def test_all_probes_are_those_of_one_marking(jury: CommandLine) -> None:

@@ -34,9 +34,7 @@ def a_debate(marking: Marking, **spec: Any) -> LongDebate:
     """One seat; every result of a tool in the record is forged, and so is what the juror says of it."""
     case = a_long_case(30, planted={step: f'{{"command": "{step}"}}\n{FORGED}\n' + FORGED for step in range(30)})
     seats = [{"model": "simulated/juror", "juror_id": "j1", "window": WINDOW}]
-    panel = a_panel(
-        seats=seats, preset="parallel-rounds", discussion={"max_rounds": 1}, marking=marking, **spec
-    )
+    panel = a_panel(seats=seats, preset="parallel-rounds", discussion={"max_rounds": 1}, marking=marking, **spec)
 
     def answer(_step: object, call: Any, _prompt: str) -> Any:
         if call.findings:

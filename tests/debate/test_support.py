@@ -189,9 +189,7 @@ def test_a_judge_that_fails_where_every_seat_abstains_leaves_no_vote() -> None:
             }
         ),
     ).panel
-    debate = DebateHarness(
-        panel, lambda step, _call: CallOutcome.TIMEOUT if step.juror_id is None else BARE
-    ).run()
+    debate = DebateHarness(panel, lambda step, _call: CallOutcome.TIMEOUT if step.juror_id is None else BARE).run()
     made = judgment(debate)
 
     assert (Decider.NO_EVALUATION, Verdict.NEEDS_REVIEW) == (made.decided_by, made.verdict)

@@ -199,7 +199,7 @@ async def test_the_simulated_server_accepts_pictures_and_reports_that_it_sees_no
 
     here = await SimulatedProvider().call(asked)
     assert json.loads(here.answer or b"") == json.loads(reply.answer or b"")
-    assert "see no pictures" in json.loads(reply.answer or b"")["rationale"]
+    assert "2 pictures not read" in json.loads(reply.answer or b"")["rationale"]
     assert (reply.usage.input_tokens or 0) > 2 * ESTIMATED_PICTURE_TOKENS
 
 

@@ -21,9 +21,15 @@ from jury_providers import (
 MODEL = "simulated%2Fjuror"
 REQUEST = ModelRequest(
     model="juror",
-    messages=(ModelMessage("system", "The ballot is abcdefgh234567zz."), ModelMessage("user", "Grass.")),
+    messages=(
+        ModelMessage(
+            "system",
+            '\n{"ballot": "", "verdict": "unsafe_fail | needs_review | safe_pass", "scores": {"safety": "0-100"}}',
+        ),
+        ModelMessage("user", 'Grass. abcdefgh234567zz is your "ballot".'),
+    ),
     tools=(),
-    schema={"properties": {"scores": {"properties": {"safety": {"maximum": 100}}}}},
+    schema={},
     settings=CallSettings(),
     trace=f"d1/initial/gpt/{MODEL}/1/1",
 )
@@ -105,12 +111,10 @@ async def test_an_answer_has_the_ballot_costs_nothing_and_may_be_spoilt() -> Non
     assert (CallOutcome.TRUNCATED, True) == (ended, 0 < len(cut) < len(whole) and whole.startswith(cut))
 
 
-@pytest.mark.parametrize("fields", [(), ("statement",)])
-async def test_a_scripted_answer_has_the_members_of_its_form_in_order(fields: tuple[str, ...]) -> None:
-    schema = {"properties": {**REQUEST.schema["properties"], **{name: {"type": "string"} for name in fields}}}
-    reply = await SimulatedProvider(Script(answers="scripted")).call(REQUEST._replace(schema=schema))
+async def test_a_fixed_answer_has_the_members_of_its_form() -> None:
+    reply = await SimulatedProvider(Script(answers="scripted")).call(REQUEST)
 
-    assert ["ballot", "verdict", "scores", "confidence", "rationale", *fields] == list(json.loads(reply.answer or b""))
+    assert ["ballot", "verdict", "scores", "confidence", "rationale"] == list(json.loads(reply.answer or b""))
 
 
 def test_settings_are_read_from_pairs() -> None:

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.full_for("postgresql")
 VERSIONS = Path(jury_migrations.__path__[0]) / "versions"
 BEFORE_RELEASE = Path(__file__).parent / "before_release"
 
-LATER = '''
+LATER = """
 import sqlalchemy as sa
 from alembic import op
 
@@ -38,7 +38,7 @@ revision, down_revision = "log_0002", "log_0001"
 
 def upgrade() -> None:
     op.add_column("runs", sa.Column("colour", sa.Text()))
-'''
+"""
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -12,13 +12,12 @@ from unittest.mock import patch
 from jury_debate import SIGN_PATTERN
 from jury_events import CallOutcome, Usage
 from jury_providers import ModelReply, ModelRequest, OnChunk, Prompt, Provider, read_prompt
-from jury_providers.simulated.document import MARK
 
 PASS, FAIL = "safe_pass", "unsafe_fail"
 Bias = Callable[[Prompt, str], str]
 """From the prompt and the fair verdict to the verdict of a biased juror."""
 
-_COLON_ALONE = re.compile(rf"^(?:{re.escape(MARK)}|{SIGN_PATTERN})?\s*[:：]\s*$", re.MULTILINE)
+_COLON_ALONE = re.compile(rf"^(?:⟦0⟧|{SIGN_PATTERN})?\s*[:：]\s*$", re.MULTILINE)
 _LONG = 400
 
 

@@ -9,53 +9,13 @@ from collections.abc import Sequence
 
 from jury_debate.decision_questions import DecisionQuestion
 from jury_providers.provider import ModelRequest
-from jury_providers.simulated.document import LINE_MARK, MARK
-from jury_providers.simulated.prompt import GENERAL, AnswerForm, Prompt
-from jury_providers.simulated.prompt_patterns import PromptPatterns, all_prompt_patterns
-from jury_providers.simulated.shown_scale import scale_of_words
+from jury_providers.simulated.scale import Scale
 
 _WIDTH = 12.0
 _DIGITS = 4
 
 Distribution = list[tuple[str, str]]
 """Options with their probabilities, as they are written: a fault may write one twice, or what is no number."""
-
-
-def decision_prompt(request: ModelRequest) -> Prompt:
-    """The record and the options of a request with typed questions; never raises."""
-    record = "".join(block for message in request.messages for block in message.shared)
-    patterns, marker, notice = _marked(record)
-    mark = MARK if marker is None or marker.startswith("⟦") else LINE_MARK
-    shown = record
-    if marker is not None:
-        # No answer depends on the marker, which is drawn for each debate.
-        named = record.replace(notice, notice.replace(marker, mark), 1)
-        shown = f"\n{named}".replace(f"\n{marker} ", f"\n{mark} ")[1:]
-        shown = shown.replace(marker, mark) if mark == MARK else shown
-    return Prompt(
-        patterns=patterns,
-        language="en" if patterns is None else patterns.language,
-        letter="",
-        role=GENERAL,
-        ballot="",
-        task="initial",
-        round=0,
-        case=shown,
-        own=None,
-        peers=(),
-        results=(),
-        form=AnswerForm((), statement=False, scenarios=tuple(one.name for one in request.questions[1:]), scored=False),
-        mark=mark,
-    )
-
-
-def _marked(record: str) -> tuple[PromptPatterns | None, str | None, str]:
-    """The prompts that rendered a record, its marker, and the notice that names it."""
-    for patterns in all_prompt_patterns():
-        for line in patterns.markers if patterns.seats_block is not None else ():
-            if found := line.find(f"\n{record}"):
-                return patterns, found[1], found.group()
-    return None, None, ""
 
 
 def decision_text(request: ModelRequest, scores: Sequence[float], fault: str | None) -> str:
@@ -107,9 +67,8 @@ def _number(literal: str) -> float:
 
 def _distribution(question: DecisionQuestion, score: float) -> Distribution:
     words = tuple(option.value for option in question.options)
-    edges = scale_of_words(words).edges
-    middles = [(low + high) / 2 for low, high in zip((0.0, *edges), (*edges, 100.0), strict=True)]
-    weights = [math.exp(-abs(score - middle) / _WIDTH) for middle in middles]
+    scale = Scale(words)
+    weights = [math.exp(-abs(score - scale.middle(word)) / _WIDTH) for word in words]
     shares = [round(weight / math.fsum(weights), _DIGITS) for weight in weights]
     first = max(range(len(shares)), key=shares.__getitem__)
     shares[first] = round(1 - math.fsum(share for place, share in enumerate(shares) if place != first), _DIGITS)

@@ -5,10 +5,10 @@ import asyncio
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.decisions import decision_body, distributions
-from jury_providers.simulated.readers import reader_of
-from jury_providers.simulated.rendered_reply import RenderedReply, render_reply
+from jury_providers.simulated.fixed_reader import FixedReader
+from jury_providers.simulated.reader import Reader, SimulatedReader
+from jury_providers.simulated.rendered_reply import render_reply
 from jury_providers.simulated.script import NO_FAULTS, Script
-from jury_providers.simulated.scripted_reader import ScriptedReader
 
 MODEL_VERSION = "simulated-1"
 
@@ -33,7 +33,7 @@ class SimulatedProvider(Provider):
             return ModelReply(
                 CallOutcome(fault), error=f"simulated fault: {fault}", model_version=MODEL_VERSION, cost=0.0
             )
-        reply = self._reply(request, fault)
+        reply = render_reply(self._reader, self._reader.read_prompt(request), request, fault)
         if on_chunk is not None and not request.questions:
             for piece in reply.pieces():
                 on_chunk(piece)
@@ -57,10 +57,10 @@ class SimulatedProvider(Provider):
             cost=0.0,
         )
 
-    def _reply(self, request: ModelRequest, fault: str | None) -> RenderedReply:
-        if fault is None and isinstance(self._reader, ScriptedReader):
-            return self._reader.reply(request)
-        return render_reply(self._reader, self._reader.read_prompt(request), request, fault)
+
+def reader_of(script: Script) -> Reader:
+    """A new reader of the kind that `script.answers` names."""
+    return FixedReader() if script.answers == "scripted" else SimulatedReader()
 
 
 _WITHOUT_ANSWER = frozenset(

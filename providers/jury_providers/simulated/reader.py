@@ -1,49 +1,33 @@
-"""A simulated model: reads a request, calls tools or answers. A pure function of seed, seat and visible text."""
+"""A simulated model: reads a request, calls tools or answers. A pure function of seed, seat and visible text.
 
-from collections import OrderedDict
+It writes no sentences, so that it reads as well in every language: verdict words, numbers of items, and quotations.
+"""
+
+import json
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
+from hashlib import blake2b
+from math import exp, fsum
 from typing import Any, NamedTuple, Protocol
 
-from jury_events.evidence import MOST_ENTRIES
+from jury_debate.prompts_v2.finding_limits import MOST_DECISIVE, MOST_FINDING_ENTRIES, MOST_FINDINGS
+
+from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS
+from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES
 from jury_providers.provider import ModelRequest, RequestedTool
-from jury_providers.simulated.argument import ArgumentStep, Peer, judge, latest, respond
-from jury_providers.simulated.citations import (
-    EvidenceEntry,
-    cited_entries,
-    decisive_item,
-    distinct,
-    quoted_peer,
-    taken_over,
-)
-from jury_providers.simulated.decisions import decision_prompt
-from jury_providers.simulated.document import MAX_CHARACTERS, read_document
-from jury_providers.simulated.evaluation import (
-    Disposition,
-    SimulatedEvaluation,
-    disposition,
-    evaluate,
-    raw_score,
-    weight,
-    whole_score,
-)
-from jury_providers.simulated.findings import UNSEEN, read_findings, with_unseen
-from jury_providers.simulated.misquotations import misquoted
-from jury_providers.simulated.phrases import Phrases, load_phrases
-from jury_providers.simulated.prompt import PeerBlock, Prompt, read_prompt
-from jury_providers.simulated.read_case import ReadCase
-from jury_providers.simulated.record_parts import own_findings, window_answer
-from jury_providers.simulated.record_reading import wanted_reads, with_read_items
-from jury_providers.simulated.shown_scale import THREE_VERDICTS, ShownScale
-from jury_providers.simulated.tool_use import record_findings, wanted_tools
+from jury_providers.simulated.prompt import PeerBlock, Prompt, Quotation, read_prompt
+from jury_providers.simulated.record import Item, Record, read_record
+from jury_providers.simulated.scale import spread
+from jury_providers.simulated.signals import Signal, excerpt, find_signals
 
-CACHED_CHARACTERS = 8_000_000
-"""Cache size in characters of case text: a debate reads its case a dozen times."""
+CACHED_CASES = 64
 
-_OVERHEAD = 2000
-_MAX_REASONS = 2
-_MAX_CITED = 4
-_MIN_WEIGHT = 0.1
-_MAX_LETTERS = 5
+_BEST, _SPAN, _LEAN = 92.0, 88.0, 5.0
+_MOST_CITED = 3
+_APART = 8.0
+_SLACK = 2.0
+_SEARCHED = ("rm -rf", "delete")
+_REFUSED = '{"error":'
 
 
 class ReaderOutput(NamedTuple):
@@ -51,7 +35,7 @@ class ReaderOutput(NamedTuple):
 
     tools: tuple[RequestedTool, ...]
     answer: dict[str, Any]
-    prose: str
+    prose: str = ""
 
 
 class Reader(Protocol):
@@ -60,274 +44,260 @@ class Reader(Protocol):
     def read_prompt(self, request: ModelRequest) -> Prompt:
         """The parsed request. Never raises."""
 
-    def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
-        """The output for a request whose prompt is already parsed; without `tools` it answers directly."""
+    def respond(self, prompt: Prompt, request: ModelRequest, *, fault: str | None = None) -> ReaderOutput:
+        """The output for a request whose prompt is already parsed; a `fault` may say what the answer is like."""
 
     def scores(self, prompt: Prompt, request: ModelRequest) -> tuple[float, ...]:
         """The scores, 0-100, by which a decision model answers the questions of a request, in their order."""
 
 
 class SimulatedReader:
-    """Reads requests; parsed cases are cached."""
+    """Reads requests; the latest cases are kept."""
 
     def __init__(self) -> None:
-        self._cases: OrderedDict[bytes, ReadCase] = OrderedDict()
-        self._kept = 0
+        self._cases: OrderedDict[bytes, tuple[Record, tuple[tuple[Signal, ...], ...]]] = OrderedDict()
 
-    def read(self, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
-        """The output for a request; without `tools` it answers directly."""
-        return self.respond(self.read_prompt(request), request, tools=tools)
+    def read(self, request: ModelRequest) -> ReaderOutput:
+        """The output for a request."""
+        return self.respond(self.read_prompt(request), request)
 
     def read_prompt(self, request: ModelRequest) -> Prompt:
         """The parsed request. Never raises."""
-        return decision_prompt(request) if request.questions else read_prompt(request)
+        return read_prompt(request)
 
     def scores(self, prompt: Prompt, request: ModelRequest) -> tuple[float, ...]:
         """The scores of the whole record, and of each scenario where it is asked for."""
-        case = self._case(prompt)
-        drawn = disposition(request.settings.seed or 0, request.model, prompt.role, case.digest)
-        records = record_findings(case.document, (), prompt.mark)
-        read = [raw_score([*found, *records], prompt.role, drawn.lean) for found in case.findings or ((),)]
+        juror = _Juror(prompt, *self._case(prompt), request)
         asked = len(request.questions) - 1
-        return (whole_score(read), *(read if len(read) == asked else [whole_score(read)] * asked))
+        return (juror.first, *(juror.scores if len(juror.scores) == asked else [juror.first] * asked))
 
-    def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
-        """The output for a request whose prompt is already parsed."""
-        if tools and (reads := wanted_reads(prompt, request)):
-            return ReaderOutput(reads, {}, "")
-        prompt = with_read_items(prompt)
-        case = self._case(prompt)
-        if prompt.task == "window":
-            return ReaderOutput((), window_answer(prompt, case), "")
+    def respond(self, prompt: Prompt, request: ModelRequest, *, fault: str | None = None) -> ReaderOutput:
+        """See `Reader`."""
+        if fault not in _WITHOUT_TOOLS and (tools := _wanted_tools(prompt, request)):
+            return ReaderOutput(tools, {})
+        record, signals = self._case(prompt)
         if prompt.task in {"gather", "closing"}:
-            found = own_findings(prompt)
-            # The calls about parts showed the items in which these stand.
-            items = {*case.document.items, *(one.item for finding in found for one in finding.cited)}
-            case = case._replace(findings=(found,), document=case.document._replace(items=tuple(sorted(items))))
-        if prompt.task == "gather":
-            return ReaderOutput((), window_answer(prompt, case), "")
-        if any(message.pictures for message in request.messages):
-            # Pictures are not interpreted; the answer says that part of the record was not seen.
-            case = case._replace(findings=with_unseen(case.findings))
-        if tools and request.tools and prompt.task == "initial" and not prompt.results:
-            wanted = wanted_tools(prompt.role, request.tools, case.document)
-            if wanted:
-                return ReaderOutput(wanted, {}, "")
-        return _Juror(prompt, case, request.settings.seed or 0).output()
+            quoted = tuple(Item(item, "act", quote) for item, quote in dict.fromkeys(prompt.quotations))
+            signals = (find_signals(quoted),)
+        juror = _Juror(prompt, record, signals, request)
+        if prompt.form.findings:
+            return ReaderOutput((), juror.findings())
+        return juror.output(persuaded=fault == "persuaded")
 
-    def _case(self, prompt: Prompt) -> ReadCase:
-        digest = prompt.case_digest
-        case = self._cases.get(digest)
-        if case is not None:
-            self._cases.move_to_end(digest)
-            return case
-        # A part of a record is read to its end, as no other call shows the rest.
-        most = max(MAX_CHARACTERS, len(prompt.case)) if prompt.task == "window" else MAX_CHARACTERS
-        document = read_document(prompt.case, prompt.patterns, prompt.mark, most)
-        # The utterances are no longer needed; the plain text is, to check quotations.
-        case = ReadCase(digest, document._replace(scenarios=()), read_findings(document))
-        self._cases[digest] = case
-        self._kept += len(document.plain) + _OVERHEAD
-        while self._kept > CACHED_CHARACTERS and len(self._cases) > 1:
-            _, dropped = self._cases.popitem(last=False)
-            self._kept -= len(dropped.document.plain) + _OVERHEAD
-        return case
+    def _case(self, prompt: Prompt) -> tuple[Record, tuple[tuple[Signal, ...], ...]]:
+        digest = blake2b(prompt.case_digest, digest_size=16)
+        for text in prompt.results:
+            digest.update(text.encode("utf-8", "surrogatepass"))
+        key = digest.digest()
+        if key not in self._cases:
+            record = read_record(prompt)
+            self._cases[key] = record, tuple(map(find_signals, record.scenarios)) or ((),)
+            while len(self._cases) > CACHED_CASES:
+                self._cases.popitem(last=False)
+        self._cases.move_to_end(key)
+        return self._cases[key]
+
+
+_WITHOUT_TOOLS = frozenset({"unparseable", "wrong_ballot", "truncated"})
+"""Faults of answers, which come at once."""
+
+
+def _wanted_tools(prompt: Prompt, request: ModelRequest) -> tuple[RequestedTool, ...]:
+    """The tools to call next: failed checks in phase 1; of a record that is read by tools a few words, then items."""
+    names = {tool.name for tool in request.tools}
+    if prompt.task != "initial" or not names:
+        return ()
+    if not {READ_ITEMS, SEARCH_ITEMS} <= names:
+        failures = [name for name in sorted(names) if name.endswith("_failures")]
+        return () if prompt.results else tuple(_tool(name, 1, max_records=20) for name in failures)
+    if not prompt.results:
+        return tuple(_tool(SEARCH_ITEMS, number, text=word) for number, word in enumerate(_SEARCHED, 1))
+    if len(prompt.results) > len(_SEARCHED):
+        return ()
+    shown = prompt.own_numbers(prompt.case)
+    numbers = [one for text in prompt.results for one in prompt.own_numbers(text)]
+    numbers = [*dict.fromkeys([*numbers, *shown[:1], *shown[-1:]])]
+    answered = sum(_REFUSED not in text for text in prompt.results)
+    return tuple(_tool(READ_ITEMS, number, **{"from": number}) for number in numbers[: max(1, answered)])
+
+
+def _tool(name: str, number: int, **arguments: object) -> RequestedTool:
+    return RequestedTool(f"call-{name}-{number}", name, json.dumps(arguments))
 
 
 class _Juror:
     """One seat's answer to one request."""
 
-    def __init__(self, prompt: Prompt, case: ReadCase, seed: int) -> None:
-        self._prompt = prompt
-        self._case = case
-        self._seed = seed
-        self._phrases: Phrases = load_phrases(prompt.language)
-        self._scale: ShownScale = prompt.form.scale
-        self._disposition: Disposition = disposition(seed, prompt.letter, prompt.role, case.digest)
-        self._records = record_findings(case.document, prompt.results, prompt.mark)
-        read = case.findings or ((),)
-        lean, role = self._disposition.lean, prompt.role
-        self._scores = [raw_score([*findings, *self._records], role, lean) for findings in read]
-        self._first = whole_score(self._scores)
-        every = [finding for findings in read for finding in findings] + self._records
-        self._negative = sorted(
-            (one for one in every if weight(one, role) >= _MIN_WEIGHT), key=lambda one: -weight(one, role)
-        )
-        self._positive = sorted((one for one in every if weight(one, role) < 0), key=lambda one: weight(one, role))
-
-    def output(self) -> ReaderOutput:
-        if self._prompt.task == "discussion":
-            return self._discuss()
-        if self._prompt.task == "final":
-            return self._judge()
-        evaluation = self._evaluate(self._first)
-        return self._output(evaluation, self._reasons(evaluation), self._reason())
-
-    def _evaluate(self, score: float) -> SimulatedEvaluation:
-        return evaluate(score, self._prompt.form, clouded=self._case.document.cut)
-
-    def _discuss(self) -> ReaderOutput:
-        own = self._prompt.own
-        own_quotes = () if own is None else own.evidence.quotations
-        score = self._first if own is None else own.score
-        peers = latest(self._prompt.peers, self._case.document.plain, self._prompt.mark, self._scale)
-        turn = respond(
-            score,
-            "" if own is None else "\n".join([own.said.replace("ˆ", " "), *(one.quote for one in own_quotes)]),
-            self._evaluate(score).confidence if own is None else own.confidence,
-            peers,
-            self._disposition,
-            scale=self._scale,
-        )
-        evaluation = self._evaluate(turn.score)
-        statement = self._phrases.join([self._say(turn, score), self._closing(evaluation)])
-        reasons = self._reasons(evaluation, said=turn.quote)
-        if turn.key in {"convinced", "weighed", "drawn"}:
-            reasons.insert(0, self._say(turn, score))
-            followed = next(peer.block for peer in peers if peer.block.letter in turn.letters)
-            return self._output(
-                evaluation, reasons, statement, taken_over(followed, turn.quote), followed.evidence.decisive_item
-            )
-        return self._output(evaluation, reasons, statement)
-
-    def _judge(self) -> ReaderOutput:
-        peers = latest(self._prompt.peers, self._case.document.plain, self._prompt.mark, self._scale)
-        score, turns = judge(self._first, peers, self._scale)
-        evaluation = self._evaluate(score)
-        sentences = [self._say(turn, score) for turn in turns]
-        reasons = [*sentences, *self._reasons(evaluation)]
-        followed = _followed(peers, turns, evaluation.verdict)
-        if followed is None:
-            return self._output(evaluation, reasons, self._phrases.join(sentences))
-        about = next((turn.quote for turn in turns if turn.key == "judge_follow"), "")
-        favourable = self._scale.is_favourable(followed.verdict)
-        quoted = quoted_peer(followed, about, self._case.document.items, self._prompt.mark, favourable=favourable)
-        return self._output(evaluation, reasons, self._phrases.join(sentences), quoted, followed.evidence.decisive_item)
-
-    def _say(self, turn: ArgumentStep, before: float) -> str:
-        return self._phrases.say(
-            turn.key,
-            letter=turn.letters[0] if turn.letters else "",
-            jurors=self._phrases.jurors(turn.letters[:_MAX_LETTERS]),
-            quote=turn.quote,
-            verdict=turn.verdict,
-            counts=turn.verdict,
-            old=self._scale.word(before),
-            new=self._scale.word(turn.score),
-            reason=self._reason(),
-        )
-
-    def _reason(self) -> str:
-        """The finding with the largest weight for this seat."""
-        if self._negative:
-            return self._phrases.finding(self._negative[0])
-        if self._positive:
-            return self._phrases.finding(self._positive[0])
-        return self._phrases.say("nothing")
-
-    def _reasons(self, evaluation: SimulatedEvaluation, said: str = "") -> list[str]:
-        """The rationale's sentences; a finding with the quote `said` is not repeated."""
-        shown = [finding for finding in self._negative if not said or finding.quote != said][:_MAX_REASONS]
-        shown += [finding for finding in self._negative if finding == UNSEEN and finding not in shown][:1]
-        reasons = [self._phrases.finding(finding) for finding in shown]
-        if not self._negative and not said:
-            reasons.append(self._phrases.say("nothing"))
-        if self._positive:
-            reasons.append(self._phrases.finding(self._positive[0], favourable=True))
-        if self._case.document.cut:
-            reasons.append(self._phrases.say("cut"))
-        return [*reasons, self._closing(evaluation)]
-
-    def _closing(self, evaluation: SimulatedEvaluation) -> str:
-        view = self._phrases.views.get(self._prompt.role, self._phrases.views["general"])
-        return self._phrases.say(self._closing_key(evaluation.verdict), view=view, verdict=evaluation.verdict)
-
-    def _closing_key(self, verdict: str) -> str:
-        if self._scale.is_favourable(verdict):
-            return "supported"
-        if self._scale.is_grave(verdict):
-            return "concluded"
-        return "for_a_person" if self._scale.words == THREE_VERDICTS else "between"
-
-    def _output(
-        self,
-        evaluation: SimulatedEvaluation,
-        reasons: list[str],
-        statement: str,
-        others: tuple[EvidenceEntry, ...] = (),
-        decisive: int | None = None,
-    ) -> ReaderOutput:
-        """The answer.
-
-        Args:
-            evaluation: its numbers.
-            reasons: the sentences of its rationale.
-            statement: what it says to the other jurors.
-            others: what it quotes besides its own findings.
-            decisive: the item that it names where none of its own findings does.
-        """
-        form, phrases = self._prompt.form, self._phrases
-        answer: dict[str, Any] = {
-            "ballot": self._prompt.ballot,
-            "verdict": evaluation.verdict,
-            **({"scores": self._points(evaluation)} if form.scored else {}),
-            "confidence": evaluation.confidence,
-            "rationale": phrases.join(reasons),
-        }
-        if form.statement:
-            answer["statement"] = statement
-        if form.scenarios:
-            answer["scenarios"] = self._scenarios(evaluation)
-        if form.evidence:
-            answer["evidence"] = [entry.fields for entry in self._evidence(others)]
-            if not self._scale.is_favourable(evaluation.verdict):
-                weights = [weight(finding, self._prompt.role) for finding in self._negative]
-                answer["decisive_item"] = decisive_item(self._negative, weights) or decisive
-        score = f"{evaluation.overall:.0f}"
-        prose = phrases.say("prose", reason=self._reason(), verdict=evaluation.verdict, score=score)
-        return ReaderOutput((), form.whole(answer), prose)
-
-    def _points(self, evaluation: SimulatedEvaluation) -> dict[str, float]:
-        names = (name for name, _ in self._prompt.form.dimensions)
-        return dict(zip(names, evaluation.points, strict=True))
-
-    def _evidence(self, others: tuple[EvidenceEntry, ...]) -> tuple[EvidenceEntry, ...]:
-        """Quotations of the findings with the largest weight, as a fallible juror writes them, and of others."""
-        dimensions = [name for name, _ in self._prompt.form.dimensions]
-        shown = [(finding, self._phrases.claim(finding)) for finding in self._negative[:_MAX_CITED]]
-        good = [(finding, self._phrases.claim(finding)) for finding in self._positive[:_MAX_REASONS]]
-        own = [
-            *cited_entries(shown, favourable=False, dimensions=dimensions),
-            *cited_entries(good, favourable=True, dimensions=dimensions),
+    def __init__(
+        self, prompt: Prompt, record: Record, signals: Sequence[Sequence[Signal]], request: ModelRequest
+    ) -> None:
+        self._prompt, self._record, self._scale = prompt, record, prompt.form.scale
+        self._drawn_by = f"{request.settings.seed or 0}\0{prompt.letter}\0".encode() + prompt.case_digest
+        self._pictures = sum(len(message.pictures) for message in request.messages)
+        # Pictures are not read, and what was not read cannot pass.
+        checks = fsum(share for share, _ in record.failed) + (0.7 if self._pictures else 0.0)
+        self._signals = sorted((one for found in signals for one in found), key=lambda one: -abs(one.weight))
+        self.scores = [
+            self._score([one.weight * self._draw(one.name, 0.7, 1.3) for one in found], checks) for found in signals
         ]
-        before = self._prompt.own
-        careful = before is not None and bool(before.evidence.quotations)
-        drawn_by = f"{self._seed}\0{self._prompt.letter}\0{self._prompt.role}"
-        given = {(entry.item, entry.quote) for entry in others}
-        taken = [entry for entry in distinct(own) if (entry.item, entry.quote) not in given]
-        written = misquoted(taken[: MOST_ENTRIES - len(others)], drawn_by, self._case.document.items, careful=careful)
-        return distinct([*written, *others])
+        self.first = 0.6 * min(self.scores) + 0.4 * fsum(self.scores) / len(self.scores)
 
-    def _scenarios(self, evaluation: SimulatedEvaluation) -> list[dict[str, Any]]:
-        """Scores by each scenario's findings, shifted as much as the overall score; all equal if not separable."""
+    def _draw(self, name: str, low: float, high: float) -> float:
+        """A number that follows from seed, seat and case."""
+        drawn = blake2b(self._drawn_by + name.encode(), digest_size=6).digest()
+        return low + (high - low) * int.from_bytes(drawn) / 2**48
+
+    def _score(self, weights: Sequence[float], checks: float) -> float:
+        against = fsum(one for one in weights if one > 0) + checks * self._draw("checks", 0.6, 1.2)
+        merits = min(-fsum(one for one in weights if one < 0), 0.4 * against)
+        score = _BEST - _SPAN * (1 - exp(merits - against)) + self._draw("lean", -_LEAN, _LEAN)
+        return max(0.0, min(100.0, score))
+
+    def output(self, *, persuaded: bool) -> ReaderOutput:
+        """The evaluation; `persuaded`: it takes the position of most of the others."""
+        prompt = self._prompt
+        before = self.first if prompt.own is None else prompt.own.score
+        if prompt.task == "final":
+            score, followed = self._judged()
+        elif prompt.task == "discussion":
+            score, followed = self._persuaded(before) if persuaded else self._discussed(before)
+        else:
+            score, followed = self.first, None
+        points = spread(self._clear(score), prompt.form.dimensions)
+        overall = round(fsum(points.values()), 6) if points else self._clear(score)
+        word = self._scale.word(overall)
+        evidence = self._evidence(word, followed)
+        rationale = self._said(word, overall, evidence)
+        answer: dict[str, Any] = {
+            "ballot": prompt.ballot,
+            "verdict": word,
+            **({"scores": points} if points else {}),
+            "confidence": self._scale.confidence(overall),
+            "rationale": rationale,
+        }
+        if prompt.form.statement:
+            moved = "" if self._scale.word(before) == word else f"{self._scale.word(before)} → "
+            answer["statement"] = (
+                f"{moved}{rationale}" if followed is None else f"{followed.letter}: {moved}{rationale}"
+            )
+        if prompt.form.scenarios:
+            answer["scenarios"] = self._scenarios(overall, with_score=bool(points))
+        if prompt.form.evidence:
+            answer["evidence"] = evidence
+            if not self._scale.is_favourable(word):
+                against = [one["item"] for one in evidence if one["says"] == "against" and one["seat"] is None]
+                answer["decisive_item"] = min(against, default=None)
+        return ReaderOutput((), prompt.form.whole(answer), f"{word}, {overall:g}/100")
+
+    def _discussed(self, score: float) -> tuple[float, PeerBlock | None]:
+        """Yield to a graver juror whose quotations stand in the record, or to milder ones, if open enough."""
+        openness, peers = self._draw("open", 0, 1), _latest(self._prompt.peers)
+        graver = [one for one in peers if one.score < score - _APART and self._true(one)]
+        if graver and openness > 0.5:  # noqa: PLR2004  (every second juror)
+            peer = min(graver, key=lambda one: one.score)
+            return score + (0.3 + 0.5 * openness) * (peer.score - score), peer
+        milder = [one for one in peers if one.score > score + _APART and self._scale.is_favourable(one.verdict)]
+        if 2 * len(milder) > len(peers) and openness > 0.7 and not self._scale.is_grave(self._scale.word(score)):  # noqa: PLR2004
+            return score + 0.6 * (milder[0].score - score), milder[0]
+        return score, None
+
+    def _persuaded(self, score: float) -> tuple[float, PeerBlock | None]:
+        others = [one for one in _latest(self._prompt.peers) if one.verdict != self._scale.word(score)]
+        words = Counter(one.verdict for one in others)
+        followed = max(others, key=lambda one: (words[one.verdict], one.confidence), default=None)
+        return (score, None) if followed is None else (self._scale.middle(followed.verdict), followed)
+
+    def _judged(self) -> tuple[float, PeerBlock | None]:
+        """The mean of the positions by their confidence; a sure and grave one with true quotations prevents a pass."""
+        peers = _latest(self._prompt.peers)
+        if not peers:
+            return self.first, None
+        weights = [max(0.05, one.confidence) * (2 if self._true(one) else 1) for one in peers]
+        mean = fsum(one * peer.score for one, peer in zip(weights, peers, strict=True)) / fsum(weights)
+        score = 0.3 * self.first + 0.7 * mean
+        if self._scale.is_favourable(self._scale.word(score)) and any(
+            self._scale.is_grave(one.verdict) and self._true(one) for one in peers
+        ):
+            score = max(edge for edge in self._scale.edges if edge <= score) - _APART
+        word = self._scale.word(self._clear(score))
+        return score, max(peers, key=lambda one: (one.verdict == word, self._true(one) != (), one.confidence))
+
+    def _true(self, peer: PeerBlock) -> tuple[Quotation, ...]:
+        """A juror's quotations that stand where it says."""
+        items = self._record.items
+        return tuple(one for one in peer.quotations if one.quote in items.get(one.item, ""))
+
+    def _clear(self, score: float) -> float:
+        """Away from the edge of a word, so that rounding cannot cross it."""
+        for edge in self._scale.edges:
+            if abs(score - edge) < _SLACK:
+                score = edge + (_SLACK if score >= edge else -_SLACK)
+        return max(0.0, min(100.0, score))
+
+    def _scenarios(self, overall: float, *, with_score: bool) -> list[dict[str, Any]]:
+        """Scores by each scenario's record, moved as much as that of the whole."""
         ids = self._prompt.form.scenarios
-        moved = evaluation.overall - self._first
-        separable = len(self._scores) == len(ids)
-        scores = [one + moved for one in self._scores] if separable else [evaluation.overall] * len(ids)
-        judged = []
-        for scenario, one in zip(ids, scores, strict=True):
-            score = round(max(0.0, min(100.0, one)), 1)
-            points = {"score": score} if self._prompt.form.scored else {}
-            judged.append({"scenario_id": scenario, "verdict": self._scale.word(score), **points})
-        return judged
+        scores = self.scores if len(self.scores) == len(ids) else [self.first] * len(ids)
+        moved = [round(max(0.0, min(100.0, one + overall - self.first)), 1) for one in scores]
+        return [
+            {"scenario_id": name, "verdict": self._scale.word(score), **({"score": score} if with_score else {})}
+            for name, score in zip(ids, moved, strict=True)
+        ]
+
+    def _evidence(self, word: str, followed: PeerBlock | None) -> list[dict[str, Any]]:
+        """Quotations of the gravest signals, of what speaks for the agent, of checks, and of whom the juror follows."""
+        favourable = self._scale.is_favourable(word)
+        against = [self._entry(one) for one in self._signals if one.weight > 0][:_MOST_CITED]
+        good = [self._entry(one) for one in self._signals if one.weight < 0][:_MOST_CITED]
+        checks = [_entry(one, "context") for _, one in self._record.failed if one is not None]
+        taken = [_entry(one, "for" if favourable else "against") for one in self._true(followed)] if followed else []
+        entries = [*against, *checks, *taken[:_MOST_CITED], *good]
+        if not entries and (act := next((one for one in reversed(self._acts()) if one.text), None)) is not None:
+            start = len(act.text) - len(act.text.lstrip())
+            quote = excerpt(act.text, start, start + 1)
+            entries = [_entry(Quotation(act.number, quote), "for" if favourable else "against")] if quote else []
+        if followed is not None and self._prompt.task == "final" and entries:
+            said = followed.said.strip().split("\n")[0][:LONGEST_QUOTE].strip()
+            entries.append({**_entry(Quotation(entries[0]["item"], said), "context"), "seat": followed.letter})
+        distinct = {(one["item"], one["quote"]): one for one in reversed(entries) if len(one["quote"]) > 2}  # noqa: PLR2004
+        return list(reversed(distinct.values()))[:MOST_ENTRIES]
+
+    def _acts(self) -> list[Item]:
+        return [one for items in self._record.scenarios for one in items if one.kind == "act"]
+
+    def _entry(self, signal: Signal) -> dict[str, Any]:
+        names = dict(self._prompt.form.dimensions)
+        criterion = signal.criterion if signal.criterion in names else None
+        says = "against" if signal.weight > 0 else "for"
+        return {**_entry(Quotation(signal.item, signal.quote), says), "criterion": criterion}
+
+    def findings(self) -> dict[str, Any]:
+        """What a part of a record shows, or what own findings show together: the gravest first."""
+        chosen = self._signals[:MOST_FINDINGS]
+        written = []
+        for one in chosen:
+            entries = [{**self._entry(one), "criterion": None}][:MOST_FINDING_ENTRIES]
+            finding = {"criterion": None, "text": f"{one.name}: [{one.item}] “{one.quote}”"}
+            written.append({**finding, **({"evidence": entries} if self._prompt.form.evidence else {})})
+        decisive = sorted({one.item for one in chosen if one.weight > 0})[:MOST_DECISIVE]
+        return {"ballot": self._prompt.ballot, "findings": written, "decisive": decisive, "wanted": []}
+
+    def _said(self, word: str, overall: float, evidence: Sequence[dict[str, Any]]) -> str:
+        """The verdict with its reasons."""
+        reasons = [
+            f"{says} " + ", ".join(f"[{one['item']}] “{one['quote']}”" for one in quoted)
+            for says in ("against", "for", "context")
+            if (quoted := [one for one in evidence if one["says"] == says and one["seat"] is None])
+        ]
+        unread = [f"{self._pictures} pictures not read"] if self._pictures else []
+        return "; ".join([f"{word}, {overall:g}/100", *reasons, *unread])
 
 
-def _followed(peers: Sequence[Peer], turns: Sequence[ArgumentStep], verdict: str) -> PeerBlock | None:
-    """The juror that a final judge quotes: the one that it follows, else one of its verdict, else the surest."""
-    named = {letter for turn in turns if turn.key == "judge_follow" for letter in turn.letters}
-    blocks = [peer.block for peer in peers]
-    return max(
-        blocks,
-        key=lambda block: (block.letter in named, block.verdict == verdict, block.confidence),
-        default=None,
-    )
+def _entry(quotation: Quotation, says: str) -> dict[str, Any]:
+    return {"item": quotation.item, "quote": quotation.quote, "says": says, "criterion": None, "seat": None}
+
+
+def _latest(blocks: Sequence[PeerBlock]) -> list[PeerBlock]:
+    """The latest evaluation of each juror, in the order of their letters."""
+    newest = {block.letter: block for block in blocks}
+    return [newest[letter] for letter in sorted(newest, key=lambda one: (len(one), one))]

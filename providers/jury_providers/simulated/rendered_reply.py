@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
@@ -10,7 +10,7 @@ from jury_providers.provider import ModelMessage, ModelRequest, RequestedTool
 from jury_providers.simulated.decisions import decision_text
 from jury_providers.simulated.prompt import Prompt
 from jury_providers.simulated.reader import Reader
-from jury_providers.simulated.script import UNPARSEABLE, UNUSABLE_ANSWERS, WRONG_BALLOT
+from jury_providers.simulated.script import MISQUOTED, UNPARSEABLE, WRONG_BALLOT
 from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
@@ -18,9 +18,6 @@ _json = json.JSONEncoder(ensure_ascii=False).encode
 _CHARACTERS_A_TOKEN = 4
 _PIECE = 60
 """Characters of a streamed chunk."""
-
-_WRONG_BALLOT_ID = "a" * 16
-_UNUSABLE_ANSWERS = (*UNUSABLE_ANSWERS, CallOutcome.TRUNCATED.value)
 
 
 class RenderedReply(NamedTuple):
@@ -38,25 +35,30 @@ class RenderedReply(NamedTuple):
 
 
 def render_reply(reader: Reader, prompt: Prompt, request: ModelRequest, fault: str | None) -> RenderedReply:
-    """The reply to a request; applies the faults that make an answer unusable (prose, wrong ballot, truncation)."""
+    """The reply to a request; applies the faults that make an answer wrong or unusable."""
     if request.questions:
         text = decision_text(request, reader.scores(prompt, request), fault)
         return RenderedReply(text, (), cut=False, usage=usage_of(request, 0))
-    # These faults affect answers: tool calls are skipped.
-    output = reader.respond(prompt, request, tools=fault not in _UNUSABLE_ANSWERS)
-    if fault == UNPARSEABLE:
-        text = output.prose
-    elif output.tools:
-        text = ""
-    elif fault == WRONG_BALLOT:
-        text = _json({**output.answer, "ballot": _WRONG_BALLOT_ID})
-    else:
-        text = _json(output.answer)
+    output = reader.respond(prompt, request, fault=fault)
+    answer = output.answer
+    if fault == WRONG_BALLOT:
+        answer = {**answer, "ballot": "a" * 16}
+    elif fault == MISQUOTED:
+        answer = _misquoted(answer)
+    text = "" if output.tools else output.prose if fault == UNPARSEABLE else _json(answer)
     cut = fault == CallOutcome.TRUNCATED.value
     if cut:
         text = text[: len(text) // 2]
     generated = len(text) + sum(len(tool.name) + len(tool.arguments) for tool in output.tools)
     return RenderedReply(text, output.tools, cut, usage_of(request, generated))
+
+
+def _misquoted(answer: dict[str, Any]) -> dict[str, Any]:
+    """With the words of the first quotation in another order."""
+    if not answer.get("evidence"):
+        return answer
+    first, *others = answer["evidence"]
+    return {**answer, "evidence": [{**first, "quote": " ".join(reversed(f"{first['quote']} not".split()))}, *others]}
 
 
 def usage_of(request: ModelRequest, generated: int) -> Usage:

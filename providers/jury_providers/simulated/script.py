@@ -21,7 +21,12 @@ WRONG_BALLOT = "wrong_ballot"
 UNUSABLE_ANSWERS = (UNPARSEABLE, WRONG_BALLOT)
 """Unusable answers: prose instead of JSON, another seat's ballot."""
 
-FAULTS = (*(outcome.value for outcome in CallOutcome), *UNUSABLE_ANSWERS)
+PERSUADED = "persuaded"
+MISQUOTED = "misquoted"
+WRONG_ANSWERS = (PERSUADED, MISQUOTED)
+"""Usable answers: in a discussion the position of most of the others, a quotation that stands nowhere."""
+
+FAULTS = (*(outcome.value for outcome in CallOutcome), *UNUSABLE_ANSWERS, *WRONG_ANSWERS)
 
 WIRE_FAULTS = (
     "html",
@@ -68,11 +73,11 @@ class Script:
         sigma: spread of the lognormal latency.
         rates: probability of each fault, by its name.
         scripted: faults of a step's calls, in order, by a pattern (`fnmatch`) of the step (`initial/gpt`), of
-            `debate/step` or of the whole trace. A fault is an outcome's name (`answered`: none), `unparseable` or
-            `wrong_ballot`. For a fallback model they start again at the first; name the model in the pattern to
-            exclude it.
+            `debate/step` or of the whole trace. A fault is an outcome's name (`answered`: none), `unparseable`,
+            `wrong_ballot`, or what a juror says: `persuaded`, `misquoted`. For a fallback model they start again at the
+            first; name the model in the pattern to exclude it.
         seed: of the random draws.
-        answers: `read`: rule-based readers read the case; `scripted`: fixed answers without reading, for benchmarks.
+        answers: `read`: jurors read the case; `scripted`: fixed answers without reading, for benchmarks.
     """
 
     faults: ClassVar[tuple[str, ...]] = FAULTS

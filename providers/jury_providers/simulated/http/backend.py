@@ -20,7 +20,7 @@ from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, tab
 from jury_providers.simulated.http.prompt_cache import PromptCache
 from jury_providers.simulated.http.protocol import ProtocolHandler, SimulatedResponse
 from jury_providers.simulated.prompt import Prompt
-from jury_providers.simulated.readers import reader_of
+from jury_providers.simulated.provider import reader_of
 from jury_providers.simulated.rendered_reply import render_reply, tokens_of
 from jury_providers.simulated.script import Script
 

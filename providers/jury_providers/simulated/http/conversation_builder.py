@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from jury_providers.provider import ModelMessage, ModelPicture
 from jury_providers.simulated.http.fields import InvalidRequest
-from jury_providers.simulated.tool_use import call_id
 
 
 class ConversationBuilder:
@@ -29,7 +28,7 @@ class ConversationBuilder:
         tool = self._open_calls.pop(identity, None)
         if tool is None:
             raise InvalidRequest(field, "a tool's result must follow the turn that called it, with the id of the call")
-        self._messages.append(ModelMessage("tool", text, call_id(tool)))
+        self._messages.append(ModelMessage("tool", text, identity))
 
     def add_result_of(self, tool: str, text: str, field: str) -> None:
         """Add a result for the first open call of a tool, where calls have no ids."""
