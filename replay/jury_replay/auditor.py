@@ -44,7 +44,6 @@ answers repairs safety_filter
 artifacts max_calls max_turns mode
 asking first order
 bands needs_review safe_pass
-batch_abandoned type
 batch_cancel_requested by cause type
 batch_cancel_sent at type
 batch_changed answered error failed number stage type word
