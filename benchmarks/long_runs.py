@@ -26,6 +26,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
 from jury_actors import driver
 from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
@@ -45,6 +47,7 @@ from jury_providers.simulated.http.server import simulation_server
 from jury_providers.simulated.script import Script
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
+from support.vendors.vendor import KeepingVendor
 
 WINDOWS = {"8k": 8_000, "32k": 32_000, "200k": 200_000, "1M": 1_000_000}
 MODES = ("windows", "tools")
@@ -102,7 +105,7 @@ async def spent(case: Case, model: str, window: int, mode: str) -> Spent:
     key = f"{provider.upper()}_API_KEY"
     os.environ[key] = "sk-simulated"
     resolved, store, began = panel(model, window, mode), _Kept(), time.perf_counter()
-    async with simulation_server() as server:
+    async with simulation_server(vendor=KeepingVendor()) as server:
         url = server.url + ("/v1" if provider == "openai" else "")
         endpoints = {provider: Endpoint(base_url=url, key_env=key)}
         # A server of its own is asked for caches only where the seats say so.

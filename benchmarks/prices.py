@@ -13,12 +13,15 @@ import argparse
 import asyncio
 import json
 import os
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from vocabularies import o200k
 
@@ -37,6 +40,7 @@ from jury_providers.endpoints import Endpoint
 from jury_providers.prices import Prices, load_prices
 from jury_providers.simulated.http.server import Simulation, simulation_server
 from jury_store.memory import MemoryEventStore
+from support.vendors.vendor import KeepingVendor
 
 MODELS = {"openai": "gpt-6-sol", "anthropic": "claude-sonnet-5-5", "google": "gemini-3.8-flash"}
 JUDGE = "openai"
@@ -81,7 +85,7 @@ async def _spent(
     cases: list[Case], count: Callable[[str], int], *, prompts: int, carriage: dict[str, str], one_model: str | None
 ) -> dict[str, dict[str, float]]:
     """What a debate costs on average, by provider."""
-    async with simulation_server(count_tokens=count) as server:
+    async with simulation_server(vendor=KeepingVendor(count_tokens=count)) as server:
         store = _Kept()
         resolved = _panel(carriage, one_model)
         config = RuntimeConfig(

@@ -224,29 +224,7 @@ BATCHES: Options = (
         metavar="HOURS",
         help="After this a provider is asked to cancel a batch, if it says that it has not ended.",
     ),
-    click.option(
-        "--batch-abandon",
-        type=click.FloatRange(min=0, max=672, min_open=True),
-        default=48.0,
-        show_default=True,
-        metavar="HOURS",
-        help="After this calls are made again if their provider says that their batch goes on, though it was asked to "
-        "cancel it; they may be paid twice.",
-    ),
-    click.option(
-        "--batch-not-ours",
-        metavar="ID",
-        multiple=True,
-        help="A batch of this id at its provider is not of this run, though it may seem so; may be repeated.",
-    ),
     click.option("--batch-same-account", is_flag=True, help="A new API key is of the account that has the batches."),
-    click.option(
-        "--batch-turns",
-        type=click.Choice(["first", "all"]),
-        default="first",
-        show_default=True,
-        help="Whether the turns after a tool was called go into batches too.",
-    ),
 )
 """Calls in batches: `--batch` and what it takes."""
 

@@ -45,10 +45,7 @@ _GROUPS = {
         "batch",
         "once",
         "batch_deadline",
-        "batch_abandon",
         "batch_same_account",
-        "batch_not_ours",
-        "batch_turns",
     ),
     "Which cases": ("limit", "case_ids", "where", "sample", "seed", "split"),
     "How case files are read": (
@@ -91,7 +88,7 @@ _RARE = (
         "artifact_roots",
         "strict",
     ),
-    *("once", "batch_deadline", "batch_abandon", "batch_same_account", "batch_not_ours", "batch_turns"),
+    *("once", "batch_deadline", "batch_same_account"),
     *("ray_open_cluster", "replicas", "coordinators", "simulate", "store_patience"),
     *("log_format", "log_level", "metrics_port", "metrics_host", "otel", "seal_key", "seal_last", "seal_every"),
 )

@@ -53,17 +53,10 @@ _EVERY = 10.0
 )
 @click.option(
     "--batch-seconds",
-    type=float,
+    type=click.FloatRange(min=0, max=1_000_000),
     default=0.0,
     show_default=True,
-    help="From the submission of a batch to its last answer.",
-)
-@click.option(
-    "--batch-script",
-    "batch_script_file",
-    metavar="FILE",
-    help="YAML: how long batches take, the faults of each in order (batches: [expired, none]), and those of the calls "
-    "about them (calls: {submit: [lost]}).",
+    help="From the submission of a batch to its end.",
 )
 def command(*, host: str, port: int, **options: Any) -> int:
     """Serve simulated models over HTTP, for the providers' own SDKs: OpenAI (chat and responses), Anthropic, Google.

@@ -1,5 +1,4 @@
 from jury_events.asking import StopRule as StopRule
-from jury_events.batch_events import BatchAbandoned as BatchAbandoned
 from jury_events.batch_events import BatchCancelRequested as BatchCancelRequested
 from jury_events.batch_events import BatchCancelSent as BatchCancelSent
 from jury_events.batch_events import BatchChanged as BatchChanged
@@ -114,6 +113,7 @@ from jury_events.exact import exact as exact
 from jury_events.exact import exact_sum as exact_sum
 from jury_events.exact import half_up as half_up
 from jury_events.exchange import LIFETIMES as LIFETIMES
+from jury_events.exchange import CacheLifetime as CacheLifetime
 from jury_events.exchange import CacheWrite as CacheWrite
 from jury_events.exchange import ExchangeRecorded as ExchangeRecorded
 from jury_events.exchange import RecordedToolCall as RecordedToolCall

@@ -108,7 +108,7 @@ class BatchSubmitted(EventBody):
         return f"submitted/{self.number}"
 
 
-MistakeCause = Literal["ids", "person", "gone"]
+MistakeCause = Literal["ids", "gone"]
 
 
 class BatchMistaken(EventBody):
@@ -191,15 +191,15 @@ class BatchMissed(EventBody):
         return f"missed/{self.number}"
 
 
-UnansweredEnd = Literal["expired", "cancelled", "missing", "unreadable", "superseded", "late"]
+UnansweredEnd = Literal["expired", "cancelled", "missing", "unreadable", "superseded"]
 """Why an item is no exchange: the provider ended it; its results do not have it, or not readably; what it asked is not
-asked any more; it was answered after the call was asked otherwise."""
+asked any more."""
 
 
 class UnansweredItem(Value):
     """An item that did not answer, or not in time, with what it was billed.
 
-    `text`: a reference to a late answer.
+    `text`: a reference to an answer that is not used.
     """
 
     item: ItemNumber
@@ -220,19 +220,6 @@ class BatchItemsUnanswered(EventBody):
     def event_id(self) -> str:
         """One a page."""
         return f"unanswered/{self.number}"
-
-
-class BatchAbandoned(EventBody):
-    """The provider said that the batch goes on, long after it was asked to end it: its calls are asked otherwise, and
-    may be paid twice.
-    """
-
-    type: Literal["batch_abandoned"] = "batch_abandoned"
-
-    @property
-    def event_id(self) -> str:
-        """One a batch."""
-        return "abandoned"
 
 
 CloseCause = Literal["ended", "not_submitted", "refused", "results_gone"]
@@ -261,7 +248,7 @@ class BatchClosed(EventBody):
 
 
 class BatchTextsErased(EventBody):
-    """Texts of this batch were deleted together with those of a debate: digests' salts, late answers."""
+    """Texts of this batch were deleted together with those of a debate: digests' salts, answers that are not used."""
 
     type: Literal["batch_texts_erased"] = "batch_texts_erased"
     debate_id: OwnerId

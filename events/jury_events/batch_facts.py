@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from jury_events.batch_events import (
-    BatchAbandoned,
     BatchCancelRequested,
     BatchCancelSent,
     BatchChanged,
@@ -61,7 +60,6 @@ class BatchFacts(NamedTuple):
     missed: BatchMissed | None = None
     missed_at: int = 0
     misses: int = 0
-    abandoned: bool = False
     unanswered: frozenset[int] = frozenset()
     unanswered_pages: int = 0
     unused_cost: float = 0.0
@@ -71,7 +69,7 @@ class BatchFacts(NamedTuple):
     @property
     def open(self) -> bool:
         """Whether its items may be answered still, so that they must not be asked otherwise."""
-        return self.closed is None and not self.abandoned
+        return self.closed is None
 
     @property
     def uncertain(self) -> bool:
@@ -85,11 +83,9 @@ class BatchFacts(NamedTuple):
 
     @property
     def stage(self) -> str:
-        """In one word: prepared, uploaded, waiting, running, cancelling, ended, abandoned or closed."""
+        """In one word: prepared, uploaded, waiting, running, cancelling, ended or closed."""
         if self.closed is not None:
             return "closed"
-        if self.abandoned:
-            return "abandoned"
         if self.submitted is None:
             return "prepared" if self.file_id is None else "uploaded"
         return "waiting" if self.changed is None else self.changed.stage
@@ -133,7 +129,7 @@ def unanswered_ends(events: Iterable[StoredEvent]) -> dict[int, UnansweredEnd]:
 
 
 def texts_of_debate(events: Iterable[StoredEvent], debate_id: str) -> frozenset[Digest]:
-    """The texts of a batch that are about a debate: digests of what was sent, and late answers."""
+    """The texts of a batch that are about a debate: digests of what was sent, and answers that are not used."""
     stored = list(events)
     numbers: set[int] = set()
     found: set[str] = set()
@@ -179,8 +175,6 @@ def _with(facts: BatchFacts, event: BatchEvent, stored: StoredEvent) -> BatchFac
             known = facts.unanswered | {one.item for one in page.unanswered}
             cost = facts.unused_cost + sum(one.cost or 0.0 for one in page.unanswered)
             return facts._replace(unanswered=known, unanswered_pages=page.number, unused_cost=cost)
-        case BatchAbandoned():
-            return facts._replace(abandoned=True)
         case BatchClosed() as closed:
             return facts._replace(closed=closed)
         case BatchTextsErased() as erased:
@@ -209,10 +203,6 @@ def _waited_for(facts: BatchFacts, event: BatchCancelRequested | BatchCancelSent
             return facts._replace(cancel_sent=event, cancel_sent_at=at)
         case BatchMissed():
             return facts._replace(missed=event, missed_at=at, misses=event.number)
-
-
-_WITH_AN_ANSWER = frozenset({"late", "superseded"})
-"""Ends of items that were answered."""
 
 
 def _opening_fault(prepared: BatchPrepared, batch: str) -> str | None:
@@ -318,14 +308,9 @@ def _unanswered_fault(facts: BatchFacts, event: BatchItemsUnanswered) -> str | N
         return f"it names {named[:5]}, and the batch has {facts.prepared.items} items"
     if len(set(named)) < len(named) or not facts.unanswered.isdisjoint(named):
         return "an item is named twice"
-    if any(one.text is not None and one.end not in _WITH_AN_ANSWER for one in event.unanswered):
+    if any(one.text is not None and one.end != "superseded" for one in event.unanswered):
         return "an item that was not answered has no answer"
     return _numbered("page", event.number, facts.unanswered_pages)
-
-
-def _abandoning_fault(facts: BatchFacts, _event: BatchAbandoned) -> str | None:
-    asked = facts.submitted is not None and facts.cancel_requested is not None
-    return None if asked else "its provider has not been asked to end it"
 
 
 def _closing_fault(facts: BatchFacts, event: BatchClosed) -> str | None:
@@ -355,6 +340,5 @@ _CHECKS: dict[type, Callable[[BatchFacts, Any], str | None]] = {
     BatchCancelSent: _cancel_sent_fault,
     BatchCancelRequested: _cancel_fault,
     BatchItemsUnanswered: _unanswered_fault,
-    BatchAbandoned: _abandoning_fault,
     BatchClosed: _closing_fault,
 }

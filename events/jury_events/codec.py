@@ -6,7 +6,6 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter, ValidationError
 
 from jury_events.batch_events import (
-    BatchAbandoned,
     BatchCancelRequested,
     BatchCancelSent,
     BatchChanged,
@@ -81,7 +80,6 @@ BatchEvent = (
     | BatchCancelRequested
     | BatchCancelSent
     | BatchItemsUnanswered
-    | BatchAbandoned
     | BatchClosed
     | BatchTextsErased
 )

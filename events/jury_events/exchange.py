@@ -55,8 +55,7 @@ class Usage(Value):
     """Tokens as the provider counted them; None: it did not say.
 
     `input_tokens` are all tokens of the prompt: those read from the cache (`cached_input_tokens`), those written to it
-    (`cache_writes`, none: the provider named none) and the others. What a request of its own wrote before the call
-    (Gemini's explicit caches) is no part of them. `reasoning_tokens` are part of `output_tokens`.
+    (`cache_writes`, none: the provider named none) and the others. `reasoning_tokens` are part of `output_tokens`.
     `service_tier` is the tier that the provider says it used, `region` the one that the answer was bound to, `speed`
     the mode of inference, each in its own word. `cache_miss`: why nothing was read from the cache, in the provider's
     word; None where something was, or the provider did not say.

@@ -59,7 +59,6 @@ from jury_judge.settings.sources import ANY_SOURCE, Sources
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say, open_writer
 from jury_providers.registry import check_models
-from jury_providers.storage_prices import check_storage_prices
 from jury_replay.fork import Branch
 from jury_store.event_store import EventStore
 from jury_store.seals.keys import PublicKey
@@ -139,7 +138,6 @@ class Jury(Records):
             check_models(one, self._loaded.endpoints)
             if budget.max_cost is not None:
                 check_priced(one.models, prices, _today())
-            check_storage_prices(one, self._loaded.endpoints, prices, _today())
         self._warn(observation.say)
         self._config = RuntimeConfig(
             self.panel,

@@ -3,20 +3,19 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from jury_events.errors import SettingError
 from jury_events.regular_files import FileTooLarge, read_failure, read_text
 from jury_events.text.visible_text import visible_line
-from jury_events.unknown_fields import first_error, hint
-from jury_events.value import Value
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.settings.model import SettingsModel
-from jury_providers.simulated.http.batches.script import BatchScript
+from jury_providers.simulated.http.batches.jobs import BatchJobs
 from jury_providers.simulated.http.server import Simulation, simulation_server
 from jury_providers.simulated.script import BadScript, Script, WireScript, parse_script
 
@@ -36,8 +35,7 @@ class SimulationSettings(SettingsModel):
         scripted: fixed valid answers without reading the case.
         script_file: a YAML file: for a pattern of steps the faults of its calls, in order.
         window: tokens that a prompt and its answer may have together; None: unlimited.
-        batch_seconds: from the submission of a batch to its last answer.
-        batch_script_file: a YAML file: how long batches take, and the faults of batches and of calls about them.
+        batch_seconds: from the submission of a batch to its end.
     """
 
     seed: int = 0
@@ -47,8 +45,7 @@ class SimulationSettings(SettingsModel):
     scripted: bool = False
     script_file: str | None = None
     window: Annotated[int, Field(ge=1)] | None = None
-    batch_seconds: Annotated[float, Field(allow_inf_nan=True)] = 0.0
-    batch_script_file: str | None = None
+    batch_seconds: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
 
     def model_post_init(self, context: object) -> None:
         """Refuse settings that do not go together."""
@@ -75,20 +72,6 @@ class SimulationSettings(SettingsModel):
             raise SettingsRefused(f"{{{field}}}{colon}{escaped(said)}", usage=False) from error
         return script if self.script_file is None else _scripted_by(self.script_file, script)
 
-    def batch_script(self) -> BatchScript:
-        """How batches behave.
-
-        Raises:
-            SettingsRefused: a number is out of its range.
-            SettingError: the file cannot be read, or is no table of faults.
-        """
-        try:
-            script = BatchScript(seconds=self.batch_seconds)
-        except BadScript as error:
-            _, colon, said = str(error).partition(":")
-            raise SettingsRefused(f"{{batch_seconds}}{colon}{escaped(said)}", usage=False) from error
-        return script if self.batch_script_file is None else _batches_by(self.batch_script_file, script)
-
     def _struck(self) -> Script:
         for name, field in _NO_FAULTS.items():
             if name in self.faults:
@@ -97,15 +80,6 @@ class SimulationSettings(SettingsModel):
             return parse_script(self.faults, WireScript)
         except BadScript as error:
             raise SettingsRefused(f"{{faults}} {escaped(str(error))}", usage=False) from error
-
-
-class _BatchFile(Value):
-    """What a file may say of batches."""
-
-    seconds: Annotated[float, Field(strict=False)] | None = None
-    cancel_seconds: Annotated[float, Field(strict=False)] = 0.0
-    batches: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    calls: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(default_factory=dict)
 
 
 @asynccontextmanager
@@ -123,7 +97,8 @@ async def simulated_models(
         SettingError: see `SimulationSettings.script`.
         CannotListen: the address is in use, or not one of this machine's.
     """
-    script, seed, window, batches = settings.script(), settings.seed, settings.window, settings.batch_script()
+    script, seed, window = settings.script(), settings.seed, settings.window
+    batches = partial(BatchJobs, seconds=settings.batch_seconds)
     async with simulation_server(script, seed, host=host, port=port, window=window, batches=batches) as simulation:
         yield simulation
 
@@ -149,32 +124,6 @@ def _scripted_by(path: str, script: Script) -> Script:
         except BadScript as error:
             raise SettingError(f"{place}: {error}") from error
     return script
-
-
-def _batches_by(path: str, script: BatchScript) -> BatchScript:
-    """With what a file says of batches."""
-    name = visible_line(path, 1000)
-    document = _document(name, _text(path, name, "batch_script_file"))
-    if not isinstance(document.data, dict):
-        raise SettingError(f"{name}: must be a table, as in batches: [expired]")
-    try:
-        said = _BatchFile.model_validate(document.data)
-    except ValidationError as error:
-        first = first_error(error.errors(include_url=False))
-        line = document.line(list(first["loc"]))
-        place = f"{name}:{line}" if line else name
-        field = ".".join(str(part) for part in first["loc"])
-        raise SettingError(f"{place}: {visible_line(field, 200)}: {first['msg']}{hint(first, _BatchFile)}") from error
-    try:
-        return replace(
-            script,
-            seconds=script.seconds if said.seconds is None else said.seconds,
-            cancel_seconds=said.cancel_seconds,
-            jobs=said.batches,
-            calls=said.calls,
-        )
-    except BadScript as error:
-        raise SettingError(f"{name}: {error}") from error
 
 
 def _document(name: str, text: str) -> YamlDocument:

@@ -1,19 +1,14 @@
 """How long each provider keeps the beginning of a prompt that a call asks it to keep.
 
-Source: the providers' pages on prompt caching, and the types of their SDKs (openai 3.52, anthropic 2.11, google-genai
-3.4). Google's take any lifetime: these are the ones that a panel can name for them.
+Source: the providers' pages on prompt caching, and the types of their SDKs (openai 3.52, anthropic 2.11).
 """
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 
 from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_events.exchange import CacheLifetime
 from jury_providers.cloud_ids import own_id
 from jury_providers.endpoints import ApiProtocol
-
-SECONDS: Mapping[CacheLifetime, int] = MappingProxyType({"5m": 300, "30m": 1800, "1h": 3600, "12h": 43_200})
 
 _GPT = re.compile(r"(?:^|/)gpt-(\d+)(?:\.(\d+))?(?!\d)")
 _FIRST_MARKED = (5, 6)
@@ -27,12 +22,10 @@ def lifetimes(protocol: ApiProtocol, model: str) -> tuple[CacheLifetime, ...]:
         protocol: of the provider.
         model: the provider's own id, or a cloud's.
     """
-    if protocol in DECISION_PROTOCOLS:
+    if protocol in DECISION_PROTOCOLS or protocol == "google":
         return ()
     if protocol == "anthropic":
         return ("5m", "1h")
-    if protocol == "google":
-        return ("5m", "30m", "1h")
     if not _takes_marks(model):
         return ()
     return ("30m", "12h") if protocol == "openai-responses" else ("30m",)

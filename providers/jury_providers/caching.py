@@ -46,9 +46,6 @@ class CachePolicy(NamedTuple):
         offered = self._lifetimes(model)
         if not offered or (settings.cache is None and model.partition("/")[0] in self.own_servers):
             return None
-        if self.keeps_apart(model):
-            # Unasked it keeps prompts without a fee; a cache of its own costs storage, whose price must be known.
-            return mode if mode in offered and self.prices.has_storage_price(model, on) else None
         if mode == "auto":
             shortest = offered[0]
             write, read = self.prices.cache_factors(model, shortest, on)
@@ -69,10 +66,6 @@ class CachePolicy(NamedTuple):
         provider, _, name = model.partition("/")
         protocol = self.protocols.get(provider)
         return protocol is not None and tokens >= model_facts(protocol, name).smallest_cache
-
-    def keeps_apart(self, model: str) -> bool:
-        """Whether a request of its own writes what is to be kept; the call that causes it reads it too."""
-        return self.protocols.get(model.partition("/")[0]) == "google"
 
     def reads_for_less(self, model: str, on: date) -> bool:
         """Whether a read is known to be cheaper than other input."""

@@ -10,7 +10,6 @@ from pydantic import AfterValidator, Field
 from jury_events.exchange import LIFETIMES, CacheLifetime, Usage
 from jury_events.panel import CallSettings
 from jury_events.value import Label, Value
-from jury_providers.cache_lifetimes import SECONDS
 
 USUAL_READ = 0.1
 _USUAL_WRITE: dict[CacheLifetime, float] = {"1h": 2.0, "12h": 2.0}
@@ -53,9 +52,8 @@ class Price(Value):
     Reasoning tokens are billed as output. `cached_input` is the price of tokens read from a prompt cache, `cache_write`
     of those written to it, by lifetime; without one, the price of other input. `tiers` are factors of the whole price,
     by the provider's word for the service tier, and `regions` by its word for the region that an answer was bound to.
-    `prompt_over`: for prompts of more tokens only. `until`: last day of validity. `cache_storage`: of a million tokens
-    that are kept for an hour, where a request of its own writes them; it costs as much as other input besides, without
-    those factors. `batch_caches`: how these go together with the price of a batch.
+    `prompt_over`: for prompts of more tokens only. `until`: last day of validity. `batch_caches`: how the prices of
+    caches go together with the price of a batch.
     """
 
     models: Annotated[tuple[PricePattern, ...], Field(min_length=1, strict=False)]
@@ -63,7 +61,6 @@ class Price(Value):
     output: Dollars
     cached_input: Dollars | None = None
     cache_write: dict[CacheLifetime, Dollars] = Field(default_factory=dict)
-    cache_storage: Dollars | None = None
     tiers: dict[Label, Annotated[float, Field(gt=0, le=100)]] = Field(default_factory=dict)
     regions: dict[Label, Annotated[float, Field(gt=0, le=100)]] = Field(default_factory=dict)
     prompt_over: Annotated[int, Field(ge=0)] | None = None
@@ -109,21 +106,9 @@ class Price(Value):
         """The cost of the prompt, times a million: what was read from a cache, written to it, and the rest."""
         total = usage.input_tokens or 0
         read = min(usage.cached_input_tokens or 0, total)
-        if self.cache_storage is not None:
-            usage = usage.changed(cache_writes=())  # no part of the prompt; see `storage_cost`
         written = sum(write.tokens * self.write_price(write.lifetime) for write in usage.cache_writes)
         rest = max(0, total - read - usage.written_tokens)
         return rest * self.input + read * self.read_price + written
-
-    def storage_cost(self, usage: Usage) -> float:
-        """The cost of caches that requests of their own wrote, times a million; 0 for a provider without these."""
-        if self.cache_storage is None:
-            return 0.0
-        return sum(self._stored(write.tokens, write.lifetime) for write in usage.cache_writes)
-
-    def _stored(self, tokens: int, lifetime: CacheLifetime) -> float:
-        hours = SECONDS[lifetime] / SECONDS["1h"]
-        return tokens * (self.input + hours * (self.cache_storage or 0.0))
 
     def most(self, input_tokens: int, settings: CallSettings) -> float:
         """The maximum cost of a call, times a million: everything written, answered at full length.
@@ -135,9 +120,7 @@ class Price(Value):
         dearest = max((self.input, *map(self.write_price, asked)))
         unlisted = _DEAREST_TIER if settings.tier == "priority" else 1.0
         factor = max(1.0, self.tiers.get(settings.tier or "", unlisted)) * max((1.0, *self.regions.values()))
-        kept = next((one for one in LIFETIMES if one == settings.cache), None)
-        stored = 0.0 if self.cache_storage is None or kept is None else self._stored(input_tokens, kept)
-        return factor * (input_tokens * dearest + settings.max_output_tokens * self.output) + stored
+        return factor * (input_tokens * dearest + settings.max_output_tokens * self.output)
 
     def factor(self, usage: Usage) -> float | None:
         """Of the whole price, by the tier, region and speed that the provider named; None: one has no known price."""

@@ -92,19 +92,7 @@ class Prices(NamedTuple):
         factor = price.factor(usage)
         if factor is None:
             return None
-        asked = factor * (price.input_cost(usage) + usage.output_tokens * price.output)
-        return (asked + price.storage_cost(usage)) / _MILLION
-
-    def has_storage_price(self, model: str, on: date) -> bool:
-        """Whether it is known what a cache costs that a request of its own writes, for prompts of every length."""
-        steps = {0, *(price.prompt_over + 1 for price in self.prices if price.prompt_over is not None)}
-        found = [self._of(model, tokens, on) for tokens in steps]
-        return all(price is not None and price.cache_storage is not None for price in found)
-
-    def storage_cost(self, model: str, usage: Usage, on: date) -> float:
-        """The cost of the caches that requests of their own wrote for a call, in US dollars."""
-        price = self._of(model, usage.input_tokens or usage.written_tokens, on)
-        return 0.0 if price is None else price.storage_cost(usage) / _MILLION
+        return factor * (price.input_cost(usage) + usage.output_tokens * price.output) / _MILLION
 
     def uncached(self, model: str, usage: Usage, cost: float, on: date) -> float | None:
         """What a call that cost `cost` would have cost had nothing been read from caches, nor written to them.
@@ -124,8 +112,6 @@ class Prices(NamedTuple):
         price, of_longest = (self._of(model, tokens, on) for tokens in prompts)
         if price is not of_longest:
             return None
-        if usage.input_tokens is None and usage.cache_writes and self.has_storage_price(model, on):
-            return 0.0  # only caches were paid: the calls themselves were refused
         listed = self._cost(price, usage)
         plain = self._cost(price, usage.changed(cached_input_tokens=None, cache_writes=()))
         if not listed or plain is None:
@@ -183,14 +169,12 @@ _FREE = Price(models=(f"{SIMULATED}/*",), input=0.0, output=0.0)
 def cost_of(model: str, reply: ModelReply, prices: Prices, on: date, *, simulated: bool) -> float | None:
     """The cost of a call in US dollars: as reported by the provider, else by the model's price; None: unknown.
 
-    0 if no model was called (`simulated`); only what was kept for the call if it was refused before a model ran.
+    0 if no model was called (`simulated`), or the call was refused before a model ran.
     """
     if reply.cost is not None and not reply.simulated:
         return reply.cost
-    if simulated:
+    if simulated or reply.outcome in _NOT_BILLED:
         return 0.0
-    if reply.outcome in _NOT_BILLED:
-        return prices.storage_cost(model, reply.usage, on)
     return prices.cost(model, reply.usage, on)
 
 

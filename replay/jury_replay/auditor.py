@@ -45,7 +45,6 @@ answers evidence repairs safety_filter unsupported
 artifacts max_calls max_turns mode
 asking first order
 bands needs_review safe_pass
-batch_abandoned type
 batch_cancel_requested cause type by?
 batch_cancel_sent type at?
 batch_changed number stage type word answered? error? failed?

@@ -35,7 +35,6 @@ _COMPLETED: str = DebateCompleted.model_fields["type"].default
 _AGAIN = frozenset({"expired", "cancelled", "missing", "unreadable"})
 """Ends after which a call is made again."""
 
-_ABANDONED = "batch_abandoned"
 _DECIDED = frozenset({"ended", "refused", "results_gone"})
 """Causes after which every item is answered, or named as unanswered."""
 
@@ -117,7 +116,7 @@ class BatchChecks:
     def of_run(self, run_id: str) -> Iterator[IntegrityFailure]:
         """Batches of a run whose waves are not in their order, or that are one batch at the provider."""
         known = [
-            _SentBatch(batch.events[0], batch.facts, batch.position(CLOSED, _ABANDONED))
+            _SentBatch(batch.events[0], batch.facts, batch.position(CLOSED))
             for name in self._store.batch_ids(run_id)
             if (batch := self._batch(name)) is not None and not batch.imported
         ]

@@ -8,6 +8,7 @@ from jury_providers import Endpoint, Script, load_prices, simulation_server
 from jury_store import EventStore
 from support.debate_harness import a_case
 from support.runtime_harness import Run, completed
+from support.vendors.vendor import KeepingVendor
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
 
@@ -21,7 +22,7 @@ def a_long_case(case_id: str) -> Case:
 async def test_the_first_seat_writes_and_the_others_read(sqlite_url: str, reader: EventStore) -> None:
     run = Run(reader, case=a_long_case, seats=SEATS, preset="independent", final={"method": "majority_vote"})
     # With a latency, calls that are made at once find nothing of each other.
-    async with simulation_server(Script(latency=0.1)) as server:
+    async with simulation_server(Script(latency=0.1), vendor=KeepingVendor()) as server:
         endpoints = {"openai": Endpoint(base_url=f"{server.url}/v1")}
         config = run.plan(url=sqlite_url)._replace(endpoints=endpoints, prices=load_prices())
         async with ray_runtime.ray_runtime(config) as runtime:

@@ -1,14 +1,13 @@
 """Nothing that costs money is done for a batch before its provider was asked, whatever happened meanwhile."""
 
 from contextlib import suppress
-from typing import Any
 
 import pytest
 
 from jury_actors import Halted, batches_of
 from jury_actors.batches import batch_results
 from jury_events import BatchFacts, CallOutcome, Failure
-from jury_providers import BatchLine, BatchRefused, BatchUnavailable, ItemEnd, RefusedLine
+from jury_providers import BatchRefused, BatchUnavailable, ItemEnd, RefusedLine
 from jury_replay import verify
 from support.batch_double import SentBatch
 from support.nights import ANOTHERS, Died, Night, SetClock, cancelled, dies_at, exchanges, live_verdicts, verdicts
@@ -48,7 +47,7 @@ async def test_answers_that_lie_ready_are_used_however_late_the_run_goes_on(
 
     assert set() == night.account.cancelled
     assert {1} == set(night.account.asked.values())
-    assert {False} == {one.cancel_requested is not None or one.abandoned for one in batches(night)}
+    assert {False} == {one.cancel_requested is not None for one in batches(night)}
     assert verdicts(lines) == await live_verdicts(night)
 
 
@@ -65,24 +64,6 @@ async def test_no_clock_of_this_machine_alone_ends_a_batch(night: Night, hours: 
     assert 1 == len(night.account.batches)
 
 
-async def test_a_batch_is_given_up_only_if_it_goes_on_long_after_its_provider_was_asked_to_end_it(night: Night) -> None:
-    clock = SetClock()
-    night.account.ends = lambda batch_id: batch_id != "sent-1"
-    night.account.stuck.add("sent-1")
-    courses = []
-    await night.session(once=True, clock=clock)
-    for hours in (25.0, 75.0, 0.0, 21.0, 1.0):
-        await hours_pass(night, clock, hours)
-        await night.session(once=True, clock=clock)
-        first = batches(night)[0]
-        courses.append((first.cancel_sent is not None, first.abandoned))
-
-    assert [(False, False), (True, False), (True, False), (True, False), (True, True)] == courses
-    assert {"sent-1"} == night.account.cancelled
-    assert 1 == len([line for line in night.said if "its provider was asked to cancel it" in line])
-    assert 1 == len([line for line in night.said if "may be paid twice" in line])
-
-
 async def test_a_cancellation_that_the_provider_does_not_take_gives_nothing_up(night: Night) -> None:
     clock = SetClock()
     night.account.ends = lambda _batch_id: False
@@ -97,34 +78,6 @@ async def test_a_cancellation_that_the_provider_does_not_take_gives_nothing_up(n
     assert facts.open
     assert [] == [line for line in night.said if "was asked to cancel" in line]
     assert [] != [line for line in night.said if "does not cancel it now" in line]
-
-
-@pytest.mark.full
-async def test_answers_of_a_batch_that_was_given_up_are_used_where_their_calls_were_not_asked_again(
-    night: Night, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = SetClock()
-    night.account.ends = lambda _batch_id: False
-    await night.session(once=True, clock=clock)
-    await hours_pass(night, clock, 30.0)
-    night.account.stuck.add("sent-1")
-    await night.session(once=True, clock=clock)
-    await hours_pass(night, clock, 30.0)
-    with monkeypatch.context() as patched, suppress(Died):
-        patched.setattr("jury_judge.batches.wave_driving.WaveDriving._spool", dies)
-        await night.session(clock=clock)
-    given_up = batches(night)[0].abandoned
-    night.account.ends = lambda _batch_id: True
-    lines = await night.session(clock=clock)
-
-    assert given_up
-    assert {1} == set(night.account.asked.values())
-    assert [] == night.sent_twice()
-    assert verdicts(lines) == await live_verdicts(night)
-
-
-async def dies(*_: Any, **__: Any) -> None:
-    raise Died
 
 
 LATER = 250.0
@@ -157,6 +110,15 @@ async def test_a_lost_submission_is_found_wherever_the_clock_went(
     assert [] == night.sent_twice()
     assert {1} == set(night.account.asked.values())
     assert verdicts(lines) == await live_verdicts(night)
+
+
+async def test_a_submission_in_doubt_is_looked_for_and_not_sent_again(night: Night) -> None:
+    night.account.fails["submit"] = BatchUnavailable("lost", CallOutcome.CONNECTION, may_have_arrived=True)
+    lines = await night.session()
+
+    assert night.count == len(lines)
+    assert [] == night.sent_twice()
+    assert len(night.read(exchanges)) == sum(night.account.asked.values())
 
 
 async def test_a_submission_that_never_arrived_is_sent_again_after_a_bounded_wait_of_this_process(night: Night) -> None:
@@ -253,32 +215,6 @@ async def test_a_batch_that_may_be_a_strangers_is_never_cancelled(night: Night, 
     assert "strangers" not in night.account.cancelled
 
 
-async def test_a_person_may_say_whose_a_batch_is_not(night: Night) -> None:
-    await lost_beside_a_stranger(night)
-    await night.session(once=True)
-    named = [line.rpartition(" ")[2] for line in night.said if "--batch-not-ours" in line]
-    night.account.unlisted.clear()
-    lines = await night.session(not_ours=("strangers",))
-    first = batches(night)[0]
-
-    assert ["strangers"] == named
-    assert ("strangers",) == first.mistaken
-    assert first.submitted is not None
-    assert "sent-1" == first.submitted.provider_id
-    assert verdicts(lines) == await live_verdicts(night)
-
-
-async def test_nobody_disowns_a_batch_that_this_run_has_sent(night: Night) -> None:
-    night.account.ends = lambda _batch_id: False
-    await night.session(once=True)
-    await night.session(once=True, not_ours=("sent-1",))
-    (facts,) = batches(night)
-
-    assert facts.open
-    assert () == facts.mistaken
-    assert 1 == len([line for line in night.said if "was sent by this run" in line])
-
-
 @pytest.mark.full
 async def test_a_batch_that_may_be_a_strangers_and_is_gone_is_no_longer_waited_for(night: Night) -> None:
     await lost_beside_a_stranger(night)
@@ -337,35 +273,28 @@ async def test_others_of_a_batch_with_bad_lines_stay_in_batches(night: Night) ->
     assert len(lines) == night.count
 
 
-@pytest.mark.full
-async def test_results_that_are_not_there_once_are_looked_for_again(night: Night) -> None:
-    night.account.missing.add("sent-1")
-
-    async def there_later(seconds: float) -> None:
-        await night.pass_by(seconds)
-        if night.seconds > 30:
-            night.account.missing.clear()
-
-    lines = await night.session(sleep=there_later)
-
-    assert {1} == set(night.account.asked.values())
-    assert [] == night.sent_twice()
-    assert 1 == len([line for line in night.said if "its results are not there (no results of sent-1)" in line])
-    assert verdicts(lines) == await live_verdicts(night)
-
-
-@pytest.mark.full
-async def test_results_that_are_there_again_are_read_by_the_next_pass(night: Night) -> None:
+@pytest.mark.parametrize("what", others_full("batch", "results", "lines"))
+async def test_what_is_missing_once_is_looked_for_again(night: Night, what: str) -> None:
     await night.session(once=True)
-    night.account.missing.add("sent-1")
+    kept = dict(night.account.batches)
+    if what == "batch":
+        night.account.batches.clear()
+    elif what == "results":
+        night.account.missing.add("sent-1")
+    else:
+        night.account.changes = lambda lines: lines[:4]
     await night.session(once=True)
+    missed = batches(night)[0].missed
+    night.account.batches = kept
     night.account.missing.clear()
-    await night.session(once=True)
-    first = batches(night)[0]
+    night.account.changes = lambda lines: lines
+    lines = await night.session()
 
-    assert first.missed is not None
-    assert first.closed is not None
-    assert ("ended", 9) == (first.closed.cause, first.closed.answered)
+    assert missed is not None
+    assert ("batch" if what == "batch" else "results") == missed.what
+    assert {frozenset()} == {one.unanswered for one in batches(night)}
+    assert [] == night.sent_twice()
+    assert verdicts(lines) == await live_verdicts(night)
 
 
 async def test_results_that_are_not_there_twice_some_time_apart_are_asked_for_again(
@@ -399,36 +328,6 @@ async def test_results_that_are_not_there_twice_some_time_apart_are_asked_for_ag
     still_sound(night)
 
 
-async def test_a_batch_that_is_not_known_once_is_looked_for_again(night: Night) -> None:
-    night.account.ends = lambda _batch_id: False
-    await night.session(once=True)
-    kept = night.account.batches.pop("sent-1")
-    await night.session(once=True)
-    missed = batches(night)[0].missed
-    night.account.batches["sent-1"] = kept
-    night.account.ends = lambda _batch_id: True
-    await night.session()
-
-    assert missed is not None
-    assert "batch" == missed.what
-    assert {1} == set(night.account.asked.values())
-
-
-@pytest.mark.full
-async def test_calls_without_a_line_are_looked_for_again(night: Night) -> None:
-    def cut(lines: list[BatchLine]) -> list[BatchLine]:
-        night.account.changes = lambda whole: whole
-        return lines[:4]
-
-    night.account.changes = cut
-    lines = await night.session()
-
-    assert {frozenset()} == {one.unanswered for one in batches(night)}
-    assert [] == night.sent_twice()
-    assert 1 == len([line for line in night.said if "of 5 calls it has no line in the results" in line])
-    assert verdicts(lines) == await live_verdicts(night)
-
-
 async def test_a_line_that_answers_counts_before_one_that_does_not(night: Night) -> None:
     night.account.changes = lambda lines: [
         lines[0]._replace(end=ItemEnd.EXPIRED, response=None),
@@ -439,15 +338,3 @@ async def test_a_line_that_answers_counts_before_one_that_does_not(night: Night)
     assert {frozenset()} == {one.unanswered for one in batches(night)}
     assert {1} == {one.closed.doubled for one in batches(night) if one.closed is not None}
     assert [] == night.sent_twice()
-
-
-async def test_a_run_that_is_cancelled_meanwhile_asks_its_providers_in_the_same_pass(night: Night) -> None:
-    night.account.ends = lambda _batch_id: False
-    await night.session(once=True)
-    await cancelled(night)
-    await night.session(once=True)
-    (facts,) = batches(night)
-
-    assert {"sent-1"} == night.account.cancelled
-    assert facts.cancel_sent is not None
-    assert 1 == len([line for line in night.said if "since the run was cancelled by the operator" in line])

@@ -1,12 +1,11 @@
 """What a run with batches says before it begins."""
 
-import pytest
-
 from jury_debate import PanelSpec, resolve
 from jury_events import Panel
 from jury_judge.batches.batch_plan import asked_live, tier_lines, waves_of
 from jury_providers import NO_ENDPOINTS, Endpoint
 from support.batch_double import BatchAccountDouble
+from support.each_row import each_row
 
 SEATS = [{"model": "openai/a"}, {"model": "openai/b"}]
 OWN = {"protocol": "openai", "base_url": "http://localhost:1/v1"}
@@ -17,7 +16,7 @@ def a_panel(**spec: object) -> Panel:
     return resolve(PanelSpec.model_validate(spec)).panel
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("spec", "waves"),
     [
         ({"discussion": {"max_rounds": 0}, "final": VOTE}, (1, 1)),

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Literal, NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +21,7 @@ from jury_events import (
     BatchSubmitted,
 )
 from jury_providers import BatchState, BatchStatus, SubmittedBatch
+from support.each_row import each_row
 
 SECOND = 1_000_000
 HOUR = 3600
@@ -50,7 +50,7 @@ CANDIDATE = SubmittedBatch("b2", certain=False)
 REQUESTED = BatchCancelRequested(cause="deadline", by=None)
 WHATS: tuple[Literal["batch", "results"], ...] = ("batch", "results")
 CLOSED = BatchClosed(cause="ended", detail=None, answered=3, unanswered=0, unknown=0, doubled=0)
-COSTLY = {BatchStep.REQUEST_CANCEL, BatchStep.ABANDON, BatchStep.NOT_SENT, BatchStep.SETTLE}
+COSTLY = {BatchStep.REQUEST_CANCEL, BatchStep.NOT_SENT, BatchStep.SETTLE}
 """Steps after which calls may be asked again."""
 
 
@@ -95,9 +95,7 @@ def records() -> Iterator[BatchFacts]:
         (REQUESTED, BatchCancelSent(at=None)),
     )
     sent = (None, submitted(certain=True), submitted(certain=False))
-    for one, (requested, cancel), abandoned, miss, closed in product(
-        sent, asked, (False, True), missed, (None, CLOSED)
-    ):
+    for one, (requested, cancel), miss, closed in product(sent, asked, missed, (None, CLOSED)):
         yield BatchFacts(
             PREPARED,
             START,
@@ -109,7 +107,6 @@ def records() -> Iterator[BatchFacts]:
             cancel_sent_at=START,
             missed=miss,
             missed_at=START,
-            abandoned=abandoned,
             closed=closed,
         )
 
@@ -125,7 +122,7 @@ def answers() -> Iterator[Look | None]:
 
 
 def clocks() -> Iterator[tuple[Watch, Now]]:
-    for watch, wall, monotonic in product((Watch(), Watch(0.0, 0.0, 0.0, 0.0)), (-LONG, 0, LONG), (0, LONG)):
+    for watch, wall, monotonic in product((Watch(), Watch(0.0, 0.0, 0.0)), (-LONG, 0, LONG), (0, LONG)):
         yield watch, Now(START + wall * SECOND, float(monotonic))
 
 
@@ -155,11 +152,8 @@ def costs_too_early(one: Situation) -> bool:
             if look is None or look.missing is None or facts.missed is None or facts.missed.what != look.missing.what:
                 return True
             return not one.has_passed(watch.missed, facts.missed.at)
-        case BatchStep.REQUEST_CANCEL | BatchStep.ABANDON as step:
+        case BatchStep.REQUEST_CANCEL:
             going_on = look is not None and look.state is not None and look.state.status is not BatchStatus.ENDED
-            sent = facts.cancel_sent
-            if step == BatchStep.ABANDON:
-                return not going_on or sent is None or not one.has_passed(watch.cancelled, sent.at)
             dated = going_on and look is not None and look.state is not None and look.state.created_at is not None
             return not going_on or not one.has_passed(watch.seen, THERE if dated else None)
         case _:
@@ -181,10 +175,10 @@ def test_a_clock_of_this_machine_alone_makes_nothing_due() -> None:
     assert set() == COSTLY & {one.step for one in still}
 
 
-def test_what_may_be_anothers_is_neither_cancelled_nor_given_up() -> None:
+def test_what_may_be_anothers_is_not_cancelled() -> None:
     steps = {one.step for one in SITUATIONS if one.facts.uncertain}
 
-    assert set() == steps & {BatchStep.REQUEST_CANCEL, BatchStep.SEND_CANCEL, BatchStep.ABANDON}
+    assert set() == steps & {BatchStep.REQUEST_CANCEL, BatchStep.SEND_CANCEL}
 
 
 def test_an_ended_batch_is_read_however_late_it_is() -> None:
@@ -208,23 +202,22 @@ def facts_of(*, certain: bool = True, sent: bool = False, missed: BatchMissed | 
     return facts._replace(missed=missed, missed_at=START)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("facts", "hours", "expected"),
     [
         (facts_of(), 25.9, BatchStep.WAIT),
         (facts_of(), 26.0, BatchStep.REQUEST_CANCEL),
         (facts_of(certain=False), 900.0, BatchStep.WAIT),
-        (facts_of(sent=True), 21.9, BatchStep.WAIT),
-        (facts_of(sent=True), 22.0, BatchStep.ABANDON),
+        (facts_of(sent=True), 900.0, BatchStep.WAIT),
     ],
 )
-@pytest.mark.parametrize("clock", ["of this process", "of the provider and of this machine"])
-def test_a_batch_that_goes_on_is_cancelled_then_given_up(
+@each_row("clock", ["of this process", "of the provider and of this machine"])
+def test_a_batch_that_goes_on_is_cancelled_and_waited_for(
     facts: BatchFacts, hours: float, expected: BatchStep, clock: str
 ) -> None:
     passed = round(hours * HOUR * SECOND)
     if clock == "of this process":
-        look, watch, now = Look(state=RUNNING), Watch(seen=0.0, cancelled=0.0), Now(START, hours * HOUR)
+        look, watch, now = Look(state=RUNNING), Watch(seen=0.0), Now(START, hours * HOUR)
     else:
         look, watch, now = Look(state=RUNNING, time=THERE + passed), Watch(), Now(START + passed, 0.0)
 
@@ -244,7 +237,7 @@ def test_of_batches_that_may_be_this_one_the_nearest_to_its_sending_is_taken_and
     assert adopted(facts, Look(listed=(listed[2],))) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("facts", "time", "expected"),
     [
         (BatchFacts(PREPARED, START, 1), THERE + 299 * SECOND, False),

@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
-from jury_actors import BatchPatience, batches_of
+from jury_actors import batches_of
 from jury_judge import (
     BatchPlan,
     Jury,
@@ -16,17 +16,13 @@ from jury_judge import (
     PlannedRun,
     RunOutcome,
     RunSettings,
-    RunSupervision,
     RunUnfinished,
     judge_run,
 )
-from jury_judge.batches import wave_driving
-from jury_store import open_registry
-from support.batch_double import BatchAccountDouble, BatchDouble
-from support.nights import Night, exchanges, rows
+from jury_store import open_registry, open_store
+from support.batch_double import BatchAccountDouble
+from support.nights import rows
 from support.tiers import others_full
-
-T = TypeVar("T")
 
 PANEL = """seats:
 - {juror_id: a, model: openai/gpt-6-sol}
@@ -132,73 +128,21 @@ async def test_a_cancelled_run_in_python_raises_for_the_cases_that_were_not_begu
     assert len(results) < 40
 
 
-def hanging(monkeypatch: pytest.MonkeyPatch, name: str, arrived: Callable[[], None]) -> None:
-    """A provider that takes what it is asked and does not answer, as long as this patch lasts."""
-    answers = getattr(BatchDouble, name)
-
-    async def hangs(self: BatchDouble, *given: Any) -> Any:
-        await answers(self, *given)
-        arrived()
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(BatchDouble, name, hangs)
-    monkeypatch.setattr(wave_driving, "_GRACE", 0.01)
-    monkeypatch.setattr(wave_driving, "_WINDING_UP", 0.01)
+BOUND = 0.4
+"""US dollars: enough for one of two waves, each of whose calls may cost much and costs nothing."""
 
 
-@pytest.mark.parametrize("call", others_full("find", "upload", "submit", "state"))
-async def test_a_run_is_stopped_while_its_provider_does_not_answer(
-    night: Night, call: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stopping = asyncio.Event()
-    night.account.ends = lambda _batch_id: False
-    if call == "find":  # what was recorded and not sent is looked for
-        with monkeypatch.context() as before:
-            hanging(before, "upload", (first := asyncio.Event()).set)
-            await night.session(stopping=first)
-    with monkeypatch.context() as patched:
-        hanging(patched, call, stopping.set)
-        lines = await night.session(stopping=stopping)
-    night.account.ends = lambda _batch_id: True
-    after = await night.session(patience=BatchPatience(arrival=0.0))
+async def test_what_the_answers_of_a_wave_left_of_a_bound_is_there_for_the_next_wave(budgeted: Budgeted) -> None:
+    outcome = await budgeted.session(max_cost=BOUND)
+    with closing(open_store(f"sqlite:///{budgeted.folder / 'jury.db'}", write=False)) as store:
+        most = [one.prepared.most or 0.0 for one in batches_of(store, "r")]
 
-    assert [] == lines
-    assert night.count == len(after)
-    assert [] == night.sent_twice()
-    assert {1} == set(night.account.asked.values())
+    assert BOUND < sum(most)
+    assert (6, True, None) == (outcome.lines, outcome.whole, outcome.short)
 
 
-async def within(work: Awaitable[T]) -> T:
-    """Guards against hanging."""
-    return await asyncio.wait_for(work, 120)
+async def test_nothing_is_sent_that_a_bound_does_not_cover(budgeted: Budgeted) -> None:
+    outcome = await budgeted.session(max_cost=BOUND / 8)
 
-
-@pytest.mark.parametrize("call", others_full("state", "submit", "cancel"))
-async def test_debates_of_a_cancelled_run_end_though_its_provider_does_not_answer(
-    night: Night, call: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = asyncio.Event()
-    night.account.ends = lambda _batch_id: False
-
-    async def cancel() -> None:
-        await asked.wait()
-        with open_registry(night.url).asking_to_cancel("night", "the operator"):
-            await judging
-
-    async def looked(_seconds: float) -> None:
-        asked.set()
-        await asyncio.sleep(0)
-
-    hanging(monkeypatch, call, asked.set)
-    judging = asyncio.ensure_future(
-        night.session(supervision=RunSupervision(night.url, "night", every=0.01), sleep=looked)
-    )
-    await within(cancel())
-    (facts,) = night.read(lambda store: list(batches_of(store, "night")))
-    debates = night.read(lambda store: store.debates(run_id="night"))
-
-    # Where the submission alone is not answered, the batch may be found and ended in the time that is left.
-    assert facts.open or call == "submit"
-    assert facts.cancel_requested is not None
-    assert {"cancelled"} == {row.status for row in debates}
-    assert [] == night.read(exchanges)
+    assert (0, False) == (outcome.lines, outcome.whole)
+    assert {} == budgeted.account.batches

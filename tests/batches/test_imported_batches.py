@@ -197,7 +197,6 @@ _IDS = {
     "batch_cancel_requested": "cancel-requested",
     "batch_uploaded": "uploaded",
     "batch_cancel_sent": "cancel-sent",
-    "batch_abandoned": "abandoned",
 }
 
 
@@ -251,7 +250,6 @@ OUT_OF_ORDER: list[tuple[list[tuple[str, dict[str, Any]]], str]] = [
         [("batch_items_unanswered", unanswered(1)), ("batch_items_unanswered", unanswered(1, number=2))],
         "named twice",
     ),
-    ([("batch_abandoned", {})], "its provider has not been asked to end it"),
     ([("batch_uploaded", {"file_id": "f"})], "another event 'uploaded'"),
     (
         [

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from batches.test_waves_over_servers import ServedNight, served
-from jury_providers import CALLS, BatchScript
 from jury_replay import verify
 from support.nights import exchanges, verdicts
 from support.started_processes import ends_with_the_test
+from support.vendors.batch_script import CALLS, BatchScript
 
 SESSION = Path(__file__).with_name("night_session.py")
 POINTS = [
@@ -44,7 +44,7 @@ def started(run: ServedNight) -> "subprocess.Popen[bytes]":
 
 async def killed_at(run: ServedNight, call: str, number: int, fault: str) -> bool:
     """Run a session until a call is left without an answer, and kill it there; False: it ended before."""
-    jobs = run.server.batches
+    jobs = run.jobs
     jobs.left_hanging.clear()
     jobs.script.calls = {call: ("none",) * (jobs.calls[call] + number) + (fault,)}
     process = started(run)
@@ -67,7 +67,7 @@ async def ends_well(run: ServedNight) -> None:
     live = verdicts(await run.night.live("day"))
     recorded = [one for one in run.night.read(exchanges) if one.via is not None]
     report = run.night.read(lambda store: verify(store, deep=True))
-    answered = [body for batch in run.server.batches.described() for body in batch["answered_bodies"]]
+    answered = [body for batch in run.jobs.described() for body in batch["answered_bodies"]]
 
     assert sorted(live) == sorted(batched)
     assert 0 == run.answered_twice

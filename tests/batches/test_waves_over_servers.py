@@ -1,9 +1,11 @@
 """A run in waves over the providers' own SDKs: whatever its batches suffer, it decides as a live run does."""
 
 import json
+import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,12 +13,13 @@ import pytest
 
 from jury_actors import PATIENCE, Halted, batches_of
 from jury_events import BatchItemsUnanswered, decode_batch
-from jury_providers import BatchJobs, BatchProvider, BatchScript, Simulation, batch_provider, simulation_server
+from jury_providers import BatchProvider, batch_provider, simulation_server
 from jury_providers.simulated.http import server
-from jury_providers.simulated.http.batches.job import BatchJob
 from jury_replay import verify
 from support.nights import Night, SetClock, cancelled, exchanges, verdicts
 from support.tiers import others_full
+from support.vendors.batch_lives import ScriptedJob, ScriptedJobs
+from support.vendors.batch_script import BatchScript
 
 PANEL = """seats:
 - {juror_id: a, model: openai/gpt-6-sol}
@@ -49,7 +52,7 @@ class ServedNight(NamedTuple):
     """A run over a server of batches."""
 
     night: Night
-    server: Simulation
+    jobs: ScriptedJobs
 
     async def judged(self, **plan: Any) -> list[tuple[object, ...]]:
         """The verdicts, after as many passes of the same command as it takes."""
@@ -72,7 +75,7 @@ class ServedNight(NamedTuple):
     @property
     def answered_twice(self) -> int:
         """Calls that the models answered more than once in batches."""
-        bodies = Counter(body for batch in self.server.batches.described() for body in batch["answered_bodies"])
+        bodies = Counter(body for batch in self.jobs.described() for body in batch["answered_bodies"])
         return sum(count > 1 for count in bodies.values())
 
 
@@ -80,11 +83,13 @@ class ServedNight(NamedTuple):
 async def served(folder: Path, keys: pytest.MonkeyPatch, script: BatchScript) -> AsyncIterator[ServedNight]:
     panel = folder / "panel.yaml"
     panel.write_text(PANEL)
-    async with simulation_server(batches=script) as server:
+    scripted = partial(ScriptedJobs, script=script, clock=time.time)
+    async with simulation_server(batches=scripted) as server:
+        assert isinstance(server.batches, ScriptedJobs)
         for name, url in server.variables.items():
             keys.setenv(name, url)
         clients = Clients()
-        yield ServedNight(Night(f"sqlite:///{folder / 'jury.db'}", clients, 3, str(panel)), server)  # type: ignore[arg-type]  # as above
+        yield ServedNight(Night(f"sqlite:///{folder / 'jury.db'}", clients, 3, str(panel)), server.batches)  # type: ignore[arg-type]  # as above
 
 
 async def test_four_providers_decide_in_batches_as_live(tmp_path: Path, keys: pytest.MonkeyPatch) -> None:
@@ -95,7 +100,7 @@ async def test_four_providers_decide_in_batches_as_live(tmp_path: Path, keys: py
 
     assert sorted(live) == sorted(batched)
     assert 0 == run.answered_twice
-    assert len(recorded) == sum(batch["items"] for batch in run.server.batches.described())
+    assert len(recorded) == sum(batch["items"] for batch in run.jobs.described())
     assert {"batch"} == {one.usage.service_tier for one in recorded}
     assert {0.0} == {one.cost for one in recorded}
 
@@ -204,17 +209,17 @@ async def test_lost_submissions_are_found_wherever_the_clock_went_and_strangers_
 ) -> None:
     """A stranger of the same account has batches with as many items at each provider, nearer to our sending."""
     async with served(tmp_path, keys, BatchScript()) as run:
-        jobs = run.server.batches
+        jobs = run.jobs
         clock = SetClock()
         clock.hours = -hours
         jobs.script.calls = {"submit": ("lost",) * 4}
         await run.once_more(once=True, clock=clock)
-        ours = list(jobs._jobs.values())
+        ours = list(jobs.lives)
         strangers = [copied(jobs, job) for job in ours]
         clock.hours = hours
         batched = await run.judged(clock=clock)
         live = verdicts(await run.night.live("day"))
-        own = Counter(body for job in jobs._jobs.values() if job not in strangers for body in job.bodies)
+        own = Counter(body for job in jobs.lives if job not in strangers for body in job.bodies)
 
     assert 4 == len(ours)
     assert [None] * 4 == [job.cancelled_at for job in strangers]
@@ -222,7 +227,7 @@ async def test_lost_submissions_are_found_wherever_the_clock_went_and_strangers_
     assert {1} == set(own.values())
 
 
-def copied(jobs: BatchJobs, job: BatchJob) -> BatchJob:
+def copied(jobs: ScriptedJobs, job: ScriptedJob) -> ScriptedJob:
     """A batch of another process of the same account: other ids, the same number of items, no nonce of ours."""
     spool = jobs.files.new_path()
     lines = [json.loads(line) for line in job.spool.read_bytes().splitlines()]
@@ -237,9 +242,9 @@ def copied(jobs: BatchJobs, job: BatchJob) -> BatchJob:
         label="{}" if prefix == "batch_" else "",
         model=job.model,
         endpoint=job.endpoint,
-        lifetime=job.lifetime,
     )
     copy.created = job.created - 1.0
+    jobs.jobs[copy.identity] = copy
     return copy
 
 
@@ -248,7 +253,7 @@ async def test_a_provider_that_refuses_the_key_keeps_no_answer_of_the_others(
 ) -> None:
     async with served(tmp_path, keys, BatchScript()) as run:
         await run.once_more(once=True)
-        run.server.batches.script.calls = {"state": ("authentication",)}
+        run.jobs.script.calls = {"state": ("authentication",)}
         with pytest.raises(Halted):
             await run.once_more(once=True)
         facts = run.night.read(lambda store: list(batches_of(store, "night")))

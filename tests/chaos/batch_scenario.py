@@ -3,14 +3,13 @@
 A moment is a length of the log, or a call to a provider that gets no answer: before it was done, or after.
 """
 
-import asyncio
 import json
 import random
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -33,8 +32,11 @@ from chaos.scenario import (
 from chaos.strikes import KINDS, Target
 from chaos.warm_start import WarmProcess
 from jury_judge.batches import batch_plan
-from jury_providers import BatchJobs, BatchScript, Script, simulation_server
+from jury_providers import Script
 from jury_store import EventStore, open_store
+from support.simulation_thread import simulation_thread
+from support.vendors.batch_lives import ScriptedJobs
+from support.vendors.batch_script import BatchScript
 from support.waiting import eventually
 
 SEATS = {"one": "openai/one", "two": "anthropic/two", "three": "google/three", "live": "simulated/four"}
@@ -73,7 +75,7 @@ class BatchCommand(WarmCommand):
 def soon_arrived() -> None:
     """Let this process wait less long for a submission that may be on its way."""
     patience = batch_plan.BatchPatience
-    batch_plan.BatchPatience = lambda *hours: patience(*hours, arrival=_ARRIVAL)  # type: ignore[assignment,misc]  (it is called alone)
+    batch_plan.BatchPatience = lambda deadline: patience(deadline, arrival=_ARRIVAL)  # type: ignore[assignment,misc]  (it is called alone)
 
 
 def play_batched(ground: Ground, scenario: Scenario) -> ScenarioReport:
@@ -102,33 +104,18 @@ def play_batched(ground: Ground, scenario: Scenario) -> ScenarioReport:
 
 
 @contextmanager
-def batch_models(clock: Callable[[], float] = time.time) -> Iterator[tuple[BatchJobs, dict[str, str]]]:
+def batch_models(clock: Callable[[], float] = time.time) -> Iterator[tuple[ScriptedJobs, dict[str, str]]]:
     """The batches of a server of simulated models in a thread of this process, and the variables that lead to it.
 
     `clock`: the provider's, seconds since 1970.
     """
-    ready = threading.Event()
-    served: list[tuple[BatchJobs, dict[str, str], asyncio.AbstractEventLoop, asyncio.Event]] = []
-
-    async def serve() -> None:
-        ended = asyncio.Event()
-        async with simulation_server(Script(answers="scripted"), batches=BatchScript(), wall_clock=clock) as simulation:
-            served.append((simulation.batches, {**simulation.variables, **KEYS}, asyncio.get_running_loop(), ended))
-            ready.set()
-            await ended.wait()
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),), name="models")
-    thread.start()
-    assert ready.wait(60), "the simulated models do not start"
-    [(jobs, variables, loop, ended)] = served
-    try:
-        yield jobs, variables
-    finally:
-        loop.call_soon_threadsafe(ended.set)
-        thread.join(60)
+    batches = partial(ScriptedJobs, script=BatchScript(), clock=clock)
+    with simulation_thread(Script(answers="scripted"), batches=batches) as simulation:
+        assert isinstance(simulation.batches, ScriptedJobs)
+        yield simulation.batches, {**simulation.variables, **KEYS}
 
 
-def _struck(course: Course, ground: Ground, jobs: BatchJobs, report: ScenarioReport, rng: random.Random) -> None:
+def _struck(course: Course, ground: Ground, jobs: ScriptedJobs, report: ScenarioReport, rng: random.Random) -> None:
     """Calls of the command until one ends with 0."""
     scenario = report.scenario
     events = scenario.cases * 20 + _EVENTS_OF_BATCHES
@@ -151,7 +138,7 @@ def _struck(course: Course, ground: Ground, jobs: BatchJobs, report: ScenarioRep
         running = course.call()
 
 
-def _left_hanging(course: Course, jobs: BatchJobs, rng: random.Random, call: str, how: str) -> bool:
+def _left_hanging(course: Course, jobs: ScriptedJobs, rng: random.Random, call: str, how: str) -> bool:
     """Wait until a call gets no answer; whether the command still goes on then."""
     jobs.left_hanging.clear()
     before = ("none",) * (jobs.calls[call] + rng.randrange(3))
@@ -161,7 +148,7 @@ def _left_hanging(course: Course, jobs: BatchJobs, rng: random.Random, call: str
     return process.poll() is None
 
 
-def _broken(report: ScenarioReport, reader: EventStore, jobs: BatchJobs) -> Iterator[str]:
+def _broken(report: ScenarioReport, reader: EventStore, jobs: ScriptedJobs) -> Iterator[str]:
     debates = debates_of(report.scenario)
     yield from ended_otherwise(debates, reader)
     made = [one for history in reader.histories(debates) for one in history.exchanges]

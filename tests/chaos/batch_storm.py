@@ -34,9 +34,8 @@ from chaos.strikes import KINDS, Target
 from chaos.warm_start import WarmProcess
 from jury_actors import batches_of
 from jury_events import BatchFacts, BatchItemsUnanswered, batch_stream, decode_batch
-from jury_providers import BatchJobs
-from jury_providers.simulated.http.batches.job import BatchJob
 from jury_store import EventStore, open_store
+from support.vendors.batch_lives import KEPT, ScriptedJob, ScriptedJobs
 
 _HOUR = 3600.0
 _LASTS = (0.0, 0.0, _HOUR, 30 * _HOUR)
@@ -70,9 +69,6 @@ _CALL_FAULTS = {
 }
 _UNREADABLE = {"missing", "truncated_lines"}
 """With these the provider does not deliver all that it answered."""
-
-_KEPT = 48 * _HOUR
-"""For which Gemini keeps results, and the others longer than a scenario lasts."""
 
 _CALM = 60 * _HOUR
 _EVENTS_OF_A_NIGHT = 40
@@ -172,7 +168,7 @@ class Storm:
         course: Course,
         reader: EventStore,
         ground: Ground,
-        jobs: BatchJobs,
+        jobs: ScriptedJobs,
         sky: Sky,
         stranger: Stranger,
         report: ScenarioReport,
@@ -185,7 +181,6 @@ class Storm:
         self._stranger = stranger
         self._report = report
         self._theirs: list[str] = []
-        self._abandoned: set[str] = set()
         self._gone: set[str] = set()
 
     def rages(self, rng: random.Random) -> None:
@@ -207,7 +202,7 @@ class Storm:
         if rng.random() < 0.5:
             self._theirs.append(self._stranger.submits())
         jobs.script.seconds = rng.choice(_LASTS)
-        jobs.script.jobs = ("none",) * len(jobs.described()) + tuple(rng.choice(_JOB_FAULTS) for _ in range(4))
+        jobs.script.jobs = ("none",) * len(jobs.jobs) + tuple(rng.choice(_JOB_FAULTS) for _ in range(4))
         jobs.script.calls = {
             call: ("none",) * (jobs.calls[call] + rng.randrange(3)) + (rng.choice(faults),)
             for call, faults in _CALL_FAULTS.items()
@@ -232,17 +227,10 @@ class Storm:
         if "Traceback" in running.stderr or "a defect" in running.stderr:
             self._report.violations.append(f"a traceback: {running.stderr[-800:]}")
         for facts in self._facts():
-            if facts.abandoned and facts.submitted is not None and facts.prepared.batch_id not in self._abandoned:
-                self._abandoned.add(facts.prepared.batch_id)
-                job = self._job(facts.submitted.provider_id)
-                if job.ended_at <= self._sky():
-                    self._report.violations.append(f"{facts.prepared.batch_id} was abandoned, and had ended")
-                if job.cancelled_at is None:
-                    self._report.violations.append(f"{facts.prepared.batch_id} was abandoned, and never cancelled")
             if _gone(facts) and facts.prepared.batch_id not in self._gone:
                 self._gone.add(facts.prepared.batch_id)
                 job = self._job(facts.submitted.provider_id) if facts.submitted is not None else None
-                if job is None or facts.prepared.provider != "google" or self._sky() < job.ended_at + _KEPT:
+                if job is None or facts.prepared.provider != "google" or self._sky() < job.ended_at + KEPT["batches/"]:
                     self._report.violations.append(f"the results of {facts.prepared.batch_id} are there, not gone")
         return code
 
@@ -254,15 +242,15 @@ class Storm:
     def _facts(self) -> Sequence[BatchFacts]:
         return list(batches_of(self._reader, RUN))
 
-    def _job(self, identity: str) -> BatchJob:
-        return next(job for job in self._jobs._jobs.values() if job.identity == identity)
+    def _job(self, identity: str) -> ScriptedJob:
+        return next(job for job in self._jobs.lives if job.identity == identity)
 
     def broken(self) -> Iterator[str]:
         """Debates that did not end once, calls that were paid twice or not recorded, strangers that were touched."""
         debates = debates_of(self._report.scenario)
         yield from ended_otherwise(debates, self._reader)
         facts = {one.submitted.provider_id: one for one in self._facts() if one.submitted is not None}
-        ours = [job for job in self._jobs._jobs.values() if job.identity not in self._theirs]
+        ours = [job for job in self._jobs.lives if job.identity not in self._theirs]
         recorded = Counter(
             one.via.batch
             for history in self._reader.histories(debates)
@@ -279,7 +267,7 @@ class Storm:
         excused = {body for job in ours for body in job.bodies if self._excused(job, facts)}
         if twice := [body for body, count in paid.items() if count > 1 and body not in excused]:
             yield f"{len(twice)} calls were answered and paid more than once"
-        for job in self._jobs._jobs.values():
+        for job in self._jobs.lives:
             if job.identity in self._theirs:
                 if job.cancelled_at is not None:
                     yield f"{job.identity} of a stranger was cancelled"
@@ -287,7 +275,7 @@ class Storm:
                     yield f"{job.identity} of a stranger was taken for one of ours"
         self._report.served, self._report.recorded = paid.total(), recorded.total()
 
-    def _unaccounted(self, job: BatchJob, facts: BatchFacts, recorded: Counter[str]) -> Iterator[str]:
+    def _unaccounted(self, job: ScriptedJob, facts: BatchFacts, recorded: Counter[str]) -> Iterator[str]:
         """What a batch answered and the log does not have."""
         if facts.closed is None:
             yield f"{facts.prepared.batch_id} is still open"
@@ -306,9 +294,9 @@ class Storm:
         items = [one for page in pages if isinstance(page, BatchItemsUnanswered) for one in page.unanswered]
         return sum(one.text is not None for one in items)
 
-    def _excused(self, job: BatchJob, facts: dict[str, BatchFacts]) -> bool:
+    def _excused(self, job: ScriptedJob, facts: dict[str, BatchFacts]) -> bool:
         known = facts.get(job.identity)
-        return bool(job.faults & _UNREADABLE) or (known is not None and (known.abandoned or _gone(known)))
+        return bool(job.faults & _UNREADABLE) or (known is not None and _gone(known))
 
 
 def _gone(facts: BatchFacts) -> bool:

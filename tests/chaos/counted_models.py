@@ -1,12 +1,10 @@
 """A server of simulated models in a thread of this process, which counts every request by debate and exchange."""
 
-import asyncio
 import json
 import re
-import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -19,8 +17,8 @@ from jury_providers import (
     SimulatedReader,
     SimulationBackend,
     Transmission,
-    simulation_server,
 )
+from support.simulation_thread import simulation_thread
 
 RUN = "r"
 """The run of every store."""
@@ -70,30 +68,10 @@ class CountingBackend(SimulationBackend):
 def counted_models() -> Iterator[ServedCalls]:
     """Served for as long as the context lasts; `variables` lead the SDKs there."""
     calls = ServedCalls()
-    ready = threading.Event()
-    loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
-
-    async def serve() -> None:
-        ended = asyncio.Event()
-        loops.append((asyncio.get_running_loop(), ended))
-        backend = partial(CountingBackend, served_calls=calls)
-        async with AsyncExitStack() as ends:
-            with patch("jury_providers.simulated.http.server.SimulationBackend", backend):  # of this server alone
-                script = Script(answers="scripted", latency=LATENCY)
-                simulation = await ends.enter_async_context(simulation_server(script))
-            calls.variables = {
-                **simulation.variables,
-                **dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "of-no-provider"),
-            }
-            ready.set()
-            await ended.wait()
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),), name="models")
-    thread.start()
-    assert ready.wait(60), "the simulated models do not start"
-    try:
+    backend = partial(CountingBackend, served_calls=calls)
+    with ExitStack() as ends:
+        with patch("jury_providers.simulated.http.server.SimulationBackend", backend):  # of this server alone
+            simulation = ends.enter_context(simulation_thread(Script(answers="scripted", latency=LATENCY)))
+        keys = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "of-no-provider")
+        calls.variables = {**simulation.variables, **keys}
         yield calls
-    finally:
-        [(loop, ended)] = loops
-        loop.call_soon_threadsafe(ended.set)
-        thread.join(60)

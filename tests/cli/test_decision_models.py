@@ -1,14 +1,16 @@
 """A panel with decision models, from the panel file to replay, statistics and pages of a run."""
 
 import json
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jury_providers import WireScript
 from support.command_line import CommandLine
+from support.simulation_thread import simulation_thread
+from support.vendors.vendor import DecisionVendor
 
 PANEL = """
 preset: independent
@@ -36,7 +38,6 @@ seats:
   - {model: simulated/two, questions: 1}
 """
 KEYS = {"OPENAI_API_KEY": "k", "GOOGLE_API_KEY": "k"}
-FAULTS = '"*/jev-latest/*": [wrong_sum]\n"*/gemini-decision-1/*": [blocked]\n'
 
 
 def cases(jury: CommandLine) -> str:
@@ -51,14 +52,10 @@ def jury(tmp_path: Path) -> CommandLine:
 
 
 @pytest.fixture
-def served(jury: CommandLine) -> Iterator[str]:
-    (jury.folder / "faults.yaml").write_text(FAULTS)
-    process = jury.start("simulate", "--script", "faults.yaml")
-    assert process.stdout is not None
-    lines = [process.stdout.readline().decode().strip() for _ in range(3)]
-    yield lines[1].partition("=")[2]
-    process.send_signal(signal.SIGINT)
-    process.communicate()
+def served() -> Iterator[str]:
+    script = WireScript(scripted={"*/jev-latest/*": ("wrong_sum",), "*/gemini-decision-1/*": ("blocked",)})
+    with simulation_thread(script, vendor=DecisionVendor()) as simulation:
+        yield simulation.url
 
 
 @pytest.mark.full

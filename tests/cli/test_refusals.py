@@ -45,7 +45,7 @@ FILES: dict[str, str | bytes] = {
     "unknown.yaml": "initial/A: [html]\nfinal: [boom]\n",
     "latin.yaml": b"final: [\xe9]\n",
     "reviewers.yaml": "ann: the token of ann is long\n",
-    # Settings of a run, of a gate's plan, and of the batches of simulated providers.
+    # Settings of a run, and of a gate's plan.
     "run-name.yaml": "limit: 1\nmax_cots: 5\n",
     "run-bound.yaml": "limit: 1\nmax_rounds: 500\n",
     "run-choice.yaml": "method: medain\n",
@@ -63,11 +63,6 @@ FILES: dict[str, str | bytes] = {
     "plan-both.yaml": "order: [a, b]\ncategories: [a, b]",
     "plan-name.yaml": "metrics: score",
     "plan-number.yaml": "metric: score\nmargin: a lot",
-    "batches-fault.yaml": "batches: [exipred]\n",
-    "batches-call.yaml": "calls: {sumbit: [lost]}\n",
-    "batches-name.yaml": "batchs: [expired]\n",
-    "batches-list.yaml": "- expired\n",
-    "batches-time.yaml": "seconds: -3\n",
     # Scales of panels.
     "scale-one.yaml": SCALE.replace("    - {id: right, outcome: pass", "#"),
     "scale-twice.yaml": SCALE.replace("id: right", "id: wrong"),

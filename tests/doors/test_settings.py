@@ -31,11 +31,8 @@ VALUES: dict[str, Any] = {
     "artifact_roots": ("records", "cards"),
     "base": ("gpt", "claude"),
     "batch": True,
-    "batch_abandon": 40.0,
     "batch_deadline": 30.0,
-    "batch_not_ours": ("batch_1", "batch_2"),
     "batch_same_account": True,
-    "batch_turns": "all",
     "candidate": ("gpt", "llama"),
     "case_format": "anthropic",
     "case_ids": ("refund-*", "leak"),
@@ -107,9 +104,7 @@ VALUES: dict[str, Any] = {
 """Of each setting a value that is not its default, as Python writes it. A new setting needs one here."""
 
 NEEDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        ("once", "batch_abandon", "batch_deadline", "batch_not_ours", "batch_same_account", "batch_turns"), ("batch",)
-    ),
+    **dict.fromkeys(("once", "batch_deadline", "batch_same_account"), ("batch",)),
     "ray_open_cluster": ("ray_address",),
     "discordance": ("plan",),
     "cluster_size": ("plan",),

@@ -11,6 +11,7 @@ from jury_events import CallOutcome
 from jury_providers import MAX_RECORDED_BYTES, ModelMessage, ModelReply, ProviderConnection
 from support.canned_server import Canned, canned_server, events
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
+from support.each_row import each_row
 from support.waiting import until
 
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
@@ -76,7 +77,7 @@ async def test_an_escaped_key_is_removed_from_the_record() -> None:
     ]
 
 
-@pytest.mark.parametrize("at", [MAX_RECORDED_BYTES, 300])
+@each_row("at", [MAX_RECORDED_BYTES, 300])
 async def test_a_cut_response_contains_no_part_of_a_key(at: int) -> None:
     said = b"x" * (at - len(KEY) // 2) + KEY.encode() + b"x" * 50
     async with canned_server(Canned(500, [said])) as server:

@@ -3,14 +3,13 @@
 import json
 from typing import Any
 
-import pytest
-
 from jury_providers import ModelMessage, ProviderConnection
 from support.canned_server import Asked, canned_server, events
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, MESSAGES, RESPONSES, SCHEMA, TOOL, Dialect, a_request
+from support.each_row import each_row
 
-every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
-both_ways = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+every_dialect = each_row("dialect", DIALECTS, ids=[one.name for one in DIALECTS])
+both_ways = each_row("streamed", [False, True], ids=["whole", "streamed"])
 
 CALLS = (("t1", "look", {"n": 1}), ("t2", "look", {"n": 2}))
 RESULTS = (ModelMessage("tool", "seen 1", "t1"), ModelMessage("tool", "seen 2", "t2"))

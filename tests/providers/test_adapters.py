@@ -4,9 +4,8 @@ import asyncio
 import json
 from collections.abc import Sequence
 from copy import deepcopy
+from itertools import product
 from typing import Any
-
-import pytest
 
 from jury_debate import AnswerSpec, parse_answer
 from jury_events import STANDARD_RUBRIC, CacheWrite, CallOutcome, RefusalReason, Usage
@@ -14,6 +13,7 @@ from jury_providers import MAX_RECORDED_BYTES, ModelMessage, ModelReply, OnChunk
 from support.canned_server import Canned, CannedServer, canned_server, events
 from support.compression import gzipped
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, TOOL, Dialect, a_request
+from support.each_row import each_row
 from support.loop_clock import LoopClock
 
 O = CallOutcome  # noqa: E741
@@ -26,8 +26,8 @@ WRITES = {
 }
 TIERS = {"openai": "flex", "openai-responses": None, "anthropic": "standard", "google": "standard"}
 
-every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
-both_ways = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+every_dialect = each_row("dialect", DIALECTS, ids=[one.name for one in DIALECTS])
+both_ways = each_row("streamed", [False, True], ids=["whole", "streamed"])
 
 
 async def hours_pass(server: CannedServer) -> None:
@@ -161,14 +161,24 @@ async def test_a_normal_end_without_content_is_an_empty_answer(dialect: Dialect)
     assert (O.ANSWERED, None) == (reply.outcome, reply.answer)
 
 
-@every_dialect
-async def test_implausible_usage_is_ignored(dialect: Dialect) -> None:
-    document = dialect.reply("x", dialect.finishes[0], ())
-    document["usage"] = {"prompt_tokens": -1, "completion_tokens": True, "input_tokens": "7", "output_tokens": 1.5}
-    document["usageMetadata"] = ["?"]
-    reply = await reply_to(dialect, body(document))
+OF_OPENAI_AND_ANTHROPIC = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens")
+OF_GOOGLE = ("promptTokenCount", "candidatesTokenCount")
+NO_COUNTS: tuple[tuple[Any, Any], ...] = (
+    ({"prompt_tokens": -1, "completion_tokens": True, "input_tokens": "7", "output_tokens": 1.5}, ["?"]),
+    (dict.fromkeys(OF_OPENAI_AND_ANTHROPIC, 10**400), dict.fromkeys(OF_GOOGLE, 2**63)),
+    (dict.fromkeys(OF_OPENAI_AND_ANTHROPIC, 0), dict.fromkeys(OF_GOOGLE, 0)),
+)
 
-    assert (O.ANSWERED, Usage(service_tier=document.get("service_tier"))) == (reply.outcome, reply.usage)
+
+@every_dialect
+async def test_counts_that_cannot_be_are_unknown(dialect: Dialect) -> None:
+    whole = dialect.reply("x", dialect.finishes[0], ())
+    documents = [body({**whole, "usage": usage, "usageMetadata": metadata}) for usage, metadata in NO_COUNTS]
+    replies = await replies_to(dialect, documents)
+
+    assert [(O.ANSWERED, Usage(service_tier=whole.get("service_tier")))] * 3 == [
+        (reply.outcome, reply.usage) for reply in replies
+    ]
 
 
 @every_dialect
@@ -183,16 +193,6 @@ async def test_a_tier_that_is_no_word_is_ignored(dialect: Dialect) -> None:
     replies = await replies_to(dialect, documents)
 
     assert {(O.ANSWERED, None)} == {(reply.outcome, reply.usage.service_tier) for reply in replies}
-
-
-@every_dialect
-async def test_a_usage_of_zero_tokens_is_unknown(dialect: Dialect) -> None:
-    document = dialect.reply("x", dialect.finishes[0], ())
-    document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 0)
-    document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 0)
-    reply = await reply_to(dialect, body(document))
-
-    assert (None, None) == (reply.usage.input_tokens, reply.usage.output_tokens)
 
 
 HALF = "\ud83d"
@@ -217,16 +217,6 @@ async def test_a_character_split_by_a_stream_is_joined() -> None:
     reply = await reply_to(CHAT, Canned(pieces=[events(*deltas, last)]), _ignore)
 
     assert "a😀" == (reply.answer or b"").decode()
-
-
-@every_dialect
-async def test_a_huge_count_is_ignored(dialect: Dialect) -> None:
-    document = dialect.reply("x", dialect.finishes[0], ())
-    document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 10**400)
-    document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 2**63)
-    reply = await reply_to(dialect, body(document))
-
-    assert (O.ANSWERED, Usage(service_tier=document.get("service_tier"))) == (reply.outcome, reply.usage)
 
 
 USELESS = (
@@ -290,7 +280,7 @@ async def test_a_dropped_connection_keeps_the_received_bytes(dialect: Dialect, s
 
 
 @every_dialect
-@pytest.mark.parametrize("then", ["drop", "hang"])
+@each_row("then", ["drop", "hang"])
 async def test_a_stream_with_its_final_event_is_an_answer_however_the_connection_ends(
     dialect: Dialect, then: str
 ) -> None:
@@ -470,11 +460,10 @@ def quoting(text: str) -> tuple[Any, ...]:
 
 
 @every_dialect
-@pytest.mark.parametrize("text", CASE_TEXTS, ids=["all", "quota", "key"])
-async def test_words_of_the_case_in_an_error_message_do_not_change_the_outcome(dialect: Dialect, text: str) -> None:
+async def test_words_of_the_case_in_an_error_message_do_not_change_the_outcome(dialect: Dialect) -> None:
     begun = dialect.stream("half", dialect.finishes[0], ())[:2]
-    request = a_request(ModelMessage("system", "You judge."), ModelMessage("user", f"Judge this: {text}"))
-    for reported in quoting(text):
+    for text, reported in [(words, one) for words in CASE_TEXTS for one in quoting(words)]:
+        request = a_request(ModelMessage("system", "You judge."), ModelMessage("user", f"Judge this: {text}"))
         streamed = Canned(pieces=[events(*begun, of_inner(reported))])
         async with canned_server(body(reported, 400), streamed) as server:
             adapter = dialect.adapter(server)
@@ -535,27 +524,16 @@ MID_STREAM = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "event", "outcome"), MID_STREAM)
-async def test_an_error_inside_a_stream_is_mapped_to_its_outcome(
-    dialect: Dialect, event: dict[str, Any], outcome: CallOutcome
-) -> None:
-    begun = dialect.stream("half", dialect.finishes[0], ())[:2]
-    reply = await reply_to(dialect, Canned(pieces=[events(*begun, event)]), _ignore)
+async def test_an_error_inside_a_stream_or_a_good_response_is_mapped_to_its_outcome() -> None:
+    for dialect, event, outcome in MID_STREAM:
+        begun = dialect.stream("half", dialect.finishes[0], ())[:2]
+        reply = await reply_to(dialect, Canned(pieces=[events(*begun, event)]), _ignore)
 
-    assert (outcome, None) == (reply.outcome, reply.answer)
-    assert ": " in (reply.error or "")
-
-
-async def test_an_error_inside_a_good_response_is_mapped_to_its_outcome() -> None:
-    reply = await reply_to(CHAT, body({"error": {"message": "Insufficient credits", "code": 402}}))
-
-    assert O.QUOTA == reply.outcome
-
-
-async def test_a_good_reply_with_a_field_named_message_is_no_error() -> None:
-    reply = await reply_to(CHAT, body({**CHAT.reply("x", "stop", ()), "code": 0, "message": "success", "error": None}))
-
-    assert (O.ANSWERED, b"x") == (reply.outcome, reply.answer)
+        assert (outcome, None) == (reply.outcome, reply.answer), event
+        assert ": " in (reply.error or "")
+    no_error = {**CHAT.reply("x", "stop", ()), "code": 0, "message": "success", "error": None}
+    quota, good = await replies_to(CHAT, [body({"error": {"message": "m", "code": 402}}), body(no_error)])
+    assert (O.QUOTA, O.ANSWERED, b"x") == (quota.outcome, good.outcome, good.answer)
 
 
 DELAYS: tuple[tuple[dict[str, str], float | None], ...] = (
@@ -580,25 +558,16 @@ async def test_the_retry_delay_is_in_seconds() -> None:
     assert [seconds for _, seconds in DELAYS] == [reply.retry_after for reply in replies]
 
 
-@pytest.mark.parametrize(
-    ("status", "words"), [(401, "a" * 900_000), (400, "input token count " * 200_000)], ids=["key", "length"]
-)
-async def test_an_error_of_megabytes_does_not_block_other_calls(status: int, words: str) -> None:
-    reply = await reply_to(CHAT, body(of_openai(words, "x"), status))
+async def test_an_error_of_megabytes_does_not_block_other_calls() -> None:
+    long = [body(of_openai("a" * 900_000, "x"), 401), body(of_openai("input token count " * 200_000, "x"), 400)]
 
-    assert reply.outcome in {O.AUTHENTICATION, O.BAD_REQUEST}
+    assert [O.AUTHENTICATION, O.BAD_REQUEST] == [reply.outcome for reply in await replies_to(CHAT, long)]
 
 
-async def test_an_error_in_a_list_from_google_is_read() -> None:
-    alone, listed = await reply_to(GOOGLE, body(GOOGLE_MINUTE, 429)), await reply_to(GOOGLE, body([GOOGLE_MINUTE], 429))
+async def test_googles_error_is_read_with_its_delay_alone_and_in_a_list() -> None:
+    alone, listed = await replies_to(GOOGLE, [body(GOOGLE_MINUTE, 429), body([GOOGLE_MINUTE], 429)])
 
-    assert (alone.error, alone.retry_after) == (listed.error, listed.retry_after)
-
-
-async def test_the_retry_delay_in_googles_body_is_read() -> None:
-    reply = await reply_to(GOOGLE, body(GOOGLE_MINUTE, 429))
-
-    assert 13.5 == reply.retry_after
+    assert (alone.error, 13.5, 13.5) == (listed.error, listed.retry_after, alone.retry_after)
 
 
 async def test_a_refusal_of_openai_is_blocked_with_its_text() -> None:
@@ -685,34 +654,29 @@ async def test_a_schema_that_cannot_be_translated_is_a_bad_request() -> None:
     assert "type" in (reply.error or "")
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("size", [1, 3, 1000])
-async def test_an_event_may_span_several_lines(end: str, size: int) -> None:
-    lines = [
-        line
-        for event in GOOGLE.stream("two words", "STOP", ())
-        for line in (*(f"data: {line}" for line in json.dumps(event, indent=1).splitlines()), "")
-    ]
-    said = "".join(line + end for line in lines).encode()
-    pieces = [said[at : at + size] for at in range(0, len(said), size)]
-    reply = await reply_to(GOOGLE, Canned(pieces=pieces), _ignore)
-
-    assert (O.ANSWERED, b"two words") == (reply.outcome, reply.answer)
+ENDS = (b"\n", b"\r\n", b"\r")
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
-@pytest.mark.parametrize("size", [1, 2, 3, 7])
-async def test_a_stream_may_be_cut_into_pieces_anywhere(end: bytes, size: int) -> None:
-    said = events(*ANTHROPIC.stream("two words é", "end_turn", ())).replace(b"\n", end)
-    pieces = [said[at : at + size] for at in range(0, len(said), size)]
-    chunks: list[str] = []
-    reply = await reply_to(ANTHROPIC, Canned(pieces=pieces), chunks.append)
+async def test_a_stream_may_be_cut_into_pieces_anywhere_and_an_event_span_several_lines() -> None:
+    for dialect, end, size in (
+        *product((GOOGLE,), ENDS, (1, 3, 1000)),
+        *product((ANTHROPIC,), ENDS, (1, 2, 3, 7)),
+    ):
+        stream = dialect.stream("two words é", dialect.finishes[0], ())
+        said = events(*stream) if dialect is ANTHROPIC else b"".join(map(indented, stream))
+        said = said.replace(b"\n", end)
+        chunks: list[str] = []
+        pieces = [said[at : at + size] for at in range(0, len(said), size)]
+        reply = await reply_to(dialect, Canned(pieces=pieces), chunks.append)
 
-    assert (O.ANSWERED, "two words é", "two words é") == (
-        reply.outcome,
-        (reply.answer or b"").decode(),
-        "".join(chunks),
-    )
+        assert (O.ANSWERED, "two words é") == (reply.outcome, (reply.answer or b"").decode()), (end, size)
+        assert "two words é" == "".join(chunks)
+
+
+def indented(event: dict[str, Any]) -> bytes:
+    """An event of several lines."""
+    lines = json.dumps(event, indent=1, ensure_ascii=False).splitlines()
+    return "".join(f"data: {line}\n" for line in (*lines, "")).encode().removesuffix(b"data: \n") + b"\n"
 
 
 def test_a_line_may_arrive_in_very_many_pieces() -> None:

@@ -1,27 +1,29 @@
 """Calls about batches that fail: what they mean, whether they may have arrived, and what their errors do not show."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from jury_events import CallOutcome
 from jury_providers import (
-    CALLS,
-    BadScript,
+    AnthropicErrors,
     BatchFailure,
     BatchNotFound,
     BatchRefused,
-    BatchScript,
     BatchUnavailable,
+    GoogleErrors,
+    InvalidRequest,
     ItemEnd,
+    OpenAIErrors,
     PreparedBatch,
 )
-from jury_providers.simulated.http.fields import InvalidRequest
-from jury_providers.simulated.http.provider_errors import AnthropicErrors, GoogleErrors, OpenAIErrors
 from support.batched import KEY, PROTOCOLS, BatchedModels, BatchProtocol, batched_models
+from support.vendors.batch_script import CALLS
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Ask = Callable[[BatchedModels, PreparedBatch, str], Awaitable[object]]
 
@@ -56,36 +58,26 @@ FAULTS: dict[str, tuple[type[BatchFailure], CallOutcome]] = {
 }
 
 
-@pytest.fixture(params=PROTOCOLS)
-def protocol(request: pytest.FixtureRequest) -> BatchProtocol:
-    return PROTOCOLS[request.param]
-
-
-@pytest_asyncio.fixture
-async def models(protocol: BatchProtocol, tmp_path: Path) -> AsyncIterator[BatchedModels]:
-    async with batched_models(protocol, tmp_path) as running:
-        yield running
-
-
-@pytest.mark.parametrize("call", CALLS)
-async def test_each_call_says_why_it_failed_and_the_next_one_is_answered(models: BatchedModels, call: str) -> None:
-    if (models.protocol.name, call) == ("anthropic", "upload"):
-        return  # the items go with the submission
+async def test_each_call_says_why_it_failed_and_the_next_one_is_answered(models: BatchedModels) -> None:
     prepared = models.prepare(3)
-    batch_id = (await models.submit(prepared)).batch_id
-    if call == "cancel":
-        models.script.seconds = 1000.0
-        batch_id = (await models.submit(models.prepare(3))).batch_id
-    for fault, (kind, outcome) in FAULTS.items():
-        models.script.calls = {call: ("none",) * models.server.batches.calls[call] + (fault,)}
+    ended = (await models.submit(prepared)).batch_id
+    models.script.seconds = 1000.0
+    running = (await models.submit(models.prepare(3))).batch_id
+    models.script.seconds = 0.0
+    for call, (fault, (kind, outcome)) in product(CALLS, FAULTS.items()):
+        if (models.protocol.name, call) == ("anthropic", "upload"):
+            continue  # the items go with the submission
+        batch_id = running if call == "cancel" else ended
+        models.script.calls = {call: ("none",) * models.scripted.calls[call] + (fault,)}
         with pytest.raises(BatchFailure) as caught:
             await ASKS[call](models, prepared, batch_id)
         models.script.calls = {}
 
-        assert (kind, outcome) == (type(caught.value), caught.value.outcome), fault
+        assert (kind, outcome) == (type(caught.value), caught.value.outcome), (call, fault)
         assert "\n" not in str(caught.value)
         assert caught.value.may_have_arrived == (fault in {"overloaded", "connection", "cut"}), fault
-    await ASKS[call](models, prepared, batch_id)
+        if fault == "cut":
+            await ASKS[call](models, prepared, batch_id)
 
 
 async def test_a_provider_that_asks_to_wait_is_heard(models: BatchedModels) -> None:
@@ -93,13 +85,12 @@ async def test_a_provider_that_asks_to_wait_is_heard(models: BatchedModels) -> N
     with pytest.raises(BatchUnavailable) as caught:
         await models.submit(models.prepare(1))
 
-    assert caught.value.retry_after == 1.0
-    assert not caught.value.may_have_arrived
+    assert (1.0, False) == (caught.value.retry_after, caught.value.may_have_arrived)
 
 
 async def test_a_page_that_is_no_json_is_no_answer(models: BatchedModels) -> None:
     batch_id = (await models.submit(models.prepare(1))).batch_id
-    models.script.calls = {"state": ("none",) * models.server.batches.calls["state"] + ("html",)}
+    models.script.calls = {"state": ("none",) * models.scripted.calls["state"] + ("html",)}
     with pytest.raises(BatchUnavailable, match="no JSON object"):
         await models.batches.state(batch_id)
 
@@ -117,7 +108,8 @@ async def test_results_that_break_off_are_not_given_as_whole(models: BatchedMode
 
 @pytest.mark.parametrize("fault", ["short", "html"])
 async def test_answers_that_the_provider_counts_are_not_missing_at_once(models: BatchedModels, fault: str) -> None:
-    batch_id = (await models.submit(models.prepare(9))).batch_id
+    prepared = models.prepare(9)
+    batch_id = (await models.submit(prepared)).batch_id
     state = await models.ended(batch_id)
     models.script.calls = {"results": (fault,)}
     if fault == "html":
@@ -126,7 +118,7 @@ async def test_answers_that_the_provider_counts_are_not_missing_at_once(models: 
     lines = [line async for line in models.batches.results(batch_id, state)]
     answered = [line.custom_id for line in lines if line.end is ItemEnd.ANSWERED]
 
-    assert {f"n000-{number}" for number in range(9)} == set(answered)
+    assert {f"{prepared.nonce}-{number}" for number in range(9)} == set(answered)
     assert 9 == len(answered)
 
 
@@ -134,7 +126,7 @@ async def test_a_server_error_about_a_key_may_have_arrived(models: BatchedModels
     errors = {**OpenAIErrors.failures, "authentication": OpenAIErrors.failures["authentication"]._replace(status=500)}
     prepared = models.prepare(1)
     file_id = await models.batches.upload(prepared)
-    models.script.calls = {"submit": ("none",) * models.server.batches.calls["submit"] + ("authentication",)}
+    models.script.calls = {"submit": ("none",) * models.scripted.calls["submit"] + ("authentication",)}
     with pytest.MonkeyPatch.context() as patched:
         for kind in (OpenAIErrors, AnthropicErrors, GoogleErrors):
             patched.setattr(kind, "failures", errors)
@@ -162,7 +154,7 @@ async def test_no_error_shows_the_key(models: BatchedModels, monkeypatch: pytest
     async def refuse(*_args: Any) -> object:
         raise InvalidRequest.verbatim(echo)
 
-    monkeypatch.setattr(models.server.batches, "state", refuse)
+    monkeypatch.setattr(models.jobs, "state", refuse)
     with pytest.raises(BatchRefused, match="is not welcome") as caught:
         await models.batches.state(batch_id)
 
@@ -186,18 +178,3 @@ async def test_an_answer_leads_to_no_other_host(tmp_path: Path) -> None:
         client.send = redirected  # type: ignore[method-assign]  # what Google's SDK calls
         with pytest.raises(BatchRefused, match="another host"):
             await batches.upload(prepared)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"seconds": -1.0},
-        {"jobs": ("nonsense",)},
-        {"jobs": ("missing+nonsense",)},
-        {"calls": {"nonsense": ("lost",)}},
-        {"calls": {"submit": ("nonsense",)}},
-    ],
-)
-def test_a_script_of_batches_names_what_it_does_not_know(bad: dict[str, Any]) -> None:
-    with pytest.raises(BadScript, match=r"nonsense|seconds"):
-        BatchScript(**bad)

@@ -6,9 +6,10 @@ import pytest
 
 from jury_providers import BatchUnavailable
 from jury_providers.batches.documents import identity_in, time_of
+from support.each_row import each_row
 
 
-@pytest.mark.parametrize("name", ["i" * 5_000_000, "a\nb", "", None, 7, {"id": "x"}])
+@each_row("name", ["i" * 5_000_000, "a\nb", "", None, 7, {"id": "x"}])
 def test_an_id_that_is_none_is_refused_in_one_short_line(name: object) -> None:
     with pytest.raises(BatchUnavailable, match="id of the batch") as refused:
         identity_in({"id": name}, "id", "batch")
@@ -21,7 +22,7 @@ def test_an_id_is_kept_as_it_is() -> None:
     assert "batch_1" == identity_in({"id": "batch_1"}, "id", "batch")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [
         *(2**62, -(2**62), 10**400, float("nan"), float("inf"), 1e300, -1, True, None, [], "soon", "9" * 5000),
@@ -32,7 +33,7 @@ def test_a_time_that_is_none_is_not_known(value: object) -> None:
     assert time_of(value) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "expected"),
     [
         (0, datetime(1970, 1, 1, tzinfo=UTC)),

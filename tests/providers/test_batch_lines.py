@@ -7,6 +7,7 @@ import pytest
 
 from jury_providers.batches.json_members import members
 from jury_providers.batches.result_lines import result_lines
+from support.each_row import each_row
 
 
 def test_members_are_the_texts_that_they_stand_in() -> None:
@@ -27,7 +28,7 @@ def test_an_object_may_be_empty() -> None:
     assert {} == members(" { } ")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text", ["", "[]", "7", '"a"', "{", '{"a"}', '{"a":}', '{"a":1', '{"a":1,}', '{"a":1}x', "{1:2}", '{"a" 1}', "null"]
 )
 def test_what_is_no_object_is_refused(text: str) -> None:
@@ -44,7 +45,7 @@ def test_empty_lines_are_no_lines() -> None:
     assert [b"a", b"b"] == [line.data for line in result_lines(io.BytesIO(b"a\r\n\n  \nb"))]
 
 
-@pytest.mark.parametrize("length", [11, 25, 30, 31])
+@each_row("length", [11, 25, 30, 31])
 def test_a_line_that_is_too_long_is_passed_over(length: int) -> None:
     file = io.BytesIO(b"first\n" + b"x" * length + b"\nlast\n")
 

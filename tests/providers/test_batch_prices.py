@@ -6,6 +6,7 @@ import pytest
 
 from jury_events import CacheWrite, CallSettings, Usage
 from jury_providers import Price, Prices, load_prices
+from support.each_row import each_row
 
 ON = date(2026, 11, 25)
 MODELS = ("openai/gpt-6-sol", "openai-responses/gpt-6-sol", "anthropic/claude-haiku-5-5", "google/gemini-3.8-flash")
@@ -23,7 +24,7 @@ def _cost(prices: Prices, usage: Usage) -> float:
     return round(cost * 1e6, 6)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_row("model", MODELS)
 def test_a_call_in_a_batch_costs_half(model: str) -> None:
     prices = load_prices()
     live, batch = (prices.cost(model, PLAIN.changed(service_tier=tier), ON) for tier in (None, "batch"))

@@ -4,6 +4,7 @@ import pytest
 
 from jury_providers import Endpoint, NoBatches, batch_provider, no_batches
 from jury_providers.batches.limits import batch_limits
+from support.each_row import each_row
 
 HOSTED = ("openai", "openai-responses", "anthropic", "google")
 CLOUDS = [
@@ -18,7 +19,7 @@ CLOUDS = [
 ]
 
 
-@pytest.mark.parametrize("name", HOSTED)
+@each_row("name", HOSTED)
 async def test_the_hosted_providers_have_batches(name: str) -> None:
     provider = batch_provider(name)
 
@@ -28,7 +29,7 @@ async def test_the_hosted_providers_have_batches(name: str) -> None:
     await provider.close()
 
 
-@pytest.mark.parametrize(("protocol", "cloud"), CLOUDS)
+@each_row(("protocol", "cloud"), CLOUDS)
 def test_no_cloud_has_batches(protocol: str, cloud: str) -> None:
     endpoints = {"there": Endpoint.model_validate({"protocol": protocol, "cloud": cloud, "batches": "on"})}
     reason = no_batches("there", endpoints)
@@ -39,7 +40,7 @@ def test_no_cloud_has_batches(protocol: str, cloud: str) -> None:
         batch_provider("there", endpoints)
 
 
-@pytest.mark.parametrize("name", ["openai-decisions", "google-decisions", "systemone"])
+@each_row("name", ["openai-decisions", "google-decisions", "systemone"])
 def test_decision_models_are_asked_live(name: str) -> None:
     assert f"the protocol {name} has no batches" == no_batches(name, {name: Endpoint(batches="on")})
 

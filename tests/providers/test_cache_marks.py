@@ -3,11 +3,10 @@
 import json
 from typing import Any
 
-import pytest
-
 from jury_providers import Caching, ModelMessage, ModelPicture, ModelRequest, estimated_tokens
 from support.canned_server import Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
+from support.each_row import each_row
 from support.pictures import PNG
 
 SYSTEM = ModelMessage("system", "You judge.")
@@ -15,8 +14,10 @@ POLICY = "The policy says what counts. " * 150
 SHARED = (POLICY, "The case.\n\n")
 SHOWN = ModelMessage("user", "You are seat A.", shared=SHARED)
 
-every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
-marking_dialect = pytest.mark.parametrize("dialect", [CHAT, RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
+every_dialect = each_row("dialect", DIALECTS, ids=[one.name for one in DIALECTS])
+marking_dialect = each_row(
+    "dialect", [CHAT, RESPONSES, ANTHROPIC], ids=[one.name for one in [CHAT, RESPONSES, ANTHROPIC]]
+)
 
 
 async def bodies(dialect: Dialect, *requests: ModelRequest) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -73,7 +74,7 @@ async def test_no_more_than_four_marks_are_sent(dialect: Dialect) -> None:
 SMALLEST = {"model-1": 1024, "claude-opus-5": 512, "claude-haiku-4-5": 4096, "us.anthropic.claude-haiku-4-5": 4096}
 
 
-@pytest.mark.parametrize("model", SMALLEST)
+@each_row("model", SMALLEST)
 async def test_a_mark_before_the_last_is_left_out_where_the_model_keeps_nothing_so_short(model: str) -> None:
     key = next(iter(MARKS[ANTHROPIC.name]))
     system, least = estimated_tokens(len(SYSTEM.text)), SMALLEST[model]
@@ -85,7 +86,7 @@ async def test_a_mark_before_the_last_is_left_out_where_the_model_keeps_nothing_
         assert [marked, True, False] == [key in block for block in blocks]
 
 
-@pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
+@each_row("dialect", [CHAT, RESPONSES], ids=[one.name for one in [CHAT, RESPONSES]])
 async def test_what_stands_before_the_policy_counts(dialect: Dialect) -> None:
     short = SHOWN._replace(shared=("The policy.", "The case."))
     key = next(iter(MARKS[dialect.name]))
@@ -119,7 +120,7 @@ async def test_google_is_sent_no_marks_but_the_same_blocks() -> None:
     assert await body(GOOGLE, asked(None, SYSTEM, short)) == await body(GOOGLE, asked("5m", SYSTEM, short))
 
 
-@pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
+@each_row("dialect", [CHAT, RESPONSES], ids=[one.name for one in [CHAT, RESPONSES]])
 async def test_openai_keeps_only_what_is_marked(dialect: Dialect) -> None:
     (kept, nothing), _ = await bodies(dialect, asked("30m"), asked("none"))
 
@@ -128,7 +129,7 @@ async def test_openai_keeps_only_what_is_marked(dialect: Dialect) -> None:
     assert "prompt_cache_breakpoint" not in json.dumps(nothing)
 
 
-@pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
+@each_row("dialect", [CHAT, RESPONSES], ids=[one.name for one in [CHAT, RESPONSES]])
 async def test_calls_that_begin_alike_have_one_cache_key(dialect: Dialect) -> None:
     other_seat, other_case = SHOWN._replace(text="You are seat B."), SHOWN._replace(shared=(POLICY, "Another."))
 
@@ -143,7 +144,7 @@ async def test_anthropic_is_told_that_nothing_is_kept_by_no_mark() -> None:
     assert "cache_control" not in json.dumps(await body(ANTHROPIC, asked("none")))
 
 
-@pytest.mark.parametrize("dialect", [RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
+@each_row("dialect", [RESPONSES, ANTHROPIC], ids=[one.name for one in [RESPONSES, ANTHROPIC]])
 async def test_a_later_turn_asks_why_the_turn_before_was_not_read(dialect: Dialect) -> None:
     earlier = json.dumps(dialect.reply("{}", dialect.finishes[0], ()))
     turns = (SYSTEM, SHOWN, ModelMessage("assistant", earlier), ModelMessage("user", "Answer again."))
@@ -162,7 +163,7 @@ async def test_a_later_turn_asks_why_the_turn_before_was_not_read(dialect: Diale
 SEATS = [SHOWN._replace(text=f"You are seat {name}.") for name in "AB"]
 
 
-@pytest.mark.parametrize("dialect", [RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
+@each_row("dialect", [RESPONSES, ANTHROPIC], ids=[one.name for one in [RESPONSES, ANTHROPIC]])
 async def test_another_call_that_begins_alike_asks_why_the_last_one_was_not_read(dialect: Dialect) -> None:
     other = SHOWN._replace(shared=("The policy.", "Another."))
     arrived, _ = await bodies(dialect, *(asked("30m", SYSTEM, shown) for shown in (*SEATS, other)))
@@ -172,7 +173,7 @@ async def test_another_call_that_begins_alike_asks_why_the_last_one_was_not_read
     assert [None, "c-1", None] == [body[options].get(key) for body in arrived]
 
 
-@pytest.mark.parametrize("dialect", [RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
+@each_row("dialect", [RESPONSES, ANTHROPIC], ids=[one.name for one in [RESPONSES, ANTHROPIC]])
 async def test_adapters_of_one_connection_name_each_others_replies(dialect: Dialect) -> None:
     async with canned_server(dialect.canned("{}")) as server:
         for shown in SEATS:
@@ -184,7 +185,7 @@ async def test_adapters_of_one_connection_name_each_others_replies(dialect: Dial
         assert '"c-1"' not in json.dumps(server.asked[0].json)
 
 
-@pytest.mark.parametrize("caching", [None, "none"])
+@each_row("caching", [None, "none"])
 @every_dialect
 async def test_nothing_is_asked_of_a_miss_where_nothing_is_kept(dialect: Dialect, caching: Caching) -> None:
     arrived, _ = await bodies(dialect, *(asked(caching, SYSTEM, shown) for shown in SEATS))
@@ -194,7 +195,7 @@ async def test_nothing_is_asked_of_a_miss_where_nothing_is_kept(dialect: Dialect
     assert "diagnostics" not in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("dialect", "reply", "read", "expected"),
     [
         (ANTHROPIC, {"diagnostics": {"cache_miss_reason": {"type": "tools_changed"}}}, 0, "tools_changed"),

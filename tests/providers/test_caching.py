@@ -2,11 +2,10 @@
 
 from datetime import date
 
-import pytest
-
 from jury_events import CallSettings
 from jury_providers import CachePolicy, Endpoint, Price, Prices, cache_policy, load_prices
 from jury_providers.cache_lifetimes import lifetimes
+from support.each_row import each_row
 
 TODAY = date(2026, 11, 1)
 AUTO = CallSettings()
@@ -14,7 +13,7 @@ MODELS = ("openai/gpt-6-sol", "openai-responses/gpt-6-sol", "anthropic/claude-op
 LISTED = cache_policy((*MODELS, "openai/gpt-5.4-mini", "simulated/juror"), load_prices())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("protocol", "model", "expected"),
     [
         ("openai", "gpt-5.6", ("30m",)),
@@ -26,14 +25,14 @@ LISTED = cache_policy((*MODELS, "openai/gpt-5.4-mini", "simulated/juror"), load_
         ("openai", "gpt-4o", ()),
         ("openai", "qwen3", ()),
         ("anthropic", "claude-haiku-5-5", ("5m", "1h")),
-        ("google", "gemini-3.8-flash", ("5m", "30m", "1h")),
+        ("google", "gemini-3.8-flash", ()),
     ],
 )
 def test_each_protocol_offers_its_lifetimes_to_models_that_take_marks(protocol, model, expected) -> None:
     assert expected == lifetimes(protocol, model)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "shortest"),
     [("openai/gpt-6-sol", "30m"), ("anthropic/claude-opus-5-5", "5m")],
     ids=["openai", "anthropic"],
@@ -49,31 +48,19 @@ def test_a_lifetime_that_is_asked_for_is_used_whatever_is_expected() -> None:
     assert "12h" == LISTED.choose("openai-responses/gpt-6-sol", CallSettings(cache="12h"), 0, TODAY)
 
 
-@pytest.mark.parametrize("model", MODELS[:3])
+@each_row("model", MODELS[:3])
 def test_nothing_is_kept_where_caching_is_off(model) -> None:
     assert "none" == LISTED.choose(model, CallSettings(cache="off"), 9, TODAY)
 
 
-@pytest.mark.parametrize("model", ["google/gemini-3.8-flash", "openai/gpt-5.4-mini", "simulated/juror", "other/model"])
+@each_row("model", ["google/gemini-3.8-flash", "openai/gpt-5.4-mini", "simulated/juror", "other/model"])
 def test_a_provider_without_marks_is_asked_for_nothing(model) -> None:
     assert LISTED.choose(model, AUTO, 9, TODAY) is None
 
 
-STORED = Prices((Price(models=("google/*",), input=1.0, cached_input=0.1, cache_storage=0.5, output=5.0),))
-
-
-def test_google_is_asked_for_a_lifetime_only_where_the_price_of_storage_is_known() -> None:
-    model, hour = "google/gemini-3.8-flash", CallSettings(cache="1h")
-
-    assert "1h" == cache_policy(MODELS, STORED).choose(model, hour, 0, TODAY)
-    assert LISTED.choose(model, hour, 9, TODAY) is None
-
-
-@pytest.mark.parametrize("cache", [None, "auto", "off", "12h"])
+@each_row("cache", [None, "auto", "off", "12h"])
 def test_google_keeps_what_it_likes_without_a_lifetime_that_it_can_be_asked_for(cache) -> None:
-    policy = cache_policy(MODELS, STORED)
-
-    assert policy.choose("google/gemini-3.8-flash", CallSettings(cache=cache), 99, TODAY) is None
+    assert LISTED.choose("google/gemini-3.8-flash", CallSettings(cache=cache), 99, TODAY) is None
 
 
 def test_a_read_that_costs_as_much_as_other_input_never_pays() -> None:
@@ -98,7 +85,7 @@ def test_a_server_of_ones_own_is_asked_for_nothing_unless_a_seat_says_so() -> No
         assert "5m" == policy.choose("anthropic/claude-opus-5-5", AUTO, 9, TODAY)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "settings", "tokens", "waits"),
     [
         ("openai/gpt-6-sol", {}, 1024, True),

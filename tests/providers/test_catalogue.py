@@ -2,15 +2,14 @@
 
 from datetime import date, timedelta
 
-import pytest
-
 from jury_judge import load_panel
 from jury_judge.documents.seating import documents_fallbacks
 from jury_providers import retirement_warnings
 from jury_providers.catalogue import retirements
+from support.each_row import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "today", "says"),
     [
         (
@@ -55,7 +54,7 @@ def test_a_retired_model_is_reported_with_the_date(model, today, says):
     assert [says] == retirement_warnings([model], today)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "end"),
     [
         *((f"openai/{name}", date(2026, 12, 11)) for name in ("gpt-5", "gpt-5-mini", "gpt-5-nano", "o3")),
@@ -74,9 +73,7 @@ def test_the_announced_ends_are_known(model, end):
     assert [f"{name} was retired about {end}" for name in asked] == [line.partition(";")[0] for line in after]
 
 
-@pytest.mark.parametrize(
-    "model", ["openai/gpt-5.4", "google/gemini-2.5-flash-lite", "azure/gpt-4o", "simulated/juror", "openai/new"]
-)
+@each_row("model", ["openai/gpt-5.4", "google/gemini-2.5-flash-lite", "azure/gpt-4o", "simulated/juror", "openai/new"])
 def test_other_models_and_providers_are_not_reported(model):
     assert retirement_warnings([model], date(2030, 1, 1)) == []
 

@@ -19,6 +19,7 @@ from support.cloud_credentials import (
     without_credentials,
 )
 from support.dialects import ANTHROPIC, CHAT, GOOGLE, RESPONSES, Dialect, a_request
+from support.each_row import each_row
 
 SECRET = "canary-9f3a/6+b7"
 REGION = "eu-north-1"
@@ -250,7 +251,7 @@ async def test_a_key_is_not_recorded_as_the_tier_of_a_call() -> None:
     assert SECRET not in kept(reply)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name", ["Authorization", "X-Auth-Authorization", "Api-Key", "X-ApiKey", "X-Team-Token", "Cookie", "X-Secret"]
 )
 def test_headers_that_are_taken_for_credentials_are_in_no_panel_file(name: str) -> None:

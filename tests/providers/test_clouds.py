@@ -10,9 +10,9 @@ import pytest
 
 from jury_debate import PanelSpec, resolve
 from jury_events import CallOutcome, install_line
-from jury_providers import Endpoint, KeyMissing, ModelMessage, check_models, connection_of, key_destinations, recipients
+from jury_providers import Endpoint, KeyMissing, check_models, connection_of, key_destinations, recipients
 from jury_providers.clouds import CLOUDS
-from support.canned_server import Asked, Canned, canned_server
+from support.canned_server import Asked, canned_server
 from support.cloud_credentials import (
     EntraCredential,
     GoogleCredentials,
@@ -21,6 +21,7 @@ from support.cloud_credentials import (
     without_credentials,
 )
 from support.dialects import ANTHROPIC, CHAT, GOOGLE, RESPONSES, Dialect, a_request
+from support.each_row import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -40,214 +41,110 @@ def google_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     google_finds(monkeypatch, GoogleCredentials())
 
 
-async def asked_at(dialect: Dialect, cloud: str, environ: dict[str, str], *, watched: bool = False) -> Asked:
-    """The request of one call, as it arrived."""
+async def asked_at(
+    dialect: Dialect, cloud: str, environ: dict[str, str], *, watched: bool = False, calls: int = 1
+) -> Asked:
+    """The last request of so many calls, as it arrived."""
     async with canned_server(dialect.canned('{"score": 1}')) as server:
         endpoint = Endpoint.model_validate({"cloud": cloud, "base_url": server.url})
         adapter = dialect.make(connection_of(dialect.name, dialect.name, endpoint, environ))  # type: ignore[arg-type]
         chunks: list[str] = []
-        reply = await adapter.call(a_request(), chunks.append if watched else None)
+        for _ in range(calls):
+            reply = await adapter.call(a_request(), chunks.append if watched else None)
+            assert reply.outcome is CallOutcome.ANSWERED, reply.error
+            assert b'{"score": 1}' == reply.answer
         await adapter.close()
-        assert reply.outcome is CallOutcome.ANSWERED, reply.error
-        assert b'{"score": 1}' == reply.answer
         assert (['{"score": 1}'] if watched else []) == chunks
-        return server.asked[0]
+        assert calls == len(server.asked)
+        return server.asked[-1]
 
 
-@pytest.mark.parametrize(
-    ("dialect", "path"),
-    [(CHAT, "/openai/deployments/model-1/chat/completions"), (RESPONSES, "/openai/responses")],
-)
-async def test_azure(monkeypatch: pytest.MonkeyPatch, dialect: Dialect, path: str) -> None:
-    monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
+BEARER = "authorization", "Bearer google-token"
+AWS = {"AWS_REGION": "eu-west-1"}
+AZURE = {"OPENAI_API_VERSION": "2026-05-01"}
+PLACES: dict[str, tuple[Dialect, str, dict[str, str], dict[str, str], str, tuple[str, str]]] = {
+    "chat at Azure": (
+        *(CHAT, "azure", AZURE, {"AZURE_OPENAI_API_KEY": "k"}),
+        *("/openai/deployments/model-1/chat/completions?api-version=2026-05-01", ("api-key", "k")),
+    ),
+    "responses at Azure": (
+        *(RESPONSES, "azure", AZURE, {"AZURE_OPENAI_API_KEY": "k"}),
+        *("/openai/responses?api-version=2026-05-01", ("api-key", "k")),
+    ),
+    "responses at Vertex": (RESPONSES, "vertex", {}, {}, "/responses", BEARER),
+    "chat at Bedrock": (
+        *(CHAT, "bedrock", {}, {"AWS_BEARER_TOKEN_BEDROCK": "k"}),
+        *("/chat/completions", ("authorization", "Bearer k")),
+    ),
+    "Anthropic at Bedrock": (
+        *(ANTHROPIC, "bedrock", AWS, {"AWS_BEARER_TOKEN_BEDROCK": "k"}),
+        *("/model/model-1/invoke", ("authorization", "Bearer k")),
+    ),
+    "Anthropic at Vertex": (
+        *(ANTHROPIC, "vertex", {"CLOUD_ML_REGION": "eu", "ANTHROPIC_VERTEX_PROJECT_ID": "mine"}, {}),
+        *("/projects/mine/locations/eu/publishers/anthropic/models/model-1:rawPredict", BEARER),
+    ),
+    "Anthropic at Foundry": (
+        *(ANTHROPIC, "foundry", {}, {"ANTHROPIC_FOUNDRY_API_KEY": "k"}),
+        *("/v1/messages", ("api-key", "k")),
+    ),
+    "Anthropic's platform on AWS": (
+        *(ANTHROPIC, "aws", {**AWS, "ANTHROPIC_AWS_WORKSPACE_ID": "ws-1"}, {"ANTHROPIC_AWS_API_KEY": "k"}),
+        *("/v1/messages", ("authorization", "Bearer k")),
+    ),
+    "Google at Vertex": (
+        *(GOOGLE, "vertex", {"GOOGLE_CLOUD_PROJECT": "mine", "GOOGLE_CLOUD_LOCATION": "eu"}, {}),
+        *("/projects/mine/locations/eu/publishers/google/models/model-1:generateContent", BEARER),
+    ),
+}
+"""What calls a model, where; the settings of the SDK and of the endpoint; the end of the path and the credentials."""
 
-    asked = await asked_at(dialect, "azure", {"AZURE_OPENAI_API_KEY": "azure-key"})
 
-    assert f"{path}?api-version=2026-05-01" == asked.path
-    assert "azure-key" == asked.headers["api-key"]
+@pytest.mark.usefixtures("google_credentials")
+async def test_a_call_goes_to_its_cloud_with_the_clouds_credentials(subtests: pytest.Subtests) -> None:
+    for name, (dialect, cloud, settings, keys, path, (header, value)) in PLACES.items():
+        with subtests.test(name), pytest.MonkeyPatch.context() as set_up:
+            for variable, setting in settings.items():
+                set_up.setenv(variable, setting)
+            for watched in (False, name == "Anthropic at Bedrock"):  # whose stream comes whole
+                asked = await asked_at(dialect, cloud, keys, watched=watched)
+
+                assert asked.path.endswith(path)
+                assert value == asked.headers[header]
+                assert ("ANTHROPIC_AWS_WORKSPACE_ID" in settings) == ("ws-1" in asked.headers.values())
+                assert (dialect is ANTHROPIC and cloud in {"bedrock", "vertex"}) == ("anthropic_version" in asked.json)
 
 
-@pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
-async def test_azure_without_a_key_takes_a_token_of_entra_id(
-    monkeypatch: pytest.MonkeyPatch, entra: EntraCredential, dialect: Dialect
+async def test_a_token_of_entra_id_is_taken_once_where_there_is_no_key(
+    monkeypatch: pytest.MonkeyPatch, entra: EntraCredential
 ) -> None:
     monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
+    scopes = {"azure": "https://cognitiveservices.azure.com/.default", "foundry": "https://ai.azure.com/.default"}
+    for number, (dialect, cloud) in enumerate(((CHAT, "azure"), (RESPONSES, "azure"), (ANTHROPIC, "foundry")), 1):
+        asked = await asked_at(dialect, cloud, {}, calls=3)
 
-    asked = await asked_at(dialect, "azure", {})
-
-    assert "Bearer entra-token" == asked.headers["authorization"]
-    assert "api-key" not in asked.headers
-    assert (["https://cognitiveservices.azure.com/.default"], 1) == (entra.scopes, entra.closed)
+        assert "Bearer entra-token" == asked.headers["authorization"]
+        assert not {"api-key", "x-api-key"} & set(asked.headers)
+        assert (scopes[cloud], number, number) == (entra.scopes[-1], len(entra.scopes), entra.closed)
 
 
 async def test_azure_takes_a_token_of_the_environment(monkeypatch: pytest.MonkeyPatch, entra: EntraCredential) -> None:
     monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
     monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", "given-token")
-
     asked = await asked_at(CHAT, "azure", {})
 
     assert "Bearer given-token" == asked.headers["authorization"]
     assert [] == entra.scopes
 
 
-async def test_a_token_of_entra_id_is_asked_for_once(monkeypatch: pytest.MonkeyPatch, entra: EntraCredential) -> None:
-    monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
-    async with canned_server(CHAT.canned("x")) as server:
-        endpoint = Endpoint.model_validate({"cloud": "azure", "base_url": server.url})
-        adapter = CHAT.make(connection_of("there", "openai", endpoint, {}))
-        for _ in range(3):
-            await adapter.call(a_request())
-        await adapter.close()
-
-    assert (3, 1) == (len(server.asked), len(entra.scopes))
-
-
-async def test_openai_at_vertex(monkeypatch: pytest.MonkeyPatch, google_credentials: None) -> None:
-    asked = await asked_at(RESPONSES, "vertex", {})
-
-    assert "/responses" == asked.path
-    assert "Bearer google-token" == asked.headers["authorization"]
-
-
-async def test_openai_at_bedrock() -> None:
-    asked = await asked_at(CHAT, "bedrock", {"AWS_BEARER_TOKEN_BEDROCK": "aws-key"})
-
-    assert "Bearer aws-key" == asked.headers["authorization"]
-    assert asked.path.endswith("/chat/completions")
-
-
-async def test_anthropic_at_bedrock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_REGION", "eu-west-1")
-
-    asked = await asked_at(ANTHROPIC, "bedrock", {"AWS_BEARER_TOKEN_BEDROCK": "aws-key"})
-
-    assert "/model/model-1/invoke" == asked.path
-    assert "Bearer aws-key" == asked.headers["authorization"]
-    assert "anthropic_version" in asked.json
-    assert "model" not in asked.json
-
-
 async def test_anthropic_at_bedrock_with_signed_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
-
     asked = await asked_at(ANTHROPIC, "bedrock", {})
 
     assert asked.headers["authorization"].startswith("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/")
     assert "secret" not in json.dumps(asked.headers)
-
-
-async def test_anthropic_at_vertex(monkeypatch: pytest.MonkeyPatch, google_credentials: None) -> None:
-    monkeypatch.setenv("CLOUD_ML_REGION", "europe-west1")
-    monkeypatch.setenv("ANTHROPIC_VERTEX_PROJECT_ID", "my-project")
-
-    asked = await asked_at(ANTHROPIC, "vertex", {})
-
-    assert "/projects/my-project/locations/europe-west1/publishers/anthropic/models/model-1:rawPredict" == asked.path
-    assert "Bearer google-token" == asked.headers["authorization"]
-
-
-async def test_anthropic_at_foundry() -> None:
-    asked = await asked_at(ANTHROPIC, "foundry", {"ANTHROPIC_FOUNDRY_API_KEY": "foundry-key"})
-
-    assert "/v1/messages" == asked.path
-    assert "foundry-key" in {asked.headers.get("x-api-key"), asked.headers.get("api-key")}
-
-
-async def test_foundry_without_a_key_takes_a_token_of_entra_id(entra: EntraCredential) -> None:
-    asked = await asked_at(ANTHROPIC, "foundry", {})
-
-    assert "Bearer entra-token" == asked.headers["authorization"]
-    assert not {"api-key", "x-api-key"} & set(asked.headers)
-    assert (["https://ai.azure.com/.default"], 1) == (entra.scopes, entra.closed)
-
-
-async def test_anthropics_platform_on_aws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_AWS_WORKSPACE_ID", "ws-1")
-    monkeypatch.setenv("AWS_REGION", "eu-west-1")
-
-    asked = await asked_at(ANTHROPIC, "aws", {"ANTHROPIC_AWS_API_KEY": "platform-key"})
-
-    assert "/v1/messages" == asked.path
-    assert "Bearer platform-key" == asked.headers["authorization"]
-    assert "ws-1" in asked.headers.values()
-
-
-async def test_google_at_vertex(monkeypatch: pytest.MonkeyPatch, google_credentials: None) -> None:
-    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
-    monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "europe-west1")
-
-    asked = await asked_at(GOOGLE, "vertex", {})
-
-    assert asked.path.endswith(
-        "/projects/my-project/locations/europe-west1/publishers/google/models/model-1:generateContent"
-    )
-    assert "Bearer google-token" == asked.headers["authorization"]
-
-
-async def test_gemini_at_vertex_reads_an_explicit_cache_of_the_project(
-    monkeypatch: pytest.MonkeyPatch, google_credentials: None
-) -> None:
-    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
-    monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "europe-west1")
-    name = "projects/my-project/locations/europe-west1/cachedContents/one"
-    shown = ModelMessage("user", "You are seat A.", shared=("The case. " * 1000,))
-    request = a_request(shown)._replace(model="gemini-3.8-flash", cache="5m")
-
-    made = Canned(200, [json.dumps({"name": name, "usageMetadata": {"totalTokenCount": 2000}}).encode()])
-    async with canned_server(made, GOOGLE.canned("{}")) as server:
-        endpoint = Endpoint.model_validate({"cloud": "vertex", "base_url": server.url})
-        adapter = GOOGLE.make(connection_of("google", "google", endpoint, {}))
-        await adapter.call(request)
-        await adapter.close()
-
-    kept, asked, deleted = server.asked
-    assert kept.path.endswith("/projects/my-project/locations/europe-west1/cachedContents")
-    assert kept.json["model"].endswith("/publishers/google/models/gemini-3.8-flash")
-    assert name == asked.json["cachedContent"]
-    assert deleted.path.endswith(name)
-
-
-class ShortLived(GoogleCredentials):
-    """Each request has a token of its own."""
-
-    expired = True
-    valid = False
-    renewed = 0
-
-    def refresh(self, _request: object) -> None:
-        self.renewed += 1
-        self.token = f"google-token-{self.renewed}"
-
-
-async def test_a_token_that_the_sdk_found_is_in_no_reason_why_there_is_no_explicit_cache(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    google_finds(monkeypatch, ShortLived())
-    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
-    monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "europe-west1")
-    shown = ModelMessage("user", "You are seat A.", shared=("The case. " * 1000,))
-    request = a_request(shown)._replace(model="gemini-3.8-flash", cache="5m")
-
-    refused = Canned(400, [json.dumps({"error": {"message": "Bearer google-token-1 may keep nothing"}}).encode()])
-    async with canned_server(refused, GOOGLE.canned("{}")) as server:
-        endpoint = Endpoint.model_validate({"cloud": "vertex", "base_url": server.url})
-        adapter = GOOGLE.make(connection_of("google", "google", endpoint, {}))
-        reply = await adapter.call(request)
-        await adapter.close()
-
-    sent = json.loads(reply.sent or b"{}")
-    assert ["Bearer google-token-1", "Bearer google-token-2"] == [one.headers["authorization"] for one in server.asked]
-    assert "Bearer [key] may keep nothing" in sent["cached_content"]["not_used"]
-
-
-async def test_a_watched_answer_of_bedrock_comes_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_REGION", "eu-west-1")
-
-    asked = await asked_at(ANTHROPIC, "bedrock", {"AWS_BEARER_TOKEN_BEDROCK": "aws-key"}, watched=True)
-
-    assert "/model/model-1/invoke" == asked.path
 
 
 def a_panel(model: str) -> Any:
@@ -264,7 +161,7 @@ def missing(protocol: str, cloud: str, environ: dict[str, str], **fields: Any) -
     return ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("protocol", "cloud", "said"),
     [
         ("openai", "azure", ["OPENAI_API_VERSION", "AZURE_OPENAI_ENDPOINT", "(Azure)"]),
@@ -348,7 +245,7 @@ def test_a_token_of_the_environment_needs_no_package(monkeypatch: pytest.MonkeyP
     assert "" == missing("openai", "azure", environ, base_url="https://mine.openai.azure.com")
 
 
-@pytest.mark.parametrize(("protocol", "cloud"), [("anthropic", "bedrock"), ("openai", "azure")])
+@each_row(("protocol", "cloud"), [("anthropic", "bedrock"), ("openai", "azure")])
 def test_a_key_that_the_panel_file_names_is_not_replaced_by_other_credentials(protocol: str, cloud: str) -> None:
     environ = {"AWS_REGION": "r", "OPENAI_API_VERSION": "1", "AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com"}
     others = {"AWS_BEARER_TOKEN_BEDROCK": "k", "AZURE_OPENAI_API_KEY": "k"}
@@ -371,7 +268,7 @@ def test_a_key_of_the_provider_itself_is_not_sent_to_a_cloud() -> None:
     assert connection_of("openai", "openai", endpoint, {"OPENAI_API_KEY": "own"}).key is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "line"),
     [
         ({"base_url": "https://H.example/v1"}, "credentials of Azure are sent to https://h.example (provider there)"),

@@ -2,9 +2,8 @@
 
 import asyncio
 
-import pytest
-
 from jury_providers.sdk.connection_slots import AdapterSlots
+from support.each_row import each_row
 from support.waiting import until
 
 
@@ -96,7 +95,7 @@ async def test_the_reserve_of_an_adapter_is_free_once_it_left() -> None:
     await stays.close()
 
 
-@pytest.mark.parametrize("steps", [0, 1, 2])
+@each_row("steps", [0, 1, 2])
 async def test_a_call_cancelled_while_it_waits_leaks_no_slot(steps: int) -> None:
     from jury_providers.sdk.connection_slots import ConnectionSlots
 

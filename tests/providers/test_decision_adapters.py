@@ -4,8 +4,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from jury_debate import DecisionQuestion, QuestionOption
 from jury_events import CallOutcome, CallSettings
 from jury_providers import (
@@ -19,6 +17,8 @@ from jury_providers import (
     simulation_server,
 )
 from support.canned_server import Canned, canned_server
+from support.each_row import each_row
+from support.vendors.vendor import DecisionVendor
 
 PROTOCOLS = {"openai-decisions": "/v1", "google-decisions": "", "systemone": "/v1"}
 QUESTIONS = (
@@ -46,13 +46,13 @@ async def replied(url: str, protocol: str, request: ModelRequest | None = None) 
 
 
 async def under(protocol: str, fault: str, request: ModelRequest | None = None) -> ModelReply:
-    async with simulation_server(WireScript(scripted={"*": (fault,)})) as server:
+    async with simulation_server(WireScript(scripted={"*": (fault,)}), vendor=DecisionVendor()) as server:
         return await replied(server.url, protocol, request)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@each_row("protocol", PROTOCOLS)
 async def test_the_raw_response_is_the_answer_and_the_questions_are_recorded(protocol: str) -> None:
-    async with simulation_server() as server:
+    async with simulation_server(vendor=DecisionVendor()) as server:
         reply = await replied(server.url, protocol)
         counted = server.served.by_protocol
     sent = json.loads(reply.sent or b"")
@@ -83,10 +83,10 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@each_row("protocol", PROTOCOLS)
 async def test_what_goes_wrong_is_one_outcome_after_one_request(protocol: str) -> None:
     found = {}
-    async with simulation_server(WireScript(scripted={"*": tuple(FAULTS)})) as server:
+    async with simulation_server(WireScript(scripted={"*": tuple(FAULTS)}), vendor=DecisionVendor()) as server:
         for number, fault in enumerate(FAULTS, 1):
             reply = await replied(server.url, protocol)
             found[fault] = reply.outcome
@@ -95,7 +95,7 @@ async def test_what_goes_wrong_is_one_outcome_after_one_request(protocol: str) -
     assert found == FAULTS
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@each_row("protocol", PROTOCOLS)
 async def test_how_long_to_wait_is_taken_from_the_answer_429(protocol: str) -> None:
     reply = await under(protocol, "rate_limited")
 
@@ -103,13 +103,13 @@ async def test_how_long_to_wait_is_taken_from_the_answer_429(protocol: str) -> N
     assert reply.retry_after >= 1.0
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@each_row("protocol", PROTOCOLS)
 async def test_an_answer_that_does_not_come_in_time_is_a_timeout(protocol: str) -> None:
     assert CallOutcome.TIMEOUT is (await under(protocol, "timeout", a_request(seconds=0.2))).outcome
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize(
+@each_row("protocol", PROTOCOLS)
+@each_row(
     ("fault", "written"),
     [
         ("unknown_label", b'"another_option"'),
@@ -126,15 +126,15 @@ async def test_probabilities_that_are_none_reach_the_rules_as_they_were_received
     assert written in (reply.answer or b"")
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@each_row("protocol", PROTOCOLS)
 async def test_a_huge_record_is_sent_and_the_server_says_that_it_is_too_long(protocol: str) -> None:
-    async with simulation_server(window=262_144) as server:
+    async with simulation_server(window=262_144, vendor=DecisionVendor()) as server:
         reply = await replied(server.url, protocol, a_request(text="word " * 300_000))
 
     assert CallOutcome.CONTEXT_TOO_LONG is reply.outcome
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@each_row("protocol", PROTOCOLS)
 async def test_an_answer_that_is_too_long_to_be_recorded_is_malformed(protocol: str) -> None:
     body: dict[str, Any] = {"answers": {}, "more": "x" * MAX_RECORDED_BYTES}
     async with canned_server(Canned(pieces=[json.dumps(body).encode()])) as server:
@@ -143,18 +143,18 @@ async def test_an_answer_that_is_too_long_to_be_recorded_is_malformed(protocol: 
     assert (CallOutcome.MALFORMED_RESPONSE, None) == (reply.outcome, reply.answer)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@each_row("protocol", PROTOCOLS)
 async def test_a_call_without_questions_is_not_sent(protocol: str) -> None:
-    async with simulation_server() as server:
+    async with simulation_server(vendor=DecisionVendor()) as server:
         reply = await replied(server.url, protocol, a_request()._replace(questions=()))
         requests = server.served.requests
 
     assert (CallOutcome.BAD_REQUEST, 0) == (reply.outcome, requests)
 
 
-@pytest.mark.parametrize("ends", [("",), ("/v1",), ("/v1/",)])
+@each_row("ends", [("",), ("/v1",), ("/v1/",)])
 async def test_the_base_url_of_jevs_api_may_name_the_version_or_not(ends: Sequence[str]) -> None:
-    async with simulation_server() as server:
+    async with simulation_server(vendor=DecisionVendor()) as server:
         endpoint = Endpoint(base_url=server.url + ends[0], key_env="JEV_KEY")
         provider = provider_factory(endpoints={"jev": endpoint.model_copy(update={"protocol": "systemone"})})("jev")
         reply = await provider.call(a_request())

@@ -3,12 +3,11 @@
 import json
 from typing import Any
 
-import pytest
-
 from jury_providers import ProviderConnection
 from jury_providers.endpoints import PROTOCOL_DEFAULTS
 from support.canned_server import canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
+from support.each_row import each_row
 
 
 async def body(dialect: Dialect, **settings: Any) -> dict[str, Any]:
@@ -26,7 +25,7 @@ async def added(dialect: Dialect, **settings: Any) -> dict[str, Any]:
     return {key: value for key, value in (await body(dialect, **settings)).items() if without.get(key) != value}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("dialect", "settings", "expected"),
     [
         (CHAT, {"effort": "high"}, {"reasoning_effort": "high"}),
@@ -49,7 +48,7 @@ async def test_a_setting_is_sent_under_the_name_of_the_protocol(
     assert expected == await added(dialect, **settings)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("settings", "expected"),
     [
         ({"effort": "minimal"}, {"thinkingConfig": {"thinkingLevel": "MINIMAL"}}),
@@ -74,7 +73,7 @@ async def test_verbosity_and_effort_stand_beside_the_schema() -> None:
     assert ("max", "json_schema") == (output["effort"], output["format"]["type"])
 
 
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+@each_row("dialect", DIALECTS, ids=[one.name for one in DIALECTS])
 async def test_what_is_not_set_is_not_sent(dialect: Dialect) -> None:
     text = json.dumps(await body(dialect))
 
@@ -82,7 +81,7 @@ async def test_what_is_not_set_is_not_sent(dialect: Dialect) -> None:
         assert word not in text
 
 
-@pytest.mark.parametrize("setting", [{"temperature": 0.5}, {"top_p": 0.5}, {"seed": 1}])
+@each_row("setting", [{"temperature": 0.5}, {"top_p": 0.5}, {"seed": 1}])
 async def test_anthropic_is_sent_no_sampling(setting: dict[str, Any]) -> None:
     assert {} == await added(ANTHROPIC, **setting)
 
@@ -90,8 +89,8 @@ async def test_anthropic_is_sent_no_sampling(setting: dict[str, Any]) -> None:
 STANDARD = {CHAT.name: "default", RESPONSES.name: "default", ANTHROPIC.name: "standard_only"}
 
 
-@pytest.mark.parametrize("dialect", [CHAT, RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
-@pytest.mark.parametrize("where", ["", "https://{host}/v1", "https://eu.{host}"])
+@each_row("dialect", [CHAT, RESPONSES, ANTHROPIC], ids=[one.name for one in [CHAT, RESPONSES, ANTHROPIC]])
+@each_row("where", ["", "https://{host}/v1", "https://eu.{host}"])
 def test_a_provider_itself_is_asked_for_the_standard_tier(dialect: Dialect, where: str) -> None:
     """An account may be set to a dearer one."""
     base_url = where.format(host=PROTOCOL_DEFAULTS[dialect.name].host) or None
@@ -100,8 +99,8 @@ def test_a_provider_itself_is_asked_for_the_standard_tier(dialect: Dialect, wher
     assert STANDARD[dialect.name] == adapter.body(a_request(), stream=False)["service_tier"]
 
 
-@pytest.mark.parametrize("dialect", [CHAT, RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
-@pytest.mark.parametrize(
+@each_row("dialect", [CHAT, RESPONSES, ANTHROPIC], ids=[one.name for one in [CHAT, RESPONSES, ANTHROPIC]])
+@each_row(
     ("base_url", "cloud"),
     [("http://127.0.0.1:8000/v1", None), ("https://notapi.openai.com.example/v1", None), (None, "bedrock")],
 )

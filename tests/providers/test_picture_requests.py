@@ -1,8 +1,9 @@
-"""Pictures in requests of each protocol; the simulated server refuses the same ones as the real servers."""
+"""Pictures in requests of each protocol."""
 
 import json
 from base64 import b64encode
 from collections.abc import AsyncIterator
+from itertools import product
 from typing import Any
 
 import pytest
@@ -18,11 +19,13 @@ from jury_providers import (
     ProviderConnection,
     SimulatedProvider,
     Simulation,
+    WireScript,
     simulation_server,
 )
 from jury_replay import ReplayStatus, replay_history
 from support.canned_server import Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
+from support.each_row import each_row
 from support.model_requests import requests_of_a_debate
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
 from support.runtime_harness import KeptStore, a_resolved
@@ -34,7 +37,7 @@ SYSTEM = ModelMessage("system", "You judge.")
 SHOWN = ModelMessage("user", "Look.", pictures=(ModelPicture("image/png", PNG), ModelPicture("image/jpeg", JPEG)))
 FIRST, SECOND = b64encode(PNG).decode(), b64encode(JPEG).decode()
 
-every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+every_dialect = each_row("dialect", DIALECTS, ids=[one.name for one in DIALECTS])
 
 MESSAGES_KEYS = {"openai": "messages", "openai-responses": "input", "anthropic": "messages", "google": "contents"}
 TURNS: dict[str, dict[str, Any]] = {
@@ -80,7 +83,7 @@ async def server() -> AsyncIterator[Simulation]:
 
 
 @every_dialect
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@each_row("streamed", [False, True], ids=["whole", "streamed"])
 async def test_pictures_follow_the_text_of_their_message_in_order(dialect: Dialect, *, streamed: bool) -> None:
     async with canned_server(dialect.canned("x", streamed=streamed)) as canned:
         adapter = dialect.adapter(canned)
@@ -161,7 +164,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSALS)
+@each_row("name", REFUSALS)
 async def test_a_refused_picture_is_recorded_with_the_providers_message(name: str) -> None:
     dialect, error, words = REFUSALS[name]
     async with canned_server(Canned(status=400, pieces=[json.dumps(error).encode()])) as canned:
@@ -183,47 +186,45 @@ async def test_a_request_too_large_for_its_pictures_is_context_too_long() -> Non
     assert CallOutcome.CONTEXT_TOO_LONG is reply.outcome
 
 
-@every_dialect
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-async def test_the_simulated_server_accepts_pictures_and_reports_that_it_sees_none(
-    server: Simulation, dialect: Dialect, *, streamed: bool
-) -> None:
+async def test_the_simulated_server_accepts_pictures_and_reports_that_it_sees_none(server: Simulation) -> None:
     request = requests_of_a_debate(a_case_with_pictures())["initial/gpt"]
     system, shown = request.messages
     shown = shown._replace(pictures=(ModelPicture("image/png", PNG), ModelPicture("image/png", OTHER_PNG)))
-    adapter = dialect.make(ProviderConnection(dialect.name, server.url + dialect.base, "sk-test"))
-
     asked = request._replace(messages=(system, shown), tools=())
-    reply = await adapter.call(asked, (lambda _piece: None) if streamed else None)
-    await adapter.close()
+    here = json.loads((await SimulatedProvider().call(asked)).answer or b"")
+    for dialect, on_chunk in product(DIALECTS, (None, lambda _piece: None)):
+        adapter = dialect.make(ProviderConnection(dialect.name, server.url + dialect.base, "sk-test"))
+        reply = await adapter.call(asked, on_chunk)
+        await adapter.close()
 
-    here = await SimulatedProvider().call(asked)
-    assert json.loads(here.answer or b"") == json.loads(reply.answer or b"")
-    assert "2 pictures not read" in json.loads(reply.answer or b"")["rationale"]
-    assert (reply.usage.input_tokens or 0) > 2 * ESTIMATED_PICTURE_TOKENS
+        assert here == json.loads(reply.answer or b""), dialect.name
+        assert (reply.usage.input_tokens or 0) > 2 * ESTIMATED_PICTURE_TOKENS
+    assert "2 pictures not read" in here["rationale"]
 
 
 async def test_the_simulated_server_refuses_what_is_no_picture(server: Simulation) -> None:
     for dialect in DIALECTS:
-        for picture in (ModelPicture("image/bmp", b"BM"), ModelPicture("image/png", b"")):
-            adapter = dialect.make(ProviderConnection(dialect.name, server.url + dialect.base, "sk-test"))
-            reply = await adapter.call(a_request(SYSTEM, SHOWN._replace(pictures=(picture,))))
-            await adapter.close()
+        adapter = dialect.make(ProviderConnection(dialect.name, server.url + dialect.base, "sk-test"))
+        empty = SHOWN._replace(pictures=(ModelPicture("image/png", b""),))
+        reply = await adapter.call(a_request(SYSTEM, empty))
+        await adapter.close()
 
-            assert CallOutcome.BAD_REQUEST is reply.outcome, (dialect.name, picture)
-            assert reply.error
+        assert CallOutcome.BAD_REQUEST is reply.outcome, dialect.name
+        assert reply.error
 
 
-async def test_a_refused_picture_leads_to_the_fallback_without_losing_records(server: Simulation) -> None:
+async def test_a_refused_picture_leads_to_the_fallback_without_losing_records() -> None:
     store = KeptStore()
     seat = {"model": "local/m", "juror_id": "one", "fallbacks": ["simulated/juror"], "images": True}
     resolved = a_resolved(preset="independent", seats=[seat])
-    case = a_case_with_pictures(JPEG)  # said to be a PNG
+    case = a_case_with_pictures(JPEG)
     job = Job("d0", case.model_dump_json().encode(), RunContext("run", resolved))
-    local = Endpoint(protocol="openai", base_url=f"{server.url}/v1")
-    plan = RuntimeConfig(resolved.panel, "", "run", endpoints={"local": local})
-    async with in_process_runtime(plan, lambda: store) as runtime:
-        finished = [one async for one in drive(runtime, iter([job]), concurrency=1)]
+    refused = WireScript(scripted={"*": ("bad_request",)})
+    async with simulation_server(refused) as server:
+        local = Endpoint(protocol="openai", base_url=f"{server.url}/v1")
+        plan = RuntimeConfig(resolved.panel, "", "run", endpoints={"local": local})
+        async with in_process_runtime(plan, lambda: store) as runtime:
+            finished = [one async for one in drive(runtime, iter([job]), concurrency=1)]
 
     calls = [decode(stored) for stored in store.read_stream(calls_stream("d0"))]
     assert ["completed"] == [one.status for one in finished]

@@ -23,6 +23,7 @@ from jury_providers import (
 )
 from support.canned_server import Asked, Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT
+from support.each_row import each_row
 
 ANSWER = ModelReply(CallOutcome.ANSWERED, answer=b'{"ready": true}', model_version="m-1")
 
@@ -72,7 +73,7 @@ async def test_the_probe_request_is_small_with_a_schema_and_no_tools():
     assert (list(request.schema["properties"]), request.tools) == (["ready"], ())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reply", "answers"),
     [
         (ModelReply(CallOutcome.TRUNCATED), True),
@@ -128,7 +129,7 @@ def test_every_model_is_called_with_the_settings_of_its_first_seat_and_few_token
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("protocol", "path", "ending", "end"),
     [
         ("openai", "/v1", "gpt-4o", date(2027, 1, 14)),
@@ -155,8 +156,8 @@ async def test_anthropics_sdk_reads_the_simulated_model():
     assert ("active", None, None) == (staying.lifecycle, staying.deprecated_at, staying.retires_at)
 
 
-@pytest.mark.parametrize("dialect", [CHAT, ANTHROPIC], ids=lambda dialect: dialect.name)
-@pytest.mark.parametrize(
+@each_row("dialect", [CHAT, ANTHROPIC], ids=[one.name for one in [CHAT, ANTHROPIC]])
+@each_row(
     "answer",
     [
         Canned(pieces=[b"{}"]),
@@ -179,7 +180,7 @@ async def test_a_provider_that_does_not_say_when_a_model_ends_is_believed(dialec
     assert (6 if dialect is CHAT else 2, ServedModel()) == (len(server.asked), found.served)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("protocol", "path", "api_version"),
     [("openai", "/v1", None), ("openai-responses", "/v1", None), ("anthropic", "", None), ("google", "", "v1beta")],
 )
@@ -196,7 +197,7 @@ async def test_a_server_that_names_its_window_is_heard_and_refuses_longer_prompt
     assert too_long.reply.outcome is CallOutcome.CONTEXT_TOO_LONG
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("listed", "window"),
     [
         (b'{"data": [{"id": "other", "max_model_len": 8192}, {"id": "m", "max_model_len": 32768}]}', 32_768),
@@ -221,7 +222,7 @@ _LOADED = {"name": "m:latest", "model": "m:latest", "context_length": 4_096}
 _SHOWN = {"model_info": {"general.architecture": "qwen3", "qwen3.context_length": 40_960}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("documents", "window"),
     [
         ({"/api/v0/models/m": {**_STUDIO, "state": "loaded", "loaded_context_length": 8_192}}, 8_192),

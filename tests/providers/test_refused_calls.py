@@ -2,10 +2,9 @@
 
 from datetime import date
 
-import pytest
-
 from jury_events import CallOutcome, Usage
 from jury_providers import ModelReply, Price, Prices, cost_of
+from support.each_row import each_row
 
 ON = date(2026, 11, 28)
 PRICES = Prices((Price(models=("openai/gpt-x",), input=2.0, output=10.0),))
@@ -16,7 +15,7 @@ COUNTED = 3.0
 REFUSED = {"rate_limited", "overloaded", "authentication", "quota", "bad_request", "context_too_long"}
 
 
-@pytest.mark.parametrize("outcome", CallOutcome)
+@each_row("outcome", CallOutcome)
 def test_what_a_call_costs_follows_from_how_it_ended(outcome: CallOutcome) -> None:
     counted, uncounted = (ModelReply(outcome, usage=usage) for usage in (USED, Usage()))
     refused = outcome.value in REFUSED

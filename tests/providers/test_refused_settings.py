@@ -6,13 +6,14 @@ from jury_debate import PanelSpec
 from jury_events import CallSettings
 from jury_judge import Overrides, any_panel
 from jury_providers import Endpoint, SettingNotTaken, check_models, refused_settings
+from support.each_row import each_row
 
 
 def refusals(protocol, model, *, tools=False, **settings):
     return refused_settings(protocol, model, CallSettings(**settings), tools=tools)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("protocol", "model", "settings", "says"),
     [
         ("openai", "gpt-6-sol", {"temperature": 0.0}, "temperature is taken only with effort none"),
@@ -41,7 +42,7 @@ def refusals(protocol, model, *, tools=False, **settings):
         ("anthropic", "claude-haiku-5-5", {"verbosity": "low"}, "verbosity is not taken"),
         ("google", "gemini-3.8-flash", {"effort": "max"}, "write one of minimal, low, medium, high, xhigh"),
         ("google", "gemini-3.8-flash", {"effort": "low", "thinking": 0 + 512}, "exclude each other"),
-        ("google", "gemini-3.8-flash", {"cache": "12h"}, "write one of auto, off, 5m, 30m, 1h"),
+        ("google", "gemini-3.8-flash", {"cache": "1h"}, "cache 1h is not offered; write one of auto, off"),
     ],
 )
 def test_what_is_not_taken_is_named_with_a_remedy(protocol, model, settings, says) -> None:
@@ -50,7 +51,7 @@ def test_what_is_not_taken_is_named_with_a_remedy(protocol, model, settings, say
     assert says in refusal
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("protocol", "model", "settings"),
     [
         ("openai", "gpt-6-sol", {"temperature": 0.0, "effort": "none", "tier": "flex", "cache": "30m"}),

@@ -22,6 +22,7 @@ from jury_providers import (
     known_providers,
     provider_factory,
 )
+from support.each_row import each_row
 
 
 def a_panel(**spec: Any) -> Panel:
@@ -63,7 +64,7 @@ def test_a_model_without_a_key_is_named_with_the_remedy() -> None:
         check_models(panel, {}, {"ANTHROPIC_API_KEY": "k"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("variable", "value", "says"),
     [
         ("ANTHROPIC_API_KEY", "canary\nsecond", "ANTHROPIC_API_KEY: contains a space, a line break"),

@@ -8,6 +8,7 @@ from jury_debate import PanelSpec
 from jury_events import Panel
 from jury_judge import Overrides, any_panel
 from jury_providers import Endpoint, SettingNotTaken, check_models, setting_warnings
+from support.each_row import each_row
 
 OWN = "http://127.0.0.1:8000"
 
@@ -23,7 +24,7 @@ def a_panel(*models: str, judge: str | None = None, **settings: Any) -> Panel:
     return any_panel(PanelSpec.model_validate({"seats": seats, "final": final}), {}, Overrides()).panel
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "settings", "says"),
     [
         ("anthropic/claude-haiku-5-5", {"temperature": 0.5}, "temperature is not sent, since the API has none"),
@@ -42,7 +43,7 @@ def test_a_setting_that_changes_nothing_is_named_with_its_seat(model: str, setti
     check_models(panel)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "settings"),
     [
         ("openai/gpt-5.4-mini", {"temperature": 0.5, "seed": 1, "top_p": 0.5}),
@@ -85,7 +86,7 @@ def with_window(window: int, **settings: Any) -> Panel:
     return any_panel(PanelSpec.model_validate(spec), {}, Overrides()).panel
 
 
-@pytest.mark.parametrize(("window", "answer"), [(8_000, 3_200), (20_000, 8_000), (32_000, 8_192)])
+@each_row(("window", "answer"), [(8_000, 3_200), (20_000, 8_000), (32_000, 8_192)])
 def test_answers_of_a_seat_that_writes_its_window_have_room_behind_the_longest_request(
     window: int, answer: int
 ) -> None:

@@ -10,7 +10,6 @@ from jury_events import CallOutcome, CallSettings
 from jury_providers import (
     WIRE_FAULTS,
     BadScript,
-    BatchScript,
     ModelMessage,
     ModelRequest,
     Script,
@@ -154,10 +153,6 @@ def test_a_script_names_the_fault_that_it_does_not_know() -> None:
         (lambda: Script(scripted={"*": ("html",)}), "'html' is none of"),
         (lambda: Script(rates={"html": 0.1}), "rates: 'html' is none of"),
         (lambda: Script(rates={CallOutcome.ANSWERED: 0.5}), "answered is what remains"),
-        (lambda: BatchScript(seconds=-1.0), "seconds"),
-        (lambda: BatchScript(jobs=("missing+nonsense",)), "nonsense"),
-        (lambda: BatchScript(calls={"nonsense": ("lost",)}), "nonsense"),
-        (lambda: BatchScript(calls={"submit": ("nonsense",)}), "nonsense"),
     ):
         with pytest.raises(BadScript, match=said):
             script()

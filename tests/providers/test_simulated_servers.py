@@ -1,4 +1,4 @@
-"""What the simulated servers promise to clients of every protocol: the answers, faults and caches of simulated models.
+"""What the simulated servers promise to clients of every protocol: the answers, faults and batches of simulated models.
 
 The clients are the adapters, so the real SDKs read what the servers say; what adapters make of it is in
 `test_adapters.py`.
@@ -7,9 +7,11 @@ The clients are the adapters, so the real SDKs read what the servers say; what a
 import asyncio
 import copy
 import json
-from collections.abc import AsyncIterator
-from itertools import product
-from typing import Any, Self
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -19,7 +21,9 @@ from hypothesis import strategies as st
 
 from jury_events import CallOutcome, Language
 from jury_providers import (
-    NO_FAULTS,
+    BatchJobs,
+    BatchStatus,
+    ItemEnd,
     ModelMessage,
     ModelReply,
     ModelRequest,
@@ -31,8 +35,10 @@ from jury_providers import (
     WireScript,
     simulation_server,
 )
+from support.batched import PROTOCOLS, START, BatchedModels
 from support.debate_harness import a_case
-from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
+from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect
+from support.each_row import each_row
 from support.model_requests import requests_of_a_debate
 from support.scales import ANSWERS, LEVELS
 
@@ -73,8 +79,8 @@ async def test_every_step_of_a_debate_is_answered_as_in_process(
     server: Simulation, dialect: Dialect, subtests: pytest.Subtests
 ) -> None:
     adapter = adapter_of(dialect, server)
-    languages: tuple[Language, ...] = ("en", "ja")
-    for (name, spec), language in product(DEBATES.items(), languages):
+    languages: Iterator[Language] = cycle(("en", "ja"))
+    for (name, spec), language in zip(DEBATES.items(), languages, strict=False):
         for number, (step, request) in enumerate(requests_of_a_debate(language=language, **spec).items()):
             with subtests.test(name, language=language, step=step):
                 asked = request._replace(tools=())
@@ -337,7 +343,7 @@ def is_error(path: str, response: httpx2.Response) -> bool:
     return bool(error["type"] == "invalid_request_error" and error["message"])
 
 
-@pytest.mark.parametrize("path", BODIES)
+@each_row("path", BODIES)
 async def test_an_invalid_request_is_refused_as_the_provider_does(http: httpx2.AsyncClient, path: str) -> None:
     place, call = CALL_AT[path]
     without_call, without_result = copy.deepcopy(BODIES[path]), copy.deepcopy(BODIES[path])
@@ -421,75 +427,26 @@ async def test_an_idle_connection_is_kept_for_as_long_as_an_adapter_would_use_it
         await writer.wait_closed()
 
 
-MODELS = {CHAT.name: "gpt-6-sol", RESPONSES.name: "gpt-6-sol", ANTHROPIC.name: "claude-haiku-5-5"}
-CASE = "The agent answered every question. " * 800
+@pytest.mark.parametrize("name", PROTOCOLS)
+async def test_a_batch_is_submitted_ends_and_has_its_results(name: str, tmp_path: Path) -> None:
+    """Of the server as it is, without what tests plug in."""
+    protocol, now = PROTOCOLS[name], [START]
+    async with simulation_server(batches=partial(BatchJobs, seconds=60.0, clock=lambda: now[0])) as running:
+        client = protocol.batches(ProviderConnection(protocol.name, running.url + protocol.base, "sk-test"))
+        models = BatchedModels(protocol, running, running.batches, tmp_path, client, now)
+        prepared, cancelled = models.prepare(3), models.prepare(2)
+        (first, second) = [(await models.submit(one)).batch_id for one in (prepared, cancelled)]
+        going_on = (await client.state(first)).status
+        await client.cancel(second)
+        left_out = [line async for line in client.results(second, await models.ended(second))]
+        found = [one.batch_id for one in await client.find(prepared)]
+        models.wait(60)
+        lines = await models.lines(first)
+        replies = [client.reply(models.request(0), line) for line in lines]
+        await client.close()
 
-
-class CachedModel:
-    """A model of a server whose clock is set."""
-
-    def __init__(self, dialect: Dialect, script: Script = NO_FAULTS) -> None:
-        self.now = 0.0
-        self.dialect = dialect
-        self.lifetime, self.seconds = {ANTHROPIC: ("5m", 300.0), GOOGLE: (None, 0.0)}.get(dialect, ("30m", 1800.0))
-        self._running = simulation_server(script, clock=lambda: self.now)
-
-    async def __aenter__(self) -> Self:
-        self._adapter = adapter_of(self.dialect, await self._running.__aenter__())
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._adapter.close()
-        await self._running.__aexit__(None, None, None)
-
-    async def call(self, seat: str = "A", *, shared: str = CASE, cache: Any = "", **more: Any) -> ModelReply:
-        shown = ModelMessage("user", f"You are seat {seat}.", shared=(shared,))
-        request = a_request(ModelMessage("system", "You judge."), shown, **more)
-        model = MODELS.get(self.dialect.name, "gemini-3.8-flash")
-        return await self._adapter.call(request._replace(model=model, cache=self.lifetime if cache == "" else cache))
-
-    async def counts(self, seat: str = "A", **more: Any) -> tuple[int, bool, bool]:
-        """Tokens of the prompt; whether much of it was read, and whether much was written."""
-        usage = (await self.call(seat, **more)).usage
-        return usage.input_tokens or 0, (usage.cached_input_tokens or 0) > 1024, usage.written_tokens > 1024
-
-
-@every_dialect
-async def test_a_server_keeps_beginnings_of_prompts_for_a_time(dialect: Dialect) -> None:
-    fee = dialect is not GOOGLE
-    async with CachedModel(dialect) as model:
-        total, *first = await model.counts("A")
-        again = await model.counts("B")
-        other = await model.counts("A", shared=f"Another. {CASE}")
-        short = await model.counts("C", shared="Short.")
-        model.now = model.seconds
-
-        assert [False, fee] == first
-        assert (total, True, False) == again
-        assert (False, fee) == other[1:]
-        assert (False, False) == short[1:]
-        if fee:
-            assert (False, True) == (await model.counts("A"))[1:], "its lifetime is over"
-            assert (False, False) == (await model.counts("D", shared=f"Third. {CASE}", cache="none"))[1:]
-
-
-TAKEN: tuple[tuple[Dialect, dict[str, Any], str | None], ...] = (
-    (CHAT, {"temperature": 0.5}, "'temperature' is not supported"),
-    (CHAT, {"effort": "max", "verbosity": "low", "tier": "flex"}, None),
-    (RESPONSES, {"top_p": 0.5, "effort": "low"}, "'top_p' is not supported"),
-    (RESPONSES, {"effort": "none", "temperature": 0.5}, None),
-    (ANTHROPIC, {"thinking": 1000}, "greater than or equal to 1024"),
-    (ANTHROPIC, {"effort": "max", "thinking": "adaptive"}, None),
-    (GOOGLE, {"effort": "low", "thinking": 512}, "only set one"),
-    (GOOGLE, {"effort": "xhigh", "tier": "priority"}, None),
-)
-
-
-async def test_settings_that_a_model_does_not_take_are_refused_and_the_tier_is_named() -> None:
-    for dialect, asked, said in TAKEN:
-        async with CachedModel(dialect) as model:
-            reply = await model.call(**asked)
-
-            assert (O.ANSWERED if said is None else O.BAD_REQUEST) == reply.outcome, reply.error
-            assert (said or "") in (reply.error or "")
-            assert said is not None or asked.get("tier") in {None, reply.usage.service_tier}
+    assert BatchStatus.RUNNING is going_on
+    assert [first] == found
+    assert [ItemEnd.ANSWERED] * 3 == [line.end for line in lines]
+    assert {(O.ANSWERED, True)} == {(reply.outcome, reply.simulated) for reply in replies}
+    assert ItemEnd.ANSWERED not in [line.end for line in left_out]

@@ -8,11 +8,12 @@ from jury_providers import Endpoint, known_window
 from jury_providers.catalogue import ModelLengths, model_lengths
 from jury_providers.windows import smallest_window
 from support.debate_harness import a_panel
+from support.each_row import each_row
 
 OWN = Endpoint(protocol="openai", base_url="http://127.0.0.1:8000/v1")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "lengths"),
     [
         ("gpt-5.4", ModelLengths(1_050_000, 128_000)),
@@ -37,7 +38,7 @@ def test_every_model_of_the_current_panel_has_a_known_window():
     assert None not in windows.values(), windows
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "endpoints", "window"),
     [
         ("openai/gpt-4o", {}, 128_000),
@@ -72,7 +73,7 @@ def test_the_smallest_window_of_a_seat_is_that_of_its_models_and_fallbacks():
     assert [128_000, None] == [smallest_window(seat, {"own": OWN}) for seat in panel.seats]
 
 
-@pytest.mark.parametrize("window", [0, 3_999, 100_000_001, "8k"])
+@each_row("window", [0, 3_999, 100_000_001, "8k"])
 def test_a_window_that_no_model_has_is_refused(window):
     with pytest.raises(ValidationError):
         Endpoint.model_validate({"window": window})

@@ -82,6 +82,7 @@ async def test_a_branch_keeps_the_versions_of_its_origin(store: KeptStore) -> No
 
 async def test_a_new_debate_opens_under_the_newest_and_an_earlier_program_refuses_it_clearly(store: KeptStore) -> None:
     run = Run(store, **ROUNDS)
+    run.prompts = 2
     with later_program():
         await run.execute()
         replayed = replay_history(store.history("d0"))

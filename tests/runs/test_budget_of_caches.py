@@ -14,15 +14,14 @@ from jury_providers import (
     ModelReply,
     ModelRequest,
     OnChunk,
-    Prices,
     Provider,
     Simulation,
     load_prices,
     simulation_server,
 )
-from jury_providers.prices import Price
 from support.debate_harness import a_case
 from support.runtime_harness import KeptStore, a_resolved
+from support.vendors.vendor import KeepingVendor
 
 DEBATES = 12
 OPENAI, RESPONSES, CLAUDE, GEMINI = (
@@ -32,17 +31,6 @@ OPENAI, RESPONSES, CLAUDE, GEMINI = (
     "google/gemini-3.8-flash",
 )
 LONG_STEP = 100_000
-
-
-STORED = Price(
-    models=("google/gemini-3.8-flash",),
-    input=1.5,
-    cached_input=0.15,
-    cache_storage=1,
-    output=7.5,
-    tiers={"flex": 0.5},
-)
-WITH_STORAGE = Prices((STORED, *load_prices().prices))
 
 
 class Billed(Provider):
@@ -74,7 +62,6 @@ class Billing(NamedTuple):
     counts: Callable[[str], int] | None = None
     prompts: tuple[int, ...] = (1, 2)
     most: float = 0.5
-    prices: Prices = load_prices()
 
 
 def wrote(*lifetimes: str) -> Callable[[ExchangeRecorded], bool]:
@@ -98,9 +85,6 @@ BILLINGS = {
     "kept for an hour": Billing(wrote("1h"), {"anthropic": {"cache": "1h"}, "openai": {"cache": "30m"}}, prompts=(2,)),
     "kept for twelve hours": Billing(
         wrote("12h"), {"openai-responses": {"cache": "12h"}}, models=(RESPONSES, GEMINI), prompts=(2,)
-    ),
-    "kept by Google too": Billing(
-        wrote("1h"), {"google": {"cache": "1h"}, "anthropic": {"cache": "5m"}}, prompts=(2,), prices=WITH_STORAGE
     ),
     "priority": Billing(answered_at("priority"), {"openai": {"tier": "priority"}, "anthropic": {"tier": "standard"}}),
     "priority at Google": Billing(answered_at("priority"), {"google": {"tier": "priority"}}, models=(GEMINI,)),
@@ -157,13 +141,13 @@ def endpoints(server: Simulation) -> dict[str, Endpoint]:
 )
 async def test_a_bound_in_dollars_is_never_passed(prompts: int, billing: Billing) -> None:
     resolved, store = a_panel(prompts, billing), KeptStore()
-    async with simulation_server(count_tokens=billing.counts) as server:
+    async with simulation_server(vendor=KeepingVendor(count_tokens=billing.counts)) as server:
         config = RuntimeConfig(
             resolved.panel,
             "",
             "run",
             endpoints=endpoints(server),
-            prices=billing.prices,
+            prices=load_prices(),
             ceiling=Ceiling(None, billing.most),
         )
         context = RunContext("run", resolved)

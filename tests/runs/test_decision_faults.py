@@ -17,6 +17,7 @@ from jury_providers import WireScript, simulation_server
 from jury_replay import intact_history, replay_history
 from jury_store import open_store
 from support.canned_server import Asked, Canned, canned_server
+from support.vendors.vendor import DecisionVendor
 
 pytestmark = pytest.mark.full_for("postgresql")
 
@@ -58,7 +59,7 @@ def url(request: pytest.FixtureRequest) -> str:
 async def test_every_failure_ends_over_each_api_as_the_table_says(url: str, tmp_path: Path) -> None:
     once = {f"*/{fault}.*/*": (fault,) for fault in ABSTAINS}
     again = {f"*/{fault}.*/*": (fault, "answered") for fault in TRIED_AGAIN}
-    async with simulation_server(WireScript(scripted={**once, **again})) as server:
+    async with simulation_server(WireScript(scripted={**once, **again}), vendor=DecisionVendor()) as server:
         panel = a_panel(tmp_path, server.url, *ABSTAINS, *TRIED_AGAIN)
         async with Jury(panel, store=url, environ={}) as jury:
             result = await jury.evaluate(CASE, debate_id="d")
@@ -89,7 +90,9 @@ async def test_a_refused_key_stops_the_run_and_what_was_answered_is_not_asked_ag
     url: str, tmp_path: Path, api: str
 ) -> None:
     others = [one for one in APIS if one != api]
-    async with simulation_server(WireScript(scripted={f"*/m.{api}/*": ("authentication", "answered")})) as server:
+    async with simulation_server(
+        WireScript(scripted={f"*/m.{api}/*": ("authentication", "answered")}), vendor=DecisionVendor()
+    ) as server:
         panel = a_panel(tmp_path, server.url, "m")
         async with Jury(panel, store=url, environ={}) as jury:
             with pytest.raises(Halted, match=f"{api}-test"):

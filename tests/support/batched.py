@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +12,8 @@ from jury_events import CallSettings
 from jury_providers import (
     NO_FAULTS,
     ApiProtocol,
+    BatchJobs,
     BatchLine,
-    BatchScript,
     BatchState,
     BatchStatus,
     ModelRequest,
@@ -28,6 +29,8 @@ from jury_providers import (
     simulation_server,
 )
 from support.dialects import MESSAGES, SCHEMA
+from support.vendors.batch_lives import ScriptedJobs
+from support.vendors.batch_script import BatchScript
 
 START = 1_795_600_000.0
 """Seconds since 1970 at which the clock of a server begins."""
@@ -69,6 +72,7 @@ class BatchedModels:
 
     protocol: BatchProtocol
     server: Simulation
+    jobs: BatchJobs
     folder: Path
     batches: SdkBatches
     now: list[float]
@@ -77,7 +81,21 @@ class BatchedModels:
     @property
     def script(self) -> BatchScript:
         """Of the server; it may be changed."""
-        return self.server.batches.script
+        return self.scripted.script
+
+    @property
+    def scripted(self) -> ScriptedJobs:
+        """The batches of a server with a script."""
+        assert isinstance(self.jobs, ScriptedJobs)
+        return self.jobs
+
+    def begins_anew(self) -> None:
+        """Forget every batch, fault and call."""
+        self.scripted.script = BatchScript()
+        self.jobs.jobs.clear()
+        self.scripted.calls.clear()
+        self.now[0] = START
+        self.batches.most_bytes = None
 
     def wait(self, seconds: float) -> None:
         """Move the server's clock."""
@@ -136,10 +154,11 @@ async def batched_models(
 ) -> AsyncIterator[BatchedModels]:
     """A server of batches and its client."""
     now = [START]
-    async with simulation_server(script, batches=batches, wall_clock=lambda: now[0]) as server:
+    scripted = partial(ScriptedJobs, script=batches or BatchScript(), clock=lambda: now[0])
+    async with simulation_server(script, batches=scripted) as server:
         connection = ProviderConnection(protocol.name, server.url + protocol.base, key)
         client = protocol.batches(connection)
         try:
-            yield BatchedModels(protocol, server, folder, client, now)
+            yield BatchedModels(protocol, server, server.batches, folder, client, now)
         finally:
             await client.close()

@@ -2,7 +2,6 @@
 
 from jury_events import (
     AnyEvent,
-    BatchAbandoned,
     BatchCancelRequested,
     BatchCancelSent,
     BatchChanged,
@@ -256,7 +255,7 @@ def batch_samples(pen: DeterministicParts) -> list[AnyEvent]:
                 UnansweredItem(item=2, end="expired", usage=None, cost=None, text=None),
                 UnansweredItem(
                     item=3,
-                    end="late",
+                    end="superseded",
                     usage=Usage(input_tokens=10, output_tokens=2, service_tier="batch"),
                     cost=0.0005,
                     text=pen.make("late"),
@@ -264,7 +263,6 @@ def batch_samples(pen: DeterministicParts) -> list[AnyEvent]:
             ),
             number=1,
         ),
-        BatchAbandoned(),
         BatchClosed(cause="ended", detail=None, answered=1, unanswered=2, unknown=1, doubled=0),
         BatchTextsErased(debate_id="r1~refund", by="privacy office", number=1, parts=(pen.make("late"),)),
     ]

@@ -101,7 +101,6 @@ _JAPANESE: Mapping[str, str] = {
     "batch_cancel_sent": "バッチのキャンセル送信",
     "batch_missed": "バッチの結果なし",
     "batch_items_unanswered": "バッチの無回答項目",
-    "batch_abandoned": "バッチの放棄",
     "batch_closed": "バッチの終了",
     "batch_texts_erased": "バッチのテキスト消去",
     "debate_released": "隔離の解除",

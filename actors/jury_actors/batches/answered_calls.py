@@ -1,7 +1,7 @@
 """Answers of a batch become exchanges of their debates."""
 
 import hashlib
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from jury_actors.clerk import ClerkInterface
@@ -65,7 +65,6 @@ class AnsweredCalls:
         provider: reads the lines.
         batch_id: of the batch.
         submitted_at: in microseconds since 1970-01-01 UTC.
-        asked_again: calls, by debate and exchange, that were asked otherwise meanwhile.
         prices: of the models.
         effects: clock and entropy.
     """
@@ -77,7 +76,6 @@ class AnsweredCalls:
         batch_id: str,
         *,
         submitted_at: int,
-        asked_again: Container[tuple[str, str]],
         prices: Prices,
         effects: Effects,
     ) -> None:
@@ -85,7 +83,6 @@ class AnsweredCalls:
         self._provider = provider
         self._batch_id = batch_id
         self._submitted_at = submitted_at
-        self._asked_again = asked_again
         self._prices = prices
         self._effects = effects
         self._cachings: dict[str, Caching] = {}
@@ -174,10 +171,6 @@ class AnsweredCalls:
         waited = max(0, at - self._submitted_at) / _MICROSECONDS_A_MS
         return ViaBatch(batch=self._batch_id, waited_ms=round(waited, 3))
 
-    def comes_late(self, item: AnsweredItem) -> bool:
-        """Whether the call was asked otherwise, before this answer of it was seen."""
-        return (item.debate_id, item.exchange) in self._asked_again
-
     @property
     def batch_id(self) -> str:
         """The batch."""
@@ -200,26 +193,26 @@ class _DebateAnswers:
         fresh = []
         for item in items:
             exchange = stored.get(item.exchange)
-            if exchange is None and not calls.comes_late(item):
+            if exchange is None:
                 fresh.append(item)
-            elif exchange is None or exchange.via is None or exchange.via.batch != calls.batch_id:
-                self.unused.append(self._unused(item, "late"))
+            elif exchange.via is None or exchange.via.batch != calls.batch_id:
+                self.unused.append(self._unused(item))
             else:
                 calls.charge(exchange.cost)
         if history is None or history.finished or not fresh:
-            self.unused += [self._unused(item, "superseded") for item in fresh]
+            self.unused += [self._unused(item) for item in fresh]
             return
         due = DueSteps(history, calls.effects)
         events = []
         for item in fresh:
             found = due.find(item.exchange)
             if found is None:
-                self.unused.append(self._unused(item, "superseded"))
+                self.unused.append(self._unused(item))
                 continue
             execution, call = found
             request = calls.as_sent(item, execution, call)
             if request is None:
-                self.unused.append(self._unused(item, "superseded"))
+                self.unused.append(self._unused(item))
                 continue
             reply, now = calls.reply(request, item), calls.effects.clock()
             exchange = execution.exchange(
@@ -239,10 +232,10 @@ class _DebateAnswers:
         if events:
             self.append = Append(calls_stream(history.debate_id), tuple(events))
 
-    def _unused(self, item: AnsweredItem, end: UnansweredEnd) -> Unused:
+    def _unused(self, item: AnsweredItem) -> Unused:
         model = unescape(item.exchange.split("/")[-3])
         reply = self._calls.reply(None, item)
-        return Unused(item.number, end, reply.usage, self._calls.cost(model, reply), reply.answer)
+        return Unused(item.number, "superseded", reply.usage, self._calls.cost(model, reply), reply.answer)
 
 
 class DueSteps:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import os
 import time
-from collections.abc import Awaitable, Callable, Container
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,6 @@ from jury_actors.effects import Effects
 from jury_actors.errors import Halted
 from jury_actors.notices import Say
 from jury_events.batch_events import (
-    BatchAbandoned,
     BatchCancelRequested,
     BatchCancelSent,
     BatchChanged,
@@ -87,7 +86,6 @@ class BatchLifecycle:
         say: takes a line for the user.
         same_account: a key with another digest than recorded is of the same account.
         budget: of the run; None: it has none.
-        not_ours: the providers' ids of batches that a person knows not to be of this run.
         sleep: waits for so many seconds.
         monotonic: seconds of a monotonic clock.
     """
@@ -105,11 +103,9 @@ class BatchLifecycle:
         say: Say,
         same_account: bool = False,
         budget: BudgetService | None = None,
-        not_ours: Container[str] = frozenset(),
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._not_ours = not_ours
         self._monotonic = monotonic
         self._since: dict[tuple[str, str, int], float] = {}
         self._unread: dict[str, tuple[BatchState, ResultsReading]] = {}
@@ -195,19 +191,9 @@ class BatchLifecycle:
             calls,
             provider,
             self._clerk,
-            asked_again=await self._asked_again(facts) if facts.abandoned else frozenset(),
             prices=self._prices,
             effects=self._effects,
         )
-
-    async def _asked_again(self, facts: BatchFacts) -> frozenset[tuple[str, str]]:
-        """The calls, by debate and exchange, that are in other open batches since this one was given up."""
-        found: set[tuple[str, str]] = set()
-        for one in await self._log.of_run(self._run_id):
-            if one.open and one.prepared.batch_id != facts.prepared.batch_id:
-                calls = await self._log.calls(one.prepared.batch_id)
-                found.update((call.debate_id, call.exchange) for call, _ in calls)
-        return frozenset(found)
 
     async def _tried(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """What an attempt returns, which is made again where the provider certainly did not take it."""
@@ -230,7 +216,6 @@ class BatchLifecycle:
         """
         provider = self._provider(facts.prepared.provider)
         self.check_account(facts, provider)
-        facts = await self._disowned(facts)
         look: Look | None = None
         while True:
             now = Now(self._effects.clock(), self._monotonic())
@@ -265,19 +250,8 @@ class BatchLifecycle:
             seen=since("seen", facts.submissions, holds=going_on),
             # Of a batch that was taken for this one, nothing is known for this one.
             unlisted=since("unlisted", len(facts.mistaken), holds=unlisted),
-            cancelled=since("cancelled", 0, holds=facts.cancel_sent is not None),
             missed=since("missed", facts.misses, holds=facts.missed is not None),
         )
-
-    async def _disowned(self, facts: BatchFacts) -> BatchFacts:
-        """The facts after what a person said about the batch that may be this one."""
-        if facts.closed is not None or facts.submitted is None or facts.submitted.provider_id not in self._not_ours:
-            return facts
-        if not facts.uncertain:
-            self._say_once(f"{_of(facts)} was sent by this run: its answers are waited for")
-            return facts
-        self._say(f"{_of(facts)}: {facts.submitted.provider_id} is another batch, as was said")
-        return await self._mistaken(facts, "person")
 
     async def _mistaken(self, facts: BatchFacts, cause: MistakeCause) -> BatchFacts:
         assert facts.submitted is not None
@@ -317,20 +291,10 @@ class BatchLifecycle:
                 return await self._close(facts, "not_submitted", None, unanswered=facts.prepared.items)
             case BatchStep.REQUEST_CANCEL:
                 return await self.cancel(facts, by=None)
-            case BatchStep.ABANDON:
-                return await self._abandon(facts)
             case BatchStep.MISS:
                 return await self._miss(facts, look)
             case _:
                 return await self._settled(facts, look, provider)
-
-    async def _abandon(self, facts: BatchFacts) -> BatchFacts:
-        hours = self._patience.abandon - self._patience.deadline
-        self._say(
-            f"{_of(facts)} goes on, as its provider says, {hours:g} hours after it was asked to cancel it: its "
-            f"{pluralize(facts.prepared.items, 'call')} may be paid twice, as they are made again now"
-        )
-        return await self._log.add(facts, BatchAbandoned())
 
     async def _miss(self, facts: BatchFacts, look: Look) -> BatchFacts:
         assert look.missing is not None
@@ -411,7 +375,7 @@ class BatchLifecycle:
         others = await self._log.provider_ids(facts.prepared.batch_id)
         found = await provider.find(as_prepared(facts))
         time_there = _microseconds(provider.time)
-        listed = tuple(one for one in found if one.batch_id not in others and one.batch_id not in self._not_ours)
+        listed = tuple(one for one in found if one.batch_id not in others)
         if not listed:
             self._say_once(
                 f"{_of(facts)} is not in its provider's list; as it may be on its way still, it is waited for up to "
@@ -426,8 +390,7 @@ class BatchLifecycle:
             f"{_of(facts)} was found in its provider's list: {found.batch_id}"
             if found.certain
             else f"{_of(facts)}: {found.batch_id} in its provider's list may be it, or another's with as many items. "
-            "The ids in its results will show it; until it has ended it is waited for, and not cancelled. If you know "
-            f"that it is not of this run, say so with --batch-not-ours {found.batch_id}"
+            "The ids in its results will show it; until it has ended it is waited for, and not cancelled"
         )
         return await self._submitted(facts, found, found=True)
 

@@ -1,7 +1,7 @@
 """The results of one batch, read once from the first line to the last, and recorded as they come."""
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from jury_actors.batches.answered_calls import AnsweredCalls, AnsweredItem, Unused
 from jury_actors.batches.wave_spool import custom_id, item_number
@@ -35,7 +35,6 @@ class ResultsReading:
         calls: its items in order, with the recorded digests of what was sent.
         provider: has the results.
         clerk: of the log.
-        asked_again: calls, by debate and exchange, that were asked otherwise meanwhile: their answers come late.
         prices: of the models.
         effects: clock and entropy.
     """
@@ -47,7 +46,6 @@ class ResultsReading:
         provider: BatchProvider,
         clerk: ClerkInterface,
         *,
-        asked_again: Container[tuple[str, str]] = frozenset(),
         prices: Prices,
         effects: Effects,
     ) -> None:
@@ -59,7 +57,6 @@ class ResultsReading:
             provider,
             facts.prepared.batch_id,
             submitted_at=facts.submitted_at or facts.prepared_at,
-            asked_again=asked_again,
             prices=prices,
             effects=effects,
         )
@@ -205,5 +202,4 @@ _SAID: dict[UnansweredEnd, str] = {
     "missing": "missing in its results; made again",
     "unreadable": "answered unreadably; made again",
     "superseded": "answered something that is not asked any more; not used",
-    "late": "answered after the call was made otherwise; the answer is recorded and not used",
 }

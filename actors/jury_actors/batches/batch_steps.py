@@ -18,14 +18,12 @@ _HOUR = 3600.0
 class BatchPatience(NamedTuple):
     """How long a batch is waited for.
 
-    `deadline`: hours from its submission on, after which its provider is asked to end it. `abandon`: hours after which
-    its calls are asked otherwise though the provider says that it goes on; so many as it is after `deadline`, the
-    provider has to end it. `arrival`: seconds for which a submission that is not listed may still be on its way, by the
-    monotonic clock of one process. `again`: seconds between the two times that something has to be missed.
+    `deadline`: hours from its submission on, after which its provider is asked to end it. `arrival`: seconds for which
+    a submission that is not listed may still be on its way, by the monotonic clock of one process. `again`: seconds
+    between the two times that something has to be missed.
     """
 
     deadline: float = 26.0
-    abandon: float = 48.0
     arrival: float = 300.0
     again: float = 60.0
 
@@ -48,7 +46,6 @@ class BatchStep(StrEnum):
     LOOK = "look"
     REQUEST_CANCEL = "request_cancel"
     SEND_CANCEL = "send_cancel"
-    ABANDON = "abandon"
     COLLECT = "collect"
     MISS = "miss"
     SETTLE = "settle"
@@ -85,13 +82,11 @@ class Watch(NamedTuple):
     Args:
         seen: the batch going on.
         unlisted: that the batch is not in the provider's list.
-        cancelled: that the provider had been asked to end it.
         missed: that the provider had missed something.
     """
 
     seen: float | None = None
     unlisted: float | None = None
-    cancelled: float | None = None
     missed: float | None = None
 
 
@@ -155,18 +150,15 @@ def _unsubmitted(facts: BatchFacts, look: Look | None, watch: Watch, now: Now, p
 def _going_on(facts: BatchFacts, look: Look, watch: Watch, now: Now, patience: BatchPatience) -> BatchStep:
     """Of a batch of which the provider says that it has not ended."""
     assert look.state is not None
-    # What may be another's is neither cancelled nor given up: its calls wait until the ids in its results are read.
-    if facts.abandoned or facts.uncertain:
+    # What may be another's is not cancelled: its calls wait until the ids in its results are read.
+    if facts.uncertain:
         return BatchStep.WAIT
     if facts.cancel_requested is None:
         created = look.state.created_at
         began = None if created is None else round(created.timestamp() * _MICROSECONDS)
         waited = _passed(watch.seen, facts.submitted_at, began, now, look.time)
         return BatchStep.REQUEST_CANCEL if waited >= patience.deadline * _HOUR else BatchStep.WAIT
-    if facts.cancel_sent is None:
-        return BatchStep.SEND_CANCEL
-    since = _passed(watch.cancelled, facts.cancel_sent_at, facts.cancel_sent.at, now, look.time)
-    return BatchStep.ABANDON if since >= (patience.abandon - patience.deadline) * _HOUR else BatchStep.WAIT
+    return BatchStep.SEND_CANCEL if facts.cancel_sent is None else BatchStep.WAIT
 
 
 def _watched(mark: float | None, now: Now) -> float:

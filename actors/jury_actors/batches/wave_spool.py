@@ -64,7 +64,6 @@ class WaveSpool:
         providers: of batches.
         launch: called with each full spool, whose file may be deleted when it returns. Others wait meanwhile.
         asked_live: exchanges, as (debate, exchange), that batches failed to answer often enough.
-        all_turns: the later turns of a call that used a tool go into batches too; each costs a wave.
         interrupted: see `StepSpool`.
         prices: of the models.
         budget: of the run; None: it has none.
@@ -78,7 +77,6 @@ class WaveSpool:
         launch: Callable[[FilledSpool], Awaitable[object]],
         *,
         asked_live: Container[tuple[str, str]] = frozenset(),
-        all_turns: bool = False,
         interrupted: bool = False,
         prices: Prices = Prices(),
         budget: BudgetService | None = None,
@@ -91,7 +89,6 @@ class WaveSpool:
         self._providers = providers
         self._launch = launch
         self._asked_live = asked_live
-        self._all_turns = all_turns
         self._prices = prices
         self._effects = effects
         self._filling: dict[tuple[str, str], _Filling] = {}
@@ -104,7 +101,7 @@ class WaveSpool:
             Halted: the budget does not cover a call.
             JuryError: a batch could not be recorded or sent.
         """
-        if not self._all_turns and _used_a_tool(request):
+        if _used_a_tool(request):  # each further turn would cost a wave
             return False
         async with self._writing:  # of many debates, one has its requests in memory
             execution = StepExecution(request, request.texts, PartBuffer(lambda: bytes(SALT_BYTES)))

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -25,9 +25,7 @@ class BatchPlan(NamedTuple):
         providers: of batches.
         patience: how long batches are waited for.
         once: make one pass, and do not wait.
-        all_turns: the later turns of a call that used a tool go into batches too.
         same_account: a key with another digest than recorded is of the same account.
-        not_ours: the providers' ids of batches that are not of the run, as a person says.
         sleep: waits for so many seconds between two looks.
         monotonic: seconds of a monotonic clock.
     """
@@ -35,9 +33,7 @@ class BatchPlan(NamedTuple):
     providers: BatchProviders
     patience: BatchPatience = PATIENCE
     once: bool = False
-    all_turns: bool = False
     same_account: bool = False
-    not_ours: Collection[str] = ()
     sleep: Sleep = asyncio.sleep
     monotonic: Callable[[], float] = time.monotonic
 
@@ -86,9 +82,7 @@ def batch_plan(settings: BatchSettings, loaded: LoadedPanel) -> BatchPlan:
 
     return BatchPlan(
         providers,
-        BatchPatience(settings.batch_deadline, settings.batch_abandon),
+        BatchPatience(settings.batch_deadline),
         once=settings.once,
-        all_turns=settings.batch_turns == "all",
         same_account=settings.batch_same_account,
-        not_ours=settings.batch_not_ours,
     )

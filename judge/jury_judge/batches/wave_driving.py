@@ -128,8 +128,8 @@ class WaveDriving:
         while True:
             looked = await self._looked(lifecycle, followed)
             polls = polls + 1 if looked == followed else 0
-            followed = [one for one in looked if one.closed is None]
-            waits = any(one.open for one in followed)
+            followed = [one for one in looked if one.open]
+            waits = bool(followed)
             if not (waits or self._stopping.is_set()):
                 self._wave += 1
                 with TemporaryDirectory(prefix="jury-wave-") as folder:
@@ -140,10 +140,10 @@ class WaveDriving:
                         async for finished in driven:
                             yield finished
                 first, polls = False, 0
-                followed = [one for one in await log.of_run(self._run.run_id) if one.closed is None]
+                followed = [one for one in await log.of_run(self._run.run_id) if one.open]
                 waits = bool(spool.taken)
                 if waits:
-                    batches = pluralize(sum(one.open for one in followed), "batch", "batches")
+                    batches = pluralize(len(followed), "batch", "batches")
                     self._say(f"wave {self._wave}: {pluralize(spool.taken, 'call')} in {batches}")
                     self._metrics.wave_sent()
             if (by := self._cancelled_by()) is not None:
@@ -173,7 +173,7 @@ class WaveDriving:
         looked: list[BatchFacts] = []
         stopped: OtherAccount | Halted | None = None
         for one in batches:
-            if one.closed is None:
+            if one.open:
                 try:
                     looked.append(await advance(one) or one)
                 except (OtherAccount, Halted) as error:
@@ -197,7 +197,7 @@ class WaveDriving:
         with suppress(TimeoutError):
             async with asyncio.timeout(_WINDING_UP):
                 for looks in range(_LAST_LOOKS):
-                    followed = [one for one in await self._advanced(followed, lifecycle.advance) if one.closed is None]
+                    followed = [one for one in await self._advanced(followed, lifecycle.advance) if one.open]
                     if not followed or self._plan.once:
                         return
                     await self._plan.sleep(poll_gap(looks))
@@ -214,7 +214,6 @@ class WaveDriving:
             say=self._say,
             same_account=self._plan.same_account,
             budget=runtime.budget,
-            not_ours=self._plan.not_ours,
             sleep=self._plan.sleep,
             monotonic=self._plan.monotonic,
         )
@@ -241,7 +240,6 @@ class WaveDriving:
             self._plan.providers,
             partial(self._launched, lifecycle),
             asked_live=frozenset(call for call, count in lapses.items() if count >= _LAPSES),
-            all_turns=self._plan.all_turns,
             interrupted=interrupted,
             prices=self._prices,
             budget=budget,

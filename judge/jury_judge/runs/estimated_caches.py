@@ -63,6 +63,4 @@ class EstimatedCaches:
             return plain.changed(cached_input_tokens=min(shared, sent))
         if lifetime is None:
             return plain
-        written = plain.changed(cache_writes=(CacheWrite(lifetime=lifetime, tokens=min(shared, sent)),))
-        apart = self._policy.keeps_apart(place.model)
-        return written.changed(cached_input_tokens=min(shared, sent)) if apart else written
+        return plain.changed(cache_writes=(CacheWrite(lifetime=lifetime, tokens=min(shared, sent)),))

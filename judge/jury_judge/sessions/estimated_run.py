@@ -19,7 +19,6 @@ from jury_judge.sessions.planned_run import PlannedRun
 from jury_providers.prices import list_prices_date
 from jury_providers.recipients import recipients, self_judging_warning
 from jury_providers.registry import check_models, missing_key
-from jury_providers.storage_prices import check_storage_prices
 from jury_store.errors import StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
@@ -153,7 +152,6 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
     url, prices = planned.store_url, settings.price_list(planned.environ).at_clouds(endpoints)
     check_models(panel, endpoints)
     today = datetime.now(UTC).date()
-    check_storage_prices(panel, endpoints, prices, today)
     on_cluster = settings.ray_address is not None
     with _reading(url) as store:
         checked = preflight(run, store, seconds=None, endpoints=endpoints)

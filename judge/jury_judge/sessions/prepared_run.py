@@ -33,7 +33,6 @@ from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_providers.prices import Prices
 from jury_providers.registry import check_models
-from jury_providers.storage_prices import check_storage_prices
 from jury_store.event_store import EventStore
 from jury_store.opening import parse_store_url
 from jury_store.sealer import Sealer
@@ -71,7 +70,6 @@ def prepared_run(
     for panel in loaded.panels:
         if settings.max_cost is not None:
             check_priced(panel.models, prices, today)
-        check_storage_prices(panel, loaded.endpoints, prices, today)
     asked = settings.asked_in_process
     with (
         _locked(planned, url, say, detached=detached),

@@ -36,7 +36,7 @@ def counted_ballots(store: EventStore, ballots: pa.Table) -> pa.Table:
 def _without_unsupported(ballots: pa.Table) -> pa.Table:
     """The ballots where a seat abstains that fails the agent without support, and where that vote is repeated.
 
-    Debates that a final judge decided are as they were: it decides as it does (`jury_debate.rules_v3.support`).
+    Debates that a final judge decided are as they were: it decides as it does (`jury_debate.rules_1.votes`).
     """
     if OF_EVIDENCE.names[0] not in ballots.column_names:
         return ballots

@@ -4,9 +4,8 @@ import asyncio
 import json
 import logging
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from jury_events.canonical import canonical_json
@@ -150,21 +149,11 @@ class SdkAdapter(Provider):
 
     async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         """Make one call."""
+        streamed = self._is_streamed(on_chunk)
         try:
-            body = {**self.body(request, stream=self._is_streamed(on_chunk)), **self.connection.extra_body}
+            body = {**self.body(request, stream=streamed), **self.connection.extra_body}
         except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
             return _scrubbed(_failed(exception_failure(error, built=False)), self.scrubber)
-        return await self.exchange(request, body, on_chunk)
-
-    async def exchange(
-        self,
-        request: ModelRequest,
-        body: dict[str, Any],
-        on_chunk: OnChunk | None,
-        notes: Mapping[str, Any] = MappingProxyType({}),
-    ) -> ModelReply:
-        """Send one body, and read its reply; `notes` are added to what is recorded as sent."""
-        streamed = self._is_streamed(on_chunk)
         reader = EventReader()
         record = HttpRecord()
         if on_chunk is not None:
@@ -183,7 +172,7 @@ class SdkAdapter(Provider):
         reply = _scrubbed(self._reply(record, failure, document, reader.events, prompt), scrubber)
         if on_chunk is not None and not reader.events and reply.answer is not None:
             on_chunk(reply.answer.decode("utf-8", "replace"))
-        return reply._replace(sent=self._sent(record, body, request, notes))
+        return reply._replace(sent=self._sent(record, body, request))
 
     def reply_from(self, request: ModelRequest, body: dict[str, Any], record: HttpRecord) -> ModelReply:
         """The reply in a response that came another way than by a call, read as a call's.
@@ -193,7 +182,7 @@ class SdkAdapter(Provider):
             body: the JSON that asked for it.
             record: the response, complete.
         """
-        return self.read(record, partial(_texts_of, request))._replace(sent=self._sent(record, body, request, {}))
+        return self.read(record, partial(_texts_of, request))._replace(sent=self._sent(record, body, request))
 
     def read(self, record: HttpRecord, prompt: PromptText = NO_PROMPT_TEXT) -> ModelReply:
         """The reply in a complete response, without what was sent; `prompt` as far as it is known what was asked."""
@@ -337,7 +326,7 @@ class SdkAdapter(Provider):
         error = f"{one_line(reply.error, MAX_ERROR_CHARACTERS - len(note) - 2)}; {note}" if reply.error else note
         return reply._replace(response=kept, error=error)
 
-    def _sent(self, record: HttpRecord, body: dict[str, Any], call: ModelRequest, notes: Mapping[str, Any]) -> bytes:
+    def _sent(self, record: HttpRecord, body: dict[str, Any], call: ModelRequest) -> bytes:
         """The request without its messages, as sent; as built if it was not sent.
 
         `cache_marks`: how many blocks of the messages were marked, where some were.
@@ -356,7 +345,6 @@ class SdkAdapter(Provider):
         marks = sum(map(len, marked_blocks(call, self.api))) if self.marks_blocks else 0
         if marks:
             sent["cache_marks"] = marks
-        sent |= notes
         return self.scrubber.knowing(record.secrets).data(canonical_json(sent))
 
 

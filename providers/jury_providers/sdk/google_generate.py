@@ -3,28 +3,20 @@
 Source: the API reference, and the types of the SDK `google-genai`.
 """
 
-import asyncio
 import os
-import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from functools import partial
 from math import ceil
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import httpx2
 from google import genai
 from google.genai import types
 
-from jury_events.exchange import CacheWrite, Usage
+from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.catalogue import ModelLengths
-from jury_providers.endpoints import ApiProtocol, ProviderConnection
-from jury_providers.provider import ModelPicture, ModelReply, ModelRequest, OnChunk, RequestedTool, ServedModel
+from jury_providers.endpoints import ApiProtocol
+from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
-from jury_providers.sdk.google_cache_requests import MAKE_SECONDS, delete_cache, make_cache, ttl_of
-from jury_providers.sdk.google_caches import acquire_caches, release_caches, shared_content
 from jury_providers.sdk.http_client import SharedHttpClient
 from jury_providers.sdk.model_settings import google_settings
 from jury_providers.sdk.reply_parsing import (
@@ -74,15 +66,9 @@ class GoogleGenerate(SdkAdapter):
     prompt_keys = frozenset({"contents", "systemInstruction"})
     marks_blocks = False
 
-    def __init__(self, connection: ProviderConnection, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock`: seconds, for the lifetimes of explicit caches."""
-        super().__init__(connection)
-        self._clock = clock
-
     def open(self, client: SharedHttpClient) -> None:
-        """Create the SDK's client, and know the explicit caches of its connection."""
+        """Create the SDK's client."""
         self._sdk = self.sdk_client(client)
-        self._caches = acquire_caches(self.connection, self._clock)
 
     def sdk_client(self, client: httpx2.AsyncClient) -> genai.Client:
         """The SDK's client on top of `client`, without retries and without automatic function calls."""
@@ -100,54 +86,10 @@ class GoogleGenerate(SdkAdapter):
         return genai.Client(api_key=self.key, enterprise=False, http_options=options)
 
     async def close(self) -> None:
-        """Release connections; the last adapter of a connection deletes its explicit caches first, as far as it can."""
+        """Release connections."""
         if self._ready:
-            names = await release_caches(self.connection)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_DELETE_SECONDS):
-                    await asyncio.gather(*map(self._delete_cache, names))
             self._sdk.close()
         await super().close()
-
-    async def exchange(
-        self,
-        request: ModelRequest,
-        body: dict[str, Any],
-        on_chunk: OnChunk | None,
-        notes: Mapping[str, Any] = MappingProxyType({}),
-    ) -> ModelReply:
-        """Send one body, in which what calls share is named instead of sent where an explicit cache is asked for.
-
-        Without one if it cannot be made, or if the provider says that it does not know it.
-        """
-        shared = shared_content(request, body)
-        if shared is None:
-            return await super().exchange(request, body, on_chunk, notes)
-        began, digest = time.monotonic(), shared.digest(request.model)
-        try:
-            self.ensure_open()
-        except Exception:  # noqa: BLE001  (the call itself reports it)
-            return await super().exchange(request, body, on_chunk, notes)
-        make = partial(make_cache, self._sdk.aio, request.model, shared, self.scrubber)
-        patience = min(MAKE_SECONDS, request.settings.attempt_seconds / 2)
-        found = await self._caches.find(digest, shared.lifetime, make, patience)
-        asked = _within(request, request.settings.attempt_seconds - (time.monotonic() - began))
-        problem = found.problem
-        if found.name is not None:
-            note = {
-                "ttl": ttl_of(shared.lifetime),
-                "made": found.write is not None,
-                "tools": shared.kept.get("tools", []),
-            }
-            rest = shared.rest | {"cachedContent": found.name}
-            reply = await super().exchange(asked, rest, on_chunk, {**notes, "cached_content": note})
-            if not _is_unknown_cache(reply):
-                return _with_write(reply, found.write)
-            self._caches.forget(digest, found.name)
-            problem = reply.error
-        said = {"not_used": problem or ""}
-        reply = await super().exchange(asked, body, on_chunk, {**notes, "cached_content": said})
-        return _with_write(reply, found.write)
 
     async def served_model(self, model: str) -> ServedModel:
         """As `GET models/{model}` says, which names no end; the cloud's own API names no lengths."""
@@ -156,10 +98,6 @@ class GoogleGenerate(SdkAdapter):
         said = await self.document_at(lambda: self._sdk.aio.models.get(model=model))
         answer = count_at(said, "outputTokenLimit") or None
         return ServedModel(lengths=ModelLengths(count_at(said, "inputTokenLimit") or None, answer))
-
-    async def _delete_cache(self, name: str) -> None:
-        async with self.concurrency_limit:
-            await delete_cache(self._sdk.aio, name)
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:
         """Send the body unchanged through `extra_body`.
@@ -271,27 +209,8 @@ class GoogleGenerate(SdkAdapter):
         return document | {"candidates": [candidate | {"content": content | {"parts": parts}}]}
 
 
-_DELETE_SECONDS = 10.0
-_LEAST_SECONDS = 1.0
-
 _NO_CALLING = types.AutomaticFunctionCallingConfig(disable=True)
 _REPLACED = "contents"
-
-
-def _within(request: ModelRequest, seconds: float) -> ModelRequest:
-    """The request with what is left of the time of its attempt."""
-    left = max(round(seconds, 1), _LEAST_SECONDS)
-    return request._replace(settings=request.settings.changed(timeout_seconds=left))
-
-
-def _is_unknown_cache(reply: ModelReply) -> bool:
-    """Whether a request was refused, and the cache that it named is the reason."""
-    error = (reply.error or "").lower()
-    return error.startswith("http 4") and "cachedcontent" in error.replace(" ", "").replace("_", "")
-
-
-def _with_write(reply: ModelReply, write: CacheWrite | None) -> ModelReply:
-    return reply if write is None else reply._replace(usage=reply.usage.changed(cache_writes=(write,)))
 
 
 def _inline(picture: ModelPicture) -> dict[str, Any]:

@@ -11,9 +11,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from jury_debate.prompts_v2.line_marks import SIGN_PATTERN
-
 from jury_debate.marking import unmark
+from jury_debate.prompts_1.line_marks import SIGN_PATTERN
 from jury_providers.provider import ModelRequest
 from jury_providers.simulated.scale import THREE_VERDICTS, Scale
 

@@ -10,8 +10,7 @@ from hashlib import blake2b
 from math import exp, fsum
 from typing import Any, NamedTuple, Protocol
 
-from jury_debate.prompts_v2.finding_limits import MOST_DECISIVE, MOST_FINDING_ENTRIES, MOST_FINDINGS
-
+from jury_debate.prompts_1.finding_limits import MOST_DECISIVE, MOST_FINDING_ENTRIES, MOST_FINDINGS
 from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS
 from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES
 from jury_providers.provider import ModelRequest, RequestedTool

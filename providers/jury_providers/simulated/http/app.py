@@ -1,4 +1,4 @@
-"""The server's routes: seven protocols, their lists of models, and the counters."""
+"""The server's routes: four protocols, their lists of models, batches, and the counters."""
 
 from datetime import date
 from typing import Any
@@ -11,14 +11,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jury_providers.catalogue import retirements
-from jury_providers.simulated.http.backend import SimulationBackend, decoded
+from jury_providers.simulated.http.backend import SimulationBackend
 from jury_providers.simulated.http.batches.jobs import BatchJobs
 from jury_providers.simulated.http.batches.routes import batch_routes
-from jury_providers.simulated.http.cached_contents import CachedContents
 from jury_providers.simulated.http.chat import Chat
-from jury_providers.simulated.http.decisions import GoogleDecisionsApi, OpenAIDecisionsApi, SystemOneApi
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, transmit
-from jury_providers.simulated.http.fields import InvalidRequest, encoded
+from jury_providers.simulated.http.fields import encoded
 from jury_providers.simulated.http.generate import Generate
 from jury_providers.simulated.http.messages import Messages
 from jury_providers.simulated.http.protocol import ProtocolHandler
@@ -37,15 +35,12 @@ _VERBS = {"generateContent": False, "streamGenerateContent": True}
 
 def simulation_app(backend: SimulationBackend, jobs: BatchJobs) -> ASGIApp:
     """An ASGI application that answers for every model of every provider, live and in batches."""
-    generate = Generate(backend.cached_contents)
     posts: list[tuple[str, ProtocolHandler]] = [
         ("/v1/chat/completions", Chat()),
         ("/v1/responses", Responses()),
         ("/v1/messages", Messages()),
-        ("/v1/decisions", OpenAIDecisionsApi()),
-        ("/v1beta/decisions", GoogleDecisionsApi()),
-        ("/v1/systemone", SystemOneApi()),
-        *((f"/{version}/models/{{call:path}}", generate) for version in _GOOGLE_VERSIONS),
+        *backend.vendor.protocols().items(),
+        *((f"/{version}/models/{{call:path}}", Generate()) for version in _GOOGLE_VERSIONS),
     ]
 
     async def model(request: Request) -> Response:
@@ -62,9 +57,8 @@ def simulation_app(backend: SimulationBackend, jobs: BatchJobs) -> ASGIApp:
 
     return Starlette(
         routes=[
-            *batch_routes(jobs, backend.cached_contents, _GOOGLE_VERSIONS, _errors_of),
+            *batch_routes(jobs, _GOOGLE_VERSIONS, _errors_of),
             *(Route(path, _ModelEndpoint(backend, protocol), methods=["POST"]) for path, protocol in posts),
-            *(route for version in _GOOGLE_VERSIONS for route in _cache_routes(version, backend.cached_contents)),
             *(Route(f"/{version}/models", _models, methods=["GET"]) for version in _GOOGLE_VERSIONS),
             *(Route(f"/{version}/models/{{model:path}}", model, methods=["GET"]) for version in _GOOGLE_VERSIONS),
             Route(SERVED, served, methods=["GET"]),
@@ -101,35 +95,6 @@ class _ModelEndpoint:
             message = f"Request exceeds the maximum size of {MAX_BYTES >> 20} MiB."
             return json_transmission(413, self._protocol.errors.refusal(413, message).body)
         return await self._backend.answer(self._protocol, body, path)
-
-
-def _cache_routes(version: str, caches: CachedContents) -> list[Route]:
-    """Google's explicit caches: made, shown and deleted."""
-
-    async def make(request: Request) -> Response:
-        try:
-            return _json(200, caches.make(decoded(await _body(request) or b"")).resource)
-        except InvalidRequest as error:
-            return _refused(error)
-
-    async def one(request: Request) -> Response:
-        name = f"cachedContents/{request.path_params['id']}"
-        try:
-            if request.method == "DELETE":
-                caches.delete(name)
-                return _json(200, {})
-            return _json(200, caches.get(name).resource)
-        except InvalidRequest as error:
-            return _refused(error)
-
-    return [
-        Route(f"/{version}/cachedContents", make, methods=["POST"]),
-        Route(f"/{version}/cachedContents/{{id}}", one, methods=["GET", "DELETE"]),
-    ]
-
-
-def _refused(error: InvalidRequest) -> Response:
-    return _json(error.status, GoogleErrors().refusal(error.status, str(error)).body)
 
 
 async def _body(request: Request) -> bytes | None:

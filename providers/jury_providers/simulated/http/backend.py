@@ -4,24 +4,20 @@ import asyncio
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from secrets import token_hex
 from typing import NamedTuple
 from urllib.parse import quote
 
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import ModelMessage
-from jury_providers.simulated.http.cache_diagnosis import CacheDiagnoses
-from jury_providers.simulated.http.cached_contents import CachedContents
 from jury_providers.simulated.http.counters import ServerCounters
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, with_wire_fault
 from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, table
-from jury_providers.simulated.http.prompt_cache import PromptCache
 from jury_providers.simulated.http.protocol import ProtocolHandler, SimulatedResponse
+from jury_providers.simulated.http.vendor import NO_VENDOR, Vendor
 from jury_providers.simulated.prompt import Prompt
 from jury_providers.simulated.provider import reader_of
-from jury_providers.simulated.rendered_reply import render_reply, tokens_of
+from jury_providers.simulated.rendered_reply import render_reply
 from jury_providers.simulated.script import Script
 
 MAX_CONVERSATIONS = 100_000
@@ -43,9 +39,8 @@ class SimulationBackend:
     Args:
         script: latency and faults.
         seed: for requests without a seed.
-        clock: seconds, for the lifetimes of caches.
-        count_tokens: of a prompt's text; None: one for some characters, as the simulated jurors count.
         window: tokens that a prompt and its answer may have together; a longer one is too long. None: unlimited.
+        vendor: what a provider does beside answering.
     """
 
     def __init__(
@@ -53,15 +48,11 @@ class SimulationBackend:
         script: Script,
         seed: int,
         *,
-        clock: Callable[[], float] = time.monotonic,
-        count_tokens: Callable[[str], int] | None = None,
         window: int | None = None,
+        vendor: Vendor = NO_VENDOR,
     ) -> None:
         self.window = window
-        self._count_tokens = count_tokens
-        self._cache = PromptCache(clock)
-        self._diagnoses = CacheDiagnoses()
-        self.cached_contents = CachedContents(clock, self._tokens)
+        self.vendor = vendor
         self._script = script
         self._seed = seed
         self._reader = reader_of(script)
@@ -78,7 +69,10 @@ class SimulationBackend:
         errors, identity = protocol.errors, token_hex(12)
         headers = () if errors.request_id is None else ((errors.request_id, f"req_{identity}"),)
         try:
-            parsed = protocol.read({**decoded(raw), **path})
+            body = {**decoded(raw), **path}
+            parsed = protocol.read(body)
+            tokens = self.vendor.tokens(parsed.request.messages)
+            cache = self.vendor.arrived(protocol.kind, body, tokens)
         except InvalidRequest as error:
             self.served.refused += 1
             failure = errors.refusal(error.status, str(error))
@@ -89,11 +83,9 @@ class SimulationBackend:
         prompt = self._reader.read_prompt(request)
         position = self._position(prompt, request.model)
         fault = self._script.fault_of_call(*position)
-        tokens = self._tokens(request.messages)
         if fault is None and self.window is not None and tokens + request.settings.max_output_tokens > self.window:
             fault = CallOutcome.CONTEXT_TOO_LONG.value
         self.served.count(prompt.step, protocol.kind, fault)
-        cache = self._cache.use(parsed.prompt, tokens) if parsed.explicit is None else parsed.explicit
         seconds = 0.0 if in_batch else self._script.seconds(f"{position.conversation}/{position.number}")
         if seconds:
             await asyncio.sleep(seconds)
@@ -105,7 +97,7 @@ class SimulationBackend:
         if fault is not None and fault in errors.failures:
             failure = errors.failures[fault]
             return json_transmission(failure.status, errors.body(failure, f"req_{identity}"), headers + failure.headers)
-        self._cache.keep(parsed.prompt, tokens)
+        self.vendor.answered(protocol.kind, body, tokens)
         reply = render_reply(self._reader, prompt, request, fault)
         response = SimulatedResponse(
             model=_OTHER_MODEL if fault == "wrong_model" else request.model,
@@ -117,17 +109,9 @@ class SimulationBackend:
             tier=protocol.batch_tier if in_batch and protocol.batch_tier is not None else parsed.tier,
             cache=cache,
             include_usage=parsed.include_usage,
-            diagnosis=None if parsed.compared is None else self._diagnoses.diagnose(parsed.compared),
         )
-        if parsed.compared is not None:
-            self._diagnoses.remember(identity, parsed.compared)
         pieces = list(protocol.stream_events(response)) if parsed.stream else [protocol.encode(response)]
         return with_wire_fault(fault, pieces, stream=parsed.stream, headers=headers)
-
-    def _tokens(self, messages: Sequence[ModelMessage]) -> int:
-        if self._count_tokens is None:
-            return tokens_of(messages)
-        return sum(map(self._count_tokens, (text for one in messages for text in (*one.shared, one.text))))
 
     def _position(self, prompt: Prompt, model: str) -> CallPosition:
         """Calls of one seat's step to one model are a conversation, known by ballot id or case."""

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_providers.provider import OfferedTool
-from jury_providers.simulated.http.cached_prompts import openai_cache_counts, openai_prompt
 from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
     InvalidRequest,
@@ -26,9 +25,9 @@ from jury_providers.simulated.http.protocol import (
     SimulatedResponse,
     event,
     model_request,
+    openai_cache_counts,
 )
 from jury_providers.simulated.http.provider_errors import OpenAIErrors, ProviderErrors
-from jury_providers.simulated.http.taken_settings import check_openai
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _FINGERPRINT = "fp_simulated"
@@ -42,7 +41,6 @@ class Chat(ProtocolHandler):
 
     def read(self, body: JsonObject) -> ParsedRequest:
         model = name(body.get("model"), "model")
-        check_openai("openai", body)
         conversation = ConversationBuilder()
         for index, item in enumerate(rows(body.get("messages"), "messages")):
             _add_message(conversation, table(item, f"messages[{index}]"), f"messages[{index}]")
@@ -59,7 +57,6 @@ class Chat(ProtocolHandler):
         options = optional_table(body.get("stream_options"), "stream_options")
         return ParsedRequest(
             model_request(model, messages, tools, schema, whole(body.get("seed"), "seed")),
-            openai_prompt("openai", body, "messages"),
             body.get("service_tier") or "default",
             stream=flag(body.get("stream"), "stream"),
             include_usage=flag(options.get("include_usage"), "stream_options.include_usage"),

@@ -6,8 +6,6 @@ from hashlib import blake2b
 from typing import Any, ClassVar
 
 from jury_providers.provider import OfferedTool
-from jury_providers.simulated.http.cached_contents import NO_CACHES, CachedContents, with_content
-from jury_providers.simulated.http.cached_prompts import google_prompt
 from jury_providers.simulated.http.fields import (
     JsonObject,
     name,
@@ -18,7 +16,6 @@ from jury_providers.simulated.http.fields import (
     whole,
 )
 from jury_providers.simulated.http.google_messages import google_messages
-from jury_providers.simulated.http.prompt_cache import CacheUse
 from jury_providers.simulated.http.protocol import (
     ParsedRequest,
     ProtocolHandler,
@@ -27,7 +24,6 @@ from jury_providers.simulated.http.protocol import (
     model_request,
 )
 from jury_providers.simulated.http.provider_errors import GoogleErrors, ProviderErrors
-from jury_providers.simulated.http.taken_settings import check_google
 
 
 class Generate(ProtocolHandler):
@@ -36,17 +32,9 @@ class Generate(ProtocolHandler):
     kind = "generate"
     errors: ClassVar[ProviderErrors] = GoogleErrors()
 
-    def __init__(self, caches: CachedContents = NO_CACHES) -> None:
-        """`caches`: those that requests may name."""
-        self._caches = caches
-
     def read(self, body: JsonObject) -> ParsedRequest:
         """Parse a request, as documented by Google, in its camel case."""
         model = name(body.get("model"), "model")
-        kept = self._caches.named_in(body)
-        if kept is not None:
-            body = with_content(body, kept.content)
-        check_google(body)
         messages = google_messages(body)
         tools = [
             _tool(table(function, f"tools[{index}].functionDeclarations"), f"tools[{index}].functionDeclarations")
@@ -60,10 +48,8 @@ class Generate(ProtocolHandler):
         seed = whole(config.get("seed"), "generationConfig.seed")
         return ParsedRequest(
             model_request(model, messages, tools, schema, seed),
-            google_prompt(body),
             body.get("serviceTier") or "standard",
             stream=body["stream"],
-            explicit=None if kept is None else CacheUse(kept.tokens),
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_providers.provider import ModelPicture, OfferedTool
-from jury_providers.simulated.http.cache_diagnosis import anthropic_comparison, anthropic_diagnostics
-from jury_providers.simulated.http.cached_prompts import anthropic_prompt
 from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
     InvalidRequest,
@@ -30,7 +28,6 @@ from jury_providers.simulated.http.protocol import (
     model_request,
 )
 from jury_providers.simulated.http.provider_errors import AnthropicErrors, ProviderErrors
-from jury_providers.simulated.http.taken_settings import check_anthropic
 
 _THOUGHTS = {"thinking", "redacted_thinking"}
 
@@ -44,7 +41,6 @@ class Messages(ProtocolHandler):
 
     def read(self, body: JsonObject) -> ParsedRequest:
         model = name(body.get("model"), "model")
-        check_anthropic(body)
         if (whole(body.get("max_tokens"), "max_tokens") or 0) < 1:
             raise InvalidRequest("max_tokens", "a whole number above 0 is required")
         conversation = ConversationBuilder()
@@ -63,10 +59,8 @@ class Messages(ProtocolHandler):
         schema = optional_table(form.get("schema"), "output_config.format.schema")
         return ParsedRequest(
             model_request(model, messages, tools, schema, None),
-            anthropic_prompt(body),
             "priority" if body.get("service_tier") == "auto" else "standard",
             stream=flag(body.get("stream"), "stream"),
-            compared=anthropic_comparison(body),
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
@@ -164,7 +158,6 @@ def _message(response: SimulatedResponse, content: list[JsonObject]) -> JsonObje
         "stop_reason": None,
         "stop_sequence": None,
         "stop_details": None,
-        "diagnostics": anthropic_diagnostics(response.diagnosis),
     }
 
 

@@ -6,9 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from jury_events.panel import CallSettings
 from jury_providers.provider import ModelMessage, ModelRequest, OfferedTool
-from jury_providers.simulated.http.cache_diagnosis import CacheDiagnosis, ComparedPrompt
+from jury_providers.simulated.http.cache_use import CacheUse
 from jury_providers.simulated.http.fields import JsonObject, encoded
-from jury_providers.simulated.http.prompt_cache import CachedPrompt, CacheUse
 from jury_providers.simulated.http.provider_errors import ProviderErrors
 from jury_providers.simulated.rendered_reply import RenderedReply
 
@@ -18,26 +17,21 @@ REFUSAL = "I'm sorry, but I can't help with that."
 class ParsedRequest(NamedTuple):
     """A parsed request.
 
-    `prompt` is what of it may be kept; `tier` the service tier that it asks for, as the provider names it in its
-    answer. `include_usage`: a stream contains the usage (optional in Chat Completions). `explicit`: what it reads of a
-    cache that it names; None: it names none. `compared`: what is compared with an earlier request; None: nothing.
+    `tier`: the service tier that it asks for, as the provider names it in its answer. `include_usage`: a stream has
+    the usage (optional in Chat Completions).
     """
 
     request: ModelRequest
-    prompt: CachedPrompt
     tier: str
     stream: bool
     include_usage: bool = True
-    explicit: CacheUse | None = None
-    compared: ComparedPrompt | None = None
 
 
 class SimulatedResponse(NamedTuple):
     """A response to encode. `identity`: letters and digits. `created`: seconds since 1970.
 
     A `blocked` response has no content. `variant`, 0 or 1, selects one of two equivalent encodings, if the provider has
-    two; `tier` and `include_usage` as in `ParsedRequest`. `cache`: tokens that were read and written;
-    `diagnosis`: why no more were read, where that is asked.
+    two; `tier` and `include_usage` as in `ParsedRequest`. `cache`: tokens that were read and written.
     """
 
     model: str
@@ -49,7 +43,6 @@ class SimulatedResponse(NamedTuple):
     tier: str
     cache: CacheUse
     include_usage: bool
-    diagnosis: CacheDiagnosis | None = None
 
 
 class ProtocolHandler(ABC):
@@ -93,3 +86,15 @@ def event(data: Mapping[str, Any], name: str | None = None) -> bytes:
     """One server-sent event."""
     head = b"" if name is None else b"event: " + name.encode() + b"\n"
     return head + b"data: " + encoded(data) + b"\n\n"
+
+
+def openai_cache_counts(use: CacheUse) -> JsonObject:
+    """What OpenAI's usage says of caches."""
+    return {
+        "cached_tokens": use.read,
+        "cache_write_tokens": use.written_tokens,
+        "cache_write_tokens_details": {
+            "ttl_30m_tokens": use.written.get("30m", 0),
+            "ttl_12h_tokens": use.written.get("12h", 0),
+        },
+    }

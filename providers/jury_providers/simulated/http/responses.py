@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_providers.provider import OfferedTool
-from jury_providers.simulated.http.cache_diagnosis import openai_comparison, openai_diagnostics
-from jury_providers.simulated.http.cached_prompts import openai_cache_counts, openai_prompt
 from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
     InvalidRequest,
@@ -26,9 +24,9 @@ from jury_providers.simulated.http.protocol import (
     SimulatedResponse,
     event,
     model_request,
+    openai_cache_counts,
 )
 from jury_providers.simulated.http.provider_errors import OpenAIErrors, ProviderErrors
-from jury_providers.simulated.http.taken_settings import check_openai
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 
@@ -42,7 +40,6 @@ class Responses(ProtocolHandler):
     def read(self, body: JsonObject) -> ParsedRequest:
         """Parse a request, as documented by OpenAI; it must contain the whole conversation, as nothing is stored."""
         model = name(body.get("model"), "model")
-        check_openai("openai-responses", body)
         if body.get("previous_response_id") is not None:
             raise InvalidRequest("previous_response_id", "Previous response not found: nothing is stored here")
         conversation = ConversationBuilder()
@@ -63,10 +60,8 @@ class Responses(ProtocolHandler):
         schema = optional_table(form.get("schema"), "text.format.schema")
         return ParsedRequest(
             model_request(model, messages, tools, schema, None),
-            openai_prompt("openai-responses", body, "input"),
             body.get("service_tier") or "default",
             stream=flag(body.get("stream"), "stream"),
-            compared=openai_comparison(body),
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
@@ -74,7 +69,6 @@ class Responses(ProtocolHandler):
         return _response(response, "incomplete" if cut else "completed", _items(response)) | {
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
             "usage": _usage(response),
-            "prompt_cache_diagnostics": openai_diagnostics(response.diagnosis, read=response.cache.read),
         }
 
     def stream_events(self, response: SimulatedResponse) -> Iterator[bytes]:

@@ -1,7 +1,6 @@
 """The simulation server on uvicorn, for the command `jury simulate` and for tests of model clients."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from email.utils import formatdate
@@ -16,9 +15,9 @@ from jury_events.listening import listening_socket
 from jury_providers.simulated.http.app import simulation_app
 from jury_providers.simulated.http.backend import SimulationBackend
 from jury_providers.simulated.http.batches.jobs import BatchJobs
-from jury_providers.simulated.http.batches.script import BatchScript
 from jury_providers.simulated.http.counters import ServerCounters
 from jury_providers.simulated.http.delivery import ABORT
+from jury_providers.simulated.http.vendor import NO_VENDOR, Vendor
 from jury_providers.simulated.script import NO_FAULTS, Script
 
 HEADER = ("x-jury-simulated", "1")
@@ -37,7 +36,7 @@ a broken connection, and no request was served.
 class Simulation(NamedTuple):
     """A running server: its URL without a path, its counters, and whether it listens on a loopback address only.
 
-    `batches`: those that were submitted, and their script.
+    `batches`: those that were submitted.
     """
 
     url: str
@@ -62,11 +61,9 @@ async def simulation_server(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
-    count_tokens: Callable[[str], int] | None = None,
-    clock: Callable[[], float] = time.monotonic,
     window: int | None = None,
-    batches: BatchScript | None = None,
-    wall_clock: Callable[[], float] = time.time,
+    vendor: Vendor = NO_VENDOR,
+    batches: Callable[[SimulationBackend], BatchJobs] = BatchJobs,
 ) -> AsyncIterator[Simulation]:
     """Serve simulated models in this event loop, within the context.
 
@@ -75,11 +72,9 @@ async def simulation_server(
         seed: for requests without a seed.
         host: the address to listen at.
         port: 0: any free port.
-        count_tokens: of a prompt's text, as in `SimulationBackend`.
-        clock: seconds, for the lifetimes of caches.
         window: of its models in tokens, as in `SimulationBackend`.
-        batches: how long batches take, and their faults; None: they end at once, without faults.
-        wall_clock: seconds since 1970, for the states of batches, and the time on every response.
+        vendor: what a provider does beside answering.
+        batches: makes the batches of the server; their clock is also the time on every response.
 
     Raises:
         CannotListen: the address is in use, or not one of this machine's.
@@ -87,10 +82,10 @@ async def simulation_server(
     listener = listening_socket(host, port, _BACKLOG)
     address = ip_address(listener.getsockname()[0])
     url, loopback = f"http://{_authority(address)}:{listener.getsockname()[1]}", address.is_loopback
-    backend = SimulationBackend(script, seed, clock=clock, count_tokens=count_tokens, window=window)
-    jobs = BatchJobs(backend, batches or BatchScript(), wall_clock)
+    backend = SimulationBackend(script, seed, window=window, vendor=vendor)
+    jobs = batches(backend)
     config = uvicorn.Config(
-        _dated(simulation_app(backend, jobs), wall_clock),
+        _dated(simulation_app(backend, jobs), jobs.clock),
         http=_Protocol,
         lifespan="off",
         ws="none",

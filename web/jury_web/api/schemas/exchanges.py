@@ -17,8 +17,8 @@ class CacheWriteCount(CamelModel):
 class TokenUsage(CamelModel):
     """Token counts of the provider, and the service tier, region and speed that it says it used.
 
-    `cache_miss`: why nothing was read from its prompt cache. Tokens read from it, written to it (except to Gemini's
-    explicit caches) and the others are all among the input tokens.
+    `cache_miss`: why nothing was read from its prompt cache. Tokens read from it, written to it and the
+    others are all among the input tokens.
     """
 
     input_tokens: int | None

@@ -9,18 +9,16 @@ from typing import Any
 
 from starlette.requests import Request
 
-from jury_providers.catalogue import batch_facts
 from jury_providers.simulated.http.batches.files import write_stream
-from jury_providers.simulated.http.batches.http import NotFoundHere, account_of
-from jury_providers.simulated.http.batches.job import DAY, BatchJob, EndOfItem
+from jury_providers.simulated.http.batches.http import NotFoundHere
+from jury_providers.simulated.http.batches.job import BatchJob, EndOfItem
 from jury_providers.simulated.http.batches.jobs import BatchedCall, BatchJobs, ItemAnswer, ResultFormat, json_body
-from jury_providers.simulated.http.batches.openai import page_of
-from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded, table
+from jury_providers.simulated.http.batches.pages import page_of
+from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded
 from jury_providers.simulated.http.messages import Messages
 
 PREFIX = "msgbatch_"
 _MESSAGES = Messages()
-_CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _HEAD = re.compile(r'\s*\{\s*"requests"\s*:\s*\[\s*')
 _BETWEEN = re.compile(r"\s*,\s*")
 _TAIL = re.compile(r"\s*\]\s*\}\s*$")
@@ -34,33 +32,24 @@ class AnthropicBatchServer:
 
     def __init__(self, jobs: BatchJobs) -> None:
         self._jobs = jobs
-        self._limits = batch_facts("anthropic")
 
     async def submit(self, request: Request) -> JsonObject:
-        """`POST /v1/messages/batches`: refused as a whole where an item is none, or its id is not unique."""
+        """`POST /v1/messages/batches`."""
         body, spool = self._jobs.files.new_path(), self._jobs.files.new_path()
-        size = await write_stream(request.stream(), body)
-        if size > self._limits["size"]:
-            raise InvalidRequest("requests", "the batch has too many bytes")
+        await write_stream(request.stream(), body)
         try:
-            self._split(body.read_text("utf-8"), spool)
+            _split(body.read_text("utf-8"), spool)
         except UnicodeDecodeError:
             raise InvalidRequest("", "the body is not UTF-8") from None
         finally:
             body.unlink()
-        job = self._jobs.new_job(
-            account_of(request), spool, prefix=PREFIX, label="", model="", endpoint="/v1/messages", lifetime=DAY
-        )
-        if {"bad_line", "failed"} & job.faults:
-            self._jobs.discard(job)
-            job.faults = frozenset()
-            raise InvalidRequest(f"requests.{len(job.items) // 2}.params", "this is not a valid request")
-        return await self._described(job, request)
+        job = self._jobs.new_job(self._jobs.account_of(request), spool, prefix=PREFIX, endpoint="/v1/messages")
+        return await self._described(self._jobs.submit(job, FORMAT), request)
 
     async def listed(self, request: Request) -> JsonObject:
         """`GET /v1/messages/batches`."""
-        found = self._jobs.listed(account_of(request), PREFIX)
-        page = page_of(found, request.query_params.get("after_id"), request.query_params.get("limit", "20"), 1000)
+        found = self._jobs.listed(self._jobs.account_of(request), PREFIX)
+        page = page_of(found, request.query_params.get("after_id"), request.query_params.get("limit", "20"))
         data = [await self._described(job, request) for job in page]
         ends = {"first_id": data[0]["id"], "last_id": data[-1]["id"]} if data else {"first_id": None, "last_id": None}
         return {"data": data, **ends, "has_more": bool(page) and page[-1] is not found[-1]}
@@ -85,28 +74,7 @@ class AnthropicBatchServer:
             raise NotFoundHere.verbatim(f"Batch {job.identity} has no available results.")
         if not self._jobs.is_kept(job):
             raise NotFoundHere.verbatim(f"Batch {job.identity} is archived: its results are no longer available.")
-        return self._jobs.content(job.output, endless="endless" in job.faults)
-
-    def _split(self, body: str, spool: Path) -> None:
-        """Write each item as a line.
-
-        Raises:
-            InvalidRequest: the body is no list of items, or one of them is invalid.
-        """
-        ids: set[str] = set()
-        with spool.open("wb") as file:
-            for index, item in enumerate(_items(body)):
-                custom_id = table(item, f"requests.{index}").get("custom_id")
-                if not isinstance(custom_id, str) or not _CUSTOM_ID.fullmatch(custom_id):
-                    raise InvalidRequest(f"requests.{index}.custom_id", f"expected a text like {_CUSTOM_ID.pattern}")
-                if custom_id in ids:
-                    raise InvalidRequest(f"requests.{index}.custom_id", "must be unique within the batch")
-                table(item.get("params"), f"requests.{index}.params")
-                ids.add(custom_id)
-                file.write(encoded(item) + b"\n")
-        most = self._limits["items"]
-        if not 1 <= len(ids) <= most:
-            raise InvalidRequest("requests", f"expected 1 to {self._limits['items']} items, got {len(ids)}")
+        return self._jobs.content(job.output)
 
     async def _described(self, job: BatchJob, request: Request) -> JsonObject:
         state = await self._jobs.state(job, FORMAT)
@@ -129,10 +97,21 @@ class AnthropicBatchServer:
 
     def _job_of(self, request: Request) -> BatchJob:
         identity = request.path_params["id"]
-        found = self._jobs.find(identity, account_of(request))
+        found = self._jobs.find(identity, self._jobs.account_of(request))
         if found is None or not identity.startswith(PREFIX):
             raise NotFoundHere.verbatim(f"Batch {identity} not found.")
         return found
+
+
+def _split(body: str, spool: Path) -> None:
+    """Write each item as a line.
+
+    Raises:
+        InvalidRequest: the body is no list of items.
+    """
+    with spool.open("wb") as file:
+        for item in _items(body):
+            file.write(encoded(item) + b"\n")
 
 
 def _items(body: str) -> Iterator[Any]:

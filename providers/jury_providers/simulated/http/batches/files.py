@@ -7,19 +7,16 @@ from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 
-_DISPOSITION = re.compile(rb'name="([^"]*)"')
-
 
 @dataclass(frozen=True)
 class SimulatedFile:
-    """A file of an account; `end`: seconds since 1970, after which it is kept no more."""
+    """A file of an account; `created`: seconds since 1970."""
 
     identity: str
     account: str
     path: Path
     name: str
     created: float
-    end: float
 
 
 class FileStore:
@@ -40,14 +37,10 @@ class FileStore:
         self._files[file.identity] = file
         return file
 
-    def find(self, identity: str, account: str, now: float) -> SimulatedFile | None:
-        """A file of an account; None: it has none of that id, or has it no more."""
+    def find(self, identity: str, account: str) -> SimulatedFile | None:
+        """A file of an account; None: it has none of that id."""
         found = self._files.get(identity)
-        return found if found is not None and found.account == account and now < found.end else None
-
-    def forget(self, identity: str) -> None:
-        """Delete a file."""
-        self._files.pop(identity).path.unlink(missing_ok=True)
+        return found if found is not None and found.account == account else None
 
     def close(self) -> None:
         """Delete everything."""
@@ -55,38 +48,22 @@ class FileStore:
             self._folder.cleanup()
 
 
-async def write_stream(stream: AsyncIterator[bytes], path: Path) -> int:
-    """Write a request's body to a file; its bytes."""
-    size = 0
+async def write_stream(stream: AsyncIterator[bytes], path: Path) -> None:
+    """Write a request's body to the end of a file."""
     with path.open("ab") as file:
         async for piece in stream:
-            size += file.write(piece)
-    return size
+            file.write(piece)
 
 
-class FormPart(dict[str, bytes]):
-    """The small fields of a form, by name."""
-
-
-def split_form(path: Path, content_type: str, file_path: Path) -> FormPart:
-    """Split a multipart form on disk: the part with a file name is written to `file_path`, the others are returned.
-
-    Raises:
-        ValueError: it is no such form.
-    """
+def file_of_form(path: Path, content_type: str, file_path: Path) -> bool:
+    """Write the file in a multipart form on disk to `file_path`; False: the form has none."""
     found = re.search(r'boundary="?([^";]+)"?', content_type)
     if found is None:
-        raise ValueError("the form has no boundary")
-    boundary = b"\r\n--" + found[1].encode()
+        return False
     data = b"\r\n" + path.read_bytes()
-    fields = FormPart()
-    for part in data.split(boundary)[1:-1]:
-        head, separator, content = part.partition(b"\r\n\r\n")
-        name = _DISPOSITION.search(head)
-        if not separator or name is None:
-            raise ValueError("a part of the form has no name")
+    for part in data.split(b"\r\n--" + found[1].encode())[1:-1]:
+        head, _, content = part.partition(b"\r\n\r\n")
         if b'filename="' in head:
             file_path.write_bytes(content)
-        else:
-            fields[name[1].decode("utf-8", "replace")] = content
-    return fields
+            return True
+    return False

@@ -4,27 +4,23 @@ import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jury_providers.catalogue import batch_facts
 from jury_providers.simulated.http.backend import decoded
 from jury_providers.simulated.http.batches.files import SimulatedFile, write_stream
-from jury_providers.simulated.http.batches.http import NotFoundHere, account_of
+from jury_providers.simulated.http.batches.http import NotFoundHere
 from jury_providers.simulated.http.batches.job import DAY, BatchJob, EndOfItem
 from jury_providers.simulated.http.batches.jobs import BatchedCall, BatchJobs, ItemAnswer, ResultFormat, json_body
-from jury_providers.simulated.http.batches.openai import page_of
-from jury_providers.simulated.http.cached_contents import CachedContents
-from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded, optional_table, rows, table, text
+from jury_providers.simulated.http.batches.pages import page_of
+from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded, optional_table, table, text
 from jury_providers.simulated.http.generate import Generate
 
 PREFIX = "batches/"
 _STATES = {"waiting": "PENDING", "running": "RUNNING", "cancelling": "RUNNING", "completed": "SUCCEEDED"}
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
-_KEPT = 2 * DAY
-_INLINE = "inline"
+_GENERATE = Generate()
 _JSON = "application/json"
 _CODES = {400: 3, 401: 16, 403: 7, 404: 5, 429: 8, 500: 13, 503: 14, 504: 4}
 """gRPC's codes, by HTTP's statuses."""
@@ -33,11 +29,9 @@ _CODES = {400: 3, 401: 16, 403: 7, 404: 5, 429: 8, 500: 13, 503: 14, 504: 4}
 class GoogleBatchServer:
     """`files`, `batches` and `models/MODEL:batchGenerateContent` of one version."""
 
-    def __init__(self, jobs: BatchJobs, caches: CachedContents) -> None:
+    def __init__(self, jobs: BatchJobs) -> None:
         self._jobs = jobs
         self._uploading: dict[str, SimulatedFile] = {}
-        self._limits = batch_facts("google")
-        self._form = ResultFormat(_caller(Generate(caches)), _line, apart=False, shuffled=False)
 
     async def upload(self, request: Request) -> Response | JsonObject:
         """`POST /upload/VERSION/files`: first where the bytes go, then the bytes by pieces."""
@@ -46,8 +40,8 @@ class GoogleBatchServer:
             identity = f"files/{token_hex(8)}"
             described = optional_table(json.loads(await request.body() or b"{}").get("file"), "file")
             label = text(described.get("displayName") or "", "file.displayName")
-            now = self._jobs.clock()
-            file = SimulatedFile(identity, account_of(request), self._jobs.files.new_path(), label, now, now + _KEPT)
+            account, path = self._jobs.account_of(request), self._jobs.files.new_path()
+            file = SimulatedFile(identity, account, path, label, self._jobs.clock())
             self._jobs.files.keep(file).path.touch()
             self._uploading[identity] = file
             url = f"{request.url.replace(query='')}?upload_id={identity}"
@@ -64,47 +58,30 @@ class GoogleBatchServer:
         said = encoded({"file": _file(upload)}) if final else b"{}"
         return Response(said, 200, {"x-goog-upload-status": "final" if final else "active"}, _JSON)
 
-    async def file(self, request: Request) -> JsonObject:
-        """`GET` and `DELETE files/{id}`."""
-        found = self._file_of(request)
-        if request.method == "DELETE":
-            self._jobs.files.forget(found.identity)
-            return {}
-        return _file(found)
-
     async def download(self, request: Request) -> AsyncIterator[bytes]:
         """`GET files/{id}:download`."""
-        found = self._file_of(request)
-        return self._jobs.content(found.path, endless=found.name == "endless")
+        return self._jobs.content(self._file_of(request).path)
 
     async def submit(self, request: Request) -> JsonObject:
         """`POST models/MODEL:batchGenerateContent`."""
         batch = table(decoded(await request.body()).get("batch"), "batch")
         source = table(batch.get("inputConfig"), "batch.inputConfig")
-        account, model = account_of(request), request.path_params["model"]
-        spool, inline = self._jobs.files.new_path(), "requests" in source
-        if inline:
-            requests = rows(table(source["requests"], "batch.inputConfig.requests").get("requests"), "requests")
-            spool.write_bytes(b"".join(encoded(_inlined(index, one)) + b"\n" for index, one in enumerate(requests)))
-        else:
-            file_name = text(source.get("fileName"), "batch.inputConfig.fileName")
-            file = self._jobs.files.find(file_name, account, self._jobs.clock())
-            if file is None:
-                raise NotFoundHere.verbatim(f"The file {file_name} does not exist.")
-            spool = file.path
-        label = text(batch.get("displayName") or "", "batch.displayName")
+        account, name = self._jobs.account_of(request), text(source.get("fileName"), "batch.inputConfig.fileName")
+        file = self._jobs.files.find(name, account)
+        if file is None:
+            raise NotFoundHere.verbatim(f"The file {name} does not exist.")
+        label, model = text(batch.get("displayName") or "", "batch.displayName"), request.path_params["model"]
         job = self._jobs.new_job(
-            account, spool, prefix=PREFIX, label=label, model=model, endpoint="generateContent", lifetime=2 * DAY
+            account, file.path, prefix=PREFIX, label=label, model=model, endpoint="generateContent"
         )
-        job.source = _INLINE if inline else ""
-        job.refusal = self._refusal(job)
-        return await self._described(job)
+        job.lifetime = 2 * DAY
+        return await self._described(self._jobs.submit(job, FORMAT))
 
     async def listed(self, request: Request) -> JsonObject:
         """`GET batches`."""
-        found = self._jobs.listed(account_of(request), PREFIX)
+        found = self._jobs.listed(self._jobs.account_of(request), PREFIX)
         size = request.query_params.get("pageSize", "50")
-        page = page_of(found, request.query_params.get("pageToken"), size, 1000)
+        page = page_of(found, request.query_params.get("pageToken"), size)
         more = {"nextPageToken": page[-1].identity} if page and page[-1] is not found[-1] else {}
         return {"operations": [await self._described(job) for job in page], **more}
 
@@ -120,21 +97,8 @@ class GoogleBatchServer:
         self._jobs.cancel(job)
         return {}
 
-    def _refusal(self, job: BatchJob) -> str | None:
-        """Why a job fails before it begins."""
-        if not job.items or len(job.items) > self._limits["items"] or job.spool.stat().st_size > self._limits["size"]:
-            return "The input has no requests, or too many."
-        if "failed" in job.faults:
-            return "The job failed for a reason of the provider's own."
-        bad = len(job.items) // 2 + 1 if "bad_line" in job.faults else None
-        with job.spool.open("rb") as spool:
-            for number, line in enumerate(spool, 1):
-                if number == bad or not _is_item(line):
-                    return f"Line {number} of the input file is no valid request."
-        return None
-
     async def _described(self, job: BatchJob) -> JsonObject:
-        state = await self._jobs.state(job, self._form)
+        state = await self._jobs.state(job, FORMAT)
         ended = state in _ENDED
         metadata: JsonObject = {
             "@type": "type.googleapis.com/google.ai.generativelanguage.v1beta.GenerateContentBatch",
@@ -167,36 +131,27 @@ class GoogleBatchServer:
 
     def _output(self, job: BatchJob) -> JsonObject:
         assert job.output is not None
-        if job.source == _INLINE:
-            lines = [json.loads(line) for line in job.output.read_bytes().splitlines()]
-            answers = [{**line, "metadata": {"key": line.pop("key")}} for line in lines]
-            return {"inlinedResponses": {"inlinedResponses": answers}}
-        label = "endless" if "endless" in job.faults else "results"
         identity = f"files/batch-{job.identity.removeprefix(PREFIX)}"
-        end = job.ended_at + _KEPT
-        self._jobs.files.keep(SimulatedFile(identity, job.account, job.output, label, job.ended_at, end))
+        self._jobs.files.keep(SimulatedFile(identity, job.account, job.output, "results", job.ended_at))
         return {"responsesFile": identity}
 
     def _file_of(self, request: Request) -> SimulatedFile:
         identity = f"files/{request.path_params['id']}"
-        found = self._jobs.files.find(identity, account_of(request), self._jobs.clock())
+        found = self._jobs.files.find(identity, self._jobs.account_of(request))
         if found is None:
             raise NotFoundHere.verbatim("You do not have permission to access the File, or it does not exist.")
         return found
 
     def _job_of(self, request: Request, identity: str) -> BatchJob:
-        found = self._jobs.find(f"{PREFIX}{identity}", account_of(request))
+        found = self._jobs.find(f"{PREFIX}{identity}", self._jobs.account_of(request))
         if found is None:
             raise NotFoundHere.verbatim("Requested entity was not found.")
         return found
 
 
-def _caller(handler: Generate) -> Any:
-    def call(line: bytes, job: BatchJob) -> BatchedCall:
-        item = json.loads(line)
-        return BatchedCall(item["key"], handler, item["request"], {"model": job.model, "stream": False})
-
-    return call
+def _call(line: bytes, job: BatchJob) -> BatchedCall:
+    item = json.loads(line)
+    return BatchedCall(item["key"], _GENERATE, item["request"], {"model": job.model, "stream": False})
 
 
 def _line(custom_id: str, answer: ItemAnswer | None, end: EndOfItem) -> JsonObject | None:
@@ -210,19 +165,7 @@ def _line(custom_id: str, answer: ItemAnswer | None, end: EndOfItem) -> JsonObje
     return {"key": custom_id, "error": {"code": _CODES.get(answer.status, 13), "message": message}}
 
 
-def _is_item(line: bytes) -> bool:
-    try:
-        item = json.loads(line)
-    except ValueError:
-        return False
-    return isinstance(item, dict) and isinstance(item.get("key"), str) and isinstance(item.get("request"), dict)
-
-
-def _inlined(index: int, item: Any) -> JsonObject:
-    """An inline request as a line of a file."""
-    found = table(item, f"requests[{index}]")
-    metadata = optional_table(found.get("metadata"), "metadata")
-    return {"key": str(metadata.get("key", index)), "request": table(found.get("request"), "request")}
+FORMAT = ResultFormat(_call, _line, apart=False, shuffled=False)
 
 
 def _file(file: SimulatedFile) -> JsonObject:
@@ -232,7 +175,6 @@ def _file(file: SimulatedFile) -> JsonObject:
         "mimeType": "application/jsonl",
         "sizeBytes": str(file.path.stat().st_size),
         "createTime": _time(file.created),
-        "expirationTime": _time(file.end),
         "state": "ACTIVE",
     }
 

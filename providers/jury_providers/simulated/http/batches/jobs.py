@@ -1,4 +1,4 @@
-"""The batches of a simulation server: kept by account, answered by its models, ended by its clock."""
+"""The batches of a simulation server, answered by its models."""
 
 import asyncio
 import json
@@ -6,26 +6,26 @@ import random
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from starlette.requests import Request
+from starlette.types import ASGIApp
 
 from jury_providers.simulated.http.backend import SimulationBackend
 from jury_providers.simulated.http.batches.files import FileStore
-from jury_providers.simulated.http.batches.job import DAY, BatchJob, EndOfItem
-from jury_providers.simulated.http.batches.script import BatchScript
+from jury_providers.simulated.http.batches.http import Ask, BatchCall
+from jury_providers.simulated.http.batches.job import BatchJob, EndOfItem
 from jury_providers.simulated.http.delivery import Transmission
-from jury_providers.simulated.http.fields import encoded
+from jury_providers.simulated.http.fields import InvalidRequest, encoded
 from jury_providers.simulated.http.protocol import ProtocolHandler
+from jury_providers.simulated.http.provider_errors import ProviderErrors
 
-_KEPT = 29 * DAY
-_UNLISTED_SECONDS = 600.0
 _PATIENCE = 20.0
 """Seconds for which a question about a batch waits for its results to be written, once its time is over."""
 
 _PAUSE_EVERY = 20
-_MISSING_EVERY = 7
 
 
 class ItemAnswer(NamedTuple):
@@ -63,71 +63,76 @@ class BatchJobs:
 
     Args:
         backend: answers the items.
-        script: may be changed.
+        seconds: from the submission of a batch to its end.
         clock: seconds since 1970.
-
-    `left_hanging` is set when a call is left without an answer.
     """
 
-    def __init__(self, backend: SimulationBackend, script: BatchScript, clock: Callable[[], float] = time.time) -> None:
-        self.script = script
+    def __init__(
+        self, backend: SimulationBackend, *, seconds: float = 0.0, clock: Callable[[], float] = time.time
+    ) -> None:
         self.clock = clock
         self.files = FileStore()
-        self.calls: Counter[str] = Counter()
-        self.left_hanging = asyncio.Event()
+        self.jobs: dict[str, BatchJob] = {}
         self._backend = backend
-        self._submitted = 0
-        self._jobs: dict[str, BatchJob] = {}
+        self._seconds = seconds
         self._writing: dict[str, asyncio.Task[None]] = {}
 
-    def new_job(
-        self, account: str, spool: Path, *, prefix: str, label: str, model: str, endpoint: str, lifetime: float
-    ) -> BatchJob:
-        """A batch that is submitted now."""
-        job = BatchJob(
-            identity=f"{prefix}{token_hex(12)}",
-            account=account,
-            label=label,
-            model=model,
-            endpoint=endpoint,
-            created=self.clock(),
-            lifetime=lifetime,
-            seconds=self.script.seconds,
-            cancel_seconds=self.script.cancel_seconds,
-            faults=self.script.job_faults(self._submitted),
-            spool=spool,
-        )
-        self._submitted += 1
-        job.items = tuple(_beginnings(spool))
-        self._jobs[job.identity] = job
+    def route(self, call: str, errors: Callable[[Request], ProviderErrors], ask: Ask) -> ASGIApp:  # noqa: ARG002
+        """The route of a call: `upload`, `submit`, `list`, `state`, `results` or `cancel`."""
+        return BatchCall(errors, ask)
+
+    def account_of(self, request: Request) -> str:  # noqa: ARG002  (any key is accepted)
+        """Whose files and batches a request is about."""
+        return ""
+
+    def submit(self, job: BatchJob, form: ResultFormat) -> BatchJob:
+        """Take a batch that is submitted now.
+
+        Raises:
+            InvalidRequest: a line is no item.
+        """
+        with job.spool.open("rb") as spool:
+            for number, line in enumerate(spool, 1):
+                try:
+                    form.call(line, job)
+                except (ValueError, KeyError, TypeError):
+                    raise InvalidRequest(f"line {number}", "this is no item of a batch") from None
+        self.jobs[job.identity] = job
         return job
 
-    def discard(self, job: BatchJob) -> None:
-        """Forget a batch that was refused after all."""
-        del self._jobs[job.identity]
+    def new_job(
+        self, account: str, spool: Path, *, prefix: str, label: str = "", model: str = "", endpoint: str
+    ) -> BatchJob:
+        """A batch that is submitted now."""
+        return BatchJob(
+            f"{prefix}{token_hex(12)}",
+            account,
+            label,
+            model,
+            endpoint,
+            self.clock(),
+            self._seconds,
+            spool,
+            tuple(_beginnings(spool)),
+        )
 
     def find(self, identity: str, account: str) -> BatchJob | None:
-        """A batch of an account, as long as it is kept; None: there is none."""
-        job = self._jobs.get(identity)
+        """A batch of an account; None: there is none."""
+        job = self.jobs.get(identity)
         return job if job is not None and job.account == account else None
-
-    def is_kept(self, job: BatchJob) -> bool:
-        """Whether its results can still be read."""
-        return self.clock() < job.ended_at + _KEPT
 
     def listed(self, account: str, prefix: str) -> list[BatchJob]:
         """The batches of an account at one provider, newest first."""
-        now = self.clock()
         return [
-            job
-            for job in reversed(self._jobs.values())
-            if job.account == account
-            and job.identity.startswith(prefix)
-            and not ("unlisted" in job.faults and now < job.created + _UNLISTED_SECONDS)
+            job for job in reversed(self.jobs.values()) if job.account == account and job.identity.startswith(prefix)
         ]
 
+    def is_kept(self, job: BatchJob) -> bool:  # noqa: ARG002  (until the server ends)
+        """Whether the results of a batch can still be read."""
+        return True
+
     def cancel(self, job: BatchJob) -> None:
-        """End a batch, as soon as it can be."""
+        """End a batch."""
         if job.cancelled_at is None and self.clock() < job.ended_at:
             job.cancelled_at = self.clock()
 
@@ -145,33 +150,11 @@ class BatchJobs:
         writing.result()
         return state
 
-    async def content(self, path: Path, *, endless: bool) -> AsyncIterator[bytes]:
-        """A file of results by pieces; an endless one repeats itself."""
-        while True:
-            with path.open("rb") as file:
-                while piece := file.read(1 << 18):
-                    yield piece
-            if not endless:
-                return
-            await asyncio.sleep(0)
-
-    def described(self) -> list[dict[str, Any]]:
-        """Every batch, for those who check what a client did; no content."""
-        now = self.clock()
-        return [
-            {
-                "id": job.identity,
-                "account": sha256(job.account.encode()).hexdigest()[:12],
-                "label": job.label,
-                "model": job.model,
-                "items": len(job.items),
-                "state": job.state(now),
-                "faults": sorted(job.faults),
-                "ends": job.ends,
-                "answered_bodies": list(job.bodies),
-            }
-            for job in self._jobs.values()
-        ]
+    async def content(self, path: Path) -> AsyncIterator[bytes]:
+        """A file by pieces."""
+        with path.open("rb") as file:
+            while piece := file.read(1 << 18):
+                yield piece
 
     async def close(self) -> None:
         """Stop writing, and delete every file."""
@@ -180,13 +163,15 @@ class BatchJobs:
         await asyncio.gather(*self._writing.values(), return_exceptions=True)
         self.files.close()
 
+    def written(self, job: BatchJob, form: ResultFormat, output: Path) -> None:
+        """The results of a batch are written."""
+
     async def _write(self, job: BatchJob, form: ResultFormat) -> None:
         output, errors = self.files.new_path(), self.files.new_path()
         order = list(range(len(job.items)))
         if form.shuffled:
             random.Random(job.identity).shuffle(order)  # noqa: S311  (an order, no secret)
         ends: Counter[str] = Counter()
-        bodies: list[str] = []
         with job.spool.open("rb") as spool, output.open("wb") as good, errors.open("wb") as bad:
             for done, index in enumerate(order):
                 spool.seek(job.items[index])
@@ -194,20 +179,17 @@ class BatchJobs:
                 end, answer = job.end_of(index), None
                 if end is EndOfItem.ANSWERED:
                     answer = await self._answer(call)
-                    bodies.append(sha256(encoded(call.body)).hexdigest()[:24])
                     if not 200 <= answer.status < 300:  # noqa: PLR2004  (HTTP)
                         end = EndOfItem.ERRORED
                 ends[end] += 1
                 line = form.line(call.custom_id, answer, end)
-                if line is not None and not ("missing" in job.faults and index % _MISSING_EVERY == 0):
+                if line is not None:
                     (bad if form.apart and end is not EndOfItem.ANSWERED else good).write(encoded(line) + b"\n")
                 if done % _PAUSE_EVERY == 0:
                     await asyncio.sleep(0)
-            _add_faults(job, form, good)
-        if "truncated_lines" in job.faults:
-            _cut_lines(output)
+        self.written(job, form, output)
         job.output, job.errors = output, errors if errors.stat().st_size else None
-        job.ends, job.bodies = dict(ends), tuple(bodies)
+        job.ends = dict(ends)
 
     async def _answer(self, call: BatchedCall) -> ItemAnswer:
         sent = await self._backend.answer(call.handler, encoded(call.body), call.path, in_batch=True)
@@ -218,35 +200,13 @@ class BatchJobs:
 
 
 def _beginnings(spool: Path) -> Iterator[int]:
+    """Where each line begins."""
     at = 0
     with spool.open("rb") as file:
         for line in file:
             if line.strip():
                 yield at
             at += len(line)
-
-
-def _add_faults(job: BatchJob, form: ResultFormat, into: IO[bytes]) -> None:
-    """Lines that name no item, or one that was named before."""
-    invented = ItemAnswer(400, b'{"error":{"type":"invalid_request_error","message":"Not of this batch."}}', "req_0")
-    if "unknown_ids" in job.faults:
-        for number in (1, 2):
-            line = form.line(f"not-of-this-batch-{number}", invented, EndOfItem.ERRORED)
-            into.write(encoded(line) + b"\n")
-    if "doubled_ids" in job.faults and job.items:
-        with job.spool.open("rb") as spool:
-            spool.seek(job.items[0])
-            custom_id = form.call(spool.readline(), job).custom_id
-        into.write(encoded(form.line(custom_id, invented, EndOfItem.ERRORED)) + b"\n")
-
-
-def _cut_lines(path: Path) -> None:
-    """The first line is cut in the middle, the last one in the middle and without its end."""
-    lines = path.read_bytes().splitlines(keepends=True)
-    if lines:
-        last = lines.pop()
-        lines = [lines[0][: len(lines[0]) // 2] + b"\n", *lines[1:]] if lines else lines
-        path.write_bytes(b"".join((*lines, last[: len(last) // 2])))
 
 
 def json_body(answer: ItemAnswer) -> Any:

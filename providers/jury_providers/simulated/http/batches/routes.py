@@ -1,33 +1,23 @@
 """The routes of the three batch interfaces; where two providers have the same path, the client's headers decide."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
 from jury_providers.simulated.http.batches.anthropic import AnthropicBatchServer
 from jury_providers.simulated.http.batches.google import GoogleBatchServer
-from jury_providers.simulated.http.batches.http import Answer, BatchCall
+from jury_providers.simulated.http.batches.http import Answer, Ask
 from jury_providers.simulated.http.batches.jobs import BatchJobs
 from jury_providers.simulated.http.batches.openai import OpenAIBatchServer
-from jury_providers.simulated.http.cached_contents import CachedContents
-from jury_providers.simulated.http.fields import encoded
 from jury_providers.simulated.http.provider_errors import GoogleErrors, ProviderErrors
-
-BATCHES = "/_simulate/batches"
-
-Ask = Callable[[Request], Awaitable[Answer]]
 
 
 def batch_routes(
-    jobs: BatchJobs,
-    caches: CachedContents,
-    versions: Iterable[str],
-    errors_of: Callable[[Request], ProviderErrors],
+    jobs: BatchJobs, versions: Iterable[str], errors_of: Callable[[Request], ProviderErrors]
 ) -> list[Route]:
     """All routes; they come before those of model calls."""
-    openai, anthropic, google = OpenAIBatchServer(jobs), AnthropicBatchServer(jobs), GoogleBatchServer(jobs, caches)
+    openai, anthropic, google = OpenAIBatchServer(jobs), AnthropicBatchServer(jobs), GoogleBatchServer(jobs)
 
     def either(ask_openai: Ask, ask_google: Ask) -> Ask:
         async def answer(request: Request) -> Answer:
@@ -37,14 +27,10 @@ def batch_routes(
         return answer
 
     def route(path: str, method: str, call: str, ask: Ask, name: str | None = None) -> Route:
-        return Route(path, BatchCall(jobs, call, errors_of, ask), methods=[method], name=name)
-
-    async def described(_request: Request) -> Response:
-        return Response(encoded(jobs.described()), media_type="application/json")
+        return Route(path, jobs.route(call, errors_of, ask), methods=[method], name=name)
 
     messages = "/v1/messages/batches"
     found = [
-        Route(BATCHES, described, methods=["GET"]),
         route("/v1/files", "POST", "upload", openai.upload),
         route("/v1/files/{id}/content", "GET", "results", openai.content),
         route("/v1/batches", "POST", "submit", openai.submit),
@@ -59,7 +45,6 @@ def batch_routes(
     for version in versions:
         is_openai = version == "v1"
         one = either(openai.one, google.one) if is_openai else google.one
-        file = either(openai.file, google.file) if is_openai else google.file
         found += [
             route(f"/upload/{version}/files", "POST", "upload", google.upload),
             route(f"/{version}/models/{{model:path}}:batchGenerateContent", "POST", "submit", google.submit),
@@ -67,7 +52,5 @@ def batch_routes(
             route(f"/{version}/batches/{{id}}:cancel", "POST", "cancel", google.cancel),
             route(f"/{version}/batches/{{id}}", "GET", "state", one),
             route(f"/{version}/files/{{id}}:download", "GET", "results", google.download),
-            route(f"/{version}/files/{{id}}", "GET", "results", file),
-            route(f"/{version}/files/{{id}}", "DELETE", "results", file),
         ]
     return found

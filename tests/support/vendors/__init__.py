@@ -1,0 +1,1 @@
+"""Providers as clients meet them: plugged into a simulation server, which itself answers and nothing more."""
