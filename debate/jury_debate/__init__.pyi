@@ -4,6 +4,7 @@ from jury_debate.artifact_tools import TOOLS as TOOLS
 from jury_debate.artifact_tools import call_tool as call_tool
 from jury_debate.artifact_tools import tool_definitions as tool_definitions
 from jury_debate.artifact_tools import tool_names as tool_names
+from jury_debate.artifacts import generate_evaluation_summary as generate_evaluation_summary
 from jury_debate.assignment import CASE_WITH_IMAGES as CASE_WITH_IMAGES
 from jury_debate.assignment import OPERATOR_POLICY as OPERATOR_POLICY
 from jury_debate.assignment import AnswerSpec as AnswerSpec
@@ -36,6 +37,7 @@ from jury_debate.prompt_texts import fill as fill
 from jury_debate.prompts import LANGUAGES as LANGUAGES
 from jury_debate.prompts import PROMPTS as PROMPTS
 from jury_debate.prompts import PROMPTS_VERSION as PROMPTS_VERSION
+from jury_debate.prompts import load_prompts as load_prompts
 from jury_debate.prompts_v2.item_messages import ItemMessages as ItemMessages
 from jury_debate.prompts_v2.item_messages import SourceMessage as SourceMessage
 from jury_debate.prompts_v2.line_marks import SIGN_PATTERN as SIGN_PATTERN

@@ -1,5 +1,4 @@
-from jury_debate import LANGUAGES, render_case
-from jury_debate.datamark import unmark
+from jury_debate import LANGUAGES, render_case, unmark
 from jury_debate.prompts_v1 import PromptsV1, load_prompts
 from jury_events import (
     Attachment,

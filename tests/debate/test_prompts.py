@@ -17,12 +17,12 @@ from jury_debate import (
     AnswerSpec,
     UnknownPrompts,
     fill,
+    load_prompts,
     parse_answer,
     prompt_texts,
     prompts_v1,
     seat_letter,
 )
-from jury_debate.prompts import load_prompts
 from jury_debate.prompts_v2 import texts as texts_v2
 from jury_events import STANDARD_RUBRIC, Verdict
 from support.each_row import each_row

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from jury_debate import ballot_id, line_sign
-from jury_debate.prompts_v2.line_marks import unmark
-from jury_debate.prompts_v2.prompts import load_prompts
+from jury_debate import ballot_id, line_sign, load_prompts, unmark
 from jury_events import (
     Case,
     DebateCompleted,
@@ -102,7 +100,7 @@ def test_judged_text_is_exact_and_never_in_a_system_message(coding: DebateHarnes
 
 def test_what_the_record_says_twice_is_shown_once(coding: DebateHarness) -> None:
     case = texts(coding, coding.asked[0])[1][1]
-    headings = load_prompts(coding.debate.state.panel.language).texts.case
+    headings = load_prompts(2, coding.debate.state.panel.language).texts.case
 
     assert 1 == case.count("Write refund.")
     assert 1 == case.count("Done.")
