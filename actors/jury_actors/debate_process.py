@@ -15,7 +15,7 @@ from jury_actors.recorded_steps import learned, texts_of
 from jury_debate.assignment import Assignment, tools_offered
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
+from jury_debate.recorded_panel import panel_differences
 from jury_debate.rules import SECRET_BYTES
 from jury_debate.rules_registry import rules_for
 from jury_debate.shared_prompts import RoundsSeen
@@ -198,7 +198,7 @@ class DebateProcess:
         self._check_origin(known)
         self._pen.know(known.parts.values())
         opened = known.opened
-        if not self._is_ours(opened, known.stored_events[0].schema):
+        if not self._is_ours(opened):
             raise OtherPanel(
                 f"debate {self._job.debate_id} was opened with another panel, by another run of the same id; "
                 "give this run another id"
@@ -238,11 +238,11 @@ class DebateProcess:
                 f"debate {debate} came in a cassette, so this run does not resume it; give the run another id"
             )
 
-    def _is_ours(self, opened: DebateOpened, schema: int) -> bool:
-        """Whether it was opened with this run's panel; one opened before pictures existed is resumed without them."""
+    def _is_ours(self, opened: DebateOpened) -> bool:
+        """Whether it was opened with this run's panel."""
         panel = self._job.context.resolved.panel
         recorded, ours = (ResolvedPanel(one, {}, None) for one in (opened.panel, panel))
-        return opened.panel == panel or not panel_differences(recorded, ours, images=schema >= IMAGES_SINCE)
+        return opened.panel == panel or not panel_differences(recorded, ours)
 
     def _learn(self, known: DebateHistory) -> None:
         """Apply recorded exchanges of due steps: each step has an outcome already, or its first exchanges."""

@@ -23,11 +23,7 @@ from jury_debate.scale_spec import bundled_name, written_scale
 from jury_events.debate_events import DebateOpened
 from jury_events.panel import FinalJudge, FinalRules, Panel, Seat
 
-_IMAGES = ".images"
 _KNOWN_ROLES = (*ROLE_KEYS, SCALE_ROLE)
-
-IMAGES_SINCE = 2
-"""Opening events record who is sent pictures from this schema on; before, no seat was."""
 
 
 class PanelDifference(NamedTuple):
@@ -61,17 +57,15 @@ def recorded_panel(opened: DebateOpened, texts: Mapping[str, bytes]) -> Resolved
     return ResolvedPanel(opened.panel, seats, role_prompts.get(JUDGE_ROLE_PROMPT), opened.prompts)
 
 
-def panel_differences(before: ResolvedPanel, now: ResolvedPanel, *, images: bool = True) -> tuple[PanelDifference, ...]:
+def panel_differences(before: ResolvedPanel, now: ResolvedPanel) -> tuple[PanelDifference, ...]:
     """The differences of two panels' identities, custom prompts included, in the order of the fields.
 
     Args:
         before: one of them.
         now: the other.
-        images: whether the fields `images` count. They do not where `before` was recorded by a version without
-            pictures.
     """
     fields_before, fields_now = dict(_fields(before)), dict(_fields(now))
-    names = [name for name in dict.fromkeys([*fields_before, *fields_now]) if images or not name.endswith(_IMAGES)]
+    names = dict.fromkeys([*fields_before, *fields_now])
     pairs = (PanelDifference(name, fields_before.get(name), fields_now.get(name)) for name in names)
     return tuple(pair for pair in pairs if pair.before != pair.now)
 

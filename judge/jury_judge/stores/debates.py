@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jury_debate.assignment import ROLE_PROMPT
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.recorded_panel import IMAGES_SINCE, PanelDifference, panel_differences, recorded_panel
+from jury_debate.recorded_panel import PanelDifference, panel_differences, recorded_panel
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
@@ -48,7 +48,7 @@ def compared_panel(store: EventStore, debate_id: str, now: ResolvedPanel) -> Com
     """
     (history,) = store.event_histories([debate_id])
     before = _panel(store, debate_id, _opened(history))
-    return ComparedPanel(before, panel_differences(before, now, images=history.stored_events[0].schema >= IMAGES_SINCE))
+    return ComparedPanel(before, panel_differences(before, now))
 
 
 def _panel(store: EventStore, debate_id: str, opened: DebateOpened) -> ResolvedPanel:
