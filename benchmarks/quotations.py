@@ -3,7 +3,7 @@
     uv run python benchmarks/quotations.py [--characters 200000] [--rounds 15] [--json FILE]
 
 Cases of one long message and of many short ones, in English, in Japanese and with letters of several code points, are
-opened under prompts 2. Answers quote eight times: two quotations of each result. The first answer of a case also reads
+opened . Answers quote eight times: two quotations of each result. The first answer of a case also reads
 the items out of the prompt and makes the normal form of the items that it needs; each further answer of the debate
 finds them made. Milliseconds of the processor, medians of rounds in turn, and in brackets the ratio to the plain pass
 over the same characters by the standard library (canonical decomposition, caseless, without white space), measured

@@ -4,6 +4,7 @@ from jury_debate.artifact_tools import TOOLS as TOOLS
 from jury_debate.artifact_tools import call_tool as call_tool
 from jury_debate.artifact_tools import tool_definitions as tool_definitions
 from jury_debate.artifact_tools import tool_names as tool_names
+from jury_debate.artifacts import generate_evaluation_summary as generate_evaluation_summary
 from jury_debate.assignment import CASE_WITH_IMAGES as CASE_WITH_IMAGES
 from jury_debate.assignment import OPERATOR_POLICY as OPERATOR_POLICY
 from jury_debate.assignment import AnswerSpec as AnswerSpec

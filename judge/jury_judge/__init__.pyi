@@ -78,9 +78,13 @@ from jury_judge.panels.any_panel import any_panel as any_panel
 from jury_judge.panels.calibration_files import calibration_bytes as calibration_bytes
 from jury_judge.panels.calibration_files import read_calibration as read_calibration
 from jury_judge.panels.document import BUNDLED_PANELS as BUNDLED_PANELS
+from jury_judge.panels.files import Ladder as Ladder
 from jury_judge.panels.files import LoadedPanel as LoadedPanel
 from jury_judge.panels.files import load_panel as load_panel
+from jury_judge.panels.ladder_documents import load_panel_or_ladder as load_panel_or_ladder
 from jury_judge.panels.ladders import applied as applied
+from jury_judge.panels.ladders import first_of as first_of
+from jury_judge.panels.ladders import uncertified as uncertified
 from jury_judge.panels.strict_yaml import read_yaml as read_yaml
 from jury_judge.panels.variables import Overrides as Overrides
 from jury_judge.probes.registry import PROBES as PROBES
@@ -120,6 +124,7 @@ from jury_judge.runs.preflight import PreflightReport as PreflightReport
 from jury_judge.runs.preflight import preflight as preflight
 from jury_judge.runs.run import Run as Run
 from jury_judge.runs.run_execution import execute_run as execute_run
+from jury_judge.runs.run_progress import NoListener as NoListener
 from jury_judge.runs.spending import Spending as Spending
 from jury_judge.runs.writing import Writing as Writing
 from jury_judge.scores.score_export import ExportedScores as ExportedScores

@@ -8,6 +8,7 @@ import pytest
 
 from jury_analysis import OURS, DiscussionReport, Scale, by_round, check, discussion
 from support.ballot_tables import ballots
+from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, reference_rows
 
 S, R, U = OURS.categories
@@ -72,24 +73,21 @@ def test_opposed_seats_adopt_the_plurality_of_their_peers() -> None:
     assert (1, 0) == (step.conformity_peers_wrong.opposed, step.conformity_peers_wrong.adopted)
 
 
-def test_the_own_position_is_none_of_the_peers() -> None:
-    step = report([[(S, S, U, U)], [(U, S, U, U)]]).steps[0]
+@each_row(
+    ("before", "after", "counted"),
+    [
+        ((S, S, U, U), (U, S, U, U), (4, 1)),  # the own position is none of the peers
+        ((S, U, U), (R, U, U), (1, 0)),  # a change to a third position adopts nothing
+        ((S, U, R), (U, U, R), (0, 0)),  # peers that tie oppose nobody
+    ],
+)
+def test_a_seat_adopts_the_one_position_of_its_peers_that_opposes_it(
+    before: tuple[Any, ...], after: tuple[Any, ...], counted: tuple[int, int]
+) -> None:
+    step = report([[before], [after]]).steps[0]
 
-    assert (4, 1) == (step.conformity.opposed, step.conformity.adopted)
-
-
-def test_a_change_to_a_third_position_adopts_nothing() -> None:
-    step = report([[(S, U, U)], [(R, U, U)]]).steps[0]
-
-    assert (1, 0) == (step.conformity.opposed, step.conformity.adopted)
-    assert ((0, 0, 0),) * 3 == step.moves.adopted
-
-
-def test_peers_that_tie_oppose_nobody() -> None:
-    step = report([[(S, U, R)], [(U, U, R)]]).steps[0]
-
-    assert 0 == step.conformity.opposed
-    assert step.conformity.rate.reason
+    assert counted == (step.conformity.opposed, step.conformity.adopted)
+    assert bool(counted[0]) == (step.conformity.rate.reason is None)
 
 
 def test_moves_count_the_peers_whose_earlier_position_a_seat_takes() -> None:

@@ -82,15 +82,10 @@ def test_whether_it_is_found_at_the_right_message() -> None:
 
 def test_a_message_beside_a_verdict_that_passes_finds_no_fault() -> None:
     (seat,) = found(ballots([(S,), (U,)], labels=[U, U], messages=[(3,), (2,)], facts=FACTS[:2])).seats
-
-    assert (1.0, 1) == (seat.message_exact.value, seat.message_exact.n)
-    assert (1 / 2, 2) == (seat.message_exact_of_all.value, seat.message_exact_of_all.n)
-
-
-def test_the_panel_finds_what_its_pluralities_find() -> None:
     panel = found(table()).panel
 
-    assert (1.0, 0.0) == (panel.found.value, panel.false_alarms.value)
+    assert [(1.0, 1), (1 / 2, 2)] == [(one.value, one.n) for one in (seat.message_exact, seat.message_exact_of_all)]
+    assert (1.0, 0.0) == (panel.found.value, panel.false_alarms.value), "of its pluralities"
     assert (1.0, 2) == (panel.message_exact.value, panel.message_exact.n)
 
 

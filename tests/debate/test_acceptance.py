@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from jury_debate import PROMPTS, PanelError, PanelSpec, newest_rules, read_spec, recorded_panel, resolve, spec_of
-from jury_events import CallOutcome, Judgment, OutcomeThreshold, SignalVote, Verdict
-from jury_events.judgment import Acceptance
+from jury_events import Acceptance, CallOutcome, Judgment, OutcomeThreshold, SignalVote, Verdict
 from support.calibrations import DAWID_SKENE, ISOTONIC, SHARE, WEIGHTS, calibrated
 from support.debate_harness import SECRET, DebateHarness, DeterministicParts, Says, a_case, a_panel, by_round
 from support.each_row import each_row

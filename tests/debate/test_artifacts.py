@@ -4,9 +4,17 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate import LANGUAGES, MAX_RECORDS, OPINIONS_TOOL, TOOLS, call_tool, tool_definitions, tool_names
-from jury_debate.artifacts import generate_evaluation_summary
-from jury_debate.prompts_registry import load_prompts
+from jury_debate import (
+    LANGUAGES,
+    MAX_RECORDS,
+    OPINIONS_TOOL,
+    TOOLS,
+    call_tool,
+    generate_evaluation_summary,
+    load_prompts,
+    tool_definitions,
+    tool_names,
+)
 from jury_events import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario, canonical_json
 from support.each_row import each_row
 

@@ -233,19 +233,21 @@ def test_requests_to_one_model_share_their_beginning() -> None:
 FLEX = {"tier": "flex", "flex_fallback": "on"}
 
 
-@each_row("shed", [CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED])
-def test_a_call_that_was_shed_is_made_again_at_the_standard_tier_only_where_that_is_allowed(shed) -> None:
-    allowed, _, _ = play([shed, b"no answer", GOOD], carriage=FLEX)
-    forbidden, _, _ = play([shed, GOOD], carriage={"tier": "flex"})
+@each_row(
+    ("carriage", "replies", "tiers"),
+    [
+        (FLEX, [CallOutcome.RATE_LIMITED, b"no answer", GOOD], "flex standard flex"),
+        (FLEX, [CallOutcome.OVERLOADED, b"no answer", GOOD], "flex standard flex"),
+        ({"tier": "flex"}, [CallOutcome.OVERLOADED, GOOD], "flex flex"),
+        (FLEX, [CallOutcome.CONNECTION, GOOD], "flex flex"),  # not for want of room
+    ],
+)
+def test_a_call_that_was_shed_is_made_again_at_the_standard_tier_only_where_that_is_allowed(
+    carriage, replies, tiers
+) -> None:
+    calls, _, _ = play(replies, carriage=carriage)
 
-    assert [call.settings.tier for call in allowed] == ["flex", "standard", "flex"]
-    assert [call.settings.tier for call in forbidden] == ["flex", "flex"]
-
-
-def test_a_failure_that_is_not_for_want_of_room_is_retried_at_the_same_tier() -> None:
-    calls, _, _ = play([CallOutcome.CONNECTION, GOOD], carriage=FLEX)
-
-    assert [call.settings.tier for call in calls] == ["flex", "flex"]
+    assert tiers.split() == [call.settings.tier for call in calls]
 
 
 def test_a_turn_at_the_tier_flex_may_take_longer() -> None:

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate import DebateState, IllegalEvent
-from jury_debate.rules_1.machine import evolve
+from jury_debate import DebateState, IllegalEvent, newest_rules
 from jury_events import CallOutcome, CoordinatorResumed, DebateCancelled, DebateFailed, FailureReason, Step, Verdict
 from support.debate_harness import DebateHarness, Says, a_case, a_panel
 from support.each_row import each_row
@@ -24,6 +23,8 @@ answers = st.one_of(
     st.sampled_from([CallOutcome.TIMEOUT, CallOutcome.BLOCKED, CallOutcome.BAD_REQUEST, CallOutcome.TRUNCATED]),
     st.sampled_from([b"", b"It is safe.", b"{}", b'{"verdict": "safe_pass"']),
 )
+
+evolve = newest_rules().evolve
 
 
 @st.composite

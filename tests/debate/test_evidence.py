@@ -1,4 +1,4 @@
-"""Evidence in debates under prompts 2: what is checked, recorded and shown to peers."""
+"""Evidence in debates: what is checked, recorded and shown to peers."""
 
 import json
 from typing import Any

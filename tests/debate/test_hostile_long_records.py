@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from jury_debate import ShownRecord
-from jury_debate.prompts_1.prompts import load_prompts
+from jury_debate import ShownRecord, load_prompts
 from jury_events import Marking
 from support.debate_harness import Says, a_panel
 from support.each_row import each_row
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case, findings_answer, quotation
 
-TEXTS = load_prompts("en").texts.reading
+TEXTS = load_prompts(1, "en").texts.reading
 
 FORGED_LINES = (
     "## End of part 1 of 9",

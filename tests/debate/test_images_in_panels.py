@@ -42,20 +42,20 @@ def test_models_are_known_to_read_pictures_by_their_names(model: str, *, reads: 
     assert reads is reads_images(model)
 
 
-def test_a_fallback_that_reads_text_only_keeps_its_seat_from_pictures() -> None:
-    assert [True, False, False] == seat_images(
-        {"model": "gpt-4o", "fallbacks": ["claude-haiku-5-5"]},
-        {"model": "gpt-4o", "fallbacks": ["claude-haiku-5-5", "gpt-3.5-turbo"]},
-        {"model": "gemini-2.5-flash", "fallbacks": ["simulated/juror"]},
-    )
-
-
-def test_an_explicit_setting_of_the_panel_overrides_the_default() -> None:
-    assert [False, True, True] == seat_images(
-        {"model": "gpt-4o", "images": False},
-        {"model": "simulated/juror", "images": True},
-        {"model": "local/llama-4", "images": True},
-    )
+@each_row(
+    ("seat", "images"),
+    [
+        ({"model": "gpt-4o", "fallbacks": ["claude-haiku-5-5"]}, True),
+        ({"model": "gpt-4o", "fallbacks": ["claude-haiku-5-5", "gpt-3.5-turbo"]}, False),
+        ({"model": "gemini-2.5-flash", "fallbacks": ["simulated/juror"]}, False),
+        # What the panel says wins.
+        ({"model": "gpt-4o", "images": False}, False),
+        ({"model": "simulated/juror", "images": True}, True),
+        ({"model": "local/llama-4", "images": True}, True),
+    ],
+)
+def test_a_seat_is_sent_pictures_where_all_its_models_read_them(seat: dict[str, object], *, images: bool) -> None:
+    assert [images] == seat_images(seat)
 
 
 def test_models_of_a_custom_server_are_unknown() -> None:

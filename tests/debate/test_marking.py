@@ -13,13 +13,13 @@ from jury_debate import (
     ResolvedPanel,
     ballot_id,
     line_sign,
+    mark,
     panel_differences,
     resolve,
     spec_of,
     tool_names,
+    unmark,
 )
-from jury_debate import mark as marked_alike
-from jury_debate.prompts_1.line_marks import unmark as unmark_lines
 from jury_debate.rules_1.ballots import datamark
 from jury_events import (
     ArtifactRecord,
@@ -142,10 +142,10 @@ markings = st.sampled_from(sorted(MARKS))
 @given(marking=markings, text=IMITATIONS)
 def test_no_text_produces_a_line_without_the_sign_or_ends_its_passage(marking: str, text: str) -> None:
     sign = MARKS[marking]
-    marked = marked_alike(text, sign)
+    marked = mark(text, sign)
 
     assert all(line.startswith(f"{sign} ") for line in LINES.split(marked))
-    assert marking == "words" or text == unmark_lines(marked, SIGN)
+    assert marking == "words" or text == unmark(marked, SIGN)
 
 
 def full_case(text: str) -> Case:

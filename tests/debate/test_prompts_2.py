@@ -1,4 +1,4 @@
-"""Debates under prompts 2: what stands where in each request, and what an answer must have."""
+"""Debates: what stands where in each request, and what an answer must have."""
 
 import json
 import re
@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from jury_debate import ballot_id, line_sign
-from jury_debate.prompts_1.line_marks import unmark
-from jury_debate.prompts_1.prompts import load_prompts
+from jury_debate import ballot_id, line_sign, load_prompts, unmark
 from jury_events import (
     Case,
     DebateCompleted,
@@ -102,7 +100,7 @@ def test_judged_text_is_exact_and_never_in_a_system_message(coding: DebateHarnes
 
 def test_what_the_record_says_twice_is_shown_once(coding: DebateHarness) -> None:
     case = texts(coding, coding.asked[0])[1][1]
-    headings = load_prompts(coding.debate.state.panel.language).texts.case
+    headings = load_prompts(1, coding.debate.state.panel.language).texts.case
 
     assert 1 == case.count("Write refund.")
     assert 1 == case.count("Done.")
@@ -112,7 +110,17 @@ def test_what_the_record_says_twice_is_shown_once(coding: DebateHarness) -> None
 
 def test_every_step_has_the_same_schema(coding: DebateHarness) -> None:
     rules = coding.debate.rules
-    schemas = {json.dumps(rules.answer_schema(asked.assignment.spec.rubric)) for asked in coding.asked}
+    schemas = {
+        json.dumps(
+            rules.answer_schema(
+                asked.assignment.spec.rubric,
+                statement=asked.assignment.spec.statement,
+                scenarios=asked.assignment.spec.scenarios,
+                one_form=asked.assignment.spec.one_form,
+            )
+        )
+        for asked in coding.asked
+    }
 
     assert 1 == len(schemas)
     (schema,) = map(json.loads, schemas)

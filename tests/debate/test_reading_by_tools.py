@@ -15,8 +15,8 @@ from jury_debate import (
     ShownRecord,
     ToolTurn,
     Unanswered,
+    load_prompts,
 )
-from jury_debate.prompts_1.prompts import load_prompts
 from jury_debate.reading.record_tools import read_items
 from jury_events import CallOutcome, Case, FailureReason, ItemSpan, Verdict
 from support.debate_harness import DebateHarness, Says, a_panel
@@ -24,7 +24,7 @@ from support.each_row import each_row
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case
 
-TEXTS = load_prompts("en").texts
+TEXTS = load_prompts(1, "en").texts
 
 
 class ToolReading:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate import AnswerRefusal, AnswerSpec, ParsedAnswer, newest_rules
-from jury_debate.prompts_1.prompts import load_prompts
+from jury_debate import AnswerRefusal, AnswerSpec, ParsedAnswer, load_prompts, newest_rules
 from jury_debate.rules_1.answers import parse_answer
 from jury_events import Panel, RefusalReason, Verdict, VerdictScale
 from support.debate_harness import a_panel
@@ -121,7 +120,7 @@ def test_prompts_show_every_label_and_criterion_with_its_meaning_and_no_outcome(
     language: str, scale: VerdictScale, criteria: Any
 ) -> None:
     panel = a_panel(language=language, scale=written(scale), criteria=criteria, task="You look at it.")
-    text = load_prompts(language).system(panel)
+    text = load_prompts(1, language).system(panel)
 
     lines = text.split("\n")
     found = [
@@ -138,7 +137,7 @@ def test_prompts_show_every_label_and_criterion_with_its_meaning_and_no_outcome(
 
 def test_an_example_under_a_scale_is_no_answer() -> None:
     panel = a_panel(language="en", **ANSWERS)
-    text = load_prompts("en").system(panel)
+    text = load_prompts(1, "en").system(panel)
     example = text[text.index("{\n") : text.index("\n}", text.index("{\n")) + 2]
 
     parsed = parse_answer(example.encode(), spec_of(panel))

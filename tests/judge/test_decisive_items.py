@@ -38,7 +38,7 @@ ERASURE = ErasureOrder("dpo@example.com", "request 17", "debate")
 
 
 def a_store(debate: EvidenceDebate | DebateBuilder | None = None) -> MemoryEventStore:
-    """With the debate `d1` under prompts 2; its items are 1 to 8, and its jury names item 5 twice and item 3 once."""
+    """With the debate `d1` ; its items are 1 to 8, and its jury names item 5 twice and item 3 once."""
     store = MemoryEventStore()
     keep(store, debate or EvidenceDebate())  # type: ignore[arg-type]  (of another class, with the same members)
     return store

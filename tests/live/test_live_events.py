@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -164,25 +165,14 @@ def test_phase_2_begins_once_and_before_its_first_round() -> None:
     assert ["discussion_round_start"] == [one["type"] for one in fold.take(again, {})]
 
 
-@pytest.mark.parametrize("fold", [SseEvents, Frames])
-@pytest.mark.parametrize(("called", "expected"), [("abc123", "abc123"), (None, "run-1~c1")])
-def test_a_statement_names_the_callers_submission_else_the_debate(
-    fold: type[SseEvents | Frames], called: str | None, expected: str
-) -> None:
-    debate = DebateBuilder().phase_1().round_1()
-    debate.events[0] = debate.opened.changed(submission_id=called)
+def test_a_statement_names_the_callers_submission_else_the_debate_and_is_null_once_erased() -> None:
+    for fold, (called, expected) in product((SseEvents, Frames), (("abc123", "abc123"), (None, "run-1~c1"))):
+        debate = DebateBuilder().phase_1().round_1()
+        debate.events[0] = debate.opened.changed(submission_id=called)
+        debate.texts.clear()
+        said = [one for one in live_events(fold(), debate) if one["type"] == "juror_statement"]
 
-    said = next(one for one in live_events(fold(), debate) if one["type"] == "juror_statement")
-
-    assert expected == said["submissionId"]
-
-
-@pytest.mark.parametrize("fold", [SseEvents, Frames])
-def test_a_statement_that_was_erased_is_null(fold: type[SseEvents | Frames]) -> None:
-    debate = DebateBuilder().phase_1().round_1()
-    debate.texts.clear()
-
-    assert {None} == {one["statement"] for one in live_events(fold(), debate) if one["type"] == "juror_statement"}
+        assert {(expected, None)} == {(one["submissionId"], one["statement"]) for one in said}
 
 
 def test_a_debate_without_a_verdict_still_ends() -> None:

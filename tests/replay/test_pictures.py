@@ -1,9 +1,7 @@
 """A debate over pictures with a sighted and a blind seat: recorded, replayed, erased."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 from unittest.mock import patch
 
@@ -14,13 +12,11 @@ from jury_debate import CASE_WITH_IMAGES, CallMessage, ResolvedPanel, spec_of
 from jury_events import (
     DebateOpened,
     ExchangeRecorded,
-    FinalJudge,
     ImageRef,
     JurorEvaluated,
     RequestMessage,
     Verdict,
     calls_stream,
-    canonical_json,
     debate_stream,
     decode,
 )
@@ -28,7 +24,6 @@ from jury_replay import (
     ErasureOrder,
     RegressionStatus,
     ReplayStatus,
-    branch_id,
     erase,
     import_cassette,
     read_cassette,
@@ -232,25 +227,6 @@ async def test_a_branch_may_send_them_to_others(store: KeptStore, *, images: boo
     log = Log(store, branch.debate_id)
 
     assert {sent} == {len(log.shown(one)[1]) for juror in (SIGHTED, BLIND) for one in log.exchanges(juror)}
-
-
-async def test_a_branch_that_sends_none_has_the_id_that_it_had_before_there_were_pictures(store: KeptStore) -> None:
-    await judged(store)
-    blind = with_images(origin_in(store).panel(), images=False)
-    panel = blind.panel.changed(final=blind.panel.final.changed(judge=a_judge(images=False)))
-    blind = blind._replace(panel=panel)
-    written = json.loads(panel.model_dump_json())
-    for place in (*written["seats"], written["final"]["judge"]):
-        del place["images"]
-    del written["final"]["calibration"]
-    before = {"origin": "d0", "version": 1, "panel": written, "role_prompts": {}, "judge_prompt": None}
-
-    assert branch_id("d0", 1, blind).endswith(sha256(canonical_json(before)).hexdigest()[:8])
-    assert branch_id("d0", 1, blind) != branch_id("d0", 1, with_images(blind, images=True))
-
-
-def a_judge(*, images: bool) -> FinalJudge:
-    return FinalJudge(model="simulated/judge", images=images)
 
 
 async def test_another_model_in_a_seat_brings_whether_it_is_sent_pictures(store: KeptStore) -> None:

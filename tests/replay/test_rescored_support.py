@@ -1,4 +1,4 @@
-"""Debates under prompts 2 rescored with another rule for verdicts without support."""
+"""Debates rescored with another rule for verdicts without support."""
 
 import pytest
 

@@ -67,6 +67,12 @@ class ShareResult:
         self.log: list[str] = []
         self.matrix: Matrix
 
+    def in_course(self, course: str) -> list[Row]:
+        """Its rows in a course; there is one at least."""
+        found = [row for row in self.rows if row.course == course]
+        assert found
+        return found
+
 
 class _Listening(logging.Handler):
     def __init__(self, into: list[str]) -> None:
@@ -77,14 +83,9 @@ class _Listening(logging.Handler):
         self._into.append(self.format(record))
 
 
-def _marked(share: Share, *more: object) -> Any:
+def _marked(share: Share) -> Any:
     marks = [pytest.mark.long] if share.whole else [] if share.provider == ALWAYS else [pytest.mark.full]
-    return pytest.param(share, *more, marks=marks, id="-".join(map(str, (share, *more))))
-
-
-def in_course(course: str) -> list[Any]:
-    """Each share with the places and faults of its rows in a course."""
-    return [_marked(share, row.place, row.fault) for share in SHARES for row in share.rows if row.course == course]
+    return pytest.param(share, marks=marks, id=str(share))
 
 
 SHARED = pytest.mark.parametrize("share", [_marked(share) for share in SHARES])
@@ -126,61 +127,61 @@ def test_the_table_names_every_fault_once() -> None:
     assert sorted(known) == sorted(TROUBLES)
 
 
-@pytest.mark.parametrize(("share", "place", "fault"), in_course("once"))
-def test_a_fault_that_strikes_once_is_survived(result: ShareResult, place: str, fault: str) -> None:
-    row = Row(place, fault, "once")
-    ended = result.matrix.rows[row]
-    attempts = _attempts(ended)
-
-    if fault in TRIED_AGAIN:
-        assert attempts[:2] == [(row.model, 1, 1, TRIED_AGAIN[fault]), (row.model, 1, 2, "answered")]
-        assert _answered(ended, place)
-    elif fault in REPAIRED:
-        assert attempts[:2] == [(row.model, 1, 1, REPAIRED[fault]), (row.model, 2, 1, "answered")]
-        assert _answered(ended, place)
-    elif fault in HALTED:
-        assert attempts == [(row.model, 1, 1, fault)]
-        assert "unfinished" == ended.finished.status
-        assert isinstance(ended.finished.problem, Halted)
-        assert _attempts(result.matrix.resumed[row])[:2] == [(row.model, 1, 1, fault), (row.model, 1, 2, "answered")]
-        assert _answered(result.matrix.resumed[row], place)
-    elif fault in HARMLESS:
-        assert attempts[0] == (row.model, 1, 1, "answered")
-        assert _answered(ended, place)
-    else:
-        _assert_gives_up(row, ended)
-
-
-@pytest.mark.parametrize(("share", "place", "fault"), in_course("lasting"))
-def test_a_fault_that_lasts_ends_as_the_policy_names(result: ShareResult, place: str, fault: str) -> None:
-    row = Row(place, fault, "lasting")
-    ended = result.matrix.rows[row]
-
-    if fault in HALTED:
-        assert _attempts(ended) == [(row.model, 1, 1, fault)]
-        assert isinstance(ended.finished.problem, Halted)
-        assert not ended.of(DebateCompleted)
-    elif fault in HARMLESS:
-        assert _answered(ended, place)
-    else:
-        _assert_gives_up(row, ended)
+@SHARED
+def test_a_fault_that_strikes_once_is_survived(result: ShareResult, subtests: pytest.Subtests) -> None:
+    for row in result.in_course("once"):
+        ended, fault = result.matrix.rows[row], row.fault
+        attempts = _attempts(ended)
+        with subtests.test(str(row)):
+            if fault in TRIED_AGAIN:
+                assert attempts[:2] == [(row.model, 1, 1, TRIED_AGAIN[fault]), (row.model, 1, 2, "answered")]
+                assert _answered(ended, row.place)
+            elif fault in REPAIRED:
+                assert attempts[:2] == [(row.model, 1, 1, REPAIRED[fault]), (row.model, 2, 1, "answered")]
+                assert _answered(ended, row.place)
+            elif fault in HALTED:
+                again = result.matrix.resumed[row]
+                assert attempts == [(row.model, 1, 1, fault)]
+                assert ("unfinished", Halted) == (ended.finished.status, type(ended.finished.problem))
+                assert _attempts(again)[:2] == [(row.model, 1, 1, fault), (row.model, 1, 2, "answered")]
+                assert _answered(again, row.place)
+            elif fault in HARMLESS:
+                assert attempts[0] == (row.model, 1, 1, "answered")
+                assert _answered(ended, row.place)
+            else:
+                _assert_gives_up(row, ended)
 
 
-@pytest.mark.parametrize(("share", "place", "fault"), in_course("spared"))
-def test_a_fallback_model_answers_where_the_policy_names_it(result: ShareResult, place: str, fault: str) -> None:
-    row = Row(place, fault, "spared")
-    ended = result.matrix.rows[row]
-    spared = [attempt for attempt in _attempts(ended) if attempt[0] == "spare"]
+@SHARED
+def test_a_fault_that_lasts_ends_as_the_policy_names(result: ShareResult, subtests: pytest.Subtests) -> None:
+    for row in result.in_course("lasting"):
+        ended = result.matrix.rows[row]
+        with subtests.test(str(row)):
+            if row.fault in HALTED:
+                assert _attempts(ended) == [(row.model, 1, 1, row.fault)]
+                assert isinstance(ended.finished.problem, Halted)
+                assert not ended.of(DebateCompleted)
+            elif row.fault in HARMLESS:
+                assert _answered(ended, row.place)
+            else:
+                _assert_gives_up(row, ended)
 
-    if fault in HALTED:
-        assert isinstance(ended.finished.problem, Halted), "a key that is refused is no reason to pay another provider"
-        assert not spared
-    elif fault in HARMLESS or (fault == "blocked" and place != "final"):
-        assert not spared
-    else:
-        assert spared[-1] == ("spare", spared[-1][1], 1, "answered")
-        assert _answered(ended, place)
-        assert f"{result.provider}/spare" == _evaluation(ended, place).model
+
+@SHARED
+def test_a_fallback_model_answers_where_the_policy_names_it(result: ShareResult, subtests: pytest.Subtests) -> None:
+    for row in result.in_course("spared"):
+        ended = result.matrix.rows[row]
+        spared = [attempt for attempt in _attempts(ended) if attempt[0] == "spare"]
+        with subtests.test(str(row)):
+            if row.fault in HALTED:
+                assert isinstance(ended.finished.problem, Halted), "a refused key is no reason to pay another provider"
+                assert not spared
+            elif row.fault in HARMLESS or (row.fault == "blocked" and row.place != "final"):
+                assert not spared
+            else:
+                assert spared[-1] == ("spare", spared[-1][1], 1, "answered")
+                assert _answered(ended, row.place)
+                assert f"{result.provider}/spare" == _evaluation(ended, row.place).model
 
 
 def test_the_shares_together_contain_every_row() -> None:

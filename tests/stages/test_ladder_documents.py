@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge import PanelFileError, load_panel
-from jury_judge.panels.ladder_documents import load_panel_or_ladder
+from jury_judge import PanelFileError, load_panel, load_panel_or_ladder
 from support.command_line import CommandLine
 from support.ladders import ladder_file
 

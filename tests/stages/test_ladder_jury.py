@@ -13,16 +13,16 @@ from jury_integrations import HostedJury
 from jury_judge import (
     Budget,
     Jury,
+    Ladder,
     Overrides,
     PanelFileError,
     RunRefused,
     RuntimeSettings,
     RunUnfinished,
+    first_of,
     judge_run,
     opening_of,
 )
-from jury_judge.panels.files import Ladder
-from jury_judge.panels.ladders import first_of
 from jury_providers import Script
 from jury_store import ALL_STAGES
 from support.ladders import a_ladder, ladder_file, staged

@@ -1,5 +1,6 @@
 """What is done with a staged run afterwards: carried elsewhere, gated, reviewed, counted, calibrated on."""
 
+import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -28,10 +29,10 @@ ALL = Selection(everything=True)
 
 
 @pytest.fixture
-async def run(cases: Path, url: str, tmp_path: Path) -> str:
-    """The store of a staged run whose early exits are all audited."""
-    await judge_run(staged(cases, url, a_ladder(tmp_path, {"pass": 1.0}, audit=1.0)), lambda _line: None)
-    return url
+def run(audited: Path, tmp_path: Path) -> str:
+    """A store of a staged run whose early exits are all audited, and its panels and cases beside it."""
+    shutil.copytree(audited, tmp_path, dirs_exist_ok=True)
+    return f"sqlite:///{tmp_path / 'jury.db'}"
 
 
 async def test_a_staged_run_is_carried_to_another_store(run: str, tmp_path: Path) -> None:
@@ -50,9 +51,10 @@ async def test_a_staged_run_is_carried_to_another_store(run: str, tmp_path: Path
     assert found[0] == found[1]
 
 
-async def test_a_gate_pairs_one_debate_a_case_of_a_ladder(run: str, cases: Path, tmp_path: Path) -> None:
+async def test_a_gate_pairs_one_debate_a_case_of_a_ladder(run: str, tmp_path: Path) -> None:
     await judge_run(
-        staged(cases, run, a_ladder(tmp_path, {"pass": 1.0}, audit=1.0), run_id="again"), lambda _line: None
+        staged(tmp_path / "cases.jsonl", run, a_ladder(tmp_path, {"pass": 1.0}, audit=1.0), run_id="again"),
+        lambda _line: None,
     )
 
     found = await VoteReports().gate(GateSettings(sources=("r", "again"), store_url=run, include_simulated=True))
@@ -64,7 +66,8 @@ async def test_a_gate_pairs_one_debate_a_case_of_a_ladder(run: str, cases: Path,
     assert (6, sums.calls) == (compared.compared.a.debates, compared.compared.a.calls), "calls of all stages"
 
 
-async def test_runs_of_ladders_are_compared_by_the_panels_of_all_stages(run: str, cases: Path, tmp_path: Path) -> None:
+async def test_runs_of_ladders_are_compared_by_the_panels_of_all_stages(run: str, tmp_path: Path) -> None:
+    cases = tmp_path / "cases.jsonl"
     cheap, other = (
         load_panel(str(panel_file(tmp_path, *of)), {}) for of in (("cheap", "a", "b"), ("other", "a", "b", "c"))
     )

@@ -12,6 +12,7 @@ from jury_events import audited
 from jury_judge import (
     HandedRun,
     LiveRunReader,
+    NoListener,
     PlannedRun,
     RunOutcome,
     RunRefused,
@@ -22,7 +23,6 @@ from jury_judge import (
     opening_of,
 )
 from jury_judge.running.listed_runs import listed_runs
-from jury_judge.runs.run_progress import NoListener
 from jury_judge.runs.stage_runs import next_stages
 from jury_judge.sessions import prepared_run
 from jury_providers import KeyMissing, Script

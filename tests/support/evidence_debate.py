@@ -1,4 +1,4 @@
-"""A debate under prompts 2 whose jurors quote: every result of a check, decisive items that differ, a final judge."""
+"""A debate  whose jurors quote: every result of a check, decisive items that differ, a final judge."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

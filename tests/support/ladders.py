@@ -5,9 +5,7 @@ from pathlib import Path
 
 from jury_debate import panel_digest, prompts_digest
 from jury_events import CertifiedStage, LadderCertificate, OutcomeThreshold, ShareSignal
-from jury_judge import LoadedPanel, PlannedRun, RunSettings, applied, load_panel
-from jury_judge.panels.files import Ladder
-from jury_judge.panels.ladders import first_of, uncertified
+from jury_judge import Ladder, LoadedPanel, PlannedRun, RunSettings, applied, first_of, load_panel, uncertified
 from support.ladder_votes import write_ladder
 
 Accepts = Mapping[str, float]

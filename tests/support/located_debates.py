@@ -1,4 +1,4 @@
-"""Debates under prompts 2 whose seats name decisive items of a case with known messages.
+"""Debates whose seats name decisive items of a case with known messages.
 
 The items: 1 the request (message 0), 2 and 3 the text and the call of message 1, 4 the call's result (message 2), 5 the
 last message (message 3).

@@ -1,4 +1,4 @@
-"""Debates under prompts 2 whose seats quote the case: exactly, with other spaces, and what it does not say."""
+"""Debates whose seats quote the case: exactly, with other spaces, and what it does not say."""
 
 from typing import Any
 

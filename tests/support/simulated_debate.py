@@ -29,7 +29,7 @@ class Quoted(NamedTuple):
 
 
 class SimulatedDebate:
-    """One debate under prompts 2, to its end; `requests` are by step, the first of each.
+    """One debate , to its end; `requests` are by step, the first of each.
 
     Args:
         case: what is judged.
