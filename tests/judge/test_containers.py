@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from jury_cases import CaseFileError, CaseOptions, FileRow, RowSelection, read_cases, read_rows
-from jury_cases.containers import compressed, json_text
+from jury_cases.containers import compressed, json_rows, json_text
 from support.compression import gzipped
 
 ROWS = [{"case_id": f"c{number}", "question": "q", "response": "é" * number} for number in range(5)]
@@ -232,3 +232,29 @@ def test_rows_and_split_reach_the_files(tmp_path):
     cases = read_cases([tmp_path], CaseOptions(rows="x", split="test"))
 
     assert ["c1", "c2"] == [case.case_id for case in cases]
+
+
+class Counted(io.RawIOBase):
+    """A line without an end, and how much of it was read."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+        self.taken = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        size = min(len(target), self.left)
+        target[:size] = b"x" * size
+        self.left, self.taken = self.left - size, self.taken + size
+        return size
+
+
+def test_a_line_that_does_not_end_is_refused_before_it_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_rows, "MAX_LINE", 1 << 20)
+    line = Counted(64 << 20)
+    with pytest.raises(CaseFileError, match="the line is longer than 1 MiB; split the row"):
+        list(json_rows.read_rows(line, json_rows.RowSource("endless")))
+
+    assert line.taken < 4 << 20
