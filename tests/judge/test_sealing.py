@@ -94,15 +94,6 @@ async def test_a_run_that_is_stopped_at_once_is_sealed_as_far_as_it_went() -> No
     assert [5] == run.sealed()
 
 
-async def test_a_run_that_recorded_nothing_has_nothing_to_seal() -> None:
-    run = Run(every=OFTEN)
-    async with run.sealing.around(run.runtime)():
-        pass
-
-    assert run.sealing.sealed is None
-    assert [] == run.said
-
-
 @pytest.mark.parametrize(
     ("failures", "named"),
     [
