@@ -46,42 +46,8 @@ def test_how_calls_are_carried_out_is_no_part_of_the_panel_identity(loaded) -> N
     assert plain == panel_digest(loaded("providers: {openai: {tier: flex, cache: 30m}}").panel)
 
 
-WRONG = """
-extra_body: {messages: []}
-extra_body: {serviceTier: priority}
-extra_body: {Service-Tier: priority}
-extra_body: {prompt_cache_retention: 24h}
-extra_body: {cached_content: x}
-extra_body: {generation_config: {}}
-extra_body: {n: 8}
-extra_body: {best_of: 8}
-extra_body: {candidateCount: 8}
-extra_body: {inference_geo: us}
-extra_body: {speed: fast}
-extra_body: {web_search_options: {}}
-extra_body: {background: true}
-extra_body: {previous_response_id: x}
-extra_body: {conversation: x}
-api_key: x
-extra_body: {user: {api_key: x}}
-extra_headers: {Authorization: x}
-extra_headers: {X-Api-Key: x}
-extra_headers: {Cookie: x}
-extra_headers: {X-Auth-User: x}
-extra_headers: {X-Bearer: x}
-extra_headers: {X-Tokens-Of: x}
-extra_headers: {X-Signature-V2: x}
-extra_headers: {X-SessionId: x}
-extra_headers: {Host: x}
-extra_headers: {"a b": x}
-extra_headers: {A: "x\\ny"}
-tier: cheap
-cache: 2h
-"""
-
-
 def test_a_field_of_ours_a_secret_and_a_wrong_word_are_refused_by_name_and_line(refusals, tmp_path, loaded) -> None:
-    rows = {field: f"providers: {{openai: {{{field}}}}}" for field in WRONG.strip().splitlines()}
+    rows = {field: f"providers: {{openai: {{{field}}}}}" for field in refusals.rows("panel_providers")}
     rows["another protocol without an address"] = "providers: {claude-aws: {protocol: anthropic}}"
 
     refusals.check("panel_providers", rows, loaded, PanelFileError)

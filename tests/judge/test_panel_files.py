@@ -231,116 +231,12 @@ def test_shares_and_never_are_thresholds(threshold: float) -> None:
     assert threshold == load_panel(None, {}, Overrides(threshold=threshold)).panel.discussion.threshold
 
 
-FILES: dict[str, str | bytes] = {
-    "nothing": "",
-    "a list": "- a\n",
-    "a field that there is not": "name: x\nseatz: []\n",
-    "a seat without a model": "seats:\n  - model: openai/x\n  - role: r\n",
-    "a method that there is not": "final:\n  method: coin\n",
-    "yes for a number": "discussion:\n  max_rounds: yes\n",
-    "off for a number": "discussion: {threshold: off}\n",
-    "on for a number": "seats:\n  - model: openai/x\n    window: on\n",
-    "yes in a rubric": "rubric: {a: yes, b: 5}\n",
-    "a key twice": "name: x\nname: y\n",
-    "a key twice below another": "final:\n  quorum: 1\n  quorum: 2\n",
-    "a list without an end": "name: [\n",
-    "two documents": "name: x\n--- \nname: y\n",
-    "an object of Python": "name: !!python/object:os.system x\n",
-    "a control character": "name: a\x01\n",
+LARGE: dict[str, str | bytes] = {
     "other bytes": b"name: x\nlanguage: \xe9\n",
-    "a preset that there is not": "preset: nope\n",
-    "a model without a provider": "seats:\n  - model: llama\n",
-    **{f"a threshold of {one}": f"discussion: {{threshold: {one}}}\n" for one in (".nan", "-1", "67", "1.5")},
-    "maxima of another sum": "rubric: {safety: 40}\n",
-    "JSON with a key twice": '{"name": "x", "name": "y"}',
-    "JSON without an end": '{"name": ',
-    "seats that are no list": "seats: gpt-4o\n",
-    "a setting out of its range": "name: x\nsettings: {tries: 21}\n",
-    "a seat with the final judge's id": "seats: [{model: a/b}, {model: a/c, juror_id: final}]",
     "too many seats": "name: x\nseats:\n" + "- {model: a/b, prompt_file: none.md}\n" * 501,
     "far too many seats": "seats:\n" + "- {model: a/b}\n" * 30_000,
     "far too many dimensions": "rubric: {" + ", ".join(f"a{n}: 1" for n in range(30_000)) + "}",
     "far too many lists in lists": "seats: [" + ", ".join(["[" + "1, " * 1000 + "]"] * 300) + "]",
-    **{
-        f"near {word}": content
-        for word, content in {
-            "preset": "presett: independent\n",
-            "seats": "Seats: []\n",
-            "independent": "preset: independant\n",
-            "aisev": "rubric: aisevv\n",
-            "timeout_seconds": "settings:\n  timeout_second: 3\n",
-            "model": "seats:\n  - modle: x\n    model: simulated/juror\n",
-            "policy_compliance": "seats: [{model: simulated/juror, role: policy_complience}]\n",
-            "tries": "seats: [{model: simulated/juror, settings: {trys: 3}}]\n",
-            "median": "final: {method: medan}\n",
-            "model of the judge": "final: {judge: {modl: x}}\n",
-            "safe_pass": "final: {bands: {safe-pass: 80}}\n",
-            "parallel": "discussion: {order: paralel}\n",
-            "fixed": "discussion: {speakers: {kind: fixd}}\n",
-            "abstain": "answers: {safety_filter: abstains}\n",
-            "base_url": "providers: {openai: {base_ur: x}}\n",
-            "in_flight": "providers: {openai: {limits: {'gpt-*': {inflight: 2}}}}\n",
-            "pattern": "redact: [{patern: x}]\n",
-            "nothing": "quark: 1\n",
-        }.items()
-    },
-    **{
-        f"an endpoint with {what}": f"providers:\n  {provider}:\n    {written}\n"
-        for what, provider, written in (
-            ("another protocol", "local", "protocol: soap"),
-            ("another field", "local", "base_uri: x"),
-            ("another scheme", "openai", "base_url: ftp://x"),
-            ("a password", "openai", "base_url: https://u:pw@h/v1"),
-            ("a query", "openai", "base_url: https://h/v1?key=canary"),
-            ("a port out of range", "openai", "base_url: http://h:99999/v1"),
-            ("a line break", "openai", 'base_url: "http://h/\\r\\nX: y"'),
-            ("a key for a variable", "openai", "key_env: sk-canary"),
-            ("no call at once", "openai", "limits:\n      gpt-*:\n        in_flight: 0"),
-        )
-    },
-    "an endpoint without a protocol": "providers:\n  local: {}\n",
-    "an endpoint without a URL": "providers: {near: {protocol: openai}}\n",
-    "an endpoint in capitals": "providers:\n  Local: {protocol: openai}\n",
-    "an endpoint of simulated jurors": "providers:\n  simulated: {}\n",
-    "an endpoint that is a text": "providers: {openai: 'http://h/v1'}\n",
-    "endpoints in a list": "providers: [openai]\n",
-    **{
-        f"a key over plain http to {host}": (
-            f"providers:\n  a: {{protocol: openai, base_url: 'http://{host}/v1', key_env: A_KEY}}\n"
-        )
-        for host in ("h.example", "10.0.0.7:8000", "localhost.example", "127.0.0.1.example", "[fe80::1]")
-    },
-    **{
-        f"a key in {field}": f"providers:\n  openai:\n    protocol: openai\n    {field}: sk-canary\n"
-        for field in ("key", "api_key", "API-Key", "token", "auth_token", "password", "headers")
-    },
-    **{
-        f"a prompt of {what}": f"seats:\n  - model: a/b\n    {written}\n"
-        for what, written in {
-            "no file": "prompt_file: none.md",
-            "an empty file": "prompt_file: empty.md",
-            "other bytes": "prompt_file: latin.md",
-            "a large file": "prompt_file: large.md",
-            "a folder": "prompt_file: .",
-            "a pipe": "prompt_file: pipe.md",
-            "a device": "prompt_file: /dev/zero",
-            "a number": "prompt_file: 7",
-            "a file and a text": "prompt_file: x.md\n    prompt: y",
-        }.items()
-    },
-    "a rule of redaction without an end": "redact:\n  - {pattern: '(', replace: x}\n",
-    "a rule that matches nothing": "redact:\n  - {pattern: 'x*', replace: x}\n",
-    "a rule of groups that are too deep": f"redact:\n  - {{pattern: '{'(' * 450}a{')' * 450}', replace: x}}\n",
-    "a rule without a replacement": "redact:\n  - {pattern: x}\n",
-    "a rule of both kinds": "redact:\n  - {redactor: n, replace: x}\n",
-    "a redactor that there is not": "redact:\n  - {redactor: nobody}\n",
-    "a rule of a number": "redact:\n  - {pattern: 7, replace: x}\n",
-}
-JSON_FILES = {
-    "nothing in JSON": "",
-    "no JSON": '{"name":\n"x" "y"}',
-    "a key twice in JSON": '{"name": "x", "name": "y"}',
-    "a seat without a model in JSON": '{"seats": [{"role": "r"}]}',
 }
 
 
@@ -352,7 +248,8 @@ def test_a_file_that_cannot_be_used_is_named_with_line_field_and_remedy(
     (tmp_path / "large.md").write_text("x" * (1 << 20) + "y")
     os.mkfifo(tmp_path / "pipe.md")
     said: dict[str, str] = {}
-    for table, name in ((FILES, "panel.yaml"), (JSON_FILES, "panel.json")):
+    files = {**refusals.rows("panel_files"), **LARGE}
+    for table, name in ((files, "panel.yaml"), (refusals.rows("panel_json_files"), "panel.json")):
         for row, content in table.items():
             with pytest.raises(PanelFileError) as refused:
                 load(content, name=name)
@@ -369,34 +266,13 @@ def test_a_rule_whose_groups_each_double_the_size_is_given_up(load: Load) -> Non
         load(f"redact:\n  - {{pattern: '{'(?:' * 140}a{'){2}' * 140}', replace: x}}\n")
 
 
-SETTINGS: dict[str, tuple[str | None, dict[str, str], dict[str, Any]]] = {
-    "a name that is neither preset nor file": ("paralel", {}, {}),
-    "a file that is missing": ("nowhere/panel.yaml", {}, {}),
-    **{
-        f"JURY_{name} {value}": (None, {f"JURY_{name}": value}, {})
-        for name, values in {
-            "USE_COLLABORATIVE": ("maybe",),
-            "MAX_DISCUSSION_ROUNDS": ("-1", "101", "²"),
-            "CONSENSUS_THRESHOLD": ("two", "inf", "0", "3", "67", "100"),
-            "FINAL_JUDGMENT_METHOD": ("coin", "medain"),
-            "FINAL_JUDGE_MODEL": ("llama",),
-        }.items()
-        for value in values
-    },
-    "too many rounds": (None, {}, {"max_rounds": 101}),
-    "a judge for a method without one": (None, {}, {"method": "median", "judge_model": "openai/gpt-4o"}),
-    **{
-        f"a threshold of {one}": (None, {}, {"threshold": one}) for one in (67, 1.01, 0, -1, float("nan"), float("inf"))
-    },
-}
-
-
 def test_names_variables_and_arguments_that_cannot_be_used_are_named_with_what_they_may_be(
     refusals: RefusalTables,
 ) -> None:
-    refusals.check(
-        "panel_settings", SETTINGS, lambda row: load_panel(row[0], row[1], Overrides(**row[2])), PanelFileError
-    )
+    def load(row: dict[str, Any]) -> LoadedPanel:
+        return load_panel(row.get("name"), row.get("environ", {}), Overrides(**row.get("overrides", {})))
+
+    refusals.check("panel_settings", refusals.rows("panel_settings"), load, PanelFileError)
 
 
 def test_prices_of_a_file_name_the_nearest_field(tmp_path: Path) -> None:

@@ -246,52 +246,8 @@ def test_only_declared_orders_are_ordered() -> None:
     assert (True, False) == (LOW_TO_HIGH.ordered, parse_words(categories="A,B").ordered)
 
 
-def a_vote(part: str, value: str) -> str:
-    return f'{{"id": 1, "seat": "a", "verdict": "safe", "{part}": {value}}}'
-
-
-REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
-    "a word that is no verdict": ('{"id": 1, "seat": "a", "verdict": "correct"}', {}),
-    "a word that is not declared": ('{"id": 1, "judges": {"a": "ok"}}', {"words": parse_words(order="low,high")}),
-    "a second vote": (
-        '{"id": 1, "seat": "a", "verdict": "safe"}\n\n{"id": 1, "seat": "a", "verdict": "safe"}\n',
-        {},
-    ),
-    "two labels of a debate": ("id,seat,verdict,label\n1,a,safe,safe\n1,b,safe,unsafe\n", {}),
-    "two messages of a label": (
-        "".join(
-            f'{{"id": 1, "seat": "{seat}", "verdict": "safe", "label_message": {n}}}\n' for n, seat in enumerate("ab")
-        ),
-        {},
-    ),
-    "a verdict that is a list": ('{"id": 1, "seat": "a", "verdict": ["safe"]}', {}),
-    "an object without a verdict": ('{"id": 1, "judges": {"a": {"word": "safe"}}}', {}),
-    **{
-        f"{part} of {value}": (a_vote(part, value), {})
-        for part, value in (
-            ("score", '"high"'),
-            ("confidence", "90"),
-            ("round", "0.5"),
-            ("decisive_message", '"seven"'),
-            ("label_message", "-1"),
-            ("message_count", "0"),
-            ("outcome_correct", '"mostly"'),
-        )
-    },
-    "no seat": ('{"id": 1, "verdict": "safe"}', {}),
-    "no case": ('{"seat": "a", "verdict": "safe"}', {}),
-    "no verdict": ('{"id": 1, "seat": "a"}', {}),
-    "a pattern without a column": ('{"id": 1, "x": 2}', {"judges": ["judges.*"]}),
-    "annotators without a column": ('{"id": 1, "judges": {"a": "safe"}}', {"annotators": ["human.*"]}),
-    "a part without a column": (
-        '{"id": 1, "judges": {"a": {"verdict": "reject", "step": 2}}}',
-        {"fields": {"decisive_message": "stop"}},
-    ),
-    "a seat with two columns": ('{"id": 1, "judges": {"a": "safe"}, "judges.a": "safe"}', {}),
-    "a seat without a name": ('{"id": 1, "judges": {" ": "safe"}}', {}),
-    "a seat that there is not": ('{"id": 1, "judges": {"a": "safe", "b": "neither"}}', {"seats": ["gp"]}),
-    "too many seats": ("id,seat,verdict\n" + "".join(f"1,s{number},safe\n" for number in range(257)), {}),
-}
+NOT_DECLARED = '{"id": 1, "judges": {"a": "ok"}}'
+MANY_SEATS = "id,seat,verdict\n" + "".join(f"1,s{number},safe\n" for number in range(257))
 OPTIONS: dict[str, Callable[[], object]] = {
     "a part that there is not": lambda: VoteOptions(fields={"seet": "x"}),
     "a pattern with two stars": lambda: read_text('{"id": 1}', judges=["a.*.*"]),
@@ -318,7 +274,9 @@ def test_what_cannot_be_read_is_refused_with_the_remedy(refusals: RefusalTables,
     cut, twice = (write_parquet(tmp_path / f"{name}.parquet", [*ROWS[:3], ROWS[1]]) for name in ("cut", "twice"))
     cut.write_bytes(cut.read_bytes()[:-40])
     rows: dict[str, Callable[[], object]] = {
-        **{name: lambda row=row: read_text(row[0], **row[1]) for name, row in REFUSED.items()},  # type: ignore[misc]
+        **{name: lambda row=row: read_text(**row) for name, row in refusals.rows("vote_files").items()},  # type: ignore[misc]
+        "a word that is not declared": lambda: read_text(NOT_DECLARED, words=parse_words(order="low,high")),
+        "too many seats": lambda: read_text(MANY_SEATS),
         **OPTIONS,
         **{
             f"labels: {name}": lambda text=text: read_labels(["-"], stdin=io.BytesIO(text.encode()))  # type: ignore[misc]
