@@ -1,9 +1,8 @@
-"""Calibrations on agreement about the decisive item: what is certified on recorded debates is what judgments apply."""
+"""Calibrations on recorded debates: what is certified, of quoted items or probabilities, is what judgments apply."""
 
 import json
 import random
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +13,28 @@ import pytest
 from jury_analysis import LABELS, OURS, SCHEMA, CalibrationOptions, check, last_votes, signal_values
 from jury_analysis.last_votes import STEP_COLUMNS
 from jury_debate import PanelSpec, panel_digest, resolve
-from jury_events import Acceptance, CallOutcome, Panel, VotesStepSignal
+from jury_events import (
+    FAIL,
+    PASS,
+    Acceptance,
+    CallOutcome,
+    Judgment,
+    Panel,
+    ProbabilitySignal,
+    Verdict,
+    VotesStepSignal,
+)
 from jury_judge import AnalysisError, FoundCalibration, Records, read_calibration, stored_ballots
 from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
-from jury_replay import Grid, RecountRescoring, RescoreStatus, Setting
-from jury_store import EventStore, open_store
+from jury_replay import Grid, RecountRescoring, Setting
+from jury_store import EventStore
 from support.calibrations import a_calibration
-from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_panel, by_round
+from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_case, a_panel, by_round
 from support.stored_debates import store_debate
 
 P, R, F = OURS.categories
 ITEM = VotesStepSignal(passing=P, step="item")
 EXACT = "order 17"
-
-
-@pytest.fixture
-def store(sqlite_url: str) -> Iterator[EventStore]:
-    opened = open_store(sqlite_url, write=True)
-    yield opened
-    opened.close()
 
 
 async def calibrated(url: str, labels: pa.Table, **options: Any) -> FoundCalibration:
@@ -62,14 +64,15 @@ def live(panel: Panel, script: Any, threshold: float) -> Acceptance:
     return judgment.acceptance
 
 
-ROUNDS = ("independent", "parallel-rounds")
-WAYS = product(ROUNDS, ("majority_vote", "weighted_average", "final_judge"), ("count", "halve", "abstain"))
+WAYS = [
+    ("independent", "majority_vote", "abstain"),
+    ("parallel-rounds", "final_judge", "halve"),
+    pytest.param("parallel-rounds", "weighted_average", "count", marks=pytest.mark.full),
+    pytest.param("parallel-rounds", "majority_vote", "abstain", marks=pytest.mark.full),
+]
 
 
-@pytest.mark.parametrize(
-    ("preset", "method", "rule"),
-    [pytest.param(*one, marks=[pytest.mark.full] if number % 5 else []) for number, one in enumerate(WAYS)],
-)
+@pytest.mark.parametrize(("preset", "method", "rule"), WAYS)
 def test_what_a_judgment_accepts_is_what_the_statistics_accept(
     store: EventStore, preset: str, method: str, rule: str
 ) -> None:
@@ -202,30 +205,101 @@ async def test_debates_whose_jurors_name_no_item_are_refused(
         await calibrated(sqlite_url, labels((True,) * 4), signal="votes+step")
 
 
-def test_debates_under_prompts_1_are_not_rescored_under_such_a_calibration(store: EventStore) -> None:
-    panel = a_run(store, prompts=1)
-    setting = Setting(calibration=a_calibration(signal=ITEM, panel=panel_digest(panel)))
-    found = RecountRescoring(Grid((setting,)))(store, ["c00"])
+WORST_FIRST = ("unsafe_fail", "needs_review", "safe_pass")
+THRESHOLD = 0.5
 
-    assert [(RescoreStatus.NOT_APPLICABLE, True)] == [
-        (rows[0].status, "under prompts 1 jurors name none" in rows[0].reason)
-        for rows in found
-        if isinstance(rows, list)
+
+def of_models(*models: str, **spec: Any) -> Panel:
+    seats = [{"model": model, "juror_id": model.partition("/")[0]} for model in models]
+    return resolve(PanelSpec.model_validate({"seats": seats, "preset": "independent", **spec})).panel
+
+
+def given(*shares: float) -> bytes:
+    """The probabilities from the worst verdict to the best."""
+    probabilities = dict(zip(WORST_FIRST, shares, strict=True))
+    return json.dumps({"answers": {"verdict": {"type": "choice", "probabilities": probabilities}}}).encode()
+
+
+async def test_the_probability_of_the_verdict_is_the_confidence_of_the_seat(store: EventStore, sqlite_url: str) -> None:
+    panel = of_models("systemone/jev", final={"method": "majority_vote"})
+    judged: list[tuple[Verdict, bytes | CallOutcome]] = [
+        (PASS, given(0.1, 0.2, 0.7)),  # right with 0.7
+        (PASS, given(0.05, 0.05, 0.9)),  # right with 0.9
+        (FAIL, given(0.1, 0.33, 0.56)),  # wrong with 0.56 / 0.99
+        (FAIL, given(0.8, 0.1, 0.1)),  # right with 0.8
+        (PASS, CallOutcome.BLOCKED),  # no verdict
     ]
+    for number, (label, answer) in enumerate(judged):
+        debate = DebateHarness(panel, by_round({"systemone": [answer]}), case=a_case(label=label)).run()
+        store_debate(store, debate, f"d{number}")
+
+    async with Records(sqlite_url) as records:
+        report = (await records.stats()).panels[0].confidence
+    assert report is not None
+    (stated,) = [one for one in report.curves if one.confidence == "stated"]
+
+    wrong = 0.56 / 0.99
+    assert ("systemone", 4, {"no verdict": 1}) == (stated.seat, stated.n, stated.left_out)
+    assert [(0.5, 1, 0, wrong), (0.6, 1, 1, 0.7), (0.7, 1, 1, 0.8), (0.8, 1, 1, 0.9)] == [
+        (pytest.approx(one.low), one.n, one.right, pytest.approx(one.mean_confidence)) for one in stated.bins if one.n
+    ]
+    assert (0.3 + 0.1 + wrong + 0.2) / 4 == pytest.approx(stated.ece.value)
+    assert (0.09 + 0.01 + wrong**2 + 0.04) / 4 == pytest.approx(stated.brier.value)
+    assert (1.0, 0.75) == (stated.auroc.value, stated.accuracy.value)
 
 
-@pytest.mark.parametrize(("rule", "accepted"), [("count", 60), ("abstain", 0)])
-async def test_the_share_too_counts_no_vote_that_abstains_for_lack_of_support(
-    store: EventStore, sqlite_url: str, rule: str, accepted: int
+def a_decision(chance: random.Random) -> Answer:
+    if chance.random() < 0.2:
+        return chance.choice([CallOutcome.BLOCKED, CallOutcome.TIMEOUT])
+    first = chance.randint(0, 100)
+    second = chance.randint(0, 100 - first)
+    return given(first / 100, second / 100, (100 - first - second) / 100)
+
+
+def by_hand(judgment: Judgment) -> float:
+    """The mean over all seats of what the votes for the verdict hold of it."""
+    assert judgment.acceptance is not None
+    verdict = judgment.acceptance.verdict
+    held = [vote.confidence or 0.0 for vote in judgment.votes if vote.position == verdict and vote.kind != "synthetic"]
+    return sum(held) / len(judgment.votes)
+
+
+@pytest.mark.parametrize(
+    ("preset", "method"), [("independent", "majority_vote"), ("parallel-rounds", "weighted_average")]
+)
+def test_a_judgment_accepts_by_the_mean_probability_as_the_statistics_do(
+    store: EventStore, preset: str, method: str
 ) -> None:
-    """Of three failing verdicts one quotes what is there: of these debates the jury's verdict has one vote of three."""
-    panel = a_panel(*SEATS, prompts=2, preset="independent", answers={"unsupported": rule}, final={"quorum": 1})
-    answers = (says(F, 1), says(F, 1, quotes=False), says(F, 1, quotes=False))
-    store_60(store, [debate_of(panel, answers)])
-    given = pa.Table.from_pylist(
-        [{"case_id": f"c{number:02}", "label": F, "annotator": "ann"} for number in range(60)], LABELS
-    )
-    found = await calibrated(sqlite_url, given)
+    models = ("simulated/juror", "systemone/jev", "google-decisions/gemini-decision-1")
+    panel = of_models(*models, preset=preset, final={"method": method, "quorum": 1}, discussion={"max_rounds": 1})
+    calibration = a_calibration(signal=ProbabilitySignal(), threshold=THRESHOLD, panel=panel_digest(panel))
+    calibrated = panel.changed(final=panel.final.changed(calibration=calibration))
+    chance = random.Random(f"{preset} {method}")
+    applied: dict[str, Judgment] = {}
+    for number in range(12):
+        says: Answer = Says(chance.choice(WORST_FIRST), 50.0, confidence=round(chance.random(), 2))
+        answers = {
+            "simulated": [says, says],
+            "systemone": [a_decision(chance)],
+            "google-decisions": [a_decision(chance)],
+        }
+        store_debate(store, DebateHarness(panel, by_round(answers)).run(), f"d{number:02}")
+        judgment = DebateHarness(calibrated, by_round(answers)).run().debate.state.judgment
+        assert judgment is not None
+        applied[f"d{number:02}"] = judgment
 
-    at_most = [one.accepted for one in found.report.certificate.candidates if one.threshold == 1.0]
-    assert accepted == sum(at_most)
+    votes = last_votes(check(stored_ballots(store)), OURS)
+    values = dict(
+        zip(votes.matrix.debates.to_pylist(), signal_values(ProbabilitySignal(), votes).tolist(), strict=True)
+    )
+
+    for name, judgment in applied.items():
+        acceptance = judgment.acceptance
+        assert acceptance is not None
+        if acceptance.verdict is Verdict.NEEDS_REVIEW:
+            assert not acceptance.accepted
+            continue
+        assert acceptance.probability == pytest.approx(values[name], abs=1e-9) == pytest.approx(by_hand(judgment))
+        assert acceptance.accepted == (values[name] >= THRESHOLD)
+    assert {True, False} == {one.acceptance.accepted for one in applied.values() if one.acceptance is not None}
+    assert not all(np.isnan(value) for value in values.values())
