@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from jury_cli.views.comparison import debates_page, runs_page
-from jury_events import CallOutcome, DebateForked, Usage
 from jury_judge import Flip
 from jury_judge.comparisons.comparison import compare_debates
 from jury_judge.comparisons.run_comparison import DebateEnd, compare_runs
@@ -34,28 +33,6 @@ def test_cases_are_compared_by_their_texts() -> None:
 
     assert compare_debates(whole().history, other.history).same_case is False
     assert compare_debates(whole().history, erased.history).same_case is None
-
-
-def test_panels_are_compared_field_by_field() -> None:
-    other = whole()
-    panel = other.panel.changed(discussion=other.panel.discussion.changed(threshold=0.67))
-    other.events[0] = other.opened.changed(panel=panel)
-
-    (difference,) = compare_debates(whole().history, other.history).panel
-
-    assert ("discussion.threshold", 2.0, 0.67) == difference
-
-
-def test_a_branch_is_named_and_costs_are_known_or_not() -> None:
-    branch = whole()
-    branch.events.insert(1, DebateForked(origin="d", version=4, secret=branch.text("s"), steps=()))
-    branch.called("simulated/juror", CallOutcome.ANSWERED, Usage(), 0.5)
-    unknown = whole().called("openai/x", CallOutcome.ANSWERED, Usage(), None)
-
-    compared = compare_debates(branch.history, unknown.history)
-
-    assert ("d @ 4", None) == (compared.a.forked_from, compared.b.forked_from)
-    assert ((1, 0.5), (1, None)) == ((compared.a.calls, compared.a.cost), (compared.b.calls, compared.b.cost))
 
 
 ROW = DebateRow(

@@ -6,13 +6,12 @@ import json
 import os
 import tracemalloc
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from jury_cases import CaseFileError, CaseOptions, FileRow, RowSelection, read_cases, read_rows
+from jury_cases import CaseFileError, FileRow, RowSelection, read_rows
 from jury_cases.containers import compressed, json_rows, json_text
 from support.compression import gzipped
 
@@ -96,12 +95,6 @@ def test_a_list_of_chat_messages_is_one_row(content, expected):
     assert expected == [row.data for row in read(content)]
 
 
-def test_a_bare_list_of_messages_is_a_case():
-    (case,) = read_cases(["-"], stdin=io.BytesIO(json.dumps(TALK).encode()))
-
-    assert ("stdin-1", "Hi") == (case.case_id, case.scenarios[0].question.prompt)
-
-
 @pytest.mark.parametrize("indent", [None, 2])
 def test_rows_inside_of_a_document_are_found_by_their_path(indent):
     document = {"version": 3, "results": {"results": [{"a": 1}, {"a": 2}]}}
@@ -110,13 +103,6 @@ def test_rows_inside_of_a_document_are_found_by_their_path(indent):
 
     assert [{"a": 1}, {"a": 2}] == [row.data for row in rows]
     assert ["stdin:1: results.results row 1", "stdin:1: results.results row 2"] == [row.place for row in rows]
-
-
-def test_rows_inside_of_lines_are_counted_over_the_file():
-    rows = read(jsonl([{"runs": [{"a": 1}, {"a": 2}]}, {"runs": [{"a": 3}]}]), rows_path="runs")
-
-    expected = [("stdin:1: runs row 1", 1), ("stdin:1: runs row 2", 2), ("stdin:2: runs row 1", 3)]
-    assert expected == [(row.place, row.number) for row in rows]
 
 
 def test_a_wrong_path_to_the_rows_is_refused_with_the_keys_that_are_there(refusals):
@@ -206,32 +192,6 @@ def test_a_named_pipe_is_refused_without_waiting_for_a_writer_and_a_link_is_foll
     (tmp_path / "link.jsonl").symlink_to("real")
 
     assert ROWS == [row.data for row in read_rows([tmp_path / "link.jsonl"])]
-
-
-def test_a_line_of_100_megabytes_is_refused_in_bounded_memory(tmp_path: Path):
-    path = tmp_path / "long.jsonl"
-    with path.open("wb") as stream:
-        stream.write(b'{"a": "')
-        stream.seek(100_000_000)
-        stream.write(b'"}')
-    tracemalloc.start()
-    try:
-        with pytest.raises(CaseFileError, match=r"long\.jsonl:1: the line is longer than 64 MiB; split the row"):
-            list(read_rows([path]))
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-
-    assert peak < 200 << 20
-
-
-def test_rows_and_split_reach_the_files(tmp_path):
-    (tmp_path / "train.json").write_text(json.dumps({"x": ROWS[:1]}))
-    (tmp_path / "test.json").write_text(json.dumps({"x": ROWS[1:3]}))
-
-    cases = read_cases([tmp_path], CaseOptions(rows="x", split="test"))
-
-    assert ["c1", "c2"] == [case.case_id for case in cases]
 
 
 class Counted(io.RawIOBase):

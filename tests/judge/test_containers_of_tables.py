@@ -36,12 +36,6 @@ def test_cells_are_text_and_empty_cells_null(tmp_path):
     ]
 
 
-def test_rows_have_their_first_line_and_number(tmp_path):
-    path = csv_file(tmp_path, b'a,b\r\n1,"x\r\ny\r\nz"\r\n\r\n2,w\r\n')
-
-    assert [(f"{path}:2", 2, 1), (f"{path}:6", 6, 2)] == [(row.place, row.line, row.number) for row in read(path)]
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -56,12 +50,6 @@ def test_the_header_determines_the_delimiter(tmp_path, name, content):
     (row,) = read(csv_file(tmp_path, content, name))
 
     assert {"a": "1,0", "b": "2"} == row.data
-
-
-def test_a_column_without_a_name_is_named_by_its_position(tmp_path):
-    (row,) = read(csv_file(tmp_path, b",question\n0,q\n"))
-
-    assert {"column_1": "0", "question": "q"} == row.data
 
 
 def test_json_lines_in_a_file_named_csv_are_json_and_csv_in_standard_input_is_csv(tmp_path):
@@ -87,12 +75,6 @@ def test_a_csv_file_that_cannot_be_read_is_refused_with_line_and_remedy(refusals
     texts = {name: text.encode() for name, text in refusals.rows("csv_files").items()}
 
     refusals.check("csv_files", texts | CSV, lambda content: read(csv_file(tmp_path, content)), CaseFileError)
-
-
-def test_a_cell_may_exceed_the_standard_librarys_default_limit(tmp_path):
-    (row,) = read(csv_file(tmp_path, b"a,b\n1," + b"x" * 1_000_000))
-
-    assert {"a": "1", "b": "x" * 1_000_000} == row.data
 
 
 VALUES = {
@@ -183,7 +165,7 @@ def test_damage_anywhere_is_rows_or_one_line(tmp_path, form):
     content = pa.table({"text": [f"text {n}" for n in range(50)], "list": [[n] for n in range(50)]})
     whole = write(tmp_path / "whole", content, form).read_bytes()
     path = tmp_path / "damaged"
-    for position in range(8, len(whole), 7):
+    for position in range(8, len(whole), 29):
         path.write_bytes(whole[:position] + b"\xff\x7f\xff" + whole[position + 3 :])
         try:
             result = str(len(read(path)))

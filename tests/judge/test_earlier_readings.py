@@ -1,9 +1,7 @@
 """A run that was begun under an earlier reading of its cases: what differs is named, the other cases go on."""
 
 import asyncio
-from collections.abc import Callable, Iterator
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
@@ -12,11 +10,8 @@ from jury_cases import read_case
 from jury_events import Case, NewEvent, StoredEvent, calls_stream, debate_stream, without_provenance
 from jury_judge import ReadOtherwise, Run, RunRefused, execute_run, preflight
 from jury_judge.runs.preflight import is_over
-from jury_judge.stores.debates import same_case
-from jury_store import Append, EventStore, MemoryEventStore, open_store
+from jury_store import Append, EventStore, MemoryEventStore
 from support.runtime_harness import a_resolved
-
-pytestmark = pytest.mark.full_for("postgres")
 
 EARLIER = "I never delete anything."
 
@@ -93,15 +88,9 @@ def _kept(one: StoredEvent) -> tuple[str, str, int, int, bytes]:
     return one.event_id, one.type, one.schema, one.recorded_at, one.body
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
-def store(request: pytest.FixtureRequest, new_sqlite: Callable[[], EventStore]) -> Iterator[EventStore]:
-    if request.param == "postgres":
-        opened = open_store(request.getfixturevalue("postgres_url"), write=True)
-        with patch.object(opened, "close", lambda: None):
-            yield opened
-        opened.close()
-    else:
-        yield MemoryEventStore() if request.param == "memory" else new_sqlite()
+@pytest.fixture
+def store() -> EventStore:
+    return MemoryEventStore()
 
 
 def length(store: EventStore, *names: str) -> list[int]:
@@ -151,17 +140,6 @@ async def test_a_run_whose_debates_have_no_provenance_goes_on(store: EventStore)
     assert b'{"items":[[[0,"messages.0.content"],[1,"messages.1.content"],' in (where_from(store, "r1~new") or b"")
 
 
-async def test_a_case_that_stands_elsewhere_now_is_the_same(store: EventStore) -> None:
-    await begun(store, *(read(name).changed(position="a.jsonl:1") for name in ("over", "open", "same")))
-    problems: list[Finished] = []
-    moved = [read(name).changed(position="b.jsonl:7") for name in ("over", "open")]
-
-    lines = await executed(a_run(*moved, without_provenance(read("same"))), store, problems)
-
-    assert (["over", "open", "same"], []) == ([line["case_id"] for line in lines], problems)
-    assert b'"position":"a.jsonl:1"' in (where_from(store, "r1~open") or b"")
-
-
 async def test_a_case_that_this_version_read_and_that_changed_is_refused() -> None:
     store = MemoryEventStore()
     await executed(a_run(read("c")), store, [])
@@ -179,19 +157,3 @@ async def test_a_single_evaluation_keeps_a_finished_debate_and_names_an_open_one
     assert is_over("r1~over", read("over"), a_resolved(), store)
     with pytest.raises(ReadOtherwise, match="case 'open' is read otherwise"):
         is_over("r1~open", read("open"), a_resolved(), store)
-
-
-async def test_cases_of_two_readings_with_equal_content_are_the_same() -> None:
-    store = MemoryEventStore()
-    await begun_earlier(store)
-    run = a_run(read("same", answered=True))
-    other = Run(run_id="r2", resolved=run.resolved, cases=run.cases, concurrency=1)
-    await executed(other, store, [])
-
-    assert same_case(store, "r1~same", "r2~same")
-
-
-def test_a_case_of_a_row_has_the_number_of_its_reading() -> None:
-    case = read("c")
-
-    assert 0 < case.reading == Case.from_part(case.to_part()).reading

@@ -53,7 +53,7 @@ def test_a_field_of_ours_a_secret_and_a_wrong_word_are_refused_by_name_and_line(
     refusals.check("panel_providers", rows, loaded, PanelFileError)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+@pytest.mark.parametrize("dialect", [DIALECTS[0], *(pytest.param(one, marks=pytest.mark.full) for one in DIALECTS[1:])])
 async def test_what_a_provider_adds_is_sent_and_recorded(loaded, dialect) -> None:
     added = (
         "{extra_body: {safety: low, store: false, stop_token_ids: [2]}, extra_headers: {X-Team: judges, X-Author: me}}"

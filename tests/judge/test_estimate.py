@@ -28,7 +28,7 @@ from jury_store import PROMPT_STEP, CachedCalls
 from support.debate_builder import DebateBuilder
 from support.debate_harness import DebateHarness, Says, a_case, by_round
 from support.pictures import a_case_with_pictures
-from support.runtime_harness import KeptStore, Meter, Run, a_case_with_records, a_resolved, completed
+from support.runtime_harness import KeptStore, Meter, Run, a_resolved, completed
 
 TODAY = date(2026, 11, 21)
 SEATS = [{"model": "openai/gpt-x", "juror_id": name} for name in ("gpt", "claude", "gemini")]
@@ -81,15 +81,6 @@ def test_what_is_unknown_is_not_guessed():
     assert [None] == [one.cost for one in found.models]
 
 
-def test_tools_and_a_larger_case_take_more():
-    plain, tools, large = an_estimate(), an_estimate(case=a_case_with_records()), an_estimate(case=a_case(scenarios=20))
-
-    assert plain.calls.least == tools.calls.least
-    assert 5 * plain.calls.most == tools.calls.most
-    assert large.models[0].input_tokens.least > plain.models[0].input_tokens.least
-    assert large.disk_bytes.likely > plain.disk_bytes.likely
-
-
 def test_the_slowest_limit_decides_the_duration():
     limits = Limits(requests_per_minute=10, tokens_per_minute=10**9)
     found = an_estimate(debates=100, endpoints={"openai": Endpoint(limits={"gpt-*": limits})})
@@ -124,16 +115,6 @@ def test_the_tier_is_part_of_the_estimate():
 
     assert 0.5 * standard == pytest.approx(likely_cost(tier="flex"))
     assert 2 * standard == pytest.approx(likely_cost(tier="priority"))
-
-
-def test_at_most_everything_is_written_to_caches():
-    resolved = a_resolved(seats=SOL, final={"method": "majority_vote"}, preset="independent")
-    found = estimate(resolved, [LONG], debates=1, prices=LISTED, endpoints={}, on=TODAY)
-    (model,) = found.models
-    assert found.cost is not None
-
-    # 2.50 dollars a million tokens written, 10 a million answered.
-    assert found.cost.most == pytest.approx((2.5 * model.input_tokens.most + 10 * model.output_tokens.most) / 1e6)
 
 
 # Pictures

@@ -73,6 +73,7 @@ def literals_of(hint: Any) -> Iterator[str]:
         yield from [one] if isinstance(one, str) else literals_of(one)
 
 
+@pytest.mark.full
 def test_everything_in_the_sdks_of_providers_is_tried() -> None:
     import anthropic.types.beta as anthropic_beta
     import openai.types.responses as openai_responses

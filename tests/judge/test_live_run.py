@@ -18,7 +18,7 @@ from jury_judge.running.live_runs import FRESH
 from jury_store import DebateFilter, MemoryEventStore, Totals, open_store
 from jury_web import AccessPolicy, create_app
 from support.debate_builder import DebateBuilder
-from support.live_figures import SECOND, a_run, executed, figures
+from support.live_figures import a_run, executed, figures
 from support.pages import START, keep
 from support.refusals import RefusalTables
 
@@ -61,28 +61,6 @@ def test_the_figures_are_those_of_the_log_and_of_the_process_that_executes_the_r
             found[f"after {seconds} s"] = written(figures(store, seconds, sqlite_url))
 
     printed.compare("live_run", found)
-
-
-def test_a_reader_that_looks_again_takes_only_what_is_new(store: MemoryEventStore) -> None:
-    seconds = 20.0
-    reader = LiveRunReader(store, None, "r", clock=lambda: START + int(seconds * SECOND))
-    first = reader.read()
-    late = DebateBuilder().phase_1().round_1().judged().opened_as(debate_id="r~four", run_id="r", case_id="four")
-    keep(store, late)
-    second = reader.read()
-
-    assert (1, 2) == (first.recent.debates_ended, second.recent.debates_ended)
-    assert 3 == first.recent.calls == second.recent.calls
-    assert second.recent == figures(store, seconds).recent
-
-
-def test_a_run_of_unknown_size_whose_debates_are_over_is_not_called_complete() -> None:
-    store = MemoryEventStore()
-    keep(store, DebateBuilder().phase_1().round_1().judged().opened_as(debate_id="r~one", run_id="r", case_id="one"))
-
-    assert ("unknown", None) == (figures(store, 20).state, figures(store, 20).not_begun)
-    store.store_run_size("r", 1)
-    assert "complete" == figures(store, 20).state
 
 
 def test_the_totals_of_a_large_run_are_not_read_at_every_look(

@@ -38,7 +38,6 @@ from jury_store import EventStore, MemoryEventStore
 from jury_views import numbered_items
 from jury_views.numbered_items import NumberedItems
 from support.corpus import CORPUS
-from support.debate_builder import DebateBuilder
 from support.debate_harness import SECRET, Says
 from support.evidence_debate import ITEMS, POLICY, EvidenceDebate, a_cited_case, all_saying
 from support.located_debates import POLICY as LOCATED_POLICY
@@ -127,15 +126,6 @@ def test_scenarios_are_numbered_through_and_items_without_a_text_have_none() -> 
         (1, "question"), (1, "transcript"), (1, "transcript"), (2, "question"), (2, "transcript"), (2, "transcript"),
     ] == [(one.scenario, one.kind) for one in found if one]  # fmt: skip
     assert items.at(2, "response") is None
-
-
-def test_debates_under_prompts_1_and_erased_cases_have_no_numbered_items() -> None:
-    builder = DebateBuilder()
-    debate = EvidenceDebate()
-    del debate.texts[debate.opened.case.part]
-
-    assert numbered_items(builder.opened, builder.texts) is None
-    assert numbered_items(debate.opened, debate.texts) is None
 
 
 def test_a_seat_that_was_sent_the_pictures_was_shown_other_texts_of_them() -> None:

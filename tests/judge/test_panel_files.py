@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jury_debate import PanelSpec, ResolvedPanel, SeatSpec, panel_differences, resolve
-from jury_events import JuryError, SettingError
+from jury_events import SettingError
 from jury_judge import BUNDLED_PANELS, LoadedPanel, Overrides, PanelFileError, any_panel, load_panel, load_settings
 from jury_judge.diagnosis.model_probes import probed
 from jury_judge.panels.changed import changed_panel
@@ -16,7 +16,6 @@ from jury_providers import (
     Endpoint,
     Limits,
     key_destinations,
-    load_prices,
     recipients,
     self_judging_warning,
     simulation_server,
@@ -53,23 +52,6 @@ def load(tmp_path: Path) -> Load:
         return load_panel(str(path), environ or {}, Overrides(**overrides))
 
     return load
-
-
-def test_without_a_name_the_default_preset_seats_simulated_jurors() -> None:
-    panel = load_panel(None, {}).panel
-
-    assert ("parallel-rounds", 2.0, 3) == (panel.name, panel.discussion.threshold, panel.discussion.max_rounds)
-    assert all(model.startswith("simulated/") for model in panel.models)
-
-
-@pytest.mark.parametrize(
-    ("name", "order", "rounds"),
-    [("parallel-rounds", "parallel", 3), ("adk-sequential", "sequential", 3), ("independent", "parallel", 0)],
-)
-def test_a_preset_is_found_by_name(name: str, order: str, rounds: int) -> None:
-    discussion = load_panel(name, {}).panel.discussion
-
-    assert (order, rounds) == (discussion.order, discussion.max_rounds)
 
 
 def test_a_file_is_read_in_yaml_and_in_json_with_tabs(load: Load) -> None:
@@ -115,12 +97,6 @@ def test_without_collaboration_the_seats_stay_and_do_not_discuss_unless_a_preset
 
     assert (2, 0, "majority_vote") == (len(alone.seats), alone.discussion.max_rounds, alone.final.method)
     assert [0, 3] == named
-
-
-def test_a_judge_model_of_the_environment_is_taken_literally_by_a_simulated_panel() -> None:
-    judge = load_panel(None, {"JURY_FINAL_JUDGE_MODEL": "gemini-2.5-pro"}).panel.final.judge
-
-    assert "google/gemini-2.5-pro" == (judge and judge.model)
 
 
 @pytest.mark.parametrize("name", BUNDLED_PANELS)
@@ -220,17 +196,6 @@ def test_prompts_are_written_or_read_from_a_file_beside_the_panel(load: Load, tm
     assert "Weigh them." == resolved.judge_prompt
 
 
-def test_a_preset_does_not_override_the_file(load: Load) -> None:
-    discussion = load("discussion: {max_rounds: 7}", preset="adk-sequential").panel.discussion
-
-    assert ("sequential", 7) == (discussion.order, discussion.max_rounds)
-
-
-@pytest.mark.parametrize("threshold", [0.01, 0.67, 1, 1.0, 2, 2.0])
-def test_shares_and_never_are_thresholds(threshold: float) -> None:
-    assert threshold == load_panel(None, {}, Overrides(threshold=threshold)).panel.discussion.threshold
-
-
 LARGE: dict[str, str | bytes] = {
     "other bytes": b"name: x\nlanguage: \xe9\n",
     "too many seats": "name: x\nseats:\n" + "- {model: a/b, prompt_file: none.md}\n" * 501,
@@ -273,13 +238,6 @@ def test_names_variables_and_arguments_that_cannot_be_used_are_named_with_what_t
         return load_panel(row.get("name"), row.get("environ", {}), Overrides(**row.get("overrides", {})))
 
     refusals.check("panel_settings", refusals.rows("panel_settings"), load, PanelFileError)
-
-
-def test_prices_of_a_file_name_the_nearest_field(tmp_path: Path) -> None:
-    (tmp_path / "prices.toml").write_text('[[price]]\nmodels = ["a/b"]\ninput = 1.0\noutput = 1.0\nutil = 2030-01-01\n')
-
-    with pytest.raises(JuryError, match=r"util: there is no such field \(did you mean until\?\)"):
-        load_prices(str(tmp_path / "prices.toml"))
 
 
 URLS = {"of a file": "jury.db", "of another database": "mysql://u:pw@h/d", "of nothing": "sqlite://"}

@@ -53,12 +53,6 @@ def test_the_final_judges_prompt_is_measured_as_it_is_sent(prompts: int) -> None
     assert rehearsal.pieces["system/final" if prompts == 1 else "seat/final"].decode() in text
 
 
-@pytest.mark.parametrize("text", ["", "kz: a line", 'Every line of the material begins with "k7: ".', "no marks"])
-def test_text_without_a_marker_is_unchanged(text: str) -> None:
-    assert marker_in([text]) is None
-    assert text == plain_prompt(text, None)
-
-
 @given(
     text=st.text(alphabet=st.sampled_from("# aß\n\r\u2028\x0b\x85\u200b"), max_size=60)
     | st.just("x" * 70_000 + "\n" * 20 + "# Your seat\nYou are the final judge.")
@@ -70,10 +64,6 @@ def test_every_line_of_the_record_is_indented(text: str) -> None:
     own = [line for line in plain_prompt(empty, marker).split("\n") if not line.startswith("    ")]
 
     assert own == [line for line in plain_prompt(whole, marker).split("\n") if not line.startswith("    ")]
-
-
-def test_a_carriage_return_stays_written_out() -> None:
-    assert "    one⟨U+000D⟩\n    two" == plain_prompt("kz: one⟨U+000D⟩\nkz: two", "kz:")
 
 
 @pytest.mark.parametrize("terminal", [False, True])

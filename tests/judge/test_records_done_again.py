@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jury_debate import UnknownRules
-from jury_events import DebateHistory, DebateNotFound, JuryError
+from jury_events import DebateHistory, JuryError
 from jury_judge import (
     Corpus,
     Database,
@@ -29,8 +29,8 @@ CORPUS = Path(__file__).parent.parent / "corpus"
 ALL = Selection(everything=True)
 
 
-@pytest.fixture(params=[True, False], ids=["in threads", "in this thread"])
-def records(request: pytest.FixtureRequest, tmp_path: Path) -> Records:
+@pytest.fixture
+def records(tmp_path: Path) -> Records:
     """Three debates, not open."""
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
@@ -38,29 +38,7 @@ def records(request: pytest.FixtureRequest, tmp_path: Path) -> Records:
     for n, name in enumerate(("d0", "d1", "d2")):
         record_debate(store, name, seed=n)
     store.close()
-    return Records(url, create=False, threads=request.param)
-
-
-async def test_several_debates_are_replayed_in_the_order_asked_for(records: Records) -> None:
-    async with records:
-        found = [one.debate_id async for one in records.replay_many(Selection(debate_ids=("d2", "d0", "d2")))]
-
-    assert ["d2", "d0"] == found
-
-
-async def test_whoever_wants_no_more_replays_leaves_the_loop(records: Records) -> None:
-    async with records, aclosing(records.replay_many(ALL)) as found:
-        async for one in found:
-            first = one.debate_id
-            break
-
-    assert "d0" == first
-
-
-async def test_replays_of_nothing_are_refused(records: Records) -> None:
-    async with records:
-        with pytest.raises(DebateNotFound, match="there is no debate of a run 'nope'"):
-            await anext(records.replay_many(Selection(run_id="nope")))
+    return Records(url, create=False)
 
 
 async def test_rows_come_debate_by_debate_and_go_to_a_file_too(records: Records, tmp_path: Path) -> None:
@@ -87,13 +65,12 @@ def _rows_in(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.name.startswith((".rows", "rows"))]
 
 
-@pytest.mark.parametrize("threads", [True, False])
-async def test_a_corpus_is_replayed_cassette_by_cassette(threads: bool, tmp_path: Path) -> None:
+async def test_a_corpus_is_replayed_cassette_by_cassette(tmp_path: Path) -> None:
     one, other = sorted(CORPUS.glob("*.cassette.jsonl"))[:2]
     for path in (other, one):
         (tmp_path / path.name).write_bytes(path.read_bytes())
 
-    found = [each async for each in Corpus([tmp_path], threads=threads).regress()]
+    found = [each async for each in Corpus([tmp_path]).regress()]
 
     assert [(one.name, "same"), (other.name, "same")] == [(each.path.name, each.status) for each in found]
 

@@ -134,9 +134,7 @@ async def test_labels_of_two_scales_are_not_counted_together(store: EventStore, 
         await counted(sqlite_url, "labels")
 
 
-async def test_a_changed_meaning_is_another_scale_and_another_name_is_none(
-    store: EventStore, sqlite_url: str
-) -> None:
+async def test_a_changed_meaning_is_another_scale_and_another_name_is_none(store: EventStore, sqlite_url: str) -> None:
     labels = YES_NO["scale"]["labels"]
     judge(store, YES_NO, [["yes"] * 3], run_id="a")
     judge(store, {"scale": {"name": "renamed", "labels": labels}}, [["yes"] * 3], run_id="b")

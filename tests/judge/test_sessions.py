@@ -9,7 +9,6 @@ from jury_judge import (
     PlannedRun,
     RunRefused,
     RunSettings,
-    SettingsRefused,
     estimate_run,
     judge_run,
     prepared_fork,
@@ -61,11 +60,6 @@ def test_an_estimate_writes_nothing(cases: str, tmp_path: Path) -> None:
     assert (6, 18) == (found.found.debates, found.found.calls.likely)
     assert {"run_id", "calls", "cost", "recipients"} <= set(found.data())
     assert not (tmp_path / "jury.db").exists()
-
-
-def test_settings_that_no_juror_would_follow_are_refused_in_words_of_python(cases: str, tmp_path: Path) -> None:
-    with pytest.raises(SettingsRefused, match=r"^simulate has no effect without simulated jurors"):
-        estimate_run(planned(cases, tmp_path, panel_name="current", preset=None, simulate={"timeout": "1"}))
 
 
 async def test_a_fork_is_run_and_found_again(cases: str, tmp_path: Path) -> None:

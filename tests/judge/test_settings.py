@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jury_events import JuryError, SettingError, Verdict, parse_condition
+from jury_events import JuryError, SettingError
 from jury_judge import (
     CalibrationSettings,
     Erasure,
@@ -33,8 +33,6 @@ from jury_judge.reviews.named_tokens import named_tokens
 from jury_store import DebateFilter
 from support.refusals import RefusalTables
 
-ANN = {"reviewer": "ann"}
-PASS = {"verdict": Verdict.SAFE_PASS}
 MODELS: tuple[type[SettingsModel], ...] = (
     *(ListSettings, ShowSettings, ReviewSettings, StatisticsSettings, CalibrationSettings, GateSettings, ProbeSettings),
     *(VoteReading, Selection, Rescoring, ErasureScope, Erasure, ServeSettings, RunSettings),
@@ -71,21 +69,6 @@ def test_a_refusal_is_worded_in_the_names_of_a_front_door() -> None:
     assert (
         "--group-by counts all debates: leave --limit and --columns out, or choose with --run-id and --where"
     ) == refused.value.worded(lambda field: "--" + field.replace("_", "-"))
-
-
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"of_queue": True}, False),
-        ({"of_agreement": True, "where": (parse_condition("tags=a"),)}, False),
-        ({"of_queue": True, "sample": 2, "seed": 7, **ANN}, False),
-        ({"debate_id": "d", **ANN}, False),
-        ({"debate_id": "d", "verdict": "safe_pass", "reason": "why", "blind": True, **ANN}, True),
-        ({"debate_id": "d", "withdraw": 1, "reason": "why", **ANN}, True),
-    ],
-)
-def test_a_request_of_reviews_is_of_one_debate_or_of_several(fields: dict[str, Any], expected: bool) -> None:
-    assert expected == ReviewSettings.of(**fields).of_one
 
 
 def a_file(folder: Path, content: str | bytes) -> Path:

@@ -44,7 +44,6 @@ from jury_views import (
     UncachedCost,
     answered_in_stream,
     answers,
-    change_counts,
     collaborative_result,
     event_lines,
     events_by_phase,
@@ -282,23 +281,6 @@ def test_a_line_is_read_from_the_fields_of_any_recorded_debate(path: Path) -> No
     assert {name: found[name] for name in of_both} == {name: line_of(history)[name] for name in of_both}
 
 
-NUMBERS = st.one_of(
-    st.booleans(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False), st.just("é")
-)
-
-
-@given(
-    metadata=st.dictionaries(st.sampled_from(["a", "b", "ü"]), NUMBERS), cost=st.one_of(st.none(), st.floats(0, 1e9))
-)
-def test_numbers_of_a_case_are_in_its_line_as_its_opening_has_them(metadata: Any, cost: Any) -> None:
-    history = whole().opened_as(metadata=metadata, agent_cost=cost).history
-    found = line_of(history)
-
-    assert json.dumps([history.opened.metadata, history.opened.agent_cost]) == json.dumps(
-        [found["metadata"], found["agent_cost"]]
-    )
-
-
 BODIES = {
     "a flag that is none": (0, b'"simulated":true', b'"simulated":"yes"'),
     "another type": (0, b'"type":"debate_opened"', b'"type":"debate_failed"'),
@@ -340,15 +322,6 @@ def test_a_change_is_the_jurors_own_where_its_own_positions_differ(
 
     for seen in (answers(debate.events), answered_in_stream(debate.history.stored_events)):
         assert found == {step.round: change for step, change in position_changes(seen).items()}
-
-
-def test_a_juror_that_was_blocked_from_the_beginning_changes_nothing_when_it_speaks() -> None:
-    debate = DebateBuilder()
-    debate._evaluated(SEATS[0], debate.evaluation(REVIEW, POINTS, "Blocked.", synthetic=True))
-    debate.events.append(RoundStarted(round=1, speaker_order=SEATS, instruction=debate.text("Discuss.")))
-    debate.add_statement(1, 0, "Fine.", debate.evaluation(PASS, POINTS, "Fine."), changed=True)
-
-    assert (0, 1) == change_counts(position_changes(answers(debate.events)))
 
 
 def test_pages_lists_and_comparisons_tell_changes_of_a_filter_from_a_jurors_own() -> None:

@@ -13,13 +13,11 @@ import pytest
 from jury_analysis import LABEL_FACTS, LABELS, SCHEMA, check, decoded
 from jury_cases import (
     CaseFileError,
-    LabelFile,
     RecordedVotes,
     VerdictWords,
     VoteOptions,
     parse_words,
     read_labels,
-    read_labels_of,
     read_votes,
 )
 from support.refusals import RefusalTables
@@ -242,10 +240,6 @@ def test_labels_of_annotators_stand_in_columns_too() -> None:
     assert [{"case_id": "1", "annotator": "h1", "label": "safe_pass"}] == (labels and labels.to_pylist())
 
 
-def test_only_declared_orders_are_ordered() -> None:
-    assert (True, False) == (LOW_TO_HIGH.ordered, parse_words(categories="A,B").ordered)
-
-
 NOT_DECLARED = '{"id": 1, "judges": {"a": "ok"}}'
 MANY_SEATS = "id,seat,verdict\n" + "".join(f"1,s{number},safe\n" for number in range(257))
 OPTIONS: dict[str, Callable[[], object]] = {
@@ -304,14 +298,3 @@ def test_labels_are_read_with_their_annotators_messages_and_outcomes(tmp_path: P
         assert [(3, True), (None, None)] == [
             (one["decisive_message"], one["outcome_correct"]) for one in whole.to_pylist()
         ]
-
-
-def test_columns_of_labels_may_have_other_names(tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "l.csv", [{"id": "a", "by": "x", "final": "unsafe", "step": 4, "label_message": 1}])
-    fields = {"label": "final", "seat": "by", "label_message": "step", "round": "nothing"}
-
-    (row,) = read_labels_of([LabelFile(path, VerdictWords(), fields)]).to_pylist()
-    (without,) = read_labels_of([LabelFile(path, VerdictWords(), fields | {"label_message": ""})]).to_pylist()
-
-    assert {"case_id": "a", "annotator": "x", "label": "unsafe_fail", "decisive_message": 4} == row
-    assert "decisive_message" not in without
