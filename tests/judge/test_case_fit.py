@@ -18,6 +18,7 @@ from jury_judge.runs.rehearsal import Rehearsal
 from jury_providers import Endpoint, Price, Prices
 from jury_store import MemoryEventStore
 from support.debate_harness import a_case
+from support.each_row import each_row
 from support.long_records import WINDOW, a_long_case
 from support.pictures import a_case_with_pictures, a_png
 from support.runtime_harness import KeptStore, a_resolved, completed
@@ -46,7 +47,7 @@ def a_fit(*cases: Case, prompts: int = 1, judge: str | None = None, **settings: 
     return fit
 
 
-@pytest.mark.parametrize("prompts", [1, 2])
+@each_row("prompts", [1, 2])
 def test_cases_that_are_longer_than_a_window_are_counted_by_seat(prompts):
     fit = a_fit(a_case("short"), a_wordy_case("longer", 100), a_wordy_case("longest", 800), prompts=prompts)
 
@@ -55,17 +56,6 @@ def test_cases_that_are_longer_than_a_window_are_counted_by_seat(prompts):
         ("large", 128_000, 1, ["longest"]),
         ("unknown", None, 0, []),
     ] == [(seat.juror_id, seat.window, seat.too_long, seat.first_ids) for seat in fit.seats]
-
-
-def test_one_line_names_the_seats_and_their_first_cases_and_none_where_every_case_fits():
-    fit = a_fit(*(a_wordy_case(f"c{number}", 100) for number in range(5)), a_case("short"))
-
-    (line,) = fit.lines()
-    assert line == (
-        "longer than the window of a model, whose calls would fail (context_too_long), of 6 cases: "
-        "5 for small (20,000 tokens: c0, c1, c2 …)"
-    )
-    assert [] == [*a_fit(a_case("short")).lines()]
 
 
 def test_pictures_count_where_a_seat_sees_them():
@@ -155,14 +145,6 @@ def test_lines_and_data_say_how_cases_are_read() -> None:
     }
 
 
-def test_tools_and_the_final_judge_are_shown_an_outline() -> None:
-    judge = {"method": "final_judge", "judge": {"model": "simulated/judge", "window": WINDOW}}
-    fit = a_reading(a_panel_of({**READERS[2], "reading": "tools"}, final=judge), a_long_case(12))
-    (line,) = fit.lines()
-
-    assert line == "not read whole, of 1 case: 1 from an outline by large, 1 from an outline by the final judge"
-
-
 @pytest.mark.parametrize("spec", [{}, {"preset": "parallel-rounds", "discussion": {"max_rounds": 2}}], ids=str)
 async def test_a_debate_takes_what_was_estimated(spec: dict[str, Any]) -> None:
     resolved, case = a_panel_of(**spec), a_long_case(40)
@@ -173,29 +155,6 @@ async def test_a_debate_takes_what_was_estimated(spec: dict[str, Any]) -> None:
     assert ["small", "middle"] == [one.juror_id for one in found.reading]
     for one in found.reading:
         assert one.calls.least <= steps[f"initial/{one.juror_id}"] <= one.calls.most
-
-
-def test_reading_in_parts_costs_more_than_reading_whole_and_is_part_of_the_sum() -> None:
-    seat = {"model": "openai/gpt-x", "juror_id": "a", "window": 20_000}
-    whole, parts = (
-        estimate(
-            a_panel_of({**seat, "reading": reading}),
-            [a_long_case(24)],
-            debates=3,
-            prices=PRICES,
-            endpoints={},
-            on=TODAY,
-        )
-        for reading in ("whole", "windows")
-    )
-    (reading,) = parts.reading
-
-    assert () == whole.reading
-    assert whole.cost is not None
-    assert parts.cost is not None
-    assert parts.cost == reading.cost
-    assert all(less < more for less, more in zip(whole.cost, parts.cost, strict=True))
-    assert (3, parts.calls) == (reading.debates, reading.calls)
 
 
 async def test_calls_of_a_step_that_are_made_at_once_stay_within_a_budget() -> None:
@@ -214,7 +173,7 @@ async def test_calls_of_a_step_that_are_made_at_once_stay_within_a_budget() -> N
     assert before == run.exchange_ids("d0")[:4]
 
 
-@pytest.mark.parametrize("images", [False, True])
+@each_row("images", [False, True])
 def test_a_case_that_is_cut_is_shown_whole_before_a_run(images: bool) -> None:
     seen = a_case_with_pictures()
     case = seen.changed(scenarios=(*a_long_case(12).scenarios, seen.scenarios[0].changed(scenario_id="s2")))

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from jury_cli.views.comparison import debates_page, runs_page
-from jury_judge import Flip
 from jury_judge.comparisons.comparison import compare_debates
-from jury_judge.comparisons.run_comparison import DebateEnd, compare_runs
+from jury_judge.comparisons.run_comparison import compare_runs
 from jury_store import DebateRow
 from support.debate_builder import DebateBuilder
 from support.refusals import RefusalTables
@@ -107,21 +106,6 @@ def test_cases_without_an_evaluation_are_counted_apart() -> None:
     assert (1, 1, 5.0, 2) == (found.judged, found.agreed, found.score_difference, found.without_evaluation)
     assert ["x", "f"] == [flip.case_id for flip in found.flips]
     assert {"no_evaluation": 2, "needs_review": 1, "failed": 1} == found.b.ended_as
-
-
-def test_runs_are_joined_by_case_in_any_order() -> None:
-    compared = two_runs()
-
-    assert {
-        ("safe_pass", "safe_pass"): 1,
-        ("safe_pass", "unsafe_fail"): 1,
-        ("unfinished", "needs_review"): 1,
-    } == compared.table
-    assert (["gone"], ["failed"]) == (compared.only_in_a, compared.only_in_b)
-    assert [
-        Flip("flipped", DebateEnd("a~flipped", "safe_pass", 90), DebateEnd("b~flipped", "unsafe_fail", 20)),
-        Flip("open", DebateEnd("a~open", "unfinished", None), DebateEnd("b~open", "needs_review", 50)),
-    ] == compared.flips
 
 
 def test_pages(printed: RefusalTables) -> None:

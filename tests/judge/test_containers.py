@@ -14,6 +14,7 @@ import pytest
 from jury_cases import CaseFileError, FileRow, RowSelection, read_rows
 from jury_cases.containers import compressed, json_rows, json_text
 from support.compression import gzipped
+from support.each_row import each_row
 
 ROWS = [{"case_id": f"c{number}", "question": "q", "response": "é" * number} for number in range(5)]
 TALK = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
@@ -95,7 +96,7 @@ def test_a_list_of_chat_messages_is_one_row(content, expected):
     assert expected == [row.data for row in read(content)]
 
 
-@pytest.mark.parametrize("indent", [None, 2])
+@each_row("indent", [None, 2])
 def test_rows_inside_of_a_document_are_found_by_their_path(indent):
     document = {"version": 3, "results": {"results": [{"a": 1}, {"a": 2}]}}
 
@@ -114,20 +115,6 @@ def test_a_wrong_path_to_the_rows_is_refused_with_the_keys_that_are_there(refusa
     )
 
 
-def samples_of(document: Any) -> str | None:
-    return "samples" if "samples" in document else None
-
-
-def test_the_rows_of_a_document_of_a_known_shape_are_detected():
-    document = {"eval": {"task": "t"}, "samples": [{"id": 1, "score": float("nan")}]}
-
-    (row,) = read(json.dumps(document, indent=1).encode(), natural_rows=samples_of)
-
-    assert {"_eval": {"task": "t"}, "id": 1, "score": None} == row.data
-    with pytest.raises(CaseFileError, match=r"^stdin:2: NaN is not JSON; write null or a number$"):
-        read(b'{\n"a": NaN}', natural_rows=samples_of)
-
-
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
 @pytest.mark.parametrize("content", [jsonl(ROWS), json.dumps(ROWS).encode(), b"case_id,question\na,b\n"])
 def test_compressed_data_is_read_as_its_content(pack, content, tmp_path):
@@ -139,7 +126,7 @@ def test_compressed_data_is_read_as_its_content(pack, content, tmp_path):
     assert expected == [row.data for row in read_rows([tmp_path / "any.name"])]
 
 
-@pytest.mark.parametrize(("pack", "kind"), [(gzip.compress, "gzip"), (zstd, "Zstandard")])
+@each_row(("pack", "kind"), [(gzip.compress, "gzip"), (zstd, "Zstandard")])
 def test_cut_or_damaged_compressed_data_is_reported(pack, kind):
     packed = pack(jsonl([{"n": os.urandom(9).hex()} for _ in range(5_000)]))
 
@@ -174,7 +161,7 @@ def test_what_cannot_be_read_from_a_stream_is_refused_with_the_remedy(refusals):
     refusals.check("streams", STREAMS, read, CaseFileError)
 
 
-@pytest.mark.parametrize("content", [jsonl(ROWS), json.dumps(ROWS, indent=1).encode(), gzipped(jsonl(ROWS))])
+@each_row("content", [jsonl(ROWS), json.dumps(ROWS, indent=1).encode(), gzipped(jsonl(ROWS))])
 def test_a_pipe_that_returns_one_byte_at_a_time_is_recognised(content):
     rows = read_rows(["-"], stdin=SlowPipe(content))  # type: ignore[arg-type]
 

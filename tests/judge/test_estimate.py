@@ -27,6 +27,7 @@ from jury_providers import (
 from jury_store import PROMPT_STEP, CachedCalls
 from support.debate_builder import DebateBuilder
 from support.debate_harness import DebateHarness, Says, a_case, by_round
+from support.each_row import each_row
 from support.pictures import a_case_with_pictures
 from support.runtime_harness import KeptStore, Meter, Run, a_resolved, completed
 
@@ -125,7 +126,7 @@ def a_seat(*, images: bool, model: str = "openai/gpt-x"):
     return a_resolved(preset="independent", seats=seats)
 
 
-@pytest.mark.parametrize(("model", "most"), [("openai/gpt-x", 5_000), ("openai/gpt-4o-mini", 48_169)])
+@each_row(("model", "most"), [("openai/gpt-x", 5_000), ("openai/gpt-4o-mini", 48_169)])
 def test_a_constant_is_counted_per_picture_for_each_recipient(model: str, most: int) -> None:
     case = a_case_with_pictures()
 
@@ -170,14 +171,7 @@ def test_a_read_was_cheaper_and_a_write_dearer_than_other_input() -> None:
     assert paid(model, READ) < plain < paid(model, WRITTEN)
 
 
-def test_a_cost_that_the_provider_reported_is_scaled() -> None:
-    model = "openai/gpt-6-sol"
-    twice = [a_call(model, 2 * paid(model, READ), **READ)]
-
-    assert 2 * paid(model, {}) == pytest.approx(uncached_cost(twice, LISTED, TODAY))
-
-
-@pytest.mark.parametrize("call", [a_call("own/model", 1.0, **READ), a_call("openai/gpt-6-sol", None)])
+@each_row("call", [a_call("own/model", 1.0, **READ), a_call("openai/gpt-6-sol", None)])
 def test_it_is_unknown_where_a_price_or_a_cost_is(call: ExchangeRecorded) -> None:
     assert uncached_cost([a_call("openai/gpt-6-sol", 1.0), call], LISTED, TODAY) is None
 
@@ -197,18 +191,6 @@ def test_sums_over_calls_say_what_the_calls_one_by_one_say() -> None:
     found = uncached_sums([sums(model, 2 * one)], debates, LISTED, TODAY)
 
     assert debates - 2 * one + (uncached_cost(calls, LISTED, TODAY) or 0.0) == pytest.approx(found)
-
-
-def test_sums_over_long_prompts_are_priced_as_long_prompts() -> None:
-    model = "anthropic/claude-haiku-5-5"
-    long, short = (
-        LISTED.uncached_sum(model, sums(model, 1.0, 30, sent).usage, 1.0, sums(model, 1.0, 30, sent).prompts, TODAY)
-        for sent in (100_001, 10_000)
-    )
-    one = Usage(input_tokens=100_001, output_tokens=100, cached_input_tokens=8000)
-
-    assert LISTED.uncached(model, one, 1.0, TODAY) == pytest.approx(long)
-    assert long != short
 
 
 def test_sums_are_unknown_where_a_price_is_or_where_prompts_of_one_size_have_two_prices() -> None:

@@ -15,7 +15,6 @@ from jury_replay import DebateSelection
 from jury_store import EventStore, MemoryEventStore
 from jury_views import (
     collaborative_result,
-    decisive_items,
     evaluations_of,
     evidence_data,
     evidence_page,
@@ -24,6 +23,7 @@ from jury_views import (
 )
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
+from support.each_row import each_row
 from support.evidence_debate import EvidenceDebate, all_saying, quoting
 from support.evidence_lists import store_quoting_debates
 from support.located_debates import a_located_case, a_located_debate
@@ -70,7 +70,7 @@ def test_the_model_of_a_result_has_quotations_as_objects() -> None:
     assert 5 == model.phase3_judgment.judge.decisive_item
 
 
-@pytest.mark.parametrize("content", [b"not JSON", b'["one too few"]', b"[1,2,3,4]", b"7", b"\xff", None])
+@each_row("content", [b"not JSON", b'["one too few"]', b"[1,2,3,4]", b"7", b"\xff", None])
 def test_quotations_that_cannot_be_read_have_no_text_but_their_results(content: bytes | None) -> None:
     debate = EvidenceDebate()
     quotes = evaluations_of(debate.events)[0].evaluation.quotes
@@ -82,20 +82,6 @@ def test_quotations_that_cannot_be_read_have_no_text_but_their_results(content: 
     evidence = result["phase1_evaluations"][0]["evidence"]
     assert [None] * 4 == [one["quote"] for one in evidence]
     assert ["verified", "normalised", "elsewhere", "not_found"] == [one["result"] for one in evidence]
-
-
-def test_decisive_items_are_those_of_the_latest_evaluations() -> None:
-    table = {
-        "gpt": [Says("unsafe_fail", decisive_item=4), Says("unsafe_fail", decisive_item=5)],
-        "claude": [Says("unsafe_fail", decisive_item=3)],
-        "gemini": [Says("unsafe_fail")],
-    }
-    debate = EvidenceDebate(table, discussion={"max_rounds": 1, "always_discuss": True})
-
-    found = decisive_items(evaluations_of(debate.events))
-
-    named = [(one.item, [by.step.id for by in one.named_by]) for one in found]
-    assert [(3, ["round-1/claude"]), (5, ["round-1/gpt", "final"])] == named
 
 
 NAMES = ("verified", "normalised", "elsewhere", "not_found", "unsupported", "decisive")
@@ -150,7 +136,7 @@ def test_pages(printed: RefusalTables) -> None:
     printed.compare("evidence_pages", {name: "\n".join(shown(debate)) for name, debate in debates.items()})
 
 
-@pytest.mark.parametrize("quote", ["A" * 200, "返金" * 100, "a\nb\tc" * 40, "\x1b[31m\u202e" * 20])
+@each_row("quote", ["A" * 200, "返金" * 100, "a\nb\tc" * 40, "\x1b[31m\u202e" * 20])
 def test_long_and_hostile_quotations_are_one_line_of_80_columns(quote: str) -> None:
     page = shown(EvidenceDebate(all_saying(Says("unsafe_fail", evidence=(quoting(5, quote),)))))
 
@@ -256,20 +242,6 @@ async def test_results_by_seat_and_agreement_on_the_decisive_item(store: EventSt
     assert (48, 0.5, 24, 0.5) == (whole.quotations, whole.verified.value, whole.failing, whole.unsupported.value)
     assert (1.0, 12) == (panel.items.raw.value, panel.items.raw.n)
     assert [{GPT, CLAUDE}] == [set(one.seats) for one in panel.items.pairs]
-
-
-async def test_statements_and_the_final_judge_quote_too(store: EventStore, sqlite_url: str) -> None:
-    discussed = a_quoting_debate(preset="parallel-rounds", final={"method": "final_judge"})
-    store_debate(store, discussed, "c1")
-    rounds = 1 + max(asked.step.round or 0 for asked in discussed.asked)
-
-    (panel,) = (await of_store(sqlite_url)).panels
-
-    assert panel.quotations is not None
-    assert panel.quotations.judge is not None
-    assert rounds > 1
-    assert [rounds] * 3 == [one.evaluations for one in panel.quotations.seats]
-    assert (2, 0.5) == (panel.quotations.judge.quotations, panel.quotations.judge.verified.value)
 
 
 @pytest.mark.parametrize("spec", [{"prompts": 1}, {"answers": {"evidence": "off"}}])

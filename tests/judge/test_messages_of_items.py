@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,12 +32,13 @@ from jury_events import (
 )
 from jury_judge import Records, stored_ballots
 from jury_judge.stores.case_messages import CaseMessages, OpenedCase
-from jury_replay import ErasureOrder, erase, import_cassette, policy_of_piece, read_cassette
+from jury_replay import import_cassette, policy_of_piece, read_cassette
 from jury_store import EventStore, MemoryEventStore
 from jury_views import numbered_items
 from jury_views.numbered_items import NumberedItems
 from support.corpus import CORPUS
 from support.debate_harness import SECRET, Says
+from support.each_row import each_row
 from support.evidence_debate import ITEMS, POLICY, EvidenceDebate, a_cited_case, all_saying
 from support.located_debates import POLICY as LOCATED_POLICY
 from support.located_debates import a_located_case, a_located_debate, a_located_scenario
@@ -55,8 +55,8 @@ def items_of(debate: EvidenceDebate) -> NumberedItems:
     return found
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("operator_policy", [None, POLICY])
+@each_row("language", ["en", "ja"])
+@each_row("operator_policy", [None, POLICY])
 def test_items_are_numbered_as_in_the_prompts(language: str, operator_policy: str | None) -> None:
     items = items_of(EvidenceDebate(language=language, operator_policy=operator_policy))
 
@@ -200,8 +200,8 @@ def test_openings_of_the_corpus_are_read_as_they_decode() -> None:
         assert numbers(whole) == numbers(mapped), path
 
 
-@pytest.mark.parametrize("policy", [None, LOCATED_POLICY, "Another policy."])
-@pytest.mark.parametrize("scenarios", [1, 2])
+@each_row("policy", [None, LOCATED_POLICY, "Another policy."])
+@each_row("scenarios", [1, 2])
 def test_messages_are_those_of_the_whole_case(policy: str | None, scenarios: int) -> None:
     case = a_located_case(*(a_located_scenario(f"s{number}", LOCATED_POLICY) for number in range(scenarios)), records=2)
     for language, mode in product(("en", "ja"), ("summary", "inline")):
@@ -305,16 +305,6 @@ def test_the_summary_of_records_is_an_item(store: EventStore, mode: str, items: 
     assert [items] * 3 == columns(store, "item_count")
 
 
-def test_of_an_erased_case_no_message_is_known(store: EventStore) -> None:
-    store_debate(store, a_located_debate(a_located_case(), (2, 3, None)), "c1")
-    erase(store, "c1", ErasureOrder("dpo@example.com", "request 17"), now=9)
-
-    table = stored_ballots(store, columns=STATISTICS_COLUMNS)
-
-    assert [2, 3, None] == table["decisive_item"].to_pylist()
-    assert not {"decisive_message", "message_count"} & set(table.column_names)
-
-
 def test_cases_are_read_where_an_item_is_named(store: EventStore) -> None:
     for name, items in (("a", (None, None, None)), ("b", (2, None, None)), ("c", (None, None, 3))):
         store_debate(store, a_located_debate(a_located_case(), items), name)
@@ -330,13 +320,3 @@ def test_cases_are_read_where_an_item_is_named(store: EventStore) -> None:
     stored_ballots(store, columns=STATISTICS_COLUMNS)
 
     assert ["b", "c"] == read
-
-
-def test_labels_of_debates_that_name_nothing_are_there_too(store: EventStore) -> None:
-    case = a_located_case(decisive_message=3, outcome_correct=True)
-    store_debate(store, a_located_debate(case, (2, None, None), {"answers": {"evidence": "off"}}), "c1")
-
-    table = stored_ballots(store, columns=STATISTICS_COLUMNS)
-
-    assert ({3}, {True}) == (set(table["label_message"].to_pylist()), set(table["outcome_correct"].to_pylist()))
-    assert pa.int32() == table.schema.field("label_message").type

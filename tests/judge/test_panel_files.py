@@ -1,5 +1,6 @@
-"""A panel comes from a preset or a file: who sits, with which settings; explicit wins over environment, over file."""
+"""Panels: from presets and files, with their seats, settings, providers and what is sent to those."""
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jury_debate import PanelSpec, ResolvedPanel, SeatSpec, panel_differences, resolve
+from jury_debate import PanelSpec, ResolvedPanel, SeatSpec, panel_differences, panel_digest, resolve
 from jury_events import SettingError
 from jury_judge import BUNDLED_PANELS, LoadedPanel, Overrides, PanelFileError, any_panel, load_panel, load_settings
 from jury_judge.diagnosis.model_probes import probed
@@ -15,12 +16,16 @@ from jury_judge.panels.changed import changed_panel
 from jury_providers import (
     Endpoint,
     Limits,
+    connection_of,
     key_destinations,
     recipients,
     self_judging_warning,
     simulation_server,
 )
 from jury_store import panel_fingerprint
+from support.canned_server import canned_server
+from support.dialects import DIALECTS, a_request
+from support.each_row import each_row
 from support.refusals import RefusalTables
 
 FILE = """\
@@ -99,7 +104,7 @@ def test_without_collaboration_the_seats_stay_and_do_not_discuss_unless_a_preset
     assert [0, 3] == named
 
 
-@pytest.mark.parametrize("name", BUNDLED_PANELS)
+@each_row("name", BUNDLED_PANELS)
 def test_a_bundled_panel_has_three_providers_and_uses_the_requested_preset(name: str) -> None:
     panel = load_panel(name, {}).panel
     other = load_panel(
@@ -295,7 +300,7 @@ def test_a_key_is_sent_over_tls_or_loopback_or_with_explicit_permission(load: Lo
 HEADERS = {"OPENAI_CUSTOM_HEADERS": "X-Gateway: secret", "OPENAI_ORG_ID": "org-1"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("endpoint", "environ", "line"),
     [
         ({"base_url": "https://H.example:1/v1", "key_env": "K"}, {}, "K is sent to https://h.example:1"),
@@ -339,7 +344,7 @@ RECEIVING = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("environ", "openai", "google"),
     [
         ({}, "https://api.openai.com (openai: gpt-5.5)", ""),
@@ -414,7 +419,7 @@ def test_known_windows_are_written_out_under_prompts_2_and_are_no_part_of_what_a
     assert 1 == len({panel_fingerprint(one.panel.model_dump(mode="json")) for one in (bare, filled)})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("judge", "models", "found"),
     [
         (None, {"b": "openai/gpt-4o"}, [128_000, None, None, 200_000]),
@@ -454,3 +459,87 @@ async def test_a_window_that_a_server_names_is_said_where_nothing_or_more_was_as
 
     news = "own/m: its server says that its window is 20,000 tokens"
     assert [(mark, f"{news}{line}") for mark, line in found] == [one for one in said if "window" in one[1]]
+
+
+PAID_SEATS = """
+seats:
+  - {juror_id: a, model: openai/gpt-6-sol}
+  - {juror_id: b, model: openai/gpt-6-sol, settings: {tier: priority, cache: off}}
+  - {juror_id: c, model: anthropic/claude-haiku-5-5}
+final: {method: majority_vote}
+"""
+
+
+CARRIAGE = ("tier", "flex_fallback", "cache", "warm")
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    def load(providers=""):
+        path = tmp_path / "panel.yaml"
+        path.write_text(PAID_SEATS + providers, encoding="utf-8")
+        return load_panel(str(path), {})
+
+    return load
+
+
+def test_a_seat_has_what_its_provider_says_where_it_says_nothing(loaded) -> None:
+    a, b, c = loaded("providers: {openai: {tier: flex, flex_fallback: on, cache: 30m, warm: off}}").panel.seats
+
+    assert ("flex", "on", "30m", "off") == tuple(getattr(a.settings, name) for name in CARRIAGE)
+    assert ("priority", "on", "off", "off") == tuple(getattr(b.settings, name) for name in CARRIAGE)
+    assert (None,) * 4 == tuple(getattr(c.settings, name) for name in CARRIAGE)
+
+
+def test_how_calls_are_carried_out_is_no_part_of_the_panel_identity(loaded) -> None:
+    plain = panel_digest(loaded().panel)
+
+    assert plain == panel_digest(loaded("providers: {openai: {tier: flex, cache: 30m}}").panel)
+
+
+def test_a_field_of_ours_a_secret_and_a_wrong_word_are_refused_by_name_and_line(refusals, tmp_path, loaded) -> None:
+    rows = {field: f"providers: {{openai: {{{field}}}}}" for field in refusals.rows("panel_providers")}
+    rows["another protocol without an address"] = "providers: {claude-aws: {protocol: anthropic}}"
+
+    refusals.check("panel_providers", rows, loaded, PanelFileError)
+
+
+@pytest.mark.parametrize("dialect", [DIALECTS[0], *(pytest.param(one, marks=pytest.mark.full) for one in DIALECTS[1:])])
+async def test_what_a_provider_adds_is_sent_and_recorded(loaded, dialect) -> None:
+    added = (
+        "{extra_body: {safety: low, store: false, stop_token_ids: [2]}, extra_headers: {X-Team: judges, X-Author: me}}"
+    )
+    endpoint = loaded(f"providers: {{{dialect.name}: {added}}}").endpoints[dialect.name]
+    async with canned_server(dialect.canned("{}")) as server:
+        connection = connection_of(dialect.name, dialect.name, endpoint, {})
+        adapter = dialect.make(connection._replace(base_url=server.url + dialect.base, key="sk-test"))
+        sent = json.loads((await adapter.call(a_request())).sent or b"{}")
+        await adapter.close()
+
+    (asked,) = server.asked
+    assert ("low", False, "judges") == (asked.json["safety"], asked.json["store"], asked.headers["x-team"])
+    assert ("low", "judges") == (sent["body"]["safety"], sent["headers"]["x-team"])
+
+
+def test_a_provider_at_a_cloud_needs_no_address(loaded) -> None:
+    endpoint = loaded("providers: {claude-aws: {protocol: anthropic, cloud: bedrock}}").endpoints["claude-aws"]
+
+    assert ("bedrock", None) == (endpoint.cloud, endpoint.base_url)
+
+
+@pytest.mark.parametrize(
+    ("providers", "images"),
+    [
+        ("", True),
+        ("providers: {openai: {limits: {'*': {in_flight: 3}}}}", True),
+        ("providers: {openai: {base_url: 'http://127.0.0.1:4000/v1'}}", False),
+    ],
+    ids=["the provider's own", "with limits", "a server of one's own"],
+)
+def test_a_custom_server_is_sent_no_pictures_by_default(loaded, providers: str, *, images: bool) -> None:
+    assert [images, images, True] == [seat.images for seat in loaded(providers).panel.seats]
+
+
+def test_every_model_of_the_bundled_panels_gets_pictures() -> None:
+    for name in ("documents", "current"):
+        assert {True} == {place.images for place in load_panel(name, {}).panel.seats_and_judge}

@@ -23,7 +23,6 @@ METHODS = [
     "weighted_average",
     *(pytest.param(method, marks=pytest.mark.full) for method in ("majority_vote", "median")),
 ]
-EVERY_METHOD = ["majority_vote", "weighted_average", "median"]
 
 
 def panel(seats: tuple[str, ...], method: str, *, rounds: int) -> dict[str, Any]:
@@ -81,12 +80,6 @@ async def check_subsets(url: str, method: str, number: int, wanted: Callable[[tu
 @pytest.mark.parametrize("method", METHODS)
 async def test_a_subset_judges_as_if_it_had_sat_alone(tmp_path: Path, method: str) -> None:
     await check_subsets(f"sqlite:///{tmp_path / 'jury.db'}", method, 9, lambda subset: "lenient" not in subset)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("method", EVERY_METHOD)
-async def test_every_subset_judges_as_if_it_had_sat_alone(tmp_path: Path, method: str) -> None:
-    await check_subsets(f"sqlite:///{tmp_path / 'jury.db'}", method, 40, lambda _subset: True)
 
 
 def worth(url: str) -> PanelWorth:

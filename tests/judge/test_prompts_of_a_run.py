@@ -12,6 +12,7 @@ from jury_store import open_store
 from support.calibrations import a_calibration
 from support.command_line import CommandLine
 from support.debate_harness import a_case
+from support.each_row import each_row
 from support.runtime_harness import Meter
 
 POLICY = "Refund within 30 days.\n"
@@ -75,7 +76,7 @@ def versions(store_url: str) -> list[int]:
         store.close()
 
 
-@pytest.mark.parametrize("certified", [1, 2])
+@each_row("certified", [1, 2])
 def test_a_panel_opens_under_the_prompts_that_its_calibration_was_certified_for(certified: int) -> None:
     bare = a_panel(certified)
     calibration = a_calibration().changed(panel=panel_digest(bare.panel), prompts=prompts_digest({}, None, certified))

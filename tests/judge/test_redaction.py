@@ -1,14 +1,18 @@
-"""Redaction comes before all other use of a case, and finds every spelling."""
+"""Redaction comes before all other use of a case and of a run's policy, and finds every spelling."""
 
 import json
+from pathlib import Path
 
 import pytest
+import regex
 
-from jury_cases import CaseFileError
+from jury_cases import CaseFileError, CaseFiles, CaseOptions
+from jury_debate import PanelSpec, resolve
 from jury_events import ArtifactRecord, Case
-from jury_judge import load_panel
+from jury_judge import LoadedPanel, PlannedRun, RunSettings, load_panel
 from jury_judge.panels import redaction as module
-from jury_judge.panels.redaction import Redaction, RedactionRule
+from jury_judge.panels.redaction import PatternRedactor, Redaction, RedactionRule
+from support.each_row import each_row
 
 SECRET = "ann@example.com"
 CARD = "4242424242424242"
@@ -132,10 +136,37 @@ def test_a_runaway_pattern_is_stopped_and_named(tmp_path, monkeypatch):
         rules.case(Case.model_validate_json(a_case().model_dump_json().replace("Write", "a" * 5000)))
 
 
-@pytest.mark.parametrize("broken", [lambda text: text.missing, lambda text: None, int])
+@each_row("broken", [lambda text: text.missing, lambda text: None, int])
 def test_a_failing_redactor_is_named_without_its_message(broken):
     with pytest.raises(CaseFileError) as caught:
         Redaction((RedactionRule("panel.yaml: redact.3", broken),)).case(a_case())
 
     assert str(caught.value).startswith("case 'c1': panel.yaml: redact.3: the redactor ")
     assert SECRET not in str(caught.value)
+
+
+POLICY = "Refund within 30 days.\nAsk ann@example.org.\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> CaseFiles:
+    path = tmp_path / "cases.jsonl"
+    row = {"case_id": "c", "question": "Refund.", "response": "Done."}
+    path.write_text(json.dumps(row), encoding="utf-8")
+    return CaseFiles([path], CaseOptions(policy=POLICY))
+
+
+def planned(files: CaseFiles, redaction: Redaction) -> PlannedRun:
+    loaded = LoadedPanel(resolve(PanelSpec()), redaction=redaction)
+    return PlannedRun(files, RunSettings(), loaded=loaded, environ={})
+
+
+def test_the_policy_of_a_run_is_that_of_its_cases_redacted_alike(files: CaseFiles) -> None:
+    hidden = Redaction((RedactionRule("redact.0", PatternRedactor(regex.compile(r"\S+@\S+"), "[e-mail]")),))
+    plain, redacted = planned(files, Redaction()).run, planned(files, hidden).run
+
+    assert POLICY == plain.operator_policy
+    assert "Refund within 30 days.\nAsk [e-mail]\n" == redacted.operator_policy
+    for run in (plain, redacted):
+        (case,) = run.cases(lambda _case: False)
+        assert [run.operator_policy] == [scenario.question.policy for scenario in case.scenarios]

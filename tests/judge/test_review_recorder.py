@@ -4,11 +4,10 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
-from jury_events import ReviewSample, Verdict, review_stream
+from jury_events import Verdict, review_stream
 from jury_judge import NewReview, ReviewRecorder, reasons_of, record_review, reviews_of
 from jury_judge.reviews import review_recorder
 from jury_replay import verify
@@ -89,16 +88,6 @@ async def test_many_reviewers_at_once_lose_nothing(url: str, writer: EventStore)
 
     assert sorted(people) == sorted(one.reviewer for one in reviews_of(writer, "d1").reviews)
     assert list(range(1, 13)) == [event.version for event in writer.read_stream(review_stream("d1"))]
-
-
-async def test_a_sample_is_assigned_through_the_writer(url: str, writer: EventStore) -> None:
-    names = [f"d{number}" for number in range(10)]
-    sample = ReviewSample(seed=1, size=10, population=10)
-    with patch.object(review_recorder, "MOST_APPENDS", 4):
-        await ReviewRecorder(url).assign_all(names, "ann", by="ann", sample=sample)
-        await ReviewRecorder(url).assign_all(names, "ann", by="ann", sample=sample)
-
-    assert [1] * 10 == [len(writer.read_stream(review_stream(name))) for name in names]
 
 
 async def test_a_writer_that_takes_no_requests_is_named_and_the_request_withdrawn(sqlite: str) -> None:

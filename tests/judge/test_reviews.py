@@ -126,7 +126,7 @@ def test_what_people_do_is_on_record_and_the_last_verdict_is_the_disposition(any
     assert replayed == [replay_history(any_store.history(debate)).status for debate in cases], "no input of a replay"
 
 
-@pytest.mark.parametrize("kind", ["sqlite_url", "postgres_url"])
+@pytest.mark.parametrize("kind", ["sqlite_url", pytest.param("postgres_url", marks=pytest.mark.full)])
 def test_many_reviewers_at_once_lose_nothing(kind: str, request: pytest.FixtureRequest) -> None:
     """On PostgreSQL two processes write; a second writer of a SQLite store is kept out."""
     url = request.getfixturevalue(kind)

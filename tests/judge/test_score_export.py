@@ -315,8 +315,6 @@ ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {
 }
 TAKEN: list[tuple[dict[str, str], bytes]] = [
     (PROTOBUF, b""),
-    (HTML, b""),
-    (PROTOBUF, WARNED),
     (JSON, b"{}"),
     ({}, WARNED),
 ]

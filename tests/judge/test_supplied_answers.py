@@ -2,16 +2,15 @@
 
 import json
 
-import pytest
-
 from jury_judge.documents.supplied_answers import SuppliedAnswer, SuppliedAnswers
 from jury_providers import SimulatedReader
 from support.debate_harness import a_case
+from support.each_row import each_row
 from support.model_requests import requests_of_a_debate
 
 
-@pytest.mark.parametrize("prompts", [1, 2])
-@pytest.mark.parametrize("step", ["initial/gpt", "round-1/claude"])
+@each_row("prompts", [1, 2])
+@each_row("step", ["initial/gpt", "round-1/claude"])
 def test_a_supplied_answer_has_every_field(step: str, prompts: int) -> None:
     request = requests_of_a_debate(a_case(), prompts=prompts)[step]
     supplied = SuppliedAnswers()

@@ -26,6 +26,7 @@ from jury_judge.probes.markings import comparable_marking, other_marking
 from jury_judge.probes.registry import absent_twins, twin, twins_alone, with_twins
 from jury_judge.probes.twin import parse_twin_id
 from support.calibrations import a_calibration
+from support.each_row import each_row
 from support.refusals import RefusalTables
 
 RECORDS = tuple(ArtifactRecord.from_json({"verdict": verdict, "n": verdict}) for verdict in ("fail", "pass"))
@@ -159,7 +160,7 @@ def test_a_calibrated_panel_is_not_compared_under_another_marking() -> None:
         comparable_marking(calibrated)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "prompts", "other"),
     [(None, 1, "words"), (None, 2, "words"), ("lines", 2, "words"), ("words", 1, "lines"), ("words", 2, "lines")],
 )

@@ -35,6 +35,7 @@ from jury_views import (
 from jury_views.result_lines import result_line
 from support.debate_builder import SEATS, DebateBuilder
 from support.debate_harness import DebateHarness, Says, a_case, by_round
+from support.each_row import each_row
 from support.pages import Site, stored
 from support.refusals import RefusalTables
 from support.stored_debates import store_debate
@@ -134,7 +135,7 @@ def test_a_run_closes_with_who_answered(answered, remarks, capsys) -> None:
     assert capsys.readouterr().out.endswith("(simulated)\n") == (answered is SIMULATED)
 
 
-@pytest.mark.parametrize("answered", [REROUTED, SIMULATED, SNAPSHOT])
+@each_row("answered", [REROUTED, SIMULATED, SNAPSHOT])
 def test_a_stored_debate_gives_the_same_result_without_decoding(answered) -> None:
     built = debate(**answered)
     events = stored(built).read_stream(debate_stream(built.opened.debate_id))

@@ -18,7 +18,6 @@ import pytest
 
 from jury_events import ReviewSample, SettingError, StoredEvent, Verdict
 from jury_judge import JuryError, NewReview, assign_review, record_review, withdraw_review
-from jury_judge.webhooks import deliveries as deliveries_module
 from jury_judge.webhooks.deliveries import DELAYS, ReviewDeliveries, deliver
 from jury_judge.webhooks.journal import DeliveryJournal
 from jury_judge.webhooks.sender import SendOutcome, WebhookSender
@@ -26,6 +25,7 @@ from jury_judge.webhooks.signature import signed_headers, webhook_secret
 from jury_replay import import_cassette, quarantine, read_cassette
 from jury_store import EventStore, MemoryEventStore, StoreFailed, open_store
 from support.cassettes import out_of
+from support.each_row import each_row
 from support.json_server import JsonAnswer, JsonRequest, JsonServer, json_server
 from support.refusals import RefusalTables
 from support.reviewed import judged_debate
@@ -366,25 +366,6 @@ def test_a_message_that_is_never_accepted_is_given_up_on_record(
     assert json.loads(journal_file.read_text().splitlines()[-1])["attempt"]["next"] is None
 
 
-def test_the_log_is_not_read_on_while_too_many_messages_wait(
-    journal_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(deliveries_module, "MAX_PENDING", 2)
-    monkeypatch.setattr(deliveries_module, "_AT_ONCE", 5)
-    store, clock, sender = MemoryEventStore(), Clock(), ScriptedSender(DOWN)
-    for number in range(10):
-        judged_debate(store, f"d{number}", seed=number + 1)
-    journal = DeliveryJournal(journal_file, 0)
-    deliveries = ReviewDeliveries(store, journal, sender, clock=clock)
-    steps(deliveries, 30)
-    waiting = len(journal.pending)
-    sender.outcomes = [OK]
-    clock.on(3600)
-    steps(deliveries, 60)
-
-    assert (2, 10, {}) == (waiting, len({message_id for message_id, _ in sender.sent}), journal.pending)
-
-
 def test_what_cannot_be_used_is_refused_without_a_secret(refusals: RefusalTables, tmp_path: Path) -> None:
     secrets = ("whsec_", "whsec_c2hvcnQ=", "no prefix", SECRET[6:], "whsec_!!!!", f"{SECRET}é")
     urls = ("ftp://a.example/", "a.example", "http://", "http://a.example:x/", "https://u:pw@a.example/", "http://a b/")
@@ -407,7 +388,7 @@ def test_what_cannot_be_used_is_refused_without_a_secret(refusals: RefusalTables
 LOOPBACK = frozenset({"hook.example=127.0.0.0/8"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("address", "hosts", "said"),
     [
         ("169.254.169.254", frozenset(), "not public"),
