@@ -246,13 +246,6 @@ def test_a_name_with_a_private_address_is_not_called(tmp_path, server):
     assert [] == asked(server)
 
 
-@pytest.mark.parametrize("network", ["127.0.0.1", "127.0.0.0/8"])
-def test_a_name_may_resolve_into_its_allowed_network(tmp_path, server, network):
-    sources = ArtifactSources(tmp_path, parse_hosts(f"Reports.example={network}"), resolve=_Answers("127.0.0.1"))
-
-    assert READ == verdicts(sources, at(server, "/gate.jsonl", "reports.example"))
-
-
 def test_the_connection_goes_to_the_checked_address_and_to_the_next_if_it_does_not_answer(tmp_path, server):
     checked, second = _Answers("127.0.0.1", "10.0.0.1"), _Answers("127.9.9.9 127.0.0.1")
     uri = at(server, "/gate.jsonl", "reports.example")

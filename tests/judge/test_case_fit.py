@@ -20,7 +20,7 @@ from jury_store import MemoryEventStore
 from support.debate_harness import a_case
 from support.each_row import each_row
 from support.long_records import WINDOW, a_long_case
-from support.pictures import a_case_with_pictures, a_png
+from support.pictures import a_case_with_pictures
 from support.runtime_harness import KeptStore, a_resolved, completed
 from support.runtime_harness import Run as Harness
 
@@ -56,16 +56,6 @@ def test_cases_that_are_longer_than_a_window_are_counted_by_seat(prompts):
         ("large", 128_000, 1, ["longest"]),
         ("unknown", None, 0, []),
     ] == [(seat.juror_id, seat.window, seat.too_long, seat.first_ids) for seat in fit.seats]
-
-
-def test_pictures_count_where_a_seat_sees_them():
-    """A picture is counted as 5,000 tokens."""
-    seeing = [{**SEATS[0], "images": sees, "juror_id": name} for name, sees in (("sees", True), ("blind", False))]
-    resolved = a_resolved(seats=seeing, final={"method": "majority_vote"}, settings={"max_output_tokens": 100})
-    fit = CaseFit(resolved, SMALL_AND_LARGE)
-    fit.add(a_case_with_pictures(*map(a_png, range(4))))
-
-    assert {"sees": 1, "blind": 0} == {seat.name: seat.too_long for seat in fit.seats}
 
 
 def test_a_preflight_compares_the_cases_that_it_reads():
@@ -188,20 +178,6 @@ def test_a_case_that_is_cut_is_shown_whole_before_a_run(images: bool) -> None:
     assert cut.opened.reading is not None
     assert whole.case_piece(images=images) == cut.case_piece(images=images)
     assert len(cut.final_prompt(images=images)) < len(whole.final_prompt(images=images))
-
-
-def test_what_equal_seats_share_ends_with_the_part() -> None:
-    equal = [{"model": "simulated/juror", "juror_id": name, "window": WINDOW} for name in "ab"]
-    rehearsal = Rehearsal(a_long_case(30), a_panel_of(*equal))
-    first, second = (
-        "".join(message.text for message in rehearsal.first_prompt(juror_id)).encode() for juror_id in "ab"
-    )
-    (shared,) = {rehearsal.first_sizes(juror_id)[0].shared for juror_id in "ab"}
-    parts = len(rehearsal.first_sizes("a"))
-
-    assert first[:shared] == second[:shared]
-    assert first[:shared].endswith(f"## End of part 1 of {parts}\n\n".encode())
-    assert first[shared : shared + 200] != second[shared : shared + 200]
 
 
 def test_a_dry_run_says_what_reading_in_parts_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

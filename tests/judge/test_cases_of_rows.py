@@ -1,6 +1,5 @@
 """What a case knows of its row besides what is judged: labels, places, who speaks; `test_formats.py` has the rows."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -163,10 +162,3 @@ def test_a_case_given_from_python_is_read_alike() -> None:
     found = case_of({"question": "q", "response": "r", "label": "partial"}, scale=ANSWERS)
 
     assert (REVIEW, "partial") == (found.label, found.metadata["scale_label"])
-
-
-def test_a_column_that_is_named_wins_in_standard_input_too() -> None:
-    row = json.dumps({"question": "q", "response": "r", "mine": "named"})
-    (found,) = CaseFiles(["-"], CaseOptions(fields={"question": "mine"}), stdin=io.BytesIO(row.encode()))
-
-    assert "named" == found.scenarios[0].question.prompt

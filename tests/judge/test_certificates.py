@@ -16,7 +16,6 @@ import pyarrow as pa
 import pytest
 
 from jury_analysis import CalibrationOptions, LadderOptions, Promises, Scale, calibrate, calibrate_ladder
-from jury_debate import panel_digest, read_spec, resolve
 from jury_events import Calibration, JuryError, canonical_json
 from jury_judge import (
     CalibratedPanel,
@@ -30,7 +29,7 @@ from jury_judge import (
 from jury_judge.panels.ladder_files import ReadLadder, is_ladder, ladder_bytes, read_ladder
 from jury_store import PublicKey
 from support.ballot_tables import ballots
-from support.ladder_votes import OPEN, SCALE, three_stages, write_ladder
+from support.ladder_votes import OPEN, SCALE, three_stages
 from support.refusals import RefusalTables
 
 TWO = Scale(("bad", "good"), ordered=True)
@@ -236,7 +235,7 @@ def a_content(*, clustered: bool = False, promises: Promises = OPEN, panels: boo
     content = calibrate_ladder(stages, None, LadderOptions(promises, scale=SCALE)).to_dict()
     for place, stage in enumerate(content["stages"]):
         stage["panel"] = PANELS[place] if panels else None
-    return {**content, "carry": False}
+    return content
 
 
 def loaded_ladder(folder: Path, content: dict[str, Any]) -> ReadLadder:
@@ -258,21 +257,6 @@ def test_a_ladder_as_it_was_written_is_applied(tmp_path: Path, clustered: bool) 
         (one.outcome, one.threshold, one.risk) for one in found.stages[0].thresholds
     ]
     assert () == found.stages[2].thresholds
-
-
-def test_the_ladder_of_real_panels_has_their_digests(tmp_path: Path) -> None:
-    specs = [
-        {
-            "preset": "independent",
-            "seats": [{"model": "simulated/juror", "juror_id": f"s{seat}"} for seat in range(size)],
-        }
-        for size in (1, 2, 3)
-    ]
-    panels = [resolve(read_spec(spec)) for spec in specs]
-    found = read_ladder(write_ladder(tmp_path / "ladder.json", panels)).certificate
-
-    assert [panel_digest(one.panel) for one in panels] == [stage.panel for stage in found.stages]
-    assert [2, 2, 0] == [len(stage.thresholds) for stage in found.stages]
 
 
 @EVERY

@@ -2,15 +2,14 @@
 
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from jury_analysis import EVIDENCE, STATISTICS_COLUMNS, Statistics
-from jury_judge import QuotationSpan, QuotedEvidence, Records, export_tables, stored_ballots
+from jury_analysis import Statistics
+from jury_judge import Records, export_tables, stored_ballots
 from jury_replay import DebateSelection
 from jury_store import EventStore, MemoryEventStore
 from jury_views import (
@@ -19,7 +18,6 @@ from jury_views import (
     evidence_data,
     evidence_page,
     line_of,
-    result_model,
 )
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
@@ -51,23 +49,6 @@ def test_every_evaluation_has_its_quotations_with_their_results() -> None:
     assert initial["evidence"] == spoken["evidence"]
     judge = result["phase3_judgment"]["judge"]
     assert [(None, "gpt"), (5, None)] == [(one["span"]["item"], one["seat"]) for one in judge["evidence"]]
-
-
-def test_the_model_of_a_result_has_quotations_as_objects() -> None:
-    debate = EvidenceDebate()
-
-    model = result_model(collaborative_result(debate.events, debate.texts))
-
-    first = model.phase1_evaluations[0]
-    span = QuotationSpan(item=3, start=29, end=43)
-    assert first.evidence is not None
-    assert first.evidence[2] == QuotedEvidence(
-        item=7, quote="customer asked", says="context", criterion=None, seat=None, result="elsewhere", span=span
-    )
-    assert (5, False) == (first.decisive_item, first.unsupported)
-    assert model.phase3_judgment is not None
-    assert model.phase3_judgment.judge is not None
-    assert 5 == model.phase3_judgment.judge.decisive_item
 
 
 @each_row("content", [b"not JSON", b'["one too few"]', b"[1,2,3,4]", b"7", b"\xff", None])
@@ -242,19 +223,6 @@ async def test_results_by_seat_and_agreement_on_the_decisive_item(store: EventSt
     assert (48, 0.5, 24, 0.5) == (whole.quotations, whole.verified.value, whole.failing, whole.unsupported.value)
     assert (1.0, 12) == (panel.items.raw.value, panel.items.raw.n)
     assert [{GPT, CLAUDE}] == [set(one.seats) for one in panel.items.pairs]
-
-
-@pytest.mark.parametrize("spec", [{"prompts": 1}, {"answers": {"evidence": "off"}}])
-async def test_where_nothing_was_asked_there_are_no_columns(
-    store: EventStore, sqlite_url: str, spec: dict[str, Any]
-) -> None:
-    store_debate(store, a_quoting_debate(**spec), "c1")
-
-    ballots = stored_ballots(store, columns=STATISTICS_COLUMNS)
-    (panel,) = (await of_store(sqlite_url)).panels
-
-    assert not set(EVIDENCE.names) & set(ballots.column_names)
-    assert (None, None) == (panel.quotations, panel.items)
 
 
 def test_no_event_is_read_for_counts(store: EventStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +14,6 @@ from jury_debate import OPERATOR_POLICY, ItemMessages, line_sign
 from jury_debate.rules_v3.shown_items import shown_items
 from jury_events import (
     SCHEMAS,
-    ArtifactRecord,
     Case,
     DebateOpened,
     EvidenceSpan,
@@ -92,21 +90,6 @@ def test_a_span_over_several_texts_of_an_item_is_placed_in_each() -> None:
     assert () == items.placed(EvidenceSpan(item=None, start=0, end=3))
     assert () == items.placed(EvidenceSpan(item=99, start=0, end=3))
     assert () == items.placed(EvidenceSpan(item=4, start=900, end=903))
-
-
-def test_a_generated_summary_of_records_is_an_item() -> None:
-    records = (ArtifactRecord.from_json({"verdict": "fail", "probe": "p"}),)
-    case = a_cited_case().model_copy(update={"artifact_summary": None, "security_gate_records": records})
-    debate = EvidenceDebate(all_saying(Says("safe_pass")), case=case)
-
-    summary = items_of(debate).at(None, "summary")
-
-    assert summary is not None
-    assert 8 == summary.number
-    piece = next(one.text for one in debate.opened.pieces if one.name == "case")
-    searched = shown_items(debate.texts[piece.part], None, line_sign(SECRET)).item(8)
-    assert searched is not None
-    assert (0, len(summary.text)) == searched.exact(summary.text)
 
 
 def test_scenarios_are_numbered_through_and_items_without_a_text_have_none() -> None:
@@ -279,30 +262,6 @@ async def test_against_labels(store: EventStore, sqlite_url: str) -> None:
     assert found.panel.silent_found.interval is None
     assert found.panel.found.interval is not None
     assert ("wilson", 12) == (found.panel.found.interval.method, found.panel.found.interval.clusters)
-
-
-def test_items_as_messages(store: EventStore) -> None:
-    store_debate(store, a_located_debate(a_located_case(), (4, 1, None)), "c1")
-
-    found = columns(store, "seat", "decisive_item", "decisive_message", "item_count", "message_count")
-
-    assert [("gpt", 4, 2, 5, 4), ("claude", 1, 0, 5, 4), ("gemini", None, None, 5, 4)] == found
-
-
-def test_the_operators_policy_moves_the_numbers(store: EventStore) -> None:
-    case = a_located_case(a_located_scenario(policy=LOCATED_POLICY))
-    store_debate(store, a_located_debate(case, (1, 2, 5), operator_policy=LOCATED_POLICY), "before")
-    store_debate(store, a_located_debate(case, (1, 2, 5)), "within")
-
-    assert [(1, None, 6), (2, 0, 6), (5, 2, 6)] * 2 == columns(store, "decisive_item", "decisive_message", "item_count")
-
-
-@pytest.mark.parametrize(("mode", "items"), [("summary", 6), ("inline", 5)])
-def test_the_summary_of_records_is_an_item(store: EventStore, mode: str, items: int) -> None:
-    case = a_located_case(records=2)
-    store_debate(store, a_located_debate(case, (5, None, None), {"artifacts": {"mode": mode}}), "c1")
-
-    assert [items] * 3 == columns(store, "item_count")
 
 
 def test_cases_are_read_where_an_item_is_named(store: EventStore) -> None:

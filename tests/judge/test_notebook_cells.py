@@ -6,12 +6,11 @@ from enum import Enum
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from jury_analysis import StatisticsOptions, statistics
 from jury_events import Verdict
-from jury_judge import ExtraMissing, Jury, Records, StatisticsSettings, VoteReports, extras
+from jury_judge import Jury, Records, StatisticsSettings, VoteReports
 from jury_judge.statistics.shown_statistics import ShownStatistics
 from jury_judge.statistics.statistics_groups import grouped_statistics
 from jury_judge.tables.ballot_frame import MOST_ROWS, BallotFrame
@@ -126,14 +125,6 @@ def lines(html: str) -> str:
     tree.strip_tags(["style", "svg"])
     assert tree.body is not None
     return "\n".join(line for one in tree.body.text(separator=" ").split("¶") if (line := " ".join(one.split())))
-
-
-@pytest.mark.parametrize("name", ["pandas", "polars"])
-def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda _name: None)
-
-    with pytest.raises(ExtraMissing, match=rf"to_{name}\(\) needs {name}: pip install {name}"):
-        getattr(BallotFrame(ballots([[SAFE]])), f"to_{name}")()
 
 
 async def test_everything_that_a_jury_gives_is_shown(tmp_path: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jury_debate import PanelSpec, ResolvedPanel, SeatSpec, panel_differences, panel_digest, resolve
+from jury_debate import PanelSpec, ResolvedPanel, SeatSpec, panel_differences, resolve
 from jury_events import SettingError
 from jury_judge import BUNDLED_PANELS, LoadedPanel, Overrides, PanelFileError, any_panel, load_panel, load_settings
 from jury_judge.diagnosis.model_probes import probed
@@ -119,35 +119,6 @@ def test_a_bundled_panel_has_three_providers_and_uses_the_requested_preset(name:
     assert ("sequential", 0.67, True) == (discussion.order, discussion.threshold, discussion.always_discuss)
     assert other.final.judge is not None
     assert "en" == other.language
-
-
-def test_the_documents_panel_is_that_of_document_002() -> None:
-    panel = load_panel("documents", {}).panel
-    alone = load_panel("documents", {"JURY_USE_COLLABORATIVE": "false"}).panel
-
-    assert [
-        ("gpt-4o", "policy_compliance", "openai/gpt-4o", "陪審員A（ポリシー遵守性：gpt-4o）", "ポリシー遵守性"),
-        (
-            "claude-3-haiku-20240307",
-            "security_leak_risk",
-            "anthropic/claude-3-haiku-20240307",
-            "陪審員B（安全性・漏洩リスク：claude-3-haiku-20240307）",
-            "安全性・漏洩リスク検出",
-        ),
-        (
-            "gemini-2.5-flash",
-            "misuse_detection",
-            "google/gemini-2.5-flash",
-            "陪審員C（悪用検出：gemini-2.5-flash）",
-            "ユーザ意図との整合性",
-        ),
-    ] == [(seat.juror_id, seat.role, seat.model, seat.role_name, seat.role_focus) for seat in panel.seats]
-    assert ("google/gemini-2.5-pro", "parallel", 2.0) == (
-        panel.final.judge and panel.final.judge.model,
-        panel.discussion.order,
-        panel.discussion.threshold,
-    )
-    assert (0, "majority_vote") == (alone.discussion.max_rounds, alone.final.method)
 
 
 def test_seats_beyond_three_take_the_roles_in_turn_and_those_of_one_model_get_distinct_ids(load: Load) -> None:
@@ -491,12 +462,6 @@ def test_a_seat_has_what_its_provider_says_where_it_says_nothing(loaded) -> None
     assert (None,) * 4 == tuple(getattr(c.settings, name) for name in CARRIAGE)
 
 
-def test_how_calls_are_carried_out_is_no_part_of_the_panel_identity(loaded) -> None:
-    plain = panel_digest(loaded().panel)
-
-    assert plain == panel_digest(loaded("providers: {openai: {tier: flex, cache: 30m}}").panel)
-
-
 def test_a_field_of_ours_a_secret_and_a_wrong_word_are_refused_by_name_and_line(refusals, tmp_path, loaded) -> None:
     rows = {field: f"providers: {{openai: {{{field}}}}}" for field in refusals.rows("panel_providers")}
     rows["another protocol without an address"] = "providers: {claude-aws: {protocol: anthropic}}"
@@ -521,12 +486,6 @@ async def test_what_a_provider_adds_is_sent_and_recorded(loaded, dialect) -> Non
     assert ("low", "judges") == (sent["body"]["safety"], sent["headers"]["x-team"])
 
 
-def test_a_provider_at_a_cloud_needs_no_address(loaded) -> None:
-    endpoint = loaded("providers: {claude-aws: {protocol: anthropic, cloud: bedrock}}").endpoints["claude-aws"]
-
-    assert ("bedrock", None) == (endpoint.cloud, endpoint.base_url)
-
-
 @pytest.mark.parametrize(
     ("providers", "images"),
     [
@@ -538,8 +497,3 @@ def test_a_provider_at_a_cloud_needs_no_address(loaded) -> None:
 )
 def test_a_custom_server_is_sent_no_pictures_by_default(loaded, providers: str, *, images: bool) -> None:
     assert [images, images, True] == [seat.images for seat in loaded(providers).panel.seats]
-
-
-def test_every_model_of_the_bundled_panels_gets_pictures() -> None:
-    for name in ("documents", "current"):
-        assert {True} == {place.images for place in load_panel(name, {}).panel.seats_and_judge}

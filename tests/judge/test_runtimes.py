@@ -140,21 +140,6 @@ async def test_a_pool_that_is_closed_fails_waiting_callers_and_starts_no_runtime
     assert 0 == runtimes.open
 
 
-async def test_a_runtime_that_lost_an_actor_is_replaced_for_the_next_caller() -> None:
-    runtimes = Runtimes()
-    pool = RuntimePool(runtimes.enter_runtime)
-    first = asyncio.create_task(run_debates(pool, "a"))
-    await until(lambda: runtimes.coordinators and runtimes.now.submitted)
-    runtimes.now.end("a", problem=ClusterLost("a juror is gone"))
-    await first
-    second = asyncio.create_task(run_debates(pool, "a"))
-    await until(lambda: len(runtimes.coordinators) == 2 and runtimes.now.submitted)
-    runtimes.now.end("a")
-
-    assert ["a"] == await second
-    await pool.close(JuryClosed("left"))
-
-
 def test_calls_in_flight_are_named_by_model_with_the_longest_first() -> None:
     seats = (
         SeatLoad("a", 2, 0, (ModelLoad("openai/gpt-5", 1, 0, 12.04), ModelLoad("openai/gpt-4", 1, 0, 3.0))),
@@ -170,15 +155,6 @@ def test_permits_retries_appends_and_jurors_that_do_not_answer_are_named() -> No
     assert (
         "a permit for 2 calls; 1 step between two calls; 5 appends to store; jurors that do not answer: the final judge"
     ) == waits_text(RuntimeLoad(3, seats, 5))
-
-
-def test_many_models_are_counted_after_the_slowest() -> None:
-    calls = tuple(ModelLoad(f"openai/m{number}", 1, 0, number) for number in range(7))
-
-    assert (
-        "7 calls: m6 (openai) 6.0 s, m5 (openai) 5.0 s, m4 (openai) 4.0 s, m3 (openai) 3.0 s, m2 (openai) 2.0 s, "
-        "2 more models"
-    ) == waits_text(RuntimeLoad(1, (SeatLoad("a", 7, 0, calls),), 0))
 
 
 def test_a_debate_that_asks_nothing_at_the_moment_is_counted() -> None:

@@ -8,7 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from jury_analysis import GateOptions, PairedOptions, WorthOptions
-from jury_debate import UnknownRules
 from jury_events import DebateHistory, JuryError
 from jury_judge import (
     Corpus,
@@ -41,7 +40,6 @@ from jury_judge import (
     settings_of,
 )
 from jury_migrations import upgrade
-from jury_replay import CassetteError, RescoreProblem
 from jury_store import open_store
 from support.cassettes import record_debate
 from support.vote_rows import long_rows, write_jsonl
@@ -194,17 +192,6 @@ def records(tmp_path: Path) -> Records:
     return Records(url, create=False)
 
 
-async def test_rows_come_debate_by_debate_and_go_to_a_file_too(records: Records, tmp_path: Path) -> None:
-    asked = Rescoring.of(selection=ALL, grid=grid_of({"method": ["median", "majority_vote"]}), mode="recount")
-
-    async with records:
-        found = [one async for one in records.rescore_many(asked, parquet=tmp_path / "rows.parquet")]
-
-    rows = [[row.debate_id for row in one] for one in found if not isinstance(one, RescoreProblem)]
-    assert [["d0", "d0"], ["d1", "d1"], ["d2", "d2"]] == rows
-    assert (tmp_path / "rows.parquet").read_bytes().startswith(b"PAR1")
-
-
 async def test_no_file_of_rows_is_written_by_halves(records: Records, tmp_path: Path) -> None:
     asked = Rescoring.of(selection=ALL, grid=grid_of({"method": "median"}), mode="recount")
 
@@ -226,13 +213,6 @@ async def test_a_corpus_is_replayed_cassette_by_cassette(tmp_path: Path) -> None
     found = [each async for each in Corpus([tmp_path]).regress()]
 
     assert [(one.name, "same"), (other.name, "same")] == [(each.path.name, each.status) for each in found]
-
-
-async def test_a_corpus_needs_cassettes_and_rules_that_there_are(tmp_path: Path) -> None:
-    with pytest.raises(CassetteError, match="there is no cassette in this folder"):
-        await anext(Corpus([tmp_path]).regress())
-    with pytest.raises(UnknownRules):
-        await anext(Corpus([CORPUS], rules=999).regress())
 
 
 async def test_a_log_is_sealed_and_proved(records: Records, tmp_path: Path) -> None:
@@ -353,14 +333,3 @@ async def test_a_diagnosis_names_a_panel_that_is_not_there_and_ends(records: Rec
     assert found[-1].line.startswith("panel: ")
     assert not diagnosis.sound
     assert not [one async for one in diagnosis.probe()]
-
-
-async def test_a_diagnosis_calls_the_models_of_a_sound_panel(records: Records) -> None:
-    diagnosis = Diagnosis(records.store_url)
-
-    found = [one async for one in diagnosis.findings()]
-    probed = [one async for one in diagnosis.probe()]
-
-    assert diagnosis.ready
-    assert any("events, " in one.line for one in found)
-    assert {"note", "ok"} == {one.mark for one in probed}

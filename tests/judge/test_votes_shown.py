@@ -78,18 +78,6 @@ def test_another_model_is_listed_in_the_result_with_its_step() -> None:
     assert result["simulated"] is False
 
 
-def test_a_final_judge_that_is_another_model_is_listed_too() -> None:
-    built = DebateBuilder()
-    built.judged()
-    rendered = built.events[-2]
-    judge = rendered.judgment.judge.changed(**REROUTED)  # type: ignore[union-attr]
-    built.events[-2] = rendered.changed(judgment=rendered.judgment.changed(judge=judge))  # type: ignore[union-attr]
-
-    (mismatch,) = collaborative_result(built.events, built.texts)["model_mismatches"]
-
-    assert (None, "final") == (mismatch["juror_id"], mismatch["step"])
-
-
 def with_calls(built: DebateBuilder, **fields: object) -> DebateBuilder:
     """With two calls of this kind."""
     built.called("google/gemini-2.5-flash", CallOutcome.ANSWERED, Usage(), None)
@@ -210,18 +198,6 @@ def test_the_page_has_them_with_no_reasons_and_no_points(store: MemoryEventStore
     assert "a decision model: probabilities, no reasons" in evaluation
     assert SHOWN_FIRST in evaluation
     assert "erased" not in shown.one("main")
-
-
-def test_the_terminal_and_a_notebook_have_them(decided: DebateHarness) -> None:
-    out = StringIO()
-    render_debate(decided.events, (), decided.pen.texts, Console(file=out, width=200))
-    lines = [line.strip() for line in out.getvalue().splitlines()]
-    notebook = result_model(result(decided)).to_html("en")
-
-    assert {SHOWN, "a decision model: probabilities, no reasons"} <= set(lines)
-    assert [line for line in lines if line.startswith("Scenario s1:") and line.endswith(SHOWN_FIRST)]
-    assert SHOWN in notebook
-    assert "erased" not in notebook
 
 
 def test_scores_for_other_tools_explain_its_vote_by_them(store: MemoryEventStore) -> None:
