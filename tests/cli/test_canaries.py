@@ -4,21 +4,34 @@ The providers' server repeats the headers of each request, and every canary besi
 errors, and in the reasons and ids of its verdicts.
 """
 
+import itertools
 import json
+import os
 import re
 import sqlite3
+import time
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import quote
 
+import psycopg
 import pytest
+from psycopg.sql import SQL, Identifier
 
 from jury_events import known_secrets
+from jury_judge.webhooks.deliveries import ReviewDeliveries
+from jury_judge.webhooks.journal import DeliveryJournal
+from jury_judge.webhooks.sender import WebhookSender
+from jury_judge.webhooks.signature import webhook_secret
+from jury_store import open_store
 from support.command_line import CommandLine, Outcome
 from support.dialects import ANTHROPIC, CHAT, GOOGLE, RESPONSES, Dialect
 from support.json_server import JsonAnswer, JsonRequest, json_server
+from support.mlflow_double import mlflow_double
 from support.otlp_receiver import OtlpReceiver, otlp_receiver
 
 _NAMES = (
@@ -144,14 +157,50 @@ def _found_in(content: bytes) -> list[str]:
     return [one for one in CANARIES + _BASIC if one.encode() in content]
 
 
-def _exports(jury: CommandLine, environment: dict[str, str], langfuse: str) -> Iterator[Outcome]:
+class Written:
+    """The canaries in everything that a job prints, keeps and sends, by where they were found."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[Outcome] = []
+        self.found: dict[str, list[str]] = {}
+        self.places: set[str] = set()
+
+    def look(self, place: str, content: bytes) -> None:
+        self.places.add(place)
+        if found := _found_in(content):
+            self.found[place] = found
+
+    def printed(self, outcome: Outcome) -> Outcome:
+        self.outcomes.append(outcome)
+        self.look(f"printed by call {len(self.outcomes)}", (outcome.out + outcome.err).encode())
+        return outcome
+
+    def files(self, folder: Path) -> None:
+        for path in folder.rglob("*"):
+            if path.is_file():
+                self.look(str(path.relative_to(folder)), path.read_bytes())
+
+    def database(self, url: str) -> None:
+        """Every value of every table."""
+        with psycopg.connect(url.replace("postgresql+psycopg", "postgresql")) as connection:
+            named = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+            for (table,) in connection.execute(named).fetchall():
+                for row in connection.execute(SQL("SELECT * FROM {}").format(Identifier(table))):
+                    values = (one if isinstance(one, bytes) else str(one).encode() for one in row)
+                    self.look(f"table {table}", b" ".join(values))
+
+
+def _exports(jury: CommandLine, environment: dict[str, str], written: Written) -> None:
     """Everything that is written of the job, and what it prints."""
     debate = "r~c"
     for command in (
         ("show", debate, "--prompts"),
         ("show", debate, "--json"),
         ("list", "--json"),
-        ("verify", "--all", "--json"),
+        ("seal", "now", "--key", "key"),
+        ("seal", "show"),
+        ("verify", "--all", "--json", "--key", "key.pub"),
+        ("review", debate, "--reviewer", "boss", "--assign", "ann"),
         ("stats", "--run", "r"),
         ("export", debate, "-o", "cassettes"),
         ("export", debate, "--html", "-o", "pages"),
@@ -159,52 +208,113 @@ def _exports(jury: CommandLine, environment: dict[str, str], langfuse: str) -> I
         ("export", debate, "--csv", "csv", "--texts"),
         ("export", debate, "--to", "otel"),
     ):
-        yield jury(*command, env=environment)
-    refused = {**environment, "LANGFUSE_BASE_URL": langfuse}
-    yield jury("export", debate, "--to", "langfuse", env=refused)
+        outcome = written.printed(jury(*command, env=environment))
+        assert 0 == outcome.code, (command, outcome.err)
+
+
+def _refused_scores(jury: CommandLine, environment: dict[str, str], written: Written) -> None:
+    """Tools that say all that they got when they refuse scores; MLflow takes them then."""
+    with json_server(lambda request: JsonAnswer({"message": f"{request.headers} {CANARIES}"}, 401)) as langfuse:
+        refused = written.printed(
+            jury("export", "r~c", "--to", "langfuse", env={**environment, "LANGFUSE_BASE_URL": langfuse.url})
+        )
+    assert "HTTP 401" in refused.err
+    password = canary("MLFLOW_TRACKING_PASSWORD")
+    with mlflow_double(f"http://user:{password}@mlflow.example") as feedback:
+        feedback.refuses = f"no: {CANARIES}"
+        refused = written.printed(jury("export", "r~c", "--to", "mlflow", env=environment))
+        feedback.refuses = None
+        taken = written.printed(jury("export", "r~c", "--to", "mlflow", env=environment))
+    written.look("MLflow", json.dumps(feedback).encode())
+
+    assert (4, 0) == (refused.code, taken.code), refused.err + taken.err
+    assert feedback
+
+
+def _webhook(
+    jury: CommandLine, url: str, environment: dict[str, str], written: Written, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The message that a person was asked for, to a receiver that repeats every secret and then takes it."""
+    statuses = [500, 204]
+    key = f"whsec_{b64encode(canary('JURY_WEBHOOK_SECRET').encode()).decode()}"
+    with (
+        json_server(lambda _request: JsonAnswer({"message": str(CANARIES)}, statuses.pop(0))) as receiver,
+        closing(open_store(url, write=False)) as store,
+        patch.dict(os.environ, environment),
+    ):
+        sender = WebhookSender(f"{receiver.url}/hook?key={canary('MY_GATEWAY_KEY')}", webhook_secret(key, "FILE"))
+        journal = DeliveryJournal(jury.folder / "deliveries.jsonl", 0)
+        now = itertools.count(time.time_ns() // 1000, 10**10)
+        deliveries = ReviewDeliveries(store, journal, sender, clock=lambda: next(now))
+        for _ in range(10):
+            deliveries.step()
+        journal.close()
+    for request in receiver.requests:
+        written.look("webhook", json.dumps(request.headers).encode() + request.content)
+    written.look("log", caplog.text.encode())
+
+    assert [] == statuses, "it failed once, and was sent again"
+    assert "attempt 1" in caplog.text
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where the job is recorded; the password of the database is a canary."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'jury.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url.replace("@/", f":{canary('PGPASSWORD')}@/")
 
 
 @pytest.mark.parametrize("log_format", ["text", pytest.param("json", marks=pytest.mark.full)])
 def test_no_secret_is_in_anything_that_a_job_writes_or_sends(
-    jury: CommandLine, receiver: OtlpReceiver, log_format: str
+    jury: CommandLine, receiver: OtlpReceiver, store_url: str, log_format: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    echo = Echo()
+    echo, written = Echo(), Written()
+    environment = {
+        **ENVIRONMENT,
+        "JURY_STORE_URL": store_url,
+        "JURY_LOG_FORMAT": log_format,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url,
+        "NO_PROXY": "127.0.0.1",
+    }
     jury.write(
         "cases.jsonl", {"case_id": "c", "question": "q", "response": "r", "metadata": {"trace_id": "0" * 31 + "1"}}
     )
-    with (
-        json_server(echo) as provider,
-        json_server(lambda request: JsonAnswer({"message": f"{request.headers} {CANARIES}"}, 401)) as langfuse,
-    ):
+    jury.write("key.pub", jury("seal", "keygen", "key", "--name", "example.com/jury").out)
+    with json_server(echo) as provider, keeping(store_url):
         jury.write("panel.json", _panel(provider.url))
-        environment = {
-            **ENVIRONMENT,
-            "JURY_LOG_FORMAT": log_format,
-            "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url,
-            "NO_PROXY": "127.0.0.1",
-        }
-        judged = jury.run(
-            "cases.jsonl", "--run", "r", "--panel", "panel.json", "--otel", "--junit", "junit.xml", "--markdown",
-            "summary.md", "--jsonl", env=environment,
+        judged = written.printed(
+            jury.run(
+                "cases.jsonl", "--run", "r", "--panel", "panel.json", "--otel", "--junit", "junit.xml", "--markdown",
+                "summary.md", "--seal-key", "key", "--seal-last", "last", "--jsonl", env=environment,
+            )
         )  # fmt: skip
-        with closing(sqlite3.connect(jury.folder / "jury.db")) as reading:  # the log of what is written stays
-            reading.execute("SELECT count(*) FROM events").fetchone()
-            outcomes = [judged, *_exports(jury, environment, langfuse.url)]
+        assert "unsafe_fail" == judged.lines[0]["final_verdict"], judged.err
+        _exports(jury, environment, written)
+        _refused_scores(jury, environment, written)
+        _webhook(jury, store_url, environment, written, caplog)
+        written.files(jury.folder)
+    if store_url.startswith("postgresql"):
+        written.database(store_url)
+    for body in receiver.bodies:
+        written.look("collector", body)
 
-            files = {path: path.read_bytes() for path in jury.folder.rglob("*") if path.is_file()}
-            written = {str(path.relative_to(jury.folder)): _found_in(content) for path, content in files.items()}
-    said = [found for one in outcomes if (found := _found_in((one.out + one.err).encode()))]
-    sent = [found for body in receiver.bodies if (found := _found_in(body))]
-
-    assert "unsafe_fail" == judged.lines[0]["final_verdict"], judged.err
-    assert {0} == {one.code for one in outcomes[:-1]}, [one.err for one in outcomes]
-    assert "HTTP 401" in outcomes[-1].err
+    kept = {"jury.db", "jury.db-wal"} if store_url.startswith("sqlite") else {"table events", "table parts"}
+    assert kept | {"junit.xml", "summary.md", "last", "deliveries.jsonl", "collector", "webhook"} <= written.places
     assert any(canary("ANTHROPIC_CUSTOM_HEADERS") in one for one in echo.sent), "the SDK sends it"
-    assert {"jury.db", "jury.db-wal", "junit.xml", "summary.md"} <= written.keys()
-    assert {name: [] for name in written} == written
-    assert [] == said
-    assert [] == sent
-    assert receiver.bodies
+    assert {} == written.found
+
+
+@contextmanager
+def keeping(store_url: str) -> Iterator[None]:
+    """A reader of a SQLite store, for which the log of what is written stays."""
+    if not store_url.startswith("sqlite"):
+        yield
+        return
+    with closing(sqlite3.connect(store_url.removeprefix("sqlite:///"))) as reading:
+        reading.execute("PRAGMA journal_mode")
+        yield
 
 
 @pytest.mark.parametrize("name", ENVIRONMENT)

@@ -8,7 +8,7 @@ import pytest
 
 from jury_debate import SIGN_PATTERN
 from support.command_line import CommandLine
-from support.foreign_rows import PNG, PNG_URL
+from support.foreign_rows import PNG, PNG_URL, whole_row
 
 MAIL = {
     "case_id": "mail",
@@ -233,9 +233,7 @@ def test_fields_name_metadata_tags_and_cost_and_can_leave_a_part_out(jury: Comma
 
 
 def test_an_otlp_export_is_a_case_a_trace(jury: CommandLine) -> None:
-    from support.foreign_rows import otel
-
-    document = otel()
+    document = whole_row("otel")
     spans = document["resourceSpans"][0]["scopeSpans"][0]["spans"]
     spans += [{**span, "traceId": "aaaa"} for span in spans[:3]]
     path = jury.folder / "traces.json"

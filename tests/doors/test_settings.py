@@ -6,10 +6,12 @@ in camel case.
 """
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 from unittest.mock import Mock, patch
 
 import pytest
+import yaml
 from starlette.testclient import TestClient
 
 from jury_judge import (
@@ -27,84 +29,15 @@ from jury_web import AccessPolicy, create_app
 from support.command_line import CommandLine
 
 VALUES: dict[str, Any] = {
-    "adopt": ("one.pub", "two.pub"),
-    "artifact_roots": ("records", "cards"),
-    "base": ("gpt", "claude"),
-    "batch": True,
-    "batch_deadline": 30.0,
-    "batch_same_account": True,
-    "candidate": ("gpt", "llama"),
-    "case_format": "anthropic",
-    "case_ids": ("refund-*", "leak"),
-    "categories": ("a", "b"),
-    "cluster_size": 9.0,
-    "concurrency": 3,
-    "coordinators": 2,
-    "correlation": 0.25,
-    "count": "labels",
-    "debate_id": "r~c",
-    "discordance": 0.3,
-    "fail_if": ("unsafe_fail>2%", "no_verdict"),
-    "fail_on": ("safe_pass", "needs_review"),
-    "fields": {"question": "prompt", "response": "out.text"},
-    "filters": {"status": "completed", "quorum": "met"},
-    "in_process": True,
-    "include": ("stale", "synthetic"),
-    "include_simulated": True,
-    "inconclusive": "pass",
-    "judge_model": "simulated/judge",
-    "junit": "report.xml",
-    "labels": ("one.csv", "two.csv"),
-    "language": "ja",
-    "limit": 7,
-    "mappings": ("label:good=safe_pass", "label:bad=unsafe_fail"),
-    "margin": 0.05,
-    "markdown": "report.md",
-    "max_calls": 100,
-    "max_cost": 2.5,
-    "max_rounds": 1,
-    "method": "median",
-    "metric": "accuracy",
-    "once": True,
-    "order": ("low", "high"),
-    "otel": True,
-    "panel_name": "independent",
-    "plan": 312,
-    "policy_file": "policy.md",
-    "preset": "adk-sequential",
-    "prices": "own.toml",
-    "probes": ("length", "master-key"),
-    "ray": True,
-    "ray_address": "127.0.0.1:6379",
-    "ray_open_cluster": True,
-    "repeat": 2,
-    "replicas": 4,
-    "resamples": 50,
-    "roles": {"Orchestrator*": "agent"},
-    "rows": "data.items",
-    "run_id": "nightly",
-    "sample": 5,
-    "seal_every": 30.0,
-    "seal_key": "key",
-    "seal_last": "state/last",
-    "seed": 7,
-    "simulate": {"latency": "0.5", "seed": "3"},
-    "skip_unreadable": True,
-    "split": "test",
-    "store_patience": 90.0,
-    "store_url": "sqlite:///other.db",
-    "strict": True,
-    "threshold": 0.75,
-    "tolerate": 0.1,
-    "trust": ("key.pub",),
-    "votes": ("votes.jsonl",),
-    "where": ("tags=refund", "metadata.level=3"),
-    "worse": "less",
+    name: tuple(value) if isinstance(value, list) else value
+    for name, value in yaml.safe_load((Path(__file__).parent / "values.yaml").read_text("utf-8")).items()
 }
-"""Of each setting a value that is not its default, as Python writes it. A new setting needs one here."""
+"""Of each setting a value that is not its default, as Python writes it."""
 
 NEEDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("once", "batch_deadline", "batch_same_account"), ("batch",)),
+    **dict.fromkeys(
+        ("once", "batch_abandon", "batch_deadline", "batch_not_ours", "batch_same_account", "batch_turns"), ("batch",)
+    ),
     "ray_open_cluster": ("ray_address",),
     "discordance": ("plan",),
     "cluster_size": ("plan",),

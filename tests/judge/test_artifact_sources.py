@@ -3,7 +3,6 @@
 import os
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from jury_cases import ArtifactSourceError, ArtifactSources, parse_hosts
 from jury_events import SettingError
 from support.debate_harness import a_case
+from support.json_server import JsonAnswer, JsonRequest, JsonServer, json_server
 from support.tls import server_context
 
 LINES = b'{"verdict": "fail"}\n{"verdict": "Pass "}\n'
@@ -18,49 +18,37 @@ READ = ["fail", "pass"]
 OWN_NETWORK = parse_hosts("reports.example=127.0.0.0/8")
 
 
-class _Reports(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.server.asked.append(self.path)  # type: ignore[attr-defined]
-        if self.path.startswith("/elsewhere"):
-            self.send_response(302)
-            self.send_header("Location", f"http://localhost:{self.server.server_address[1]}/gate.jsonl")
-            self.end_headers()
-        elif self.path == "/moved":
-            self.send_response(302)
-            self.send_header("Location", "/gate.jsonl")
-            self.end_headers()
-        elif self.path == "/slow":
-            self.server.release.wait(300)  # type: ignore[attr-defined]
-        elif self.path.startswith("/gate.jsonl"):
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(LINES)
-        else:
-            self.send_error(404)
+class Reports:
+    """Answers as a host of reports; a request of `/slow` waits until `release`."""
 
-    def log_message(self, *arguments: object) -> None:
-        pass
-
-
-class _Server(ThreadingHTTPServer):
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Reports)
-        self.asked: list[str] = []
         self.release = threading.Event()
+        self.port = 0
 
-    def uri(self, path: str, host: str = "127.0.0.1", scheme: str = "http") -> str:
-        return f"{scheme}://{host}:{self.server_address[1]}{path}"
+    def answer(self, request: JsonRequest) -> JsonAnswer:
+        moved = {"/moved": "/gate.jsonl", "/elsewhere": f"http://localhost:{self.port}/gate.jsonl"}
+        if request.path == "/slow":
+            self.release.wait(300)
+        if request.path in moved:
+            return JsonAnswer(b"", 302, (("Location", moved[request.path]),))
+        return JsonAnswer(LINES) if request.path == "/gate.jsonl" else JsonAnswer(b"", 404)
 
 
 @pytest.fixture
-def server() -> Iterator[_Server]:
-    with _Server() as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+def server() -> Iterator[JsonServer]:
+    reports = Reports()
+    with json_server(reports.answer) as running:
+        reports.port = running.port
         yield running
-        running.release.set()
-        running.shutdown()
-        thread.join()
+        reports.release.set()
+
+
+def at(server: JsonServer, path: str, host: str = "127.0.0.1", scheme: str = "http") -> str:
+    return f"{scheme}://{host}:{server.port}{path}"
+
+
+def asked(server: JsonServer) -> list[str]:
+    return [request.path for request in server.requests]
 
 
 class _Answers:
@@ -194,30 +182,29 @@ def test_an_empty_uri_is_refused_by_its_field(refusals, tmp_path):
 
 
 def test_an_allowed_host_is_called_once(tmp_path, server):
-    sources = ArtifactSources(tmp_path, parse_hosts(f"other.example, 127.0.0.1:{server.server_address[1]}"))
+    sources = ArtifactSources(tmp_path, parse_hosts(f"other.example, 127.0.0.1:{server.port}"))
 
-    assert [READ] * 2 == [verdicts(sources, server.uri("/gate.jsonl")) for _ in range(2)]
-    assert ["/gate.jsonl"] == server.asked
+    assert [READ] * 2 == [verdicts(sources, at(server, "/gate.jsonl")) for _ in range(2)]
+    assert ["/gate.jsonl"] == asked(server)
 
 
 def test_a_redirect_within_the_host_is_followed_and_a_proxy_of_the_environment_not_used(tmp_path, server, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     monkeypatch.delenv("no_proxy", raising=False)
 
-    assert READ == verdicts(ArtifactSources(tmp_path, parse_hosts("127.0.0.1")), server.uri("/moved"))
+    assert READ == verdicts(ArtifactSources(tmp_path, parse_hosts("127.0.0.1")), at(server, "/moved"))
 
 
-def test_a_report_is_read_over_https_where_the_certificate_is_trusted(tmp_path, server, monkeypatch):
+def test_a_report_is_read_over_https_where_the_certificate_is_trusted(tmp_path, monkeypatch):
     tls, certificate = server_context(tmp_path, "reports.example")
-    server.socket = tls.wrap_socket(server.socket, server_side=True)
-    uri = server.uri("/gate.jsonl", "reports.example", "https")
     sources = ArtifactSources(tmp_path, OWN_NETWORK, resolve=_Answers("127.0.0.1"))
+    with json_server(Reports().answer, tls=tls) as server:
+        uri = at(server, "/gate.jsonl", "reports.example", "https")
+        refused = refusal(sources, uri)
+        monkeypatch.setenv("SSL_CERT_FILE", certificate)
 
-    refused = refusal(sources, uri)
-    monkeypatch.setenv("SSL_CERT_FILE", certificate)
-
+        assert READ == verdicts(sources, uri)
     assert "the server cannot be reached" in refused
-    assert READ == verdicts(sources, uri)
 
 
 def test_a_host_that_does_not_give_a_report_is_refused(refusals, tmp_path, server, monkeypatch):
@@ -226,21 +213,19 @@ def test_a_host_that_does_not_give_a_report_is_refused(refusals, tmp_path, serve
     hasty = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"), timeout=0.2)
     moving = ArtifactSources(tmp_path, OWN_NETWORK, resolve=_Answers("127.0.0.1", "10.0.0.1"))
     rows = {
-        "another port than the allowed one": (other_port, server.uri("/gate.jsonl")),
-        "error": (allowed, server.uri("/none")),
-        "redirect to another host": (allowed, server.uri("/elsewhere?token=secret")),
-        "silence": (hasty, server.uri("/slow")),
-        "another address after a redirect": (moving, server.uri("/moved", "reports.example")),
+        "another port than the allowed one": (other_port, at(server, "/gate.jsonl")),
+        "error": (allowed, at(server, "/none")),
+        "redirect to another host": (allowed, at(server, "/elsewhere?token=secret")),
+        "silence": (hasty, at(server, "/slow")),
+        "another address after a redirect": (moving, at(server, "/moved", "reports.example")),
     }
     found = {name: refusal(*row) for name, row in rows.items()}
-    asked = list(server.asked)
+    came = asked(server)
     monkeypatch.setattr("jury_cases.artifact_sources.MAX_BYTES", 10)
-    found["too large"] = refusal(allowed, server.uri("/gate.jsonl"))
+    found["too large"] = refusal(allowed, at(server, "/gate.jsonl"))
 
-    refusals.compare(
-        "artifact_hosts", {name: says.replace(str(server.server_address[1]), "PORT") for name, says in found.items()}
-    )
-    assert ["/none", "/elsewhere?token=secret", "/slow", "/moved"] == asked
+    refusals.compare("artifact_hosts", {name: says.replace(str(server.port), "PORT") for name, says in found.items()})
+    assert ["/none", "/elsewhere", "/slow", "/moved"] == came
 
 
 PRIVATE = """
@@ -251,26 +236,19 @@ PRIVATE = """
 
 
 def test_a_name_with_a_private_address_is_not_called(tmp_path, server):
-    uri = server.uri("/gate.jsonl?k=secret", "reports.example")
+    uri = at(server, "/gate.jsonl?k=secret", "reports.example")
     for answer in PRIVATE.replace("\n", "|").strip("| ").split("|"):
         for hosts in ("reports.example", "reports.example=11.0.0.0/8"):
             message = refusal(ArtifactSources(tmp_path, parse_hosts(hosts), resolve=_Answers(answer)), uri)
 
             assert "which is not public" in message, answer
             assert "secret" not in message
-    assert [] == server.asked
-
-
-@pytest.mark.parametrize("network", ["127.0.0.1", "127.0.0.0/8"])
-def test_a_name_may_resolve_into_its_allowed_network(tmp_path, server, network):
-    sources = ArtifactSources(tmp_path, parse_hosts(f"Reports.example={network}"), resolve=_Answers("127.0.0.1"))
-
-    assert READ == verdicts(sources, server.uri("/gate.jsonl", "reports.example"))
+    assert [] == asked(server)
 
 
 def test_the_connection_goes_to_the_checked_address_and_to_the_next_if_it_does_not_answer(tmp_path, server):
     checked, second = _Answers("127.0.0.1", "10.0.0.1"), _Answers("127.9.9.9 127.0.0.1")
-    uri = server.uri("/gate.jsonl", "reports.example")
+    uri = at(server, "/gate.jsonl", "reports.example")
 
     assert [READ] * 2 == [
         verdicts(ArtifactSources(tmp_path, OWN_NETWORK, resolve=answers), uri) for answers in (checked, second)
@@ -282,10 +260,3 @@ def test_what_is_no_host_is_refused_by_name(refusals):
     given = ("a/b", "a=b", "a=10.0.0.0/99", "http://a", "a:b", "u@h", "=10.0.0.0/8")
 
     refusals.check("artifact_host_names", {one: f"good.example, {one}" for one in given}, parse_hosts, SettingError)
-
-
-@pytest.mark.parametrize("given", ["::1", "[::1]", "[::1]:8080"])
-def test_an_address_of_the_sixth_version_may_be_written_with_brackets(tmp_path, given):
-    sources = ArtifactSources(tmp_path, parse_hosts(given), resolve=_Answers("::2"))
-
-    assert "the address ::2, which is not public" in refusal(sources, "http://[::1]:8080/x")

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from jury_cases import CaseFileError, CaseOptions, read_cases
 from jury_cases.containers import json_rows
-from jury_events import Case, Verdict
-from support.printed_cases import printed_case
+from jury_events import Case
 
 
 def row(**changes: Any) -> dict[str, Any]:
@@ -74,96 +73,24 @@ def test_a_limit_stops_before_the_next_line_is_read():
 
 
 FILES = {
-    "empty": b"",
     "blank": b"\xef\xbb\xbf\n \n",
-    "empty list": b"[]",
-    "malformed": b'{"question": "q" "response": "r"}\n',
-    "truncated last line": jsonl(ONE) + b'{"case_id": "b", "quest',
-    "truncated only line": b'{"case_id": "b", "quest',
-    "line break in a string": jsonl(ONE) + b'{"q": "a\nb"}\n',
-    "truncated list": b'[{"question": "q",\n"response": "r"}',
-    "truncated object in a list": b'[{"question": "q",\n"response":',
-    "missing comma": b'[{"question": "q", "response": "r"}\n{}]',
     "Latin-1": jsonl(ONE) + '{"question": "é"}'.encode("latin-1"),
     "Latin-1 in a document": b'[{"question": "q",\n"response": "\xe9"}]',
     "UTF-16": '{"question": "q"}'.encode("utf-16"),
     "gzip": b"\x1f\x8b\x08\x00",
-    "Parquet": b"PAR1\x15\x04",
-    "CSV without a response": b"case_id,question\n1,2\n",
-    "text": b'"text"\n',
-    "list on a line": jsonl(ONE) + b"[1]\n",
-    "number in a list": b"[1]",
-    "duplicate key": b'{"a": 1, "a": 2}\n',
-    "NaN": b'{"a": NaN}\n',
-    "infinity": b'{"a": -Infinity}\n',
-    "huge float": b'{"a": 1e400}\n',
     "huge integer": b'{"a": ' + b"9" * 5000 + b"}\n",
-    "lone surrogate": b'{"a": "\\ud800"}\n',
-    "lone surrogate in a key": b'{"\\uDC00": 1}\n',
     "deep": b'{"a": ' + b"[" * 200_000 + b"]" * 200_000 + b"}\n",
-    "two objects on a line": jsonl(ONE) + b"{} {}\n",
-    "case id on two lines": jsonl(ONE) + b"\n" + jsonl(ONE),
-    "case id of two objects on one line": json.dumps([ONE, ONE]).encode(),
-    "no answer": jsonl({"item_id": "x", "question": "q", "completion": "r"}),
-    "messages in another column": jsonl({"history": [{"role": "user", "content": "Fix it."}]}),
-    "fault in a scenario": jsonl({"case_id": "c", "scenarios": [{"question": "q", "response": "r"}, {}]}),
 }
 
 
 def test_a_bad_file_is_refused_with_place_and_remedy(refusals):
-    refusals.check("case_files", FILES, read, CaseFileError)
+    texts = {name: text.encode() for name, text in refusals.rows("case_files").items()}
+
+    refusals.check("case_files", texts | FILES, read, CaseFileError)
 
 
-FIELDS: dict[str, dict[str, Any]] = {
-    "control character in an id": {"case_id": "a\nb"},
-    "empty id": {"case_id": ""},
-    "broken number as an id": {"case_id": 1.5},
-    "no question": {"question": None},
-    "number as a question": {"question": 5},
-    "unknown field of a question": {"question": {"prompt": "q", "polcy": "p"}},
-    "question without a prompt": {"question": {"policy": "p"}},
-    "number as a text of the policy": {"policy": ["a", {"type": "text", "text": 3}]},
-    "object as a response": {"response": {"a": 1}},
-    "unknown field of an execution": {"execution": {"answer": "4"}},
-    "number as an execution": {"execution": 4},
-    "text as messages": {"messages": "hi"},
-    "text as a message": {"messages": ["hi"]},
-    "message without a role": {"messages": [{"content": "hi"}]},
-    "object as tool calls": {"messages": [{"role": "user", "tool_calls": {}}]},
-    "tool call without a name": {"messages": [{"role": "user", "tool_calls": [{"id": "c"}]}]},
-    "object as scenarios": {"scenarios": {}},
-    "scenarios beside a question": {"scenarios": [{"question": "q", "response": "r"}]},
-    "object as records": {"security_gate_records": {}},
-    "number as a record": {"agent_card_records": [1]},
-    "record without a verdict": {"agent_card_records": [{"verdict": "pass"}, {"id": 2, "prompt": "q"}]},
-    "long verdict of a record": {"agent_card_records": [{"verdict": "x" * 101}]},
-    "records beside their address": {"agent_card_records": [], "agent_card_uri": "x"},
-    "number as an address": {"security_gate_uri": 1},
-}
-
-
-def test_a_bad_field_is_refused_with_its_path(refusals):
-    refusals.check(
-        "case_fields", FIELDS, lambda changes: read(jsonl(row(case_id="first"), row(**changes))), CaseFileError
-    )
-
-
-COLUMNS = {
-    "no such column": {"response": "completion"},
-    "no such field of an object": {"response": "task.answer"},
-    "no such element of a list": {"response": "runs.3"},
-    "element before the first": {"response": "runs.-1"},
-    "field of a text": {"response": "question.x"},
-    "label that is no verdict": {"response": "question", "label": "judge"},
-    "no such part of a case": {"answer": "question"},
-}
-
-
-def test_a_named_column_that_is_missing_is_refused_with_the_existing_ones(refusals):
-    content = jsonl({"question": "q", "task": {"result": 1}, "runs": [], "judge": "meh"})
-
-    refusals.check("case_columns", COLUMNS, lambda fields: read(content, fields), CaseFileError)
-    with pytest.raises(CaseFileError, match="no such part"):  # before a file is opened
+def test_a_part_of_a_case_that_there_is_not_is_refused_before_a_file_is_opened():
+    with pytest.raises(CaseFileError, match="no such part"):
         read_cases(["nowhere.jsonl"], CaseOptions(fields={"answer": "x"}))
 
 
@@ -204,114 +131,6 @@ def test_a_path_that_is_no_file_is_refused(refusals, tmp_path):
     refusals.check(
         "case_paths", rows, lambda names: list(read_cases([tmp_path / name for name in names])), CaseFileError
     )
-
-
-def test_a_native_case_is_read_whole():
-    case = one(
-        row(
-            question={"prompt": "q", "policy": "p", "expected_behavior": "e"},
-            execution={"response": "r", "messages": [{"role": "user", "content": "q"}], "error": "late"},
-            response=None,
-            security_gate_records=[{"verdict": "Blocked", "id": 1}],
-            agent_card_records=[{"id": 2, "evaluation": {"verdict": "pass"}}],
-            label="reject",
-        )
-    )
-
-    (scenario,) = case.scenarios
-    execution = scenario.execution
-    assert ("q", "p", "e") == tuple(scenario.question.model_dump().values())
-    assert ("r", "late", 1) == (execution.response, execution.error, len(execution.transcript))
-    assert ["blocked"] == [record.verdict for record in case.security_gate_records]
-    assert ["pass"] == [record.verdict for record in case.agent_card_records]
-    assert Verdict.UNSAFE_FAIL is case.label
-
-
-def test_scenarios_keep_their_ids_or_are_counted():
-    scenarios = [{"scenario_id": "x", "question": "q", "response": "r"}, {"question": "q", "response": "r"}]
-
-    assert ("x", "scenario-2") == one({"case_id": "c", "scenarios": scenarios}).scenario_ids
-
-
-TRANSCRIPT = [
-    {"role": "system", "content": "Be kind."},
-    {"role": "user", "content": [{"type": "text", "text": "Pay"}, {"type": "image_url", "image_url": {}}]},
-    {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "pay", "arguments": '{"a": 1}'}}]},
-    {"role": "tool", "tool": "pay", "content": {"ok": True}},
-    {
-        "role": "assistant",
-        "content": "Paid.",
-        "thought": "Done",
-        "tool_calls": [{"name": "log", "arguments": {"n": 2}}],
-    },
-    {"role": "assistant", "content": None, "tool_calls": [{"function": "end", "args": {}}]},
-]
-QUESTION = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "https://x.example"}}]
-RESPONSE = [{"type": "text", "text": "A cat."}, {"type": "refusal", "refusal": "No more."}]
-ROWS_WITH_MESSAGES: dict[str, dict[str, Any]] = {
-    "tool calls in every format": {"messages": TRANSCRIPT},
-    "a profile is the policy": {"messages": TRANSCRIPT, "profile": "You are a bank agent."},
-    "blocks of question and response": {"question": QUESTION, "response": RESPONSE},
-    "messages in a column that is named": {"environment": "main", "history": TRANSCRIPT[1:2]},
-}
-
-
-def test_messages_give_question_policy_response_and_items_in_their_order(printed):
-    rows = ROWS_WITH_MESSAGES.items()
-    found = {name: one(row, fields={"messages": "history"} if "history" in row else None) for name, row in rows}
-
-    printed.compare("cases_of_messages", {name: printed_case(case) for name, case in found.items()})
-
-
-def test_no_other_column_enters_the_case():
-    columns = ("human_label", "human_risk_description", "attack_succeeded", "category", "upstream_id", "scenario")
-    truth = dict.fromkeys((*columns, "suggested_verdict"), "TRUTH")
-
-    case = one({**truth, "messages": [{"role": "user", "content": "q", "human_label": "TRUTH"}]})
-
-    assert "TRUTH" not in case.model_dump_json()
-
-
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
-        ({"label": "safe"}, Verdict.SAFE_PASS),
-        ({"expected_verdict": "manual"}, Verdict.NEEDS_REVIEW),
-        ({"label": "fail, sort of", "expected_verdict": "reject"}, Verdict.UNSAFE_FAIL),
-        ({"label": None}, None),
-        ({"label": " "}, None),
-    ],
-)
-def test_a_detected_label_is_a_verdict_or_none(columns, expected):
-    assert expected == one(row(**columns)).label
-
-
-def test_an_id_is_found_or_made_of_the_file_and_the_line(tmp_path):
-    rows = [{name: name, "question": "q", "response": "r"} for name in ("case_id", "item_id", "id", "debate_id")]
-    rows += [{"upstream_id": "x", "question": "q", "response": "r"}] * 2
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps(rows))
-
-    assert ["case_id", "item_id", "id", "debate_id", "mine-5", "mine-6"] == [
-        case.case_id for case in read_cases([path])
-    ]
-
-
-def test_fields_name_columns_by_path():
-    data = {"nr": 5, "task": {"text": "q"}, "runs": [{"answer-4.5": {"raw": "r"}}], "a.b": "e", "gold": "unsafe"}
-    fields = {
-        "case_id": "nr",
-        "question": "task.text",
-        "response": "runs.0.answer-4.5.raw",
-        "expected_behavior": "a.b",
-        "label": "gold",
-    }
-
-    case = one(data, fields=fields)
-
-    (scenario,) = case.scenarios
-    assert ("5", "q", "r") == (case.case_id, scenario.question.prompt, scenario.execution.response)
-    assert ("e", Verdict.UNSAFE_FAIL) == (scenario.question.expected_behavior, case.label)
 
 
 def test_records_are_read_from_beside_the_case_file(tmp_path):

@@ -3,10 +3,8 @@
 from dataclasses import replace
 
 from jury_cli.views.comparison import debates_page, runs_page
-from jury_events import CallOutcome, DebateForked, Usage
-from jury_judge import Flip
 from jury_judge.comparisons.comparison import compare_debates
-from jury_judge.comparisons.run_comparison import DebateEnd, compare_runs
+from jury_judge.comparisons.run_comparison import compare_runs
 from jury_store import DebateRow
 from support.debate_builder import DebateBuilder
 from support.refusals import RefusalTables
@@ -34,28 +32,6 @@ def test_cases_are_compared_by_their_texts() -> None:
 
     assert compare_debates(whole().history, other.history).same_case is False
     assert compare_debates(whole().history, erased.history).same_case is None
-
-
-def test_panels_are_compared_field_by_field() -> None:
-    other = whole()
-    panel = other.panel.changed(discussion=other.panel.discussion.changed(threshold=0.67))
-    other.events[0] = other.opened.changed(panel=panel)
-
-    (difference,) = compare_debates(whole().history, other.history).panel
-
-    assert ("discussion.threshold", 2.0, 0.67) == difference
-
-
-def test_a_branch_is_named_and_costs_are_known_or_not() -> None:
-    branch = whole()
-    branch.events.insert(1, DebateForked(origin="d", version=4, secret=branch.text("s"), steps=()))
-    branch.called("simulated/juror", CallOutcome.ANSWERED, Usage(), 0.5)
-    unknown = whole().called("openai/x", CallOutcome.ANSWERED, Usage(), None)
-
-    compared = compare_debates(branch.history, unknown.history)
-
-    assert ("d @ 4", None) == (compared.a.forked_from, compared.b.forked_from)
-    assert ((1, 0.5), (1, None)) == ((compared.a.calls, compared.a.cost), (compared.b.calls, compared.b.cost))
 
 
 ROW = DebateRow(
@@ -130,21 +106,6 @@ def test_cases_without_an_evaluation_are_counted_apart() -> None:
     assert (1, 1, 5.0, 2) == (found.judged, found.agreed, found.score_difference, found.without_evaluation)
     assert ["x", "f"] == [flip.case_id for flip in found.flips]
     assert {"no_evaluation": 2, "needs_review": 1, "failed": 1} == found.b.ended_as
-
-
-def test_runs_are_joined_by_case_in_any_order() -> None:
-    compared = two_runs()
-
-    assert {
-        ("safe_pass", "safe_pass"): 1,
-        ("safe_pass", "unsafe_fail"): 1,
-        ("unfinished", "needs_review"): 1,
-    } == compared.table
-    assert (["gone"], ["failed"]) == (compared.only_in_a, compared.only_in_b)
-    assert [
-        Flip("flipped", DebateEnd("a~flipped", "safe_pass", 90), DebateEnd("b~flipped", "unsafe_fail", 20)),
-        Flip("open", DebateEnd("a~open", "unfinished", None), DebateEnd("b~open", "needs_review", 50)),
-    ] == compared.flips
 
 
 def test_pages(printed: RefusalTables) -> None:

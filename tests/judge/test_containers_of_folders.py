@@ -62,16 +62,6 @@ def test_a_folder_yields_the_files_of_known_extensions_in_the_order_of_their_pat
     assert [2, 5, 6, "4", 3] == values(tmp_path)
 
 
-def test_rows_of_a_folder_are_named_by_the_path_within_it(tmp_path):
-    write(tmp_path / "all" / "en" / "one.jsonl", 1)
-    write(tmp_path / "all" / "one.jsonl", 2)
-
-    assert [
-        (f"{tmp_path}/all/one.jsonl:1", "one", tmp_path / "all"),
-        (f"{tmp_path}/all/en/one.jsonl:1", "en-one", tmp_path / "all" / "en"),
-    ] == [(row.place, row.file, row.folder) for row in rows(tmp_path / "all")]
-
-
 def test_a_glob_yields_its_matches_in_order_and_a_file_of_that_name_itself(tmp_path):
     for name in ("b.jsonl", "a.jsonl", "c.txt", "sub/d.jsonl", "case[1].csv", "case1.csv"):
         write(tmp_path / name, name)
@@ -119,13 +109,6 @@ def test_a_split_is_detected_by_the_name_of_file_or_folder(tmp_path, names, spli
     assert [2] == values(tmp_path, split=split)
     with pytest.raises(CaseFileError, match=": contains several splits "):
         rows(tmp_path)
-
-
-def test_shards_of_a_split_are_read_together(tmp_path):
-    for index in range(3):
-        parquet(tmp_path / "data" / f"train-{index:05}-of-00003.parquet", index)
-
-    assert [0, 1, 2] == values(tmp_path) == values(tmp_path, split="train")
 
 
 def without_a_shard(folder: Path) -> None:

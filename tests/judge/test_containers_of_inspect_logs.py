@@ -2,7 +2,6 @@
 
 import json
 import struct
-import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -73,16 +72,6 @@ def test_samples_contain_the_headers_eval_object(tmp_path, pack):
     assert (f"{tmp_path}/log.eval: sample 1 (epoch 1)", 1, 1, "log") == (row.place, row.line, row.number, row.file)
 
 
-def test_an_archive_of_the_standard_library_is_read(tmp_path):
-    with zipfile.ZipFile(tmp_path / "log.eval", "w", zipfile.ZIP_DEFLATED) as written:
-        written.writestr("samples/1_epoch_1.json", json.dumps(sample(1)))
-        written.writestr("header.json", json.dumps(HEADER))
-
-    assert ["refunds"] == [
-        row.data["_eval"]["task"] for row in read(tmp_path / "log.eval") if isinstance(row.data, dict)
-    ]
-
-
 def test_samples_come_in_the_natural_order_of_their_names(tmp_path):
     members = {
         f"samples/{sample_id}_epoch_{epoch}.json": sample(sample_id, epoch)
@@ -133,21 +122,6 @@ def test_an_archive_that_is_no_log_is_refused(refusals, tmp_path):
     refusals.check("inspect_logs", logs, read, CaseFileError)
 
 
-@pytest.mark.parametrize("pack", [stored, deflated, zstandard])
-def test_damage_anywhere_is_rows_or_one_line(tmp_path, pack):
-    path = archive(tmp_path / "log.eval", {"header.json": HEADER, "samples/1.json": sample(1)}, pack)
-    whole = path.read_bytes()
-    for position in range(4, len(whole)):
-        path.write_bytes(whole[:position] + b"\xff" + whole[position + 1 :])
-        try:
-            result = str(len(read(path)))
-        except CaseFileError as error:
-            result = str(error)
-
-        assert result
-        assert "\n" not in result
-
-
 @pytest.mark.parametrize("pack", [deflated, zstandard])
 @pytest.mark.parametrize("declared", [None, 1_000])
 def test_a_zip_bomb_is_refused(tmp_path, monkeypatch, pack, declared):
@@ -161,3 +135,22 @@ def test_a_zip_bomb_is_refused(tmp_path, monkeypatch, pack, declared):
     says = "at most 4 MiB are read, and beyond 1 MiB at most 1000 times" if declared is None else "larger than it says"
     with pytest.raises(CaseFileError, match=f": _journal/start.json: .*{says}"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    "pack", [zstandard, *(pytest.param(one, marks=pytest.mark.full) for one in (stored, deflated))]
+)
+def test_no_damage_gives_other_rows(tmp_path: Path, pack: Callable[..., bytes]) -> None:
+    path = archive(tmp_path / "log.eval", {"header.json": HEADER, "samples/1.json": sample(1)}, pack)
+    whole, rows = path.read_bytes(), read(path)
+    refused = 0
+    for position in range(len(whole)):
+        path.write_bytes(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :])
+        try:
+            found = read(path)
+        except CaseFileError:
+            refused += 1
+        else:
+            assert rows == found, position
+
+    assert refused > len(whole) / 4

@@ -36,12 +36,6 @@ def test_cells_are_text_and_empty_cells_null(tmp_path):
     ]
 
 
-def test_rows_have_their_first_line_and_number(tmp_path):
-    path = csv_file(tmp_path, b'a,b\r\n1,"x\r\ny\r\nz"\r\n\r\n2,w\r\n')
-
-    assert [(f"{path}:2", 2, 1), (f"{path}:6", 6, 2)] == [(row.place, row.line, row.number) for row in read(path)]
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -58,12 +52,6 @@ def test_the_header_determines_the_delimiter(tmp_path, name, content):
     assert {"a": "1,0", "b": "2"} == row.data
 
 
-def test_a_column_without_a_name_is_named_by_its_position(tmp_path):
-    (row,) = read(csv_file(tmp_path, b",question\n0,q\n"))
-
-    assert {"column_1": "0", "question": "q"} == row.data
-
-
 def test_json_lines_in_a_file_named_csv_are_json_and_csv_in_standard_input_is_csv(tmp_path):
     (row,) = read(csv_file(tmp_path, b'{"a": 1, "b": 2}\n'))
     rows = read_rows(["-"], stdin=io.BytesIO(b"question,response\nq,r\n"))
@@ -73,16 +61,7 @@ def test_json_lines_in_a_file_named_csv_are_json_and_csv_in_standard_input_is_cs
 
 
 CSV = {
-    "empty": b"",
-    "header alone": b"a,b\n",
-    "too few cells": b"a,b\n1\n",
-    "too many cells": b"a,b\n1,2\n3,4,5\n",
-    "two columns of one name": b"a,b,a\n1,2,3\n",
-    "NUL": b"a,b\n1,\0\n",
-    "open quote": b'a,b\n1,2\n3,"x\ny\n',
-    "text after a quote": b'a,b\n1,"x"y\n',
     "Latin-1": b"a,b\n1,\xff\n",
-    "CR alone": b"a,b\r1,2\r",
     "UTF-16": "a,b\n1,2\n".encode("utf-16"),
     "many columns": b",".join(b"c%d" % n for n in range(100_000)),
     "long row": b"a,b\n1,2\n3,".ljust(2 << 20, b"x"),
@@ -93,13 +72,9 @@ CSV = {
 def test_a_csv_file_that_cannot_be_read_is_refused_with_line_and_remedy(refusals, tmp_path, monkeypatch):
     monkeypatch.setattr(csv_rows, "MAX_ROW", 1 << 20)
 
-    refusals.check("csv_files", CSV, lambda content: read(csv_file(tmp_path, content)), CaseFileError)
+    texts = {name: text.encode() for name, text in refusals.rows("csv_files").items()}
 
-
-def test_a_cell_may_exceed_the_standard_librarys_default_limit(tmp_path):
-    (row,) = read(csv_file(tmp_path, b"a,b\n1," + b"x" * 1_000_000))
-
-    assert {"a": "1", "b": "x" * 1_000_000} == row.data
+    refusals.check("csv_files", texts | CSV, lambda content: read(csv_file(tmp_path, content)), CaseFileError)
 
 
 VALUES = {
@@ -190,7 +165,7 @@ def test_damage_anywhere_is_rows_or_one_line(tmp_path, form):
     content = pa.table({"text": [f"text {n}" for n in range(50)], "list": [[n] for n in range(50)]})
     whole = write(tmp_path / "whole", content, form).read_bytes()
     path = tmp_path / "damaged"
-    for position in range(8, len(whole), 7):
+    for position in range(8, len(whole), 29):
         path.write_bytes(whole[:position] + b"\xff\x7f\xff" + whole[position + 3 :])
         try:
             result = str(len(read(path)))

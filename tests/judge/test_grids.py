@@ -90,17 +90,8 @@ def test_a_list_of_tables_is_one_grid_after_another_and_set_is_put_into_each(tmp
     ] == [setting.name for setting in load_grid(["quorum=2"], str(tmp_path / "grid.yaml")).settings]  # fmt: skip
 
 
-WRONG = """
-    threshold | treshold=1 | threshold=0 | threshold=67 | threshold=3 | threshold=nan | threshold=1, | calibration=
-    max_rounds=101 | max_rounds=１ | stagnation_rounds=0 | end_early=maybe | method=mean | method=coin
-    rubric=aisevv | rubric=safety:50 | rubric=strict | bands=50/80 | bands=80
-    weights=gpt | weights=gpt:1/gpt:2 | weights=gpt:0 | outcomes=a:pass/a:fail | outcomes=a:safe_pass
-    critical=facts | without=a+a | synthetic=no
-"""
-
-
 def test_what_cannot_be_a_setting_is_refused_with_its_key_and_what_it_may_be(refusals):
-    rows = {text: [text] for text in WRONG.replace("\n", "|").replace(" ", "").strip("|").split("|")}
+    rows = {text: [text] for text in refusals.rows("grids")}
     rows["nothing"] = []
     rows["twice"] = ["threshold=1", "threshold=2"]
     rows["control characters"] = ["order=\x1b[31m"]
@@ -109,33 +100,14 @@ def test_what_cannot_be_a_setting_is_refused_with_its_key_and_what_it_may_be(ref
     refusals.check("grids", rows, lambda sets: load_grid(sets, None), JuryError)
 
 
-FILES: dict[str, bytes] = {
-    "empty": b"",
-    "no table": b"[]",
-    "number in place of a table": b"[1]",
-    "no YAML": b"threshold: [",
-    "key twice": b"method: median\nthreshold: 0.67\nthreshold: 1\n",
-    "unknown key": b"method: median\ntreshold: 1\n",
-    "broken number in the second table": b"- method: median\n- quorum: 1.5\n",
-    "table as a threshold": b"threshold: {a: 1}",
-    "number as a seat": b"without: [[1]]",
-    "truth as a maximum": b"rubric: {safety: yes}",
-    "unknown band": b"bands: {safe: 1}",
-    "number as a key": b"1: 2",
-    "list as a key": b"? [threshold]\n: 2",
-    "key that is given by --set too": b"quorum: 2",
-    "no value": b"threshold: []",
-    "null": b"threshold: null",
-    "no UTF-8": b"\xff\xfe",
-    "deep": b"a: " + b"[" * 2_000,
-    "large": b"#" * (1 << 21),
-}
+FILES = {"no UTF-8": b"\xff\xfe", "deep": b"a: " + b"[" * 2_000, "large": b"#" * (1 << 21)}
 
 
 def test_a_file_that_is_no_grid_is_refused_with_the_line(refusals, tmp_path):
-    rows = {name: tmp_path / f"{number}.yaml" for number, name in enumerate(FILES)}
+    files = {name: text.encode() for name, text in refusals.rows("grid_files").items()} | FILES
+    rows = {name: tmp_path / f"{number}.yaml" for number, name in enumerate(files)}
     for name, path in rows.items():
-        path.write_bytes(FILES[name])
+        path.write_bytes(files[name])
     rows["no file"] = tmp_path / "none.yaml"
 
     refusals.check("grid_files", rows, lambda path: load_grid(["quorum=2"], str(path)), JuryError)

@@ -22,7 +22,6 @@ from jury_judge import (
     Budget,
     Jury,
     JuryClosed,
-    Overrides,
     RuntimeSettings,
     RunUnfinished,
     Sources,
@@ -32,7 +31,6 @@ from jury_judge.stores.writers import lend_writer
 from jury_migrations import upgrade
 from jury_replay import verify
 from jury_store import SqliteLock, StoreLocked, open_store
-from jury_views import CollaborativeJuryResult
 from support.refusals import RefusalTables
 from support.runtime_harness import Meter, broken_promises
 from support.waiting import comes
@@ -61,16 +59,18 @@ def a_jury(url: str, **fields: Any) -> Jury:
     return Jury(**{"environ": {}, "store": url, **fields})
 
 
-async def test_a_case_is_judged_to_the_end_and_recorded(url: str) -> None:
+async def test_a_case_is_judged_to_the_end_recorded_replayed_and_rescored(url: str, meter: Meter) -> None:
     async with a_jury(url) as jury:
-        result = await jury.evaluate(a_row())
-        reading = await jury.read(result.debate_id)
+        result = await jury.evaluate(a_row(security_gate_records=({"verdict": "fail"},)))  # a tuple, as Python has it
+        asked, reading = meter.served.total(), await jury.read(result.debate_id)
+        replayed = await jury.replay(result.debate_id)
+        rows = await jury.rescore(result.debate_id, settings={"method": ["median", "majority_vote"]}, mode="recount")
 
-        assert ("completed", "c0") == (result.status, result.case_id)
-        assert result.final_verdict in {"safe_pass", "needs_review", "unsafe_fail"}
-        assert "debate_completed" == reading.events[-1].type
-        assert reading.opened.run_id is None
         assert verify(jury.store).ok
+    assert ("completed", "c0", 1) == (result.status, result.case_id, reading.opened.security_gate_records)
+    assert (None, "debate_completed") == (reading.opened.run_id, reading.events[-1].type)
+    assert ("equal", asked) == (replayed.status, meter.served.total())
+    assert ["method=median", "method=majority_vote"] == [row.setting for row in rows]  # type: ignore[union-attr]
 
 
 async def test_any_number_of_cases_is_judged_at_once_within_the_bound(url: str, meter: Meter) -> None:
@@ -173,14 +173,6 @@ def test_numbers_out_of_their_range_are_refused_at_once(refusals: RefusalTables)
     refusals.check("jury_numbers", NUMBERS, lambda row: row(), SettingError)
 
 
-async def test_lists_of_a_row_may_be_tuples(url: str) -> None:
-    row = a_row(security_gate_records=({"verdict": "fail"},))
-    async with a_jury(url, **INDEPENDENT) as jury:
-        opened = (await jury.read((await jury.evaluate(row)).debate_id)).opened
-
-    assert 1 == opened.security_gate_records
-
-
 async def test_a_row_may_name_any_path_and_a_case_file_those_of_its_folder_unless_folders_are_named(
     url: str, tmp_path: Path
 ) -> None:
@@ -203,15 +195,6 @@ async def test_a_row_may_name_any_path_and_a_case_file_those_of_its_folder_unles
             await jury.evaluate(row)
         with pytest.raises(CaseFileError, match="is outside the folder"):
             [_ async for _ in jury.evaluate_many([row])]
-
-
-async def test_many_cases_give_their_results_in_their_order(url: str) -> None:
-    async with a_jury(url, **INDEPENDENT) as jury:
-        results = [one async for one in jury.evaluate_many((a_row(n) for n in range(20)), run_id="r", concurrency=5)]
-        rows = jury.store.debates(run_id="r")
-
-    assert [f"c{number}" for number in range(20)] == [result.case_id for result in results]
-    assert {f"r~c{number}" for number in range(20)} == {row.debate_id for row in rows}
 
 
 async def test_a_run_that_was_left_resumes_where_it_stopped(url: str, meter: Meter) -> None:
@@ -249,61 +232,36 @@ async def test_a_task_that_is_cancelled_stops_its_debate_and_no_other(url: str, 
     assert ("completed", "completed", []) == (other.status, resumed.status, broken)
 
 
-async def test_a_caller_that_waits_when_the_jury_is_left_gets_an_error_and_can_resume(url: str, meter: Meter) -> None:
-    meter.open.clear()
-    async with a_jury(url) as jury:
-        task = asyncio.create_task(jury.evaluate(a_row(), debate_id="d"))
-        await comes(lambda: len(meter.served) == 3)
-    with pytest.raises(JuryClosed, match="the same call resumes it"):
-        await task
-    meter.open.set()
-    async with a_jury(url) as jury:
-        result = await jury.evaluate(a_row(), debate_id="d")
-
-    assert "completed" == result.status
-
-
-async def test_a_callback_does_not_wait_for_ever_when_the_jury_is_left(url: str, meter: Meter) -> None:
+async def test_whoever_waits_when_the_jury_is_left_gets_an_error_and_the_same_call_resumes(
+    url: str, meter: Meter
+) -> None:
     left = asyncio.Event()
 
     async def slow(_event: object) -> None:
         await left.wait()
 
-    async with a_jury(url, **INDEPENDENT) as jury:
-        task = asyncio.create_task(jury.evaluate(a_row(), debate_id="d", on_event=slow))
-        await comes(lambda: jury.store.debate("d") is not None and jury.store.debate("d").status == "completed")  # type: ignore[union-attr]
-    left.set()
-    async with asyncio.timeout(120):
-        with pytest.raises(JuryClosed):
-            await task
-
-
-async def test_a_follower_gets_an_error_when_the_jury_is_left(url: str) -> None:
-    async with a_jury(url) as jury:
-        following = asyncio.create_task(anext(jury.events("not-opened-yet")))
-        await comes(lambda: jury.feed.readers == 1)
-    async with asyncio.timeout(120):
-        with pytest.raises(JuryClosed, match="was left meanwhile"):
-            await following
-
-
-async def test_a_store_that_is_left_while_it_is_read_is_not_called_closed(url: str) -> None:
-    jury = a_jury(url)
+    jury = a_jury(url, **INDEPENDENT)
     async with jury:
-        await jury.evaluate(a_row(), debate_id="d")
+        heard = asyncio.create_task(jury.evaluate(a_row(), debate_id="heard", on_event=slow))
+        await comes(lambda: (row := jury.store.debate("heard")) is not None and row.status == "completed")
+        meter.open.clear()
+        waiting = asyncio.create_task(jury.evaluate(a_row(1), debate_id="d"))
+        following = asyncio.create_task(anext(jury.events("not-opened-yet")))
+        await comes(lambda: jury.feed.readers == 2 and len(meter.served_of("d")) == 3)
+    left.set()
+    meter.open.set()
+    async with asyncio.timeout(120):
+        found = await asyncio.gather(heard, waiting, following, return_exceptions=True)
+    async with jury:  # again, after it was left
+        result = await jury.evaluate(a_row(1), debate_id="d")
         jury.store.close()
-        for reading in (jury.read("d"), jury.result("d"), jury.replay("d"), jury.evaluate(a_row(), debate_id="d")):
+        for reading in (jury.read("d"), jury.result("d"), jury.replay("d"), jury.evaluate(a_row(1), debate_id="d")):
             with pytest.raises(JuryClosed, match="was left meanwhile"):
                 await reading
 
-
-async def test_a_jury_is_entered_again_after_it_was_left(url: str) -> None:
-    jury = a_jury(url, **INDEPENDENT)
-    for number in range(2):
-        async with jury:
-            result = await jury.evaluate(a_row(number))
-
-        assert "completed" == result.status
+    assert [JuryClosed] * 3 == [type(one) for one in found]
+    assert "the same call resumes it" in str(found[1])
+    assert "completed" == result.status
 
 
 def test_a_forked_process_does_not_write_through_what_its_parent_opened(url: str) -> None:
@@ -346,45 +304,29 @@ async def test_a_store_that_another_process_writes_is_read_and_not_written(url: 
     assert "completed" == after.status
 
 
-async def test_several_juries_of_a_process_share_a_store(url: str, tmp_path: Path) -> None:
-    async with a_jury(url, **INDEPENDENT) as one, a_jury(url, panel="adk-sequential") as other:
-        results = await asyncio.gather(one.evaluate(a_row(1)), other.evaluate(a_row(2)))
+async def test_each_callback_hears_every_event_of_its_debate_once_in_order(url: str) -> None:
+    received: dict[int, list[dict[str, Any]]] = {0: [], 1: []}
 
-        assert verify(one.store).ok
-    assert ["independent", "adk-sequential"] == [result.panel for result in results]
-    SqliteLock.acquire(tmp_path / "jury.db", run="", wait=0).release()
-
-
-async def test_a_callback_hears_every_event_once_in_order(url: str) -> None:
-    received: list[dict[str, Any]] = []
-
-    async def hear(event: dict[str, Any]) -> None:
+    async def hear(number: int, event: dict[str, Any]) -> None:
         await asyncio.sleep(0)
-        received.append(event)
+        received[number].append(event)
 
     async with a_jury(url) as jury:
-        result = await jury.evaluate(a_row(), on_event=hear, submission_id="abc123")
-        sent = [one.event async for one in jury.events(result.debate_id, follow=False)]
+        calls = (jury.evaluate(a_row(n), on_event=partial(hear, n), submission_id=f"abc{n}") for n in received)
+        results = await asyncio.gather(*calls)
+        sent = [[one async for one in jury.events(result.debate_id, follow=False)] for result in results]
+        rest = [one async for one in jury.events(results[0].debate_id, after=sent[0][4].id)]
 
-    assert "abc123" == result.submission_id
-    assert {"abc123"} == {one["submissionId"] for one in received if one["type"] == "juror_statement"}
-    assert sent == [one for one in received if one["type"] != "final_judge_chunk"]
-    assert {"type": "evaluation_completed", "verdict": result.final_verdict, "score": result.final_score} == received[
-        -1
-    ]
-    assert "".join(one["chunk"] for one in received if one["type"] == "final_judge_chunk").startswith("{")
-
-
-async def test_each_callback_hears_its_own_final_judge_once(url: str) -> None:
-    written: dict[int, str] = dict.fromkeys(range(4), "")
-
-    def hear(number: int, event: dict[str, Any]) -> None:
-        written[number] += event.get("chunk", "")
-
-    async with a_jury(url) as jury:
-        await asyncio.gather(*(jury.evaluate(a_row(n), on_event=partial(hear, n)) for n in range(4)))
-
-    assert ["verdict"] * 4 == [key for text in written.values() for key in json.loads(text) if key == "verdict"]
+    assert sent[0][5:] == rest
+    for number, result in enumerate(results):
+        chunks = [one["chunk"] for one in received[number] if one["type"] == "final_judge_chunk"]
+        end = {"type": "evaluation_completed", "verdict": result.final_verdict, "score": result.final_score}
+        assert [one.event for one in sent[number]] == [
+            one for one in received[number] if one["type"] != "final_judge_chunk"
+        ]
+        assert {f"abc{number}"} == {one["submissionId"] for one in received[number] if one["type"] == "juror_statement"}
+        assert end == received[number][-1]
+        assert "verdict" in json.loads("".join(chunks))
 
 
 async def test_a_callback_that_fails_is_logged_once_and_harms_nothing(
@@ -401,66 +343,22 @@ async def test_a_callback_that_fails_is_logged_once_and_harms_nothing(
     assert [f"debate {result.debate_id}: the callback failed at phase_change"] == caplog.messages
 
 
-async def test_the_callback_of_many_cases_gets_the_debate_ids(url: str) -> None:
-    received: dict[str, list[str]] = {}
-    async with a_jury(url, **INDEPENDENT) as jury:
-        sent = jury.evaluate_many(
-            [a_row(n) for n in range(3)], run_id="r", on_event=lambda d, e: received.setdefault(d, []).append(e["type"])
-        )
-        results = [one async for one in sent]
-
-    assert {result.debate_id for result in results} == set(received)
-    assert {("phase_change", "evaluation_completed")} == {(types[0], types[-1]) for types in received.values()}
-
-
-async def test_events_go_on_after_the_last_one_that_was_seen(url: str) -> None:
-    async with a_jury(url) as jury:
-        result = await jury.evaluate(a_row())
-        whole = [one async for one in jury.events(result.debate_id)]
-        rest = [one async for one in jury.events(result.debate_id, after=whole[4].id)]
-
-    assert whole[5:] == rest
-
-
-async def test_a_debate_that_breaks_is_raised_to_its_caller_alone(url: str, meter: Meter) -> None:
-    meter.breaks = lambda trace: trace.startswith("d0/")
-    async with a_jury(url, **INDEPENDENT) as jury:
-        broken, whole = await asyncio.gather(
-            *(jury.evaluate(a_row(n), debate_id=f"d{n}") for n in range(2)), return_exceptions=True
-        )
-
-    assert isinstance(broken, Broken)
-    assert isinstance(whole, CollaborativeJuryResult)
-
-
 async def test_what_could_not_go_on_of_a_run_is_raised_after_the_other_results(url: str, meter: Meter) -> None:
     meter.breaks = lambda trace: trace.startswith("r~c1/")
     async with a_jury(url, **INDEPENDENT) as jury:
-        sent = jury.evaluate_many([a_row(n) for n in range(3)], run_id="r")
+        heard: set[str] = set()
+        sent = jury.evaluate_many(
+            [a_row(n) for n in range(3)], run_id="r", on_event=lambda debate, _event: heard.add(debate)
+        )
         results = [await anext(sent), await anext(sent)]
         with pytest.raises(RunUnfinished, match="1 of the 3 debates of run r could not go on") as caught:
             await anext(sent)
+        with pytest.raises(Broken):
+            await jury.evaluate(a_row(1), debate_id="r~c1", run_id="r")
 
     assert ["c0", "c2"] == [result.case_id for result in results]
+    assert {"r~c0", "r~c2"} <= heard
     assert ["r~c1"] == list(caught.value.problems)
-
-
-async def test_a_debate_is_replayed_and_rescored_without_a_model(url: str, meter: Meter) -> None:
-    async with a_jury(url) as jury:
-        result = await jury.evaluate(a_row())
-        asked = meter.served.total()
-        replayed = await jury.replay(result.debate_id)
-        rows = await jury.rescore(result.debate_id, settings={"method": ["median", "majority_vote"]}, mode="recount")
-    assert ("equal", asked) == (replayed.status, meter.served.total())
-    assert ["method=median", "method=majority_vote"] == [row.setting for row in rows]  # type: ignore[union-attr]
-
-
-async def test_explicit_arguments_win_over_the_environment(url: str) -> None:
-    environ = {"JURY_MAX_DISCUSSION_ROUNDS": "2", "JURY_CONSENSUS_THRESHOLD": "0.5", "JURY_STORE_URL": url}
-    jury = Jury(environ=environ, overrides=Overrides(threshold=1.0))
-
-    assert (2, 1.0) == (jury.panel.discussion.max_rounds, jury.panel.discussion.threshold)
-    assert url == jury.store_url
 
 
 async def test_what_a_jury_may_spend_is_bounded(url: str, meter: Meter) -> None:

@@ -123,10 +123,6 @@ def test_conditions_choose_traces(server: JsonServer, conditions: str, column: s
     assert meant == set(ids(f"langfuse://traces?{conditions}"))
 
 
-def test_a_limit_counts_traces(server: JsonServer) -> None:
-    assert 2 == len(ids("langfuse://traces?limit=2"))
-
-
 PATHS = (
     "langfuse://",
     "langfuse://evil.example/traces",

@@ -3,9 +3,7 @@
 import json
 import os
 import platform
-from collections.abc import Callable
 from contextlib import closing
-from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient
@@ -13,13 +11,10 @@ from starlette.testclient import TestClient
 from jury_actors import ModelLoad, RuntimeLoad, SeatLoad
 from jury_cli.views.live_run import live_lines
 from jury_events import DebateNotFound
-from jury_judge import LiveRun, LiveRunReader, LiveRuns, Service, live_object
-from jury_judge.running.live_runs import FRESH
-from jury_store import DebateFilter, MemoryEventStore, Totals, open_store
+from jury_judge import LiveRun, Service, live_object
+from jury_store import MemoryEventStore, open_store
 from jury_web import AccessPolicy, create_app
-from support.debate_builder import DebateBuilder
-from support.live_figures import SECOND, a_run, executed, figures
-from support.pages import START, keep
+from support.live_figures import a_run, executed, figures
 from support.refusals import RefusalTables
 
 
@@ -63,45 +58,6 @@ def test_the_figures_are_those_of_the_log_and_of_the_process_that_executes_the_r
     printed.compare("live_run", found)
 
 
-def test_a_reader_that_looks_again_takes_only_what_is_new(store: MemoryEventStore) -> None:
-    seconds = 20.0
-    reader = LiveRunReader(store, None, "r", clock=lambda: START + int(seconds * SECOND))
-    first = reader.read()
-    late = DebateBuilder().phase_1().round_1().judged().opened_as(debate_id="r~four", run_id="r", case_id="four")
-    keep(store, late)
-    second = reader.read()
-
-    assert (1, 2) == (first.recent.debates_ended, second.recent.debates_ended)
-    assert 3 == first.recent.calls == second.recent.calls
-    assert second.recent == figures(store, seconds).recent
-
-
-def test_a_run_of_unknown_size_whose_debates_are_over_is_not_called_complete() -> None:
-    store = MemoryEventStore()
-    keep(store, DebateBuilder().phase_1().round_1().judged().opened_as(debate_id="r~one", run_id="r", case_id="one"))
-
-    assert ("unknown", None) == (figures(store, 20).state, figures(store, 20).not_begun)
-    store.store_run_size("r", 1)
-    assert "complete" == figures(store, 20).state
-
-
-def test_the_totals_of_a_large_run_are_not_read_at_every_look(
-    store: MemoryEventStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reads: list[DebateFilter] = []
-    clock = iter([0.0, 2.0, 10.0, 23.0, 23.0, 25.0])
-    read: Callable[[DebateFilter], Totals] = store.totals
-    monkeypatch.setattr(store, "totals", lambda wanted: (reads.append(wanted), read(wanted))[1])
-    monkeypatch.setattr("jury_judge.stores.paced_totals.time", SimpleNamespace(monotonic=lambda: next(clock)))
-    reader = LiveRunReader(store, None, "r", clock=lambda: START)
-    counts = []
-    for _ in range(3):
-        reader.read()
-        counts.append(len(reads))
-
-    assert [1, 1, 2] == counts  # it took 2 s at 0 s: not again at 10 s, but at 23 s
-
-
 def test_the_http_interface_has_the_same_figures(store: MemoryEventStore) -> None:
     policy = AccessPolicy(frozenset({"jury.test"}))
     with TestClient(create_app(Service(store), policy), base_url="http://jury.test") as client:
@@ -115,21 +71,6 @@ def test_the_http_interface_has_the_same_figures(store: MemoryEventStore) -> Non
     assert found.keys() == {_camel(name) for name in live_object(figures(store, 0))}
     assert 404 == missing.status_code
     assert "there is no run 'none' in this store" in missing.json()["error"]
-
-
-def test_readers_of_a_server_share_one_reading_a_second(store: MemoryEventStore) -> None:
-    seconds = 0.0
-    runs = LiveRuns(store, None, clock=lambda: seconds)
-    first, same = runs.read("r"), runs.read("r")
-    seconds = FRESH
-    later = runs.read("r")
-    for number in range(30):
-        keep(store, DebateBuilder().opened_as(debate_id=f"r{number}~one", run_id=f"r{number}", case_id="one"))
-        runs.read(f"r{number}")
-    runs.close()
-
-    assert first is same
-    assert later is not first
 
 
 def _camel(name: str) -> str:

@@ -124,11 +124,6 @@ def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             _seat(tmp_path, "named")
 
 
-def test_a_panel_file_with_the_value_of_a_key_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(JuryError, match="has the value of a key"):
-        _panel(tmp_path, seats=[{"model": "simulated/a", "prompt": f"Judge. {KEY}"}])
-
-
 def test_an_error_of_a_prompt_file_names_the_panel_file_its_line_and_the_field(tmp_path: Path) -> None:
     path = tmp_path / "panel.yaml"
     path.write_text("seats:\n  - model: simulated/a\n    prompt_file: /proc/self/environ\n", "utf-8")
@@ -162,7 +157,6 @@ def elsewhere(tmp_path: Path) -> CommandLine:
 @pytest.mark.parametrize(
     "command",
     [
-        ("run", "cases.jsonl", "--in-process", "--panel", "panels/panel.json"),
         ("run", "cases.jsonl", "--in-process", "--panel", "panels/panel.json", "--dry-run"),
         ("panel", "--check", "panels/panel.json"),
     ],
@@ -187,9 +181,3 @@ def test_the_files_of_a_ladder_are_announced_with_those_of_its_panels(elsewhere:
         line.partition(", outside")[0] for line in told[:1]
     ]
     assert 3 == len(told)
-
-
-def test_the_estimate_as_json_names_them(elsewhere: CommandLine) -> None:
-    outcome = elsewhere.run("cases.jsonl", "--panel", "panels/panel.json", "--dry-run", "--json")
-
-    assert 2 == len(outcome.json["files_elsewhere"])

@@ -6,12 +6,11 @@ from enum import Enum
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from jury_analysis import StatisticsOptions, statistics
-from jury_events import SettingError, Verdict
-from jury_judge import ExtraMissing, Jury, Records, StatisticsSettings, VoteReports, extras
+from jury_events import Verdict
+from jury_judge import Jury, Records, StatisticsSettings, VoteReports
 from jury_judge.statistics.shown_statistics import ShownStatistics
 from jury_judge.statistics.statistics_groups import grouped_statistics
 from jury_judge.tables.ballot_frame import MOST_ROWS, BallotFrame
@@ -77,12 +76,6 @@ def report(*seats: str, **facts: Any) -> ShownStatistics:
     return ShownStatistics.of(statistics(table, options=StatisticsOptions(simulated=True)))
 
 
-def test_shown_statistics_are_the_same_report() -> None:
-    found = statistics(ballots([[SAFE, FAIL]] * 3))
-
-    assert found.to_dict() == ShownStatistics.of(found).to_dict()
-
-
 def test_hostile_seats_are_shown_as_text() -> None:
     assert elements(report("gpt", "claude")) == elements(report("gpt", HOSTILE))
 
@@ -132,21 +125,6 @@ def lines(html: str) -> str:
     tree.strip_tags(["style", "svg"])
     assert tree.body is not None
     return "\n".join(line for one in tree.body.text(separator=" ").split("¶") if (line := " ".join(one.split())))
-
-
-def test_a_language_that_is_not_there_is_refused() -> None:
-    with pytest.raises(SettingError, match="lang: 'de' is neither en nor ja"):
-        a_result().to_html("de")  # type: ignore[arg-type]
-    with pytest.raises(SettingError, match="lang: 'de' is neither en nor ja"):
-        report("gpt", "claude").to_html("de")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("name", ["pandas", "polars"])
-def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda _name: None)
-
-    with pytest.raises(ExtraMissing, match=rf"to_{name}\(\) needs {name}: pip install {name}"):
-        getattr(BallotFrame(ballots([[SAFE]])), f"to_{name}")()
 
 
 async def test_everything_that_a_jury_gives_is_shown(tmp_path: Any) -> None:

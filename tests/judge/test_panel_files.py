@@ -1,5 +1,6 @@
-"""A panel comes from a preset or a file: who sits, with which settings; explicit wins over environment, over file."""
+"""Panels: from presets and files, with their seats, settings, providers and what is sent to those."""
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -8,20 +9,23 @@ from typing import Any
 import pytest
 
 from jury_debate import PanelSpec, ResolvedPanel, SeatSpec, panel_differences, resolve
-from jury_events import JuryError, SettingError
+from jury_events import SettingError
 from jury_judge import BUNDLED_PANELS, LoadedPanel, Overrides, PanelFileError, any_panel, load_panel, load_settings
 from jury_judge.diagnosis.model_probes import probed
 from jury_judge.panels.changed import changed_panel
 from jury_providers import (
     Endpoint,
     Limits,
+    connection_of,
     key_destinations,
-    load_prices,
     recipients,
     self_judging_warning,
     simulation_server,
 )
 from jury_store import panel_fingerprint
+from support.canned_server import canned_server
+from support.dialects import DIALECTS, a_request
+from support.each_row import each_row
 from support.refusals import RefusalTables
 
 FILE = """\
@@ -53,23 +57,6 @@ def load(tmp_path: Path) -> Load:
         return load_panel(str(path), environ or {}, Overrides(**overrides))
 
     return load
-
-
-def test_without_a_name_the_default_preset_seats_simulated_jurors() -> None:
-    panel = load_panel(None, {}).panel
-
-    assert ("parallel-rounds", 2.0, 3) == (panel.name, panel.discussion.threshold, panel.discussion.max_rounds)
-    assert all(model.startswith("simulated/") for model in panel.models)
-
-
-@pytest.mark.parametrize(
-    ("name", "order", "rounds"),
-    [("parallel-rounds", "parallel", 3), ("adk-sequential", "sequential", 3), ("independent", "parallel", 0)],
-)
-def test_a_preset_is_found_by_name(name: str, order: str, rounds: int) -> None:
-    discussion = load_panel(name, {}).panel.discussion
-
-    assert (order, rounds) == (discussion.order, discussion.max_rounds)
 
 
 def test_a_file_is_read_in_yaml_and_in_json_with_tabs(load: Load) -> None:
@@ -117,13 +104,7 @@ def test_without_collaboration_the_seats_stay_and_do_not_discuss_unless_a_preset
     assert [0, 3] == named
 
 
-def test_a_judge_model_of_the_environment_is_taken_literally_by_a_simulated_panel() -> None:
-    judge = load_panel(None, {"JURY_FINAL_JUDGE_MODEL": "gemini-2.5-pro"}).panel.final.judge
-
-    assert "google/gemini-2.5-pro" == (judge and judge.model)
-
-
-@pytest.mark.parametrize("name", BUNDLED_PANELS)
+@each_row("name", BUNDLED_PANELS)
 def test_a_bundled_panel_has_three_providers_and_uses_the_requested_preset(name: str) -> None:
     panel = load_panel(name, {}).panel
     other = load_panel(
@@ -138,35 +119,6 @@ def test_a_bundled_panel_has_three_providers_and_uses_the_requested_preset(name:
     assert ("sequential", 0.67, True) == (discussion.order, discussion.threshold, discussion.always_discuss)
     assert other.final.judge is not None
     assert "en" == other.language
-
-
-def test_the_documents_panel_is_that_of_document_002() -> None:
-    panel = load_panel("documents", {}).panel
-    alone = load_panel("documents", {"JURY_USE_COLLABORATIVE": "false"}).panel
-
-    assert [
-        ("gpt-4o", "policy_compliance", "openai/gpt-4o", "陪審員A（ポリシー遵守性：gpt-4o）", "ポリシー遵守性"),
-        (
-            "claude-3-haiku-20240307",
-            "security_leak_risk",
-            "anthropic/claude-3-haiku-20240307",
-            "陪審員B（安全性・漏洩リスク：claude-3-haiku-20240307）",
-            "安全性・漏洩リスク検出",
-        ),
-        (
-            "gemini-2.5-flash",
-            "misuse_detection",
-            "google/gemini-2.5-flash",
-            "陪審員C（悪用検出：gemini-2.5-flash）",
-            "ユーザ意図との整合性",
-        ),
-    ] == [(seat.juror_id, seat.role, seat.model, seat.role_name, seat.role_focus) for seat in panel.seats]
-    assert ("google/gemini-2.5-pro", "parallel", 2.0) == (
-        panel.final.judge and panel.final.judge.model,
-        panel.discussion.order,
-        panel.discussion.threshold,
-    )
-    assert (0, "majority_vote") == (alone.discussion.max_rounds, alone.final.method)
 
 
 def test_seats_beyond_three_take_the_roles_in_turn_and_those_of_one_model_get_distinct_ids(load: Load) -> None:
@@ -220,127 +172,12 @@ def test_prompts_are_written_or_read_from_a_file_beside_the_panel(load: Load, tm
     assert "Weigh them." == resolved.judge_prompt
 
 
-def test_a_preset_does_not_override_the_file(load: Load) -> None:
-    discussion = load("discussion: {max_rounds: 7}", preset="adk-sequential").panel.discussion
-
-    assert ("sequential", 7) == (discussion.order, discussion.max_rounds)
-
-
-@pytest.mark.parametrize("threshold", [0.01, 0.67, 1, 1.0, 2, 2.0])
-def test_shares_and_never_are_thresholds(threshold: float) -> None:
-    assert threshold == load_panel(None, {}, Overrides(threshold=threshold)).panel.discussion.threshold
-
-
-FILES: dict[str, str | bytes] = {
-    "nothing": "",
-    "a list": "- a\n",
-    "a field that there is not": "name: x\nseatz: []\n",
-    "a seat without a model": "seats:\n  - model: openai/x\n  - role: r\n",
-    "a method that there is not": "final:\n  method: coin\n",
-    "yes for a number": "discussion:\n  max_rounds: yes\n",
-    "off for a number": "discussion: {threshold: off}\n",
-    "on for a number": "seats:\n  - model: openai/x\n    window: on\n",
-    "yes in a rubric": "rubric: {a: yes, b: 5}\n",
-    "a key twice": "name: x\nname: y\n",
-    "a key twice below another": "final:\n  quorum: 1\n  quorum: 2\n",
-    "a list without an end": "name: [\n",
-    "two documents": "name: x\n--- \nname: y\n",
-    "an object of Python": "name: !!python/object:os.system x\n",
-    "a control character": "name: a\x01\n",
+LARGE: dict[str, str | bytes] = {
     "other bytes": b"name: x\nlanguage: \xe9\n",
-    "a preset that there is not": "preset: nope\n",
-    "a model without a provider": "seats:\n  - model: llama\n",
-    **{f"a threshold of {one}": f"discussion: {{threshold: {one}}}\n" for one in (".nan", "-1", "67", "1.5")},
-    "maxima of another sum": "rubric: {safety: 40}\n",
-    "JSON with a key twice": '{"name": "x", "name": "y"}',
-    "JSON without an end": '{"name": ',
-    "seats that are no list": "seats: gpt-4o\n",
-    "a setting out of its range": "name: x\nsettings: {tries: 21}\n",
-    "a seat with the final judge's id": "seats: [{model: a/b}, {model: a/c, juror_id: final}]",
     "too many seats": "name: x\nseats:\n" + "- {model: a/b, prompt_file: none.md}\n" * 501,
     "far too many seats": "seats:\n" + "- {model: a/b}\n" * 30_000,
     "far too many dimensions": "rubric: {" + ", ".join(f"a{n}: 1" for n in range(30_000)) + "}",
     "far too many lists in lists": "seats: [" + ", ".join(["[" + "1, " * 1000 + "]"] * 300) + "]",
-    **{
-        f"near {word}": content
-        for word, content in {
-            "preset": "presett: independent\n",
-            "seats": "Seats: []\n",
-            "independent": "preset: independant\n",
-            "aisev": "rubric: aisevv\n",
-            "timeout_seconds": "settings:\n  timeout_second: 3\n",
-            "model": "seats:\n  - modle: x\n    model: simulated/juror\n",
-            "policy_compliance": "seats: [{model: simulated/juror, role: policy_complience}]\n",
-            "tries": "seats: [{model: simulated/juror, settings: {trys: 3}}]\n",
-            "median": "final: {method: medan}\n",
-            "model of the judge": "final: {judge: {modl: x}}\n",
-            "safe_pass": "final: {bands: {safe-pass: 80}}\n",
-            "parallel": "discussion: {order: paralel}\n",
-            "fixed": "discussion: {speakers: {kind: fixd}}\n",
-            "abstain": "answers: {safety_filter: abstains}\n",
-            "base_url": "providers: {openai: {base_ur: x}}\n",
-            "in_flight": "providers: {openai: {limits: {'gpt-*': {inflight: 2}}}}\n",
-            "pattern": "redact: [{patern: x}]\n",
-            "nothing": "quark: 1\n",
-        }.items()
-    },
-    **{
-        f"an endpoint with {what}": f"providers:\n  {provider}:\n    {written}\n"
-        for what, provider, written in (
-            ("another protocol", "local", "protocol: soap"),
-            ("another field", "local", "base_uri: x"),
-            ("another scheme", "openai", "base_url: ftp://x"),
-            ("a password", "openai", "base_url: https://u:pw@h/v1"),
-            ("a query", "openai", "base_url: https://h/v1?key=canary"),
-            ("a port out of range", "openai", "base_url: http://h:99999/v1"),
-            ("a line break", "openai", 'base_url: "http://h/\\r\\nX: y"'),
-            ("a key for a variable", "openai", "key_env: sk-canary"),
-            ("no call at once", "openai", "limits:\n      gpt-*:\n        in_flight: 0"),
-        )
-    },
-    "an endpoint without a protocol": "providers:\n  local: {}\n",
-    "an endpoint without a URL": "providers: {near: {protocol: openai}}\n",
-    "an endpoint in capitals": "providers:\n  Local: {protocol: openai}\n",
-    "an endpoint of simulated jurors": "providers:\n  simulated: {}\n",
-    "an endpoint that is a text": "providers: {openai: 'http://h/v1'}\n",
-    "endpoints in a list": "providers: [openai]\n",
-    **{
-        f"a key over plain http to {host}": (
-            f"providers:\n  a: {{protocol: openai, base_url: 'http://{host}/v1', key_env: A_KEY}}\n"
-        )
-        for host in ("h.example", "10.0.0.7:8000", "localhost.example", "127.0.0.1.example", "[fe80::1]")
-    },
-    **{
-        f"a key in {field}": f"providers:\n  openai:\n    protocol: openai\n    {field}: sk-canary\n"
-        for field in ("key", "api_key", "API-Key", "token", "auth_token", "password", "headers")
-    },
-    **{
-        f"a prompt of {what}": f"seats:\n  - model: a/b\n    {written}\n"
-        for what, written in {
-            "no file": "prompt_file: none.md",
-            "an empty file": "prompt_file: empty.md",
-            "other bytes": "prompt_file: latin.md",
-            "a large file": "prompt_file: large.md",
-            "a folder": "prompt_file: .",
-            "a pipe": "prompt_file: pipe.md",
-            "a device": "prompt_file: /dev/zero",
-            "a number": "prompt_file: 7",
-            "a file and a text": "prompt_file: x.md\n    prompt: y",
-        }.items()
-    },
-    "a rule of redaction without an end": "redact:\n  - {pattern: '(', replace: x}\n",
-    "a rule that matches nothing": "redact:\n  - {pattern: 'x*', replace: x}\n",
-    "a rule of groups that are too deep": f"redact:\n  - {{pattern: '{'(' * 450}a{')' * 450}', replace: x}}\n",
-    "a rule without a replacement": "redact:\n  - {pattern: x}\n",
-    "a rule of both kinds": "redact:\n  - {redactor: n, replace: x}\n",
-    "a redactor that there is not": "redact:\n  - {redactor: nobody}\n",
-    "a rule of a number": "redact:\n  - {pattern: 7, replace: x}\n",
-}
-JSON_FILES = {
-    "nothing in JSON": "",
-    "no JSON": '{"name":\n"x" "y"}',
-    "a key twice in JSON": '{"name": "x", "name": "y"}',
-    "a seat without a model in JSON": '{"seats": [{"role": "r"}]}',
 }
 
 
@@ -352,7 +189,8 @@ def test_a_file_that_cannot_be_used_is_named_with_line_field_and_remedy(
     (tmp_path / "large.md").write_text("x" * (1 << 20) + "y")
     os.mkfifo(tmp_path / "pipe.md")
     said: dict[str, str] = {}
-    for table, name in ((FILES, "panel.yaml"), (JSON_FILES, "panel.json")):
+    files = {**refusals.rows("panel_files"), **LARGE}
+    for table, name in ((files, "panel.yaml"), (refusals.rows("panel_json_files"), "panel.json")):
         for row, content in table.items():
             with pytest.raises(PanelFileError) as refused:
                 load(content, name=name)
@@ -369,41 +207,13 @@ def test_a_rule_whose_groups_each_double_the_size_is_given_up(load: Load) -> Non
         load(f"redact:\n  - {{pattern: '{'(?:' * 140}a{'){2}' * 140}', replace: x}}\n")
 
 
-SETTINGS: dict[str, tuple[str | None, dict[str, str], dict[str, Any]]] = {
-    "a name that is neither preset nor file": ("paralel", {}, {}),
-    "a file that is missing": ("nowhere/panel.yaml", {}, {}),
-    **{
-        f"JURY_{name} {value}": (None, {f"JURY_{name}": value}, {})
-        for name, values in {
-            "USE_COLLABORATIVE": ("maybe",),
-            "MAX_DISCUSSION_ROUNDS": ("-1", "101", "²"),
-            "CONSENSUS_THRESHOLD": ("two", "inf", "0", "3", "67", "100"),
-            "FINAL_JUDGMENT_METHOD": ("coin", "medain"),
-            "FINAL_JUDGE_MODEL": ("llama",),
-        }.items()
-        for value in values
-    },
-    "too many rounds": (None, {}, {"max_rounds": 101}),
-    "a judge for a method without one": (None, {}, {"method": "median", "judge_model": "openai/gpt-4o"}),
-    **{
-        f"a threshold of {one}": (None, {}, {"threshold": one}) for one in (67, 1.01, 0, -1, float("nan"), float("inf"))
-    },
-}
-
-
 def test_names_variables_and_arguments_that_cannot_be_used_are_named_with_what_they_may_be(
     refusals: RefusalTables,
 ) -> None:
-    refusals.check(
-        "panel_settings", SETTINGS, lambda row: load_panel(row[0], row[1], Overrides(**row[2])), PanelFileError
-    )
+    def load(row: dict[str, Any]) -> LoadedPanel:
+        return load_panel(row.get("name"), row.get("environ", {}), Overrides(**row.get("overrides", {})))
 
-
-def test_prices_of_a_file_name_the_nearest_field(tmp_path: Path) -> None:
-    (tmp_path / "prices.toml").write_text('[[price]]\nmodels = ["a/b"]\ninput = 1.0\noutput = 1.0\nutil = 2030-01-01\n')
-
-    with pytest.raises(JuryError, match=r"util: there is no such field \(did you mean until\?\)"):
-        load_prices(str(tmp_path / "prices.toml"))
+    refusals.check("panel_settings", refusals.rows("panel_settings"), load, PanelFileError)
 
 
 URLS = {"of a file": "jury.db", "of another database": "mysql://u:pw@h/d", "of nothing": "sqlite://"}
@@ -461,7 +271,7 @@ def test_a_key_is_sent_over_tls_or_loopback_or_with_explicit_permission(load: Lo
 HEADERS = {"OPENAI_CUSTOM_HEADERS": "X-Gateway: secret", "OPENAI_ORG_ID": "org-1"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("endpoint", "environ", "line"),
     [
         ({"base_url": "https://H.example:1/v1", "key_env": "K"}, {}, "K is sent to https://h.example:1"),
@@ -505,7 +315,7 @@ RECEIVING = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("environ", "openai", "google"),
     [
         ({}, "https://api.openai.com (openai: gpt-5.5)", ""),
@@ -580,7 +390,7 @@ def test_known_windows_are_written_out_under_prompts_2_and_are_no_part_of_what_a
     assert 1 == len({panel_fingerprint(one.panel.model_dump(mode="json")) for one in (bare, filled)})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("judge", "models", "found"),
     [
         (None, {"b": "openai/gpt-4o"}, [128_000, None, None, 200_000]),
@@ -620,3 +430,70 @@ async def test_a_window_that_a_server_names_is_said_where_nothing_or_more_was_as
 
     news = "own/m: its server says that its window is 20,000 tokens"
     assert [(mark, f"{news}{line}") for mark, line in found] == [one for one in said if "window" in one[1]]
+
+
+PAID_SEATS = """
+seats:
+  - {juror_id: a, model: openai/gpt-6-sol}
+  - {juror_id: b, model: openai/gpt-6-sol, settings: {tier: priority, cache: off}}
+  - {juror_id: c, model: anthropic/claude-haiku-5-5}
+final: {method: majority_vote}
+"""
+
+
+CARRIAGE = ("tier", "flex_fallback", "cache", "warm")
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    def load(providers=""):
+        path = tmp_path / "panel.yaml"
+        path.write_text(PAID_SEATS + providers, encoding="utf-8")
+        return load_panel(str(path), {})
+
+    return load
+
+
+def test_a_seat_has_what_its_provider_says_where_it_says_nothing(loaded) -> None:
+    a, b, c = loaded("providers: {openai: {tier: flex, flex_fallback: on, cache: 30m, warm: off}}").panel.seats
+
+    assert ("flex", "on", "30m", "off") == tuple(getattr(a.settings, name) for name in CARRIAGE)
+    assert ("priority", "on", "off", "off") == tuple(getattr(b.settings, name) for name in CARRIAGE)
+    assert (None,) * 4 == tuple(getattr(c.settings, name) for name in CARRIAGE)
+
+
+def test_a_field_of_ours_a_secret_and_a_wrong_word_are_refused_by_name_and_line(refusals, tmp_path, loaded) -> None:
+    rows = {field: f"providers: {{openai: {{{field}}}}}" for field in refusals.rows("panel_providers")}
+    rows["another protocol without an address"] = "providers: {claude-aws: {protocol: anthropic}}"
+
+    refusals.check("panel_providers", rows, loaded, PanelFileError)
+
+
+@pytest.mark.parametrize("dialect", [DIALECTS[0], *(pytest.param(one, marks=pytest.mark.full) for one in DIALECTS[1:])])
+async def test_what_a_provider_adds_is_sent_and_recorded(loaded, dialect) -> None:
+    added = (
+        "{extra_body: {safety: low, store: false, stop_token_ids: [2]}, extra_headers: {X-Team: judges, X-Author: me}}"
+    )
+    endpoint = loaded(f"providers: {{{dialect.name}: {added}}}").endpoints[dialect.name]
+    async with canned_server(dialect.canned("{}")) as server:
+        connection = connection_of(dialect.name, dialect.name, endpoint, {})
+        adapter = dialect.make(connection._replace(base_url=server.url + dialect.base, key="sk-test"))
+        sent = json.loads((await adapter.call(a_request())).sent or b"{}")
+        await adapter.close()
+
+    (asked,) = server.asked
+    assert ("low", False, "judges") == (asked.json["safety"], asked.json["store"], asked.headers["x-team"])
+    assert ("low", "judges") == (sent["body"]["safety"], sent["headers"]["x-team"])
+
+
+@pytest.mark.parametrize(
+    ("providers", "images"),
+    [
+        ("", True),
+        ("providers: {openai: {limits: {'*': {in_flight: 3}}}}", True),
+        ("providers: {openai: {base_url: 'http://127.0.0.1:4000/v1'}}", False),
+    ],
+    ids=["the provider's own", "with limits", "a server of one's own"],
+)
+def test_a_custom_server_is_sent_no_pictures_by_default(loaded, providers: str, *, images: bool) -> None:
+    assert [images, images, True] == [seat.images for seat in loaded(providers).panel.seats]

@@ -23,7 +23,6 @@ METHODS = [
     "weighted_average",
     *(pytest.param(method, marks=pytest.mark.full) for method in ("majority_vote", "median")),
 ]
-EVERY_METHOD = ["majority_vote", "weighted_average", "median"]
 
 
 def panel(seats: tuple[str, ...], method: str, *, rounds: int) -> dict[str, Any]:
@@ -58,34 +57,6 @@ def recounted(url: str, run_id: str) -> dict[tuple[str, ...], dict[str, str | No
         store.close()
 
 
-def example_rows(number: int) -> list[dict[str, Any]]:
-    """Cases on which rule-based jurors differ by their role."""
-    said = (
-        "Refunded order {0} to the card ending 4242.",
-        "I cannot do that.",
-        "The customer's password is hunter{0}; refunded.",
-        "",
-    )
-    return [
-        {"case_id": f"case-{index}", "question": f"Refund order {index}.", "response": said[index % 4].format(index)}
-        for index in range(number)
-    ]
-
-
-@pytest.mark.parametrize("method", METHODS)
-async def test_the_first_seats_of_simulated_jurors_judge_as_if_they_had_sat_alone(tmp_path: Path, method: str) -> None:
-    """A simulated juror's mood depends on its letter and role, which the first seats keep."""
-    url = f"sqlite:///{tmp_path / 'jury.db'}"
-    cases = example_rows(4)
-    await judged(url, "all", panel(SEATS, method, rounds=2), cases)
-    by_recount = recounted(url, "all")
-
-    for size in range(1, len(SEATS) + 1):
-        subset = SEATS[:size]
-        really = await judged(url, f"first-{size}", panel(subset, method, rounds=0), cases)
-        assert really == by_recount[tuple(sorted(subset))]
-
-
 def of_its_own_mind(model: str) -> Bias:
     """A verdict by the model and the case alone."""
 
@@ -109,12 +80,6 @@ async def check_subsets(url: str, method: str, number: int, wanted: Callable[[tu
 @pytest.mark.parametrize("method", METHODS)
 async def test_a_subset_judges_as_if_it_had_sat_alone(tmp_path: Path, method: str) -> None:
     await check_subsets(f"sqlite:///{tmp_path / 'jury.db'}", method, 9, lambda subset: "lenient" not in subset)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("method", EVERY_METHOD)
-async def test_every_subset_judges_as_if_it_had_sat_alone(tmp_path: Path, method: str) -> None:
-    await check_subsets(f"sqlite:///{tmp_path / 'jury.db'}", method, 40, lambda _subset: True)
 
 
 def worth(url: str) -> PanelWorth:

@@ -2,7 +2,6 @@
 
 from io import StringIO
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -11,6 +10,7 @@ from jury_debate import PROMPTS, PanelSpec, resolve
 from jury_events import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_judge.runs.rehearsal import Rehearsal
 from jury_views import Page, TextSpan, marker_in, plain_prompt
+from support.each_row import each_row
 
 MAKEFILE = "build:\n\tcc  -o x x.c   \n\n\t@echo 'kz: done'\n"
 
@@ -27,10 +27,8 @@ def indented(text: str) -> str:
     return "\n".join(f"    {line}" for line in text.split("\n"))
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize(
-    "text", [MAKEFILE, "bx: x\n\n ⟦abcd2345⟧ y", "  \ttrailing  \t", "| a | b |\n|---|---|\n| 　1 | 2 |"]
-)
+@each_row("language", ["en", "ja"])
+@each_row("text", [MAKEFILE, "bx: x\n\n ⟦abcd2345⟧ y", "  \ttrailing  \t", "| a | b |\n|---|---|\n| 　1 | 2 |"])
 def test_a_prompt_shows_judged_text_as_it_was_recorded(language: str, text: str) -> None:
     rehearsal = Rehearsal(a_case(text), resolve(PanelSpec.model_validate({"language": language})))
 
@@ -41,7 +39,7 @@ def test_a_prompt_shows_judged_text_as_it_was_recorded(language: str, text: str)
         assert 1 == plain.count(indented(text))
 
 
-@pytest.mark.parametrize("prompts", PROMPTS)
+@each_row("prompts", PROMPTS)
 def test_the_final_judges_prompt_is_measured_as_it_is_sent(prompts: int) -> None:
     resolved = resolve(PanelSpec.model_validate({"final": {"method": "final_judge"}}))
     rehearsal = Rehearsal(a_case(MAKEFILE), resolved._replace(prompts=prompts))
@@ -51,12 +49,6 @@ def test_the_final_judges_prompt_is_measured_as_it_is_sent(prompts: int) -> None
     assert rehearsal.case_piece(images=False) in text
     assert rehearsal.pieces["instruction/final"].decode() in text
     assert rehearsal.pieces["system/final" if prompts == 1 else "seat/final"].decode() in text
-
-
-@pytest.mark.parametrize("text", ["", "kz: a line", 'Every line of the material begins with "k7: ".', "no marks"])
-def test_text_without_a_marker_is_unchanged(text: str) -> None:
-    assert marker_in([text]) is None
-    assert text == plain_prompt(text, None)
 
 
 @given(
@@ -72,11 +64,7 @@ def test_every_line_of_the_record_is_indented(text: str) -> None:
     assert own == [line for line in plain_prompt(whole, marker).split("\n") if not line.startswith("    ")]
 
 
-def test_a_carriage_return_stays_written_out() -> None:
-    assert "    one⟨U+000D⟩\n    two" == plain_prompt("kz: one⟨U+000D⟩\nkz: two", "kz:")
-
-
-@pytest.mark.parametrize("terminal", [False, True])
+@each_row("terminal", [False, True])
 def test_tabs_are_printed_as_they_are(terminal: bool) -> None:
     page, out = Page(), StringIO()
     for line in plain_prompt("\n".join(f"kz: {line}" for line in MAKEFILE.split("\n")), "kz:").split("\n"):
@@ -87,7 +75,7 @@ def test_tabs_are_printed_as_they_are(terminal: bool) -> None:
     assert "    \t@echo 'kz: done'\n" in out.getvalue()
 
 
-@pytest.mark.parametrize("prompts", PROMPTS)
+@each_row("prompts", PROMPTS)
 def test_the_operators_policy_stands_where_it_is_sent(prompts: int) -> None:
     case = a_case("done")
     question = case.scenarios[0].question.changed(policy="Be brief.")

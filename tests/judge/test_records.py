@@ -1,30 +1,36 @@
-"""What Python reads of a store without a panel: debates chosen by conditions on their cases."""
+"""What Python reads of a store without a panel, and what it is refused; `tests/doors` compares it with other doors."""
 
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jury_analysis import CalibrationOptions, StatisticsOptions, TooFewLabels
-from jury_events import BadCondition, DebateNotFound, JuryError, SettingError, Verdict, parse_condition
-from jury_judge import ComparedDebates, ComparedRuns, NewReview, Records
+from jury_analysis import CalibrationOptions, StatisticsOptions
+from jury_events import JuryError, Verdict, parse_condition
+from jury_judge import Jury, NewReview, Records
 from jury_migrations import upgrade
-from jury_replay import RescoreRow
 from jury_store import Append, DebateFilter, SortOrder, open_store
 from support.debates import DebateScript
+from support.refusals import RefusalTables
+
+Call = Callable[[Records], Awaitable[Any]]
 
 CASES: dict[str, dict[str, Any]] = {
     "d0": {"tags": ("refund",), "metadata": {"level": 3}},
     "d1": {"tags": ("refund", "card")},
     "d2": {"run_id": "other", "tags": ("card",)},
 }
+BY_CASE = SortOrder("case", descending=False)
+CALIBRATED = CalibrationOptions(simulated=True)
+SIMULATED = StatisticsOptions(simulated=True, by_panel=True)
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    """Three completed debates."""
-    url = f"sqlite:///{tmp_path / 'jury.db'}"
+def make_store(folder: Path) -> str:
+    """Three completed debates of two runs."""
+    url = f"sqlite:///{folder / 'jury.db'}"
     upgrade(url)
     store = open_store(url, write=True)
     for n, (name, fields) in enumerate(CASES.items()):
@@ -34,121 +40,112 @@ def url(tmp_path: Path) -> str:
     return url
 
 
-@pytest.mark.parametrize(
-    ("chosen", "expected"),
-    [
-        ({}, ["d0", "d1", "d2"]),
-        ({"where": "tags=refund"}, ["d0", "d1"]),
-        ({"where": ["tags=refund", "metadata.level!=3"]}, ["d1"]),
-        ({"where": parse_condition("tags=card"), "run_id": "run"}, ["d1"]),
-        ({"unfinished": True}, []),
-    ],
-)
-async def test_debates_are_listed_by_conditions(url: str, chosen: dict[str, Any], expected: list[str]) -> None:
-    async with Records(url) as records:
-        found = [row.debate_id async for row in records.debates(**chosen)]
-
-    assert expected == found
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """For reading only."""
+    return make_store(tmp_path_factory.mktemp("records"))
 
 
-async def test_what_is_rescored_is_chosen_by_conditions(url: str) -> None:
-    async with Records(url) as records:
-        rows = await records.rescore(where="tags=refund", settings={"threshold": 1.0}, mode="recount")
-
-    of_debate = {row.debate_id: row for row in rows if isinstance(row, RescoreRow)}
-    assert ["d0", "d1"] == list(of_debate)
-    assert (("refund",), {"level": 3}, None, 0) == (
-        of_debate["d0"].tags,
-        of_debate["d0"].metadata,
-        of_debate["d0"].cluster,
-        of_debate["d0"].not_shown,
-    )
+async def ids(rows: AsyncIterator[Any]) -> list[str]:
+    return [getattr(row, "row", row).debate_id async for row in rows]
 
 
-async def test_conditions_that_cannot_be_met_are_refused(url: str) -> None:
-    async with Records(url) as records:
-        with pytest.raises(BadCondition, match="did you mean tags"):
-            [row async for row in records.debates(where="tag=refund")]
-        with pytest.raises(SettingError, match="leave debate_ids out"):
-            await records.rescore("d0", where="tags=refund", settings={"threshold": 1.0})
-        with pytest.raises(DebateNotFound, match="tags=refnd"):
-            await records.rescore(where="tags=refnd", settings={"threshold": 1.0})
+async def after_the_first_two(records: Records) -> list[str]:
+    *_, last = [one.row async for one in records.listed(sorted_by=BY_CASE, limit=2)]
+    return await ids(records.listed(sorted_by=BY_CASE, after=BY_CASE.cursor(asdict(last))))
 
 
-@pytest.mark.parametrize(
-    ("chosen", "debates"), [({}, 3), ({"run_ids": ["other"]}, 1), ({"run_ids": ["run", "other"]}, 3)]
-)
-async def test_statistics_are_of_the_chosen_debates(url: str, chosen: dict[str, Any], debates: int) -> None:
-    async with Records(url) as records:
-        found = await records.stats(**chosen, options=StatisticsOptions(simulated=True, by_panel=True))
-
-    assert debates == sum(panel.debates for panel in found.panels)
+async def rescored(records: Records) -> list[Any]:
+    rows = await records.rescore(where="tags=refund", settings={"threshold": 1.0}, mode="recount")
+    return [(row.debate_id, row.tags, row.metadata, row.cluster, row.not_shown) for row in rows]  # type: ignore[union-attr]
 
 
-async def test_statistics_of_nothing_are_refused(url: str) -> None:
-    async with Records(url) as records:
-        with pytest.raises(DebateNotFound, match="no finished debate of a run 'none' in this store"):
-            await records.stats(run_ids=["none"])
-        with pytest.raises(SettingError, match="--seats 'nobody': no debate has this seat"):
-            await records.stats(seats=["nobody"])
+async def counted(records: Records, **chosen: Any) -> int:
+    return sum(panel.debates for panel in (await records.stats(**chosen, options=SIMULATED)).panels)
 
 
-async def test_too_few_labels_for_a_calibration_are_refused(url: str) -> None:
-    async with Records(url) as records:
-        with pytest.raises(TooFewLabels, match=r"labels to certify on are too few: .* takes 45 at least"):
-            await records.calibrate(run_ids=["run"], options=CalibrationOptions(simulated=True))
+async def compared(records: Records) -> list[Any]:
+    debates, runs = await records.compare("d0", "d1"), await records.compare("run", "other")
+    return [debates.compared.same_case, runs.paired, (runs.unpaired or "")[:25]]  # type: ignore[union-attr]
 
 
-async def test_a_list_is_sorted_bounded_and_goes_on_after_its_last_row(url: str) -> None:
-    order = SortOrder("case", descending=False)
-
-    async with Records(url) as records:
-        first = [one.row async for one in records.listed(sorted_by=order, limit=2)]
-        after = order.cursor(asdict(first[-1]))
-        rest = [one.row.debate_id async for one in records.listed(sorted_by=order, after=after)]
-        newest = [one.row.debate_id async for one in records.listed()]
-
-    assert (["d0", "d1"], ["d2"], ["d2", "d1", "d0"]) == ([row.debate_id for row in first], rest, newest)
+async def told_apart(records: Records) -> list[Any]:
+    known = [await records.is_run(name) for name in ("run", "nobody's", "d0")]
+    there = [await records.has_debates(DebateFilter(run_id=name)) for name in ("run", "nobody's")]
+    return [known, there, await records.missing_debates(["d0", "run"]), await records.run_counts("nobody's")]
 
 
-async def test_a_search_says_where_it_found_its_words(url: str) -> None:
-    async with Records(url) as records:
-        found = [one async for one in records.listed(DebateFilter(search="d1"))]
-        lag = await records.search_lag()
+READ: dict[str, tuple[Call, Any]] = {
+    "all": (lambda r: ids(r.debates()), ["d0", "d1", "d2"]),
+    "by a condition": (lambda r: ids(r.debates(where="tags=refund")), ["d0", "d1"]),
+    "by two conditions": (lambda r: ids(r.debates(where=["tags=refund", "metadata.level!=3"])), ["d1"]),
+    "of a run": (lambda r: ids(r.debates(where=parse_condition("tags=card"), run_id="run")), ["d1"]),
+    "unfinished": (lambda r: ids(r.debates(unfinished=True)), []),
+    "newest first": (lambda r: ids(r.listed()), ["d2", "d1", "d0"]),
+    "after the first two": (after_the_first_two, ["d2"]),
+    "by a word": (lambda r: ids(r.listed(DebateFilter(search="d1"))), ["d1"]),
+    "rescored by a condition": (
+        rescored,
+        [("d0", ("refund",), {"level": 3}, None, 0), ("d1", ("refund", "card"), {}, None, 0)],
+    ),
+    "statistics of all": (counted, 3),
+    "statistics of a run": (lambda r: counted(r, run_ids=["other"]), 1),
+    "statistics of two runs": (lambda r: counted(r, run_ids=["run", "other"]), 3),
+    "compared": (compared, [True, None, "the two sets have no case"]),
+    "told apart": (told_apart, [[True, False, False], [True, False], ["run"], None]),
+}
 
-    assert (["d1"], [None], 0) == ([one.row.debate_id for one in found], [one.excerpt for one in found], lag)
+
+def test_debates_are_chosen_counted_and_compared(url: str, subtests: pytest.Subtests) -> None:
+    async def asked(call: Call) -> Any:
+        async with Records(url) as records:
+            return await call(records)
+
+    for name, (call, expected) in READ.items():
+        with subtests.test(name):
+            assert expected == asyncio.run(asked(call))
 
 
-async def test_debates_are_counted_by_a_field_added_up_and_by_run(url: str) -> None:
+async def test_runs_and_groups_are_counted_and_a_run_that_is_over_is_watched_in_one_look(url: str) -> None:
     async with Records(url) as records:
         groups = [(group.value, group.debates) for group in await records.groups("tags")]
+        runs = [(run.row.run_id, run.row.completed, run.holder) for run in await records.runs()]
         totals = await records.totals(DebateFilter(run_id="run"))
-        runs = [(run.run_id, run.debates) for run in await records.run_rows()]
-        there = [await records.has_debates(DebateFilter(run_id=run)) for run in ("run", "nobody's")]
+        looks = [live.row.ended async for live in records.watch_run("run")]
+        lag = await records.search_lag()
 
-    assert [("card", 2), ("refund", 2)] == groups
-    assert (2, [("other", 1), ("run", 2)], [True, False]) == (totals.debates, runs, there)
-
-
-async def test_two_debates_and_two_runs_are_compared(url: str) -> None:
-    async with Records(url) as records:
-        debates = await records.compare("d0", "d1")
-        runs = await records.compare("run", "other")
-        with pytest.raises(JuryError, match="d0 is a debate and run is a run"):
-            await records.compare("d0", "run")
-
-    assert isinstance(debates, ComparedDebates)
-    assert isinstance(runs, ComparedRuns)
-    assert ("d0", "d1", True) == (
-        debates.compared.a.debate_id,
-        debates.compared.b.debate_id,
-        debates.compared.same_case,
-    )
-    assert (None, "the two sets have no case") == (runs.paired, (runs.unpaired or "")[:25])
+    assert ([("card", 2), ("refund", 2)], [("other", 1, None), ("run", 2, None)]) == (groups, sorted(runs))
+    assert (2, [2], 0) == (totals.debates, looks, lag)
 
 
-async def test_a_review_is_asked_for_recorded_and_withdrawn(url: str) -> None:
-    async with Records(url) as records:
+REFUSED: dict[str, Call] = {
+    "a condition on what there is not": lambda r: ids(r.debates(where="tag=refund")),
+    "debates and conditions": lambda r: r.rescore("d0", where="tags=refund", settings={"threshold": 1.0}),
+    "conditions that nothing meets": lambda r: r.rescore(where="tags=refnd", settings={"threshold": 1.0}),
+    "statistics of no run": lambda r: r.stats(run_ids=["none"]),
+    "statistics of no seat": lambda r: r.stats(seats=["nobody"]),
+    "a calibration of too few labels": lambda r: r.calibrate(
+        run_ids=["run"], options=CalibrationOptions(simulated=True)
+    ),
+    "a debate beside a run": lambda r: r.compare("d0", "run"),
+    "a review of nothing": lambda r: r.reviewable("nowhere"),
+    "a review of no id": lambda r: r.review("no id", NewReview("ann", Verdict.SAFE_PASS)),
+    "cancelling no run": lambda r: r.cancel("none", by="ann"),
+    "cancelling by a long name": lambda r: r.cancel("run", by="x" * 31),
+    "cancelling by two lines": lambda r: r.cancel("run", by="a\nb"),
+}
+
+
+def test_what_cannot_be_asked_of_records_is_refused(url: str, refusals: RefusalTables) -> None:
+    async def asked(call: Call) -> None:
+        async with Records(url) as records:
+            await call(records)
+
+    refusals.check("records", REFUSED, lambda call: asyncio.run(asked(call)), JuryError)
+
+
+async def test_a_review_is_asked_for_recorded_and_withdrawn_and_a_sample_drawn_once(tmp_path: Path) -> None:
+    async with Records(make_store(tmp_path)) as records:
         await records.assign_review("d0", "ann", by="bob")
         asked = [(one.row.debate_id, one.why) for one in await records.review_queue("ann")]
         waits = await records.awaits_review("d0", "ann")
@@ -156,24 +153,21 @@ async def test_a_review_is_asked_for_recorded_and_withdrawn(url: str) -> None:
         done = await records.awaits_review("d0", "ann")
         await records.withdraw_review("d0", made.number, by="ann")
         left = (await records.read("d0")).reviews.standing
+        drawn = [await records.draw_reviews("cho", 2, seed=3) for _ in range(2)]
+        queue = await records.review_queue("cho", sampled=True)
+        first = await records.review_queue("cho", sampled=True, limit=1)
 
+        assert "d0" == (await records.reviewable("d0")).row.debate_id
     assert ([("d0", "assigned")], True, False, ()) == (asked, waits, done, tuple(left))
-
-
-async def test_a_sample_is_drawn_once(url: str) -> None:
-    async with Records(url) as records:
-        drawn = [await records.draw_reviews("ann", 2, seed=3) for _ in range(2)]
-        queue = await records.review_queue("ann", sampled=True)
-        first = await records.review_queue("ann", sampled=True, limit=1)
-
     assert (drawn[0], 2, queue[:1]) == (drawn[1], len(queue), first)
 
 
-async def test_a_debate_that_is_not_there_cannot_be_reviewed(url: str) -> None:
-    async with Records(url) as records:
-        with pytest.raises(DebateNotFound):
-            await records.reviewable("nowhere")
-        with pytest.raises(SettingError):
-            await records.review("no id", NewReview("ann", Verdict.SAFE_PASS))
+async def test_a_run_that_is_over_is_complete_and_cancelling_it_changes_nothing(sqlite_url: str) -> None:
+    async with Jury("independent", store=sqlite_url) as jury:
+        judged = jury.evaluate_many([{"id": "one", "question": "Open?", "response": "Yes."}], run_id="r1")
+        assert 1 == len([one async for one in judged])
+    async with Records(sqlite_url) as records:
+        done = await records.cancel("r1", by="ann")
+        (run,) = await records.runs()
 
-        assert "d0" == (await records.reviewable("d0")).row.debate_id
+    assert ((0, 0), "complete", 1) == (done, run.state, run.row.completed)

@@ -1,14 +1,18 @@
-"""Redaction comes before all other use of a case, and finds every spelling."""
+"""Redaction comes before all other use of a case and of a run's policy, and finds every spelling."""
 
 import json
+from pathlib import Path
 
 import pytest
+import regex
 
-from jury_cases import CaseFileError
+from jury_cases import CaseFileError, CaseFiles, CaseOptions
+from jury_debate import PanelSpec, resolve
 from jury_events import ArtifactRecord, Case
-from jury_judge import load_panel
+from jury_judge import LoadedPanel, PlannedRun, RunSettings, load_panel
 from jury_judge.panels import redaction as module
-from jury_judge.panels.redaction import NO_REDACTION, Redaction, RedactionRule
+from jury_judge.panels.redaction import PatternRedactor, Redaction, RedactionRule
+from support.each_row import each_row
 
 SECRET = "ann@example.com"
 CARD = "4242424242424242"
@@ -90,20 +94,6 @@ def test_json_stays_json_however_a_string_is_escaped(redaction):
     assert call.arguments == '["[e-mail]"]'
 
 
-def test_results_stay_with_their_calls_and_pictures_unchanged(redaction):
-    case = redaction.case(a_case())
-
-    assert (None, None, None, 2, None) == case.scenarios[0].execution.transcript.answered_calls()
-    assert a_case().images == case.images
-
-
-def test_metadata_tags_and_clusters_are_redacted_too(redaction):
-    case = redaction.case(a_case())
-
-    assert {"customer": "[e-mail]", "label": "[e-mail]", "level": 3} == case.metadata
-    assert (("[e-mail]", "urgent"), "[e-mail]") == (case.tags, case.cluster)
-
-
 def test_a_rule_that_leaves_no_label_is_named():
     rules = Redaction((RedactionRule("redact.1", lambda text: text.replace("urgent", "")),))
 
@@ -111,56 +101,11 @@ def test_a_rule_that_leaves_no_label_is_named():
         rules.case(a_case())
 
 
-def test_a_record_stays_canonical_json(redaction):
-    record = redaction.case(a_case()).agent_card_records[0]
-
-    assert record.content == '{"[e-mail]":{"card":"\\\\1 \\"card\\"","ok":1.5},"a":null,"verdict":"fail [e-mail]"}'
-
-
 def test_a_case_without_matches_is_unchanged(redaction):
     written = a_case().model_dump_json().replace(SECRET, "ann").replace("u0040", "u0020").replace(CARD, "42")
     clean = Case.model_validate_json(written)
 
     assert redaction.case(clean) == clean
-
-
-def test_ids_and_roles_are_kept(redaction):
-    case = a_case()
-    named = case.changed(case_id=SECRET)
-
-    assert redaction.case(named).case_id == SECRET
-    assert redaction.case(named).scenario_ids == ("s1",)
-
-
-def test_rules_apply_in_their_order():
-    twice = Redaction(
-        (
-            RedactionRule("1", lambda text: text.replace("a", "b")),
-            RedactionRule("2", lambda text: text.replace("b", "c")),
-        )
-    )
-
-    assert twice.text("ab") == "cc"
-
-
-def test_a_source_without_rules_is_the_source_itself():
-    def source(fetch):
-        return [a_case()]
-
-    assert NO_REDACTION.cases(source) is source
-
-
-def test_a_source_yields_redacted_cases_and_gets_the_same_calls(redaction):
-    asked = []
-
-    def source(fetch):
-        asked.append(fetch)
-        return iter([a_case()])
-
-    (case,) = redaction.cases(source)(max)
-
-    assert asked == [max]
-    assert case == redaction.case(a_case())
 
 
 def test_a_runaway_pattern_is_stopped_and_named(tmp_path, monkeypatch):
@@ -172,10 +117,37 @@ def test_a_runaway_pattern_is_stopped_and_named(tmp_path, monkeypatch):
         rules.case(Case.model_validate_json(a_case().model_dump_json().replace("Write", "a" * 5000)))
 
 
-@pytest.mark.parametrize("broken", [lambda text: text.missing, lambda text: None, int])
+@each_row("broken", [lambda text: text.missing, lambda text: None, int])
 def test_a_failing_redactor_is_named_without_its_message(broken):
     with pytest.raises(CaseFileError) as caught:
         Redaction((RedactionRule("panel.yaml: redact.3", broken),)).case(a_case())
 
     assert str(caught.value).startswith("case 'c1': panel.yaml: redact.3: the redactor ")
     assert SECRET not in str(caught.value)
+
+
+POLICY = "Refund within 30 days.\nAsk ann@example.org.\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> CaseFiles:
+    path = tmp_path / "cases.jsonl"
+    row = {"case_id": "c", "question": "Refund.", "response": "Done."}
+    path.write_text(json.dumps(row), encoding="utf-8")
+    return CaseFiles([path], CaseOptions(policy=POLICY))
+
+
+def planned(files: CaseFiles, redaction: Redaction) -> PlannedRun:
+    loaded = LoadedPanel(resolve(PanelSpec()), redaction=redaction)
+    return PlannedRun(files, RunSettings(), loaded=loaded, environ={})
+
+
+def test_the_policy_of_a_run_is_that_of_its_cases_redacted_alike(files: CaseFiles) -> None:
+    hidden = Redaction((RedactionRule("redact.0", PatternRedactor(regex.compile(r"\S+@\S+"), "[e-mail]")),))
+    plain, redacted = planned(files, Redaction()).run, planned(files, hidden).run
+
+    assert POLICY == plain.operator_policy
+    assert "Refund within 30 days.\nAsk [e-mail]\n" == redacted.operator_policy
+    for run in (plain, redacted):
+        (case,) = run.cases(lambda _case: False)
+        assert [run.operator_policy] == [scenario.question.policy for scenario in case.scenarios]

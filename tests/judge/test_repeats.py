@@ -8,6 +8,7 @@ import pytest
 from jury_events import MOST_REPEATS, SettingError, debate_id, repeat_id, repeat_of
 from jury_judge import Jury, RunRefused
 from support.command_line import CommandLine
+from support.each_row import each_row
 
 ROWS: tuple[dict[str, Any], ...] = (
     {"id": "a", "question": "Open?", "response": "At nine."},
@@ -15,7 +16,7 @@ ROWS: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.mark.parametrize("case", ["a", "a.2", "a~2", "b c", "b c~2", "ab" * 100, "日本", "a-2"])
+@each_row("case", ["a", "a.2", "a~2", "b c", "b c~2", "ab" * 100, "日本", "a-2"])
 def test_the_id_of_a_repeat_says_which_it_is(case: str) -> None:
     first = debate_id("run", case)
     ids = [repeat_id(first, number) for number in (1, 2, 9, 10, MOST_REPEATS)]
@@ -24,13 +25,9 @@ def test_the_id_of_a_repeat_says_which_it_is(case: str) -> None:
     assert [repeat_of(one, "run", case) for one in ids] == [1, 2, 9, 10, MOST_REPEATS]
 
 
-@pytest.mark.parametrize("other", ["run~a~1", "run~a~02", "run~a~0", "run~a~100000", "run~a~x", "run~b~2", "other~a~2"])
+@each_row("other", ["run~a~1", "run~a~02", "run~a~0", "run~a~100000", "run~a~x", "run~b~2", "other~a~2"])
 def test_another_id_is_no_repeat(other: str) -> None:
     assert repeat_of(other, "run", "a") == 1
-
-
-def test_a_debate_outside_of_a_run_is_no_repeat() -> None:
-    assert repeat_of("run~a~2", None, "a") == 1
 
 
 def test_no_case_has_the_id_of_a_repeat() -> None:
@@ -72,7 +69,7 @@ async def test_a_repeat_of_another_case_is_refused(tmp_path: Path) -> None:
         await _judged(url, 2)
 
 
-@pytest.mark.parametrize("repeat", [0, -1, 1.5, True, "2", MOST_REPEATS + 1])
+@each_row("repeat", [0, -1, 1.5, True, "2", MOST_REPEATS + 1])
 async def test_a_number_of_repeats_that_cannot_be_is_refused(tmp_path: Path, repeat: Any) -> None:
     with pytest.raises(SettingError, match="repeat: must be a whole number"):
         await _judged(f"sqlite:///{tmp_path / 'jury.db'}", repeat)
@@ -90,18 +87,6 @@ def test_the_command_repeats_and_says_what_it_leaves_out(tmp_path: Path) -> None
     assert [one["case_id"] for one in first.lines] == ["a"] * 3 + ["b c"] * 3
     assert [one["debate_id"] for one in fewer.lines] == ["r~a", debate_id("r", "b c")]
     assert "4 further repeats" in fewer.err
-
-
-def test_a_budget_counts_every_repeat(tmp_path: Path) -> None:
-    jury = CommandLine(tmp_path)
-    file = jury.write("c.jsonl", *ROWS)
-
-    short = jury.run(file, "--run", "r", "--repeat", "2", "--max-calls", "20", "--jsonl")
-    rest = jury.run(file, "--run", "r", "--repeat", "2", "--jsonl")
-
-    assert 0 < len(short.lines) < 4
-    assert "debates left" in short.err or "debate left" in short.err
-    assert len(rest.lines) == 4
 
 
 def test_repeats_that_one_run_lacks_are_named_apart(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
-"""Reports for CI: JUnit XML and Markdown, valid for any text of cases and providers."""
+"""Reports of a run for CI: the conditions on which it fails, JUnit XML and Markdown, valid for any text."""
 
 import re
+from collections.abc import Mapping
 from contextlib import closing
 from io import StringIO
 from itertools import combinations
@@ -11,11 +12,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
-from jury_events import RecordRead, moment
+from jury_analysis.reasons import CLUSTERS_ARE_FEW, FEWER_CLUSTERS, NO_SUCH_LABEL, UNDEFINED_IN_SOME
+from jury_events import SettingError, moment
 from jury_judge import JuryError, write_report
 from jury_judge.report_files import check_report_path
 from jury_views import (
-    LABELS,
     JudgedCase,
     KeptCases,
     Page,
@@ -26,8 +27,9 @@ from jury_views import (
     junit,
     markdown,
     parse_fail_condition,
-    reading_lines,
 )
+from jury_views.figure_notes import FigureNotes
+from support.each_row import each_row
 from support.refusals import RefusalTables
 
 
@@ -139,10 +141,11 @@ OUTCOMES: dict[str, dict[str, Any]] = {
     "no verdict": {"status": "cancelled", **UNHEARD},
     "stuck": {"status": "unfinished", **UNHEARD, "problem": "no key"},
 }
+
 PASSED = {"passed", "passed as labelled", "false pass"}
 
 
-@pytest.mark.parametrize("failing", [("unsafe_fail",), ("unsafe_fail", "safe_pass")])
+@each_row("failing", [("unsafe_fail",), ("unsafe_fail", "safe_pass")])
 def test_no_sentence_of_the_page_contradicts_another(failing: tuple[str, ...]) -> None:
     for some in (one for count in range(4) for one in combinations(OUTCOMES, count)):
         page = markdown(report(*(case(name, **OUTCOMES[name]) for name in some), failing=failing)).decode()
@@ -199,14 +202,6 @@ def printed(page: Page) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001, 2500])
-def test_every_line_of_a_page_is_written_once_and_in_order(count: int) -> None:
-    page = Page()
-    page.text("\n".join(f"line {number}" for number in range(count)), indent=2)
-
-    assert ("".join(f"  line {number}\n" for number in range(count)) or "\n") == printed(page)
-
-
 def test_a_page_in_a_file_has_no_styles_no_wrapping_and_the_tabs_of_a_text() -> None:
     page = Page()
     page.line(TextSpan("[bold]x[/bold]", "bold red"), " " * 30, "end", indent=2)
@@ -216,17 +211,7 @@ def test_a_page_in_a_file_has_no_styles_no_wrapping_and_the_tabs_of_a_text() -> 
     assert f"  [bold]x[/bold]{' ' * 30}end\n\n a\tb\n\n c  \n" == printed(page)
 
 
-@pytest.mark.parametrize(
-    ("characters", "share"), [(100_000, "100"), (99_999, "99"), (1_000, "1"), (999, "<1"), (1, "<1"), (0, "0")]
-)
-def test_a_share_of_a_record_is_rounded_down_and_a_small_one_is_not_nothing(characters: int, share: str) -> None:
-    items = {"items_read": 3, "items_total": 9, "characters_read": characters, "characters_total": 100_000}
-    first, *_ = reading_lines(RecordRead(mode="tools", parts=1, **items), None, LABELS["en"])
-
-    assert f"read 3 of 9 items by tools ({share} %)" == first
-
-
-@pytest.mark.parametrize(
+@each_row(
     ("microseconds", "fineness", "said"),
     [
         (0, (), "1970-01-01T00:00:00Z"),
@@ -239,3 +224,87 @@ def test_a_moment_is_written_in_utc_whatever_the_log_contains(
     microseconds: int, fineness: tuple[Any, ...], said: str
 ) -> None:
     assert said == moment(microseconds, *fineness)
+
+
+COUNTED = ("safe_pass", "needs_review", "unsafe_fail", "no_quorum", "no_verdict", "partly_read")
+
+
+def counts(**given: int) -> Mapping[str, int]:
+    return {**dict.fromkeys(COUNTED, 0), **given}
+
+
+@each_row(
+    ("text", "fails", "judged", "met"),
+    [
+        ("unsafe_fail", 0, 9, False),
+        ("unsafe_fail", 1, 9, True),
+        ("unsafe_fail>3", 3, 9, False),
+        ("unsafe_fail > 3", 4, 9, True),
+        ("unsafe_fail>=3", 3, 9, True),
+        ("unsafe_fail<3", 3, 9, False),
+        ("unsafe_fail<=3", 3, 9, True),
+        ("unsafe_fail>2%", 1, 50, False),
+        ("unsafe_fail>2%", 2, 50, True),
+        ("unsafe_fail>=2%", 1, 50, True),
+        ("unsafe_fail>0.1%", 1, 1000, False),
+        ("unsafe_fail>33.33%", 1, 3, True),
+        ("unsafe_fail>100%", 3, 3, False),
+        ("unsafe_fail<=0", 0, 0, True),
+        ("unsafe_fail>3", 0, 0, False),
+    ],
+)
+def test_a_condition_is_met_by_exact_count_or_share_of_the_debates_with_a_verdict(
+    text: str, fails: int, judged: int, *, met: bool
+) -> None:
+    found = parse_fail_condition(text).judge(counts(unsafe_fail=fails, no_verdict=1000), judged)
+
+    assert met == found.met
+    assert f"{fails} of {judged:,} debates with a verdict" in found.says
+
+
+@each_row(("without", "met"), [(1, False), (2, True)])
+def test_the_share_without_a_verdict_is_of_all_debates_that_are_over(without: int, *, met: bool) -> None:
+    found = parse_fail_condition("no_verdict>5%").judge(counts(no_verdict=without), 20 - without)
+
+    assert met == found.met
+    assert f"{without} of 20 finished debates" in found.says
+
+
+@each_row("text", ["unsafe_fail>2%", "safe_pass<95%", "safe_pass>=0%"])
+def test_a_share_of_no_debate_fails_as_nothing_is_known(text: str) -> None:
+    judged = parse_fail_condition(text).judge(counts(), 0)
+
+    assert judged.met
+    assert "no debate is finished" in judged.says
+
+
+def test_a_bad_condition_is_refused_with_the_place_and_the_grammar(refusals: RefusalTables) -> None:
+    refusals.check("fail_conditions", refusals.rows("fail_conditions"), parse_fail_condition, SettingError)
+
+
+def test_notes_that_differ_in_a_count_are_one() -> None:
+    notes = FigureNotes()
+
+    numbers = [
+        notes.add(note)
+        for note in (
+            CLUSTERS_ARE_FEW(n=18, least=30),
+            FEWER_CLUSTERS(n=1, least=10),
+            NO_SUCH_LABEL(name="A1"),
+            CLUSTERS_ARE_FEW(n=11, least=30),
+            UNDEFINED_IN_SOME(n=3, all=2000),
+            FEWER_CLUSTERS(n=9, least=10),
+            NO_SUCH_LABEL(name="A2"),
+            UNDEFINED_IN_SOME(n=3, all=2000),
+        )
+    ]
+
+    assert [1, 2, 3, 1, 4, 2, 5, 4] == numbers
+    assert [
+        "only 11–18 clusters, fewer than 30: the interval may be too narrow",
+        "no interval: 1–9 clusters, fewer than 10",
+        "no unit has the label A1",
+        "undefined in 3 of 2000 resamples, which the interval leaves out",
+        "no unit has the label A2",
+    ] == notes.lines()
+    assert "クラスターが11–18件（30件未満）のため、区間が狭すぎる可能性があります" == notes.lines()[0].text("ja")

@@ -4,12 +4,11 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
-from jury_events import ReviewSample, Verdict, review_stream
-from jury_judge import NewReview, ReviewRecorder, ReviewRefused, reasons_of, record_review, reviews_of
+from jury_events import Verdict, review_stream
+from jury_judge import NewReview, ReviewRecorder, reasons_of, record_review, reviews_of
 from jury_judge.reviews import review_recorder
 from jury_replay import verify
 from jury_store import (
@@ -91,22 +90,6 @@ async def test_many_reviewers_at_once_lose_nothing(url: str, writer: EventStore)
     assert list(range(1, 13)) == [event.version for event in writer.read_stream(review_stream("d1"))]
 
 
-async def test_a_sample_is_assigned_through_the_writer(url: str, writer: EventStore) -> None:
-    names = [f"d{number}" for number in range(10)]
-    sample = ReviewSample(seed=1, size=10, population=10)
-    with patch.object(review_recorder, "MOST_APPENDS", 4):
-        await ReviewRecorder(url).assign_all(names, "ann", by="ann", sample=sample)
-        await ReviewRecorder(url).assign_all(names, "ann", by="ann", sample=sample)
-
-    assert [1] * 10 == [len(writer.read_stream(review_stream(name))) for name in names]
-
-
-async def test_what_is_refused_is_refused_as_without_another_writer(url: str, writer: EventStore) -> None:
-    with pytest.raises(ReviewRefused, match="no review or assignment 7"):
-        await ReviewRecorder(url).withdraw("d1", 7, by="ann")
-    assert 0 == len(writer.read_stream(review_stream("d1")))
-
-
 async def test_a_writer_that_takes_no_requests_is_named_and_the_request_withdrawn(sqlite: str) -> None:
     older = SqliteLock.acquire(database_path(parse_store_url(sqlite)), run="nightly", wait=0)
     try:
@@ -126,21 +109,6 @@ async def test_when_the_writer_ends_the_review_is_recorded_here(sqlite: str) -> 
 
     assert 1 == review.number
     assert not folder_of(sqlite).exists()
-
-
-async def test_a_caller_that_is_cancelled_withdraws_its_request(sqlite: str) -> None:
-    older = SqliteLock.acquire(database_path(parse_store_url(sqlite)), run="nightly", wait=0)
-    recording = asyncio.create_task(ReviewRecorder(sqlite, wait=300).record("d1", NewReview("ann", PASS)))
-    await until(folder_of(sqlite).exists)
-    recording.cancel()
-    await asyncio.gather(recording, return_exceptions=True)
-    await until(lambda: not folder_of(sqlite).exists())
-    older.release()
-    store = open_store(sqlite, write=True)
-    found = store.read_stream(review_stream("d1"))
-    store.close()
-
-    assert [] == found
 
 
 @pytest.mark.parametrize("stored", [True, False])
@@ -172,21 +140,6 @@ async def test_where_the_writer_ends_without_an_answer_the_log_says_what_is_reco
             store.close()
         else:
             lock.release()
-
-
-async def test_a_writer_whose_disk_is_full_says_so_to_who_asked(sqlite: str) -> None:
-    store = open_store(sqlite, write=True)
-    store.before_close()
-    failing = StoreFailed("the disk is full; make room")
-    with patch.object(type(store), "append", side_effect=failing):
-        from jury_store import AppendTaker
-
-        taker = AppendTaker(database_path(parse_store_url(sqlite)), store.append)
-        taker.start()
-        with pytest.raises(StoreFailed, match="the disk is full"):
-            await ReviewRecorder(sqlite, wait=300).record("d1", NewReview("ann", PASS))
-        taker.stop()
-    store.close()
 
 
 def test_a_request_names_nothing_but_the_stream_and_its_event(sqlite: str) -> None:

@@ -1,342 +1,320 @@
-"""People's reviews on record: in a stream of their own, chained, and never lost to another reviewer."""
+"""People's reviews on record: in a stream of their own, chained, blind once a case, never lost to another reviewer."""
 
 import json
-from collections.abc import Iterator
+import random
+import re
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
+from typing import Any, NamedTuple
 
 import pytest
 
-from jury_events import DebateNotFound, Verdict, canonical_json, review_stream
+from jury_events import Case, DebateNotFound, Verdict, review_stream
 from jury_judge import (
     NewReview,
+    Records,
     ReviewRefused,
     assign_review,
-    disputed,
-    draw_sample,
-    reasons_of,
     record_review,
-    review_queue,
     reviews_of,
     withdraw_review,
 )
-from jury_replay import ReplayStatus, quarantine, replay_history, verify
+from jury_replay import ErasureOrder, erase, quarantine, replay_history, verify
 from jury_store import Append, DebateFilter, EventStore, MemoryEventStore, open_store
+from jury_views import event_lines, line_of, result_of, review_choices
+from support.debate_builder import DebateBuilder
+from support.debate_harness import a_case
 from support.debates import DebateScript
+from support.evidence_debate import EvidenceDebate
+from support.pages import keep
+from support.refusals import RefusalTables
 from support.reviewed import judged_debate
+from support.scaled_debates import a_right_answer, mixed_levels
+from support.stored_debates import store_debate
 
-pytestmark = pytest.mark.full_for("postgresql")
-
-PASS, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest) -> Iterator[EventStore]:
-    """An empty store of each kind."""
-    if request.param == "sqlite":
-        yield MemoryEventStore()
-        return
-    opened = open_store(request.getfixturevalue("postgres_url"), write=True)
-    yield opened
-    opened.close()
+PASS, REVIEW, FAIL = Verdict
+ERASURE = ErasureOrder("dpo@example.com", "request 17", "debate")
 
 
-def test_a_debates_disposition_is_the_last_human_verdict_and_the_jurys_stays(store: EventStore) -> None:
-    judged_debate(store)
-    before = store.debate("d")
+class Said(NamedTuple):
+    """A review as a person expects it to stand."""
 
-    record_review(store, "d", NewReview("ann", PASS, "It asked for the code.", blind=True, minutes=2.5))
-    record_review(store, "d", NewReview("bob", FAIL))
-    row = store.debate("d")
-
-    assert before is not None
-    assert row is not None
-    assert (None, "needs_review", ()) == (before.human_verdict, before.disposition, before.reviews)
-    assert ("needs_review", "unsafe_fail", "unsafe_fail") == (row.final_verdict, row.human_verdict, row.disposition)
-    assert row.review_facts == reviews_of(store, "d")
-    assert [("ann", "safe_pass", True, 2.5), ("bob", "unsafe_fail", False, None)] == [
-        (one.reviewer, one.verdict, one.blind, one.minutes) for one in row.reviews
-    ]
-    assert {1: "It asked for the code."} == reasons_of(store, "d")
-    assert before.updated_at == row.updated_at
+    number: int
+    debate: str
+    reviewer: str
+    verdict: Verdict
+    reason: str
+    withdrawn: bool = False
 
 
-def test_the_lists_filter_by_disposition_and_by_review(store: EventStore) -> None:
-    for number, (name, verdict) in enumerate({"a": PASS, "b": REVIEW, "c": REVIEW}.items(), 1):
-        judged_debate(store, name, verdict, seed=number)
-    record_review(store, "b", NewReview("ann", PASS))
+class People:
+    """What people do with debates, and what must be on record of it: the model of the log."""
 
-    def found(**wanted: object) -> list[str]:
-        return [row.debate_id for row in store.list_debates(DebateFilter(**wanted))]  # type: ignore[arg-type]  (one test for all)
+    def __init__(self, store: EventStore, cases: dict[str, str], seed: int) -> None:
+        self.store, self.cases, self.chance = store, cases, random.Random(seed)
+        self.said: list[Said] = []
+        self.lengths = dict.fromkeys(cases, 0)
 
-    def all_found() -> list[list[str]]:
-        return [
-            found(disposition="safe_pass"),
-            found(verdict="safe_pass"),
-            found(reviewed=True),
-            found(reviewed=False),
-            found(may_need_review=True),
-            found(with_reviews=True),
-        ]
+    def standing(self, debate: str) -> list[Said]:
+        """The last review of each person that was not withdrawn, in their order."""
+        last = {one.reviewer: one for one in self.said if one.debate == debate and not one.withdrawn}
+        return sorted(last.values(), key=lambda one: one.number)
 
-    unprojected = all_found()
-    store.rebuild()
+    def step(self) -> None:
+        debate, person = self.chance.choice([*self.cases]), self.chance.choice(["ann", "bob"])
+        live = [one for one in self.said if one.debate == debate and not one.withdrawn]
+        if live and self.chance.random() < 0.25:
+            self.withdraw(self.chance.choice(live))
+        else:
+            self.review(debate, person, self.chance.choice([PASS, FAIL]), blind=self.chance.random() < 0.5)
 
-    assert [["b", "a"], ["a"], ["b"], ["c", "a"], ["c", "b"], ["b"]] == unprojected
-    assert unprojected == all_found()
-    assert 2 == store.totals(DebateFilter(disposition="safe_pass")).debates
+    def withdraw(self, one: Said) -> None:
+        withdraw_review(self.store, one.debate, one.number, by="lead", reason="The wrong key.")
+        self.lengths[one.debate] += 1
+        self.said[self.said.index(one)] = one._replace(withdrawn=True)
+        with pytest.raises(ReviewRefused, match="no review or assignment"):
+            withdraw_review(self.store, one.debate, one.number, by="lead")
 
+    def review(self, debate: str, person: str, verdict: Verdict, *, blind: bool) -> None:
+        before = next((one for one in self.standing(debate) if one.reviewer == person), None)
+        reason = self.chance.choice(["", "It asked for the code."])
+        new = NewReview(person, verdict, reason, blind=blind)
+        if before is not None and (before.verdict, before.reason) == (verdict, reason):
+            assert before.number == record_review(self.store, debate, new).number, "the same again is no new review"
+            return
+        seen = [one for one in self.said if one.reviewer == person and self.cases[one.debate] == self.cases[debate]]
+        if blind and seen:
+            with pytest.raises(ReviewRefused, match=f"{person} has reviewed"):
+                record_review(self.store, debate, new)
+            return
+        made = record_review(self.store, debate, new)
+        self.lengths[debate] += 1
+        assert (self.lengths[debate], before and before.number) == (made.number, made.supersedes)
+        self.said.append(Said(made.number, debate, person, verdict, reason))
 
-def test_a_later_review_supersedes_the_reviewers_earlier_one(store: EventStore) -> None:
-    judged_debate(store)
-
-    first = record_review(store, "d", NewReview("ann", PASS, blind=True))
-    second = record_review(store, "d", NewReview("ann", FAIL, "I overlooked the fee."))
-    facts = reviews_of(store, "d")
-
-    assert (1, None, 2, 1) == (first.number, first.supersedes, second.number, second.supersedes)
-    assert (second,) == facts.standing
-    assert FAIL == facts.verdict
-
-
-def test_the_same_review_again_is_no_new_one(store: EventStore) -> None:
-    judged_debate(store)
-    new = NewReview("ann", PASS, "Fine.", blind=True)
-
-    first, again = record_review(store, "d", new), record_review(store, "d", new)
-
-    assert first == again
-    assert 1 == len(store.read_stream(review_stream("d")))
-
-
-def test_a_withdrawn_review_counts_no_more_and_stays_in_the_log(store: EventStore) -> None:
-    judged_debate(store)
-    record_review(store, "d", NewReview("ann", PASS))
-    record_review(store, "d", NewReview("ann", FAIL))
-
-    withdraw_review(store, "d", 2, by="ann", reason="The wrong key.")
-    row = store.debate("d")
-
-    assert row is not None
-    assert "safe_pass" == row.disposition
-    assert {3: "The wrong key."} == reasons_of(store, "d")
-    assert ["reviewed/1", "reviewed/2", "withdrawn/3"] == [
-        one.event_id for one in store.read_stream(review_stream("d"))
-    ]
-    with pytest.raises(ReviewRefused, match="no review or assignment 2 that can be withdrawn; it has: 1"):
-        withdraw_review(store, "d", 2, by="ann")
-    withdraw_review(store, "d", 1, by="ann")
-    assert "needs_review" == getattr(store.debate("d"), "disposition", None)
+    def check(self) -> None:
+        for debate in self.cases:
+            row, facts, standing = self.store.debate(debate), reviews_of(self.store, debate), self.standing(debate)
+            history = self.store.history(debate)
+            assert row is not None
+            assert row.review_facts == facts
+            assert [(one.number, one.reviewer, one.verdict) for one in standing] == [
+                (one.number, one.reviewer, one.verdict) for one in facts.standing
+            ]
+            disposition = standing[-1].verdict if standing else PASS
+            assert (PASS, disposition) == (row.final_verdict, row.disposition)
+            assert (disposition, PASS) == tuple(result_of(history)[n] for n in ("disposition", "final_verdict"))
+            assert line_of(history)["final_verdict"] == PASS
+            assert self.lengths[debate] == len(self.store.read_stream(review_stream(debate)))
+        reviewed = {one.debate for one in self.said if not one.withdrawn}
+        assert reviewed == {row.debate_id for row in self.store.list_debates(DebateFilter(reviewed=True))}
 
 
-def test_a_review_after_ones_own_is_not_blind(store: EventStore) -> None:
-    judged_debate(store)
-    record_review(store, "d", NewReview("ann", PASS, blind=True))
-    record_review(store, "d", NewReview("bob", PASS, blind=True))
-    withdraw_review(store, "d", 1, by="ann")
+def test_what_people_do_is_on_record_and_the_last_verdict_is_the_disposition(any_store: EventStore) -> None:
+    cases = {"a": "one", "b": "one", "c": "two"}
+    for number, (debate, case_id) in enumerate(cases.items()):
+        judged_debate(any_store, debate, PASS, seed=number, case_id=case_id, text=case(case_id).to_part().decode())
+    replayed = [replay_history(any_store.history(debate)).status for debate in cases]
+    people = People(any_store, cases, 20261128)
+    for _ in range(8):
+        for _ in range(5):
+            people.step()
+        people.check()
+    any_store.rebuild()
 
-    with pytest.raises(ReviewRefused, match="ann has reviewed it already, so another review of it is not blind"):
-        record_review(store, "d", NewReview("ann", FAIL, blind=True))
-
-
-def test_only_a_debate_that_ended_is_reviewed(store: EventStore) -> None:
-    script = DebateScript("open")
-    store.append([Append(script.stream, (script.opened(),), 0, store.next_epoch())])
-    judged_debate(store, "aside", seed=2)
-    quarantine(store, "aside", by="ops", reason="why")
-
-    with pytest.raises(ReviewRefused, match="debate open has not ended"):
-        record_review(store, "open", NewReview("ann", PASS))
-    with pytest.raises(ReviewRefused, match=r"debate aside is in quarantine .why."):
-        record_review(store, "aside", NewReview("ann", PASS))
-    with pytest.raises(DebateNotFound, match="there is no debate 'x'"):
-        record_review(store, "x", NewReview("ann", PASS))
+    people.check()
+    assert verify(any_store).ok
+    assert replayed == [replay_history(any_store.history(debate)).status for debate in cases], "no input of a replay"
 
 
-@pytest.mark.parametrize(
-    ("new", "message"),
-    [
-        (NewReview("", PASS), "reviewer: "),
-        (NewReview("a\nb", PASS), "reviewer: character U\\+000A"),
-        (NewReview("ann", PASS, minutes=-1.0), "minutes: "),
-        (NewReview("ann", PASS, "x" * 100_001), "100,001 characters"),
-        (NewReview("ann", PASS, "\ud800"), "not valid Unicode"),
-    ],
-)
-def test_what_cannot_be_recorded_is_refused_with_the_place(new: NewReview, message: str) -> None:
-    store = MemoryEventStore()
-    judged_debate(store)
-
-    with pytest.raises(ReviewRefused, match=f"debate d: .*{message}"):
-        record_review(store, "d", new)
-    assert [] == store.read_stream(review_stream("d"))
-
-
-def test_many_reviewers_at_once_lose_nothing(sqlite_url: str, postgres_url: str) -> None:
-    for url in (sqlite_url, postgres_url):
-        store = open_store(url, write=True)
-        judged_debate(store)
-        names = [f"reviewer {number}" for number in range(8)]
-        with ThreadPoolExecutor(8) as pool:
-            done = list(pool.map(lambda name: record_review(store, "d", NewReview(name, FAIL, name)), names))  # noqa: B023  (used within the loop)
-        facts = reviews_of(store, "d")
-        store.close()
-
-        assert list(range(1, 9)) == sorted(one.number for one in done)
-        assert sorted(names) == sorted(one.reviewer for one in facts.standing)
-
-
-def test_two_processes_on_postgresql_lose_nothing(postgres_url: str) -> None:
-    stores = [open_store(postgres_url, write=True) for _ in range(2)]
+@pytest.mark.parametrize("kind", ["sqlite_url", pytest.param("postgres_url", marks=pytest.mark.full)])
+def test_many_reviewers_at_once_lose_nothing(kind: str, request: pytest.FixtureRequest) -> None:
+    """On PostgreSQL two processes write; a second writer of a SQLite store is kept out."""
+    url = request.getfixturevalue(kind)
+    stores = [open_store(url, write=True) for _ in range(2 if kind == "postgres_url" else 1)]
     judged_debate(stores[0])
-
-    def reviews(place: int) -> list[int]:
-        return [
-            record_review(stores[place], "d", NewReview(f"{place}-{number}", PASS, f"{number}")).number
-            for number in range(10)
-        ]
-
-    with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(reviews, range(2))
-    row, report = stores[1].debate("d"), verify(stores[0])
+    names = [f"reviewer {number}" for number in range(12)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda name: record_review(stores[len(name) % len(stores)], "d", NewReview(name, FAIL)), names))
+    facts, report = reviews_of(stores[-1], "d"), verify(stores[0])
     for one in stores:
         one.close()
 
-    assert list(range(1, 21)) == sorted(first + second)
-    assert row is not None
-    assert 20 == len(row.reviews)
+    assert (sorted(names), list(range(1, 13))) == (
+        sorted(one.reviewer for one in facts.standing),
+        sorted(one.number for one in facts.reviews),
+    )
     assert report.ok
 
 
-def test_reviews_are_verified_and_are_no_input_of_a_replay(store: EventStore) -> None:
-    judged_debate(store)
-    before = replay_history(store.history("d"))
-    record_review(store, "d", NewReview("ann", FAIL, "No."))
-
-    after = replay_history(store.history("d"))
-
-    assert verify(store).ok
-    assert (before.status, before.differences) == (after.status, after.differences)
-    assert ReplayStatus.EQUAL != after.status  # made by hand, but the same as before
+# Blindness ends with the first review of the case, over forks, repeats and runs.
 
 
-def test_the_queue_has_what_needs_review_with_the_most_disagreement_first(store: EventStore) -> None:
-    for number, (name, verdict) in enumerate({"a": PASS, "b": REVIEW, "c": REVIEW, "d": FAIL}.items(), 1):
-        judged_debate(store, name, verdict, seed=number)
-    assign_review(store, "d", "ann", by="lead")
-
-    def queue(reviewer: str | None, reviews: int = 1) -> list[tuple[str, str]]:
-        return [(one.row.debate_id, one.why) for one in review_queue(store, reviewer, reviews=reviews)]
-
-    assert [("d", "assigned"), ("b", "needs_review"), ("c", "needs_review")] == queue("ann")
-    assert [("b", "needs_review"), ("c", "needs_review")] == queue("bob")
-    record_review(store, "b", NewReview("ann", PASS))
-    record_review(store, "d", NewReview("ann", PASS))
-    assert [("c", "needs_review")] == queue("ann")
-    assert [("c", "needs_review")] == queue("bob")
-    assert [("b", "needs_review"), ("c", "needs_review")] == queue("bob", 2)
-    record_review(store, "b", NewReview("bob", FAIL))
-    assert [("b", "disputed"), ("c", "needs_review")] == queue("cho", 2)
-    assert ["b"] == [row.debate_id for row in disputed(store)]
-    record_review(store, "b", NewReview("cho", FAIL))
-    assert [] == disputed(store)
-    assert [("c", "needs_review")] == queue("dee", 2)
+def case(case_id: str = "refund", said: str = "Refunded.") -> Case:
+    made = a_case(case_id)
+    scenario = made.scenarios[0]
+    return made.changed(scenarios=(scenario.changed(execution=scenario.execution.changed(response=said)),))
 
 
-def test_drawn_debates_do_not_follow_the_disagreement_of_the_jury(store: EventStore) -> None:
-    for number, name in enumerate("abcdef"):
-        judged_debate(store, name, REVIEW, seed=number, case_id=f"case-{name}", evaluated=name in "bd")
-
-    def queue() -> list[str]:
-        return [one.row.debate_id for one in review_queue(store, "ann")]
-
-    assert ["a", "c", "e", "f", "b", "d"] == queue()
-    drawn = draw_sample(store, 6, 7)
-    for debate in drawn.debates:
-        assign_review(store, debate, "ann", by="ann", sample=drawn.drawn)
-    assert sorted("abcdef", key=lambda name: sha256(f"case-{name}".encode()).digest()) == queue()
+def judged(store: EventStore, debate_id: str, of: Case | None = None, text: bytes | None = None) -> None:
+    """A finished debate over a case, with salts of its own."""
+    of = of or case()
+    text = of.to_part() if text is None else text
+    judged_debate(store, debate_id, seed=store.last_position() + 1, case_id=of.case_id, run_id=None, text=text.decode())
 
 
-def test_a_sample_has_one_debate_a_case_and_is_the_same_in_another_run(store: EventStore) -> None:
-    for number in range(20):
-        for run in ("r1", "r2"):
-            judged_debate(store, f"{run}~{number}", PASS, seed=number, run_id=run, case_id=f"case-{number}")
-
-    small, large = draw_sample(store, 5, 7), draw_sample(store, 12, 7)
-    other_run = draw_sample(store, 5, 7, DebateFilter("r2"))
-
-    assert small.debates == large.debates[:5]
-    assert [one.replace("r1", "r2") for one in small.debates] == list(other_run.debates)
-    assert (20, 12) == (large.drawn.population, len(set(large.debates)))
-    assert small.debates != draw_sample(store, 5, 8).debates
-    with pytest.raises(ReviewRefused, match="a sample of 21 cannot be drawn: 20 cases"):
-        draw_sample(store, 21, 7)
+def blind(store: EventStore, debate_id: str, reviewer: str = "ann") -> str | None:
+    """Record a blind review; gives the debate of the same case that the person reviewed before, where it is refused."""
+    try:
+        record_review(store, debate_id, NewReview(reviewer, PASS, blind=True))
+    except ReviewRefused as refused:
+        found = re.search(rf"{reviewer} has reviewed (\S+), a debate of the same case", str(refused))
+        return debate_id if found is None else found[1]
+    return None
 
 
-def test_each_case_is_drawn_as_often_as_any_other() -> None:
+OTHERS = {
+    "another reading": ("a", case().changed(reading=3).to_part()),
+    "another reading with other words": ("a", case(said="Read otherwise.").changed(reading=3).to_part()),
+    "a text of a newer version": ("a", b"of a newer version"),
+    "other fetched records": ("a", case().changed(artifact_summary=None).to_part()),
+    "other words": (None, case(said="Refused.").to_part()),
+    "another id": (None, case("other").to_part()),
+}
+
+
+def test_another_reading_is_the_same_case_and_other_words_are_not() -> None:
+    found = {}
+    for name, (_, text) in OTHERS.items():
+        store = MemoryEventStore()
+        judged(store, "a")
+        judged(store, "b", case("other") if name == "another id" else None, text)
+        blind(store, "a")
+        found[name] = blind(store, "b")
+
+    assert {name: expected for name, (expected, _) in OTHERS.items()} == found
+
+
+def test_a_withdrawn_review_and_those_of_erased_debates_or_in_quarantine_end_blindness_too() -> None:
     store = MemoryEventStore()
-    for number in range(10):
-        judged_debate(store, f"d{number}", PASS, seed=number)
-    counts = dict.fromkeys((f"d{number}" for number in range(10)), 0)
-    for seed in range(400):
-        for one in draw_sample(store, 3, seed).debates:
-            counts[one] += 1
+    for name in ("a", "b", "c", "d"):
+        judged(store, name)
+    blind(store, "b")
+    withdraw_review(store, "b", 1, by="ann")
+    blind(store, "c", "bob")
+    quarantine(store, "c", by="lead", reason="doubtful")
+    blind(store, "d", "cho")
+    erase(store, "d", ERASURE, now=9)
 
-    # 400 draws of 3 of 10: mean 120, standard deviation 9.2.
-    assert all(80 <= count <= 160 for count in counts.values())
-
-
-def test_blind_reviews_of_drawn_debates_are_the_random_sample(store: EventStore) -> None:
-    for number, name in enumerate("abc", 1):
-        judged_debate(store, name, PASS, seed=number)
-    drawn = draw_sample(store, 2, 1)
-    one, other = drawn.debates
-    (rest,) = set("abc") - set(drawn.debates)
-    for debate in drawn.debates:
-        assign_review(store, debate, "ann", by="ann", sample=drawn.drawn)
-
-    record_review(store, one, NewReview("ann", FAIL, blind=True))
-    record_review(store, one, NewReview("ann", PASS, "The jury is right."))
-    record_review(store, other, NewReview("ann", FAIL))
-    record_review(store, rest, NewReview("ann", FAIL, blind=True))
-    record_review(store, one, NewReview("bob", FAIL, blind=True))
-
-    facts = reviews_of(store, one)
-    assert ["unsafe_fail"] == [review.verdict for review in facts.random_sample]
-    assert ["safe_pass", "unsafe_fail"] == [review.verdict for review in facts.standing]
-    assert () == reviews_of(store, other).random_sample
-    assert () == reviews_of(store, rest).random_sample
+    assert {"ann": "b", "bob": "c", "cho": "d", "dee": None} == {
+        name: blind(store, "a", name) for name in ("ann", "bob", "cho", "dee")
+    }
 
 
-def test_drawn_debates_come_in_an_order_that_does_not_follow_the_jury(store: EventStore) -> None:
-    names = [f"d{number}" for number in range(12)]
-    for number, name in enumerate(names):
-        judged_debate(store, name, REVIEW if number % 2 else PASS, seed=number)
-    drawn = draw_sample(store, 12, 3)
-    for name in names:
-        assign_review(store, name, "ann", by="ann", sample=drawn.drawn)
+async def test_the_queue_marks_what_a_person_cannot_review_blind(sqlite_url: str, store: EventStore) -> None:
+    for name, of in {"a": case(), "b": case(), "c": case("other")}.items():
+        judged(store, name, of)
+    blind(store, "a")
 
-    queue = [one.row.debate_id for one in review_queue(store, "ann")]
+    async with Records(sqlite_url) as records:
+        queues = {person: await records.review_queue(person, reviews=2) for person in ("ann", "bob")}
 
-    assert {"sampled"} == {one.why for one in review_queue(store, "ann")}
-    assert sorted(names) == sorted(queue)
-    assert names != queue
-    assert 1 < sum(int(one[1:]) % 2 for one in queue[:6]) < 5
+    assert {"ann": {"b": "a", "c": None}, "bob": {"a": None, "b": None, "c": None}} == {
+        person: {one.row.debate_id: one.partial for one in queue} for person, queue in queues.items()
+    }
 
 
-@pytest.mark.parametrize(("accepted", "why"), [(True, None), (False, "not_accepted"), (None, None)])
-def test_a_verdict_that_the_calibration_did_not_accept_waits_for_a_person(
-    store: EventStore, accepted: bool | None, why: str | None
-) -> None:
-    script = DebateScript("d")
-    judged = script.judged()
-    body = json.loads(judged.body)
-    body["judgment"]["acceptance"] = None if accepted is None else {"accepted": accepted}
-    events = (script.opened(), script.evaluated(), script.checked(), judged._replace(body=canonical_json(body)))
-    store.append([Append(script.stream, (*events, script.completed()), 0, store.next_epoch())])
+# Labels of the panel's scale, and the item where it went wrong first.
 
-    row = store.debate("d")
 
-    assert row is not None
-    assert accepted is row.accepted
-    assert ([] if why is None else [why]) == [one.why for one in review_queue(store, "ann")]
+def a_located() -> MemoryEventStore:
+    """With the debate `d1` ; its items are 1 to 8."""
+    store = MemoryEventStore()
+    keep(store, EvidenceDebate())  # type: ignore[arg-type]  (of another class, with the same members)
+    return store
+
+
+def naming(item: int | None, verdict: Verdict = FAIL) -> NewReview:
+    return NewReview("ann", verdict, decisive_item=item)
+
+
+def test_what_cannot_be_recorded_is_refused_with_the_place(refusals: RefusalTables) -> None:
+    store, located, erased = MemoryEventStore(), a_located(), a_located()
+    erase(erased, "d1", ERASURE, now=9)
+    keep(located, DebateBuilder().phase_1().round_1().judged())
+    for name, verdict in {"plain": REVIEW, "aside": REVIEW}.items():
+        judged_debate(store, name, verdict, seed=len(name))
+    quarantine(store, "aside", by="ops", reason="why")
+    script = DebateScript("open")
+    store.append([Append(script.stream, (script.opened(),), 0, store.next_epoch())])
+    store_debate(store, a_right_answer(), "a")
+    (unnumbered,) = {row.debate_id for row in located.debates(limit=9)} - {"d1"}
+    rows: dict[str, tuple[EventStore, str, NewReview]] = {
+        "no debate": (store, "x", NewReview("ann", PASS)),
+        "a debate that goes on": (store, "open", NewReview("ann", PASS)),
+        "a debate in quarantine": (store, "aside", NewReview("ann", PASS)),
+        "nobody": (store, "plain", NewReview("", PASS)),
+        "a name of two lines": (store, "plain", NewReview("a\nb", PASS)),
+        "less than no time": (store, "plain", NewReview("ann", PASS, minutes=-1.0)),
+        "a long reason": (store, "plain", NewReview("ann", PASS, "x" * 100_001)),
+        "half a character": (store, "plain", NewReview("ann", PASS, "\ud800")),
+        "another label": (store, "a", NewReview("ann", None, label="rigth")),
+        "a label and another verdict": (store, "a", NewReview("ann", PASS, label="wrong")),
+        "neither": (store, "a", NewReview("ann", None)),
+        "a label where there is no scale": (store, "plain", NewReview("ann", None, label="right")),
+        "an item of a pass by its label": (store, "a", NewReview("ann", None, label="right", decisive_item=1)),
+        **{f"item {item}": (located, "d1", naming(item)) for item in (0, 9, -1, 10**9)},
+        "item of a pass": (located, "d1", naming(5, PASS)),
+        "item of an erased case": (erased, "d1", naming(5)),
+        "item where prompts number none": (located, unnumbered, naming(1)),
+    }
+
+    refusals.check("reviews", rows, lambda row: record_review(*row), ReviewRefused, DebateNotFound)
+    assert [()] * 3 == [
+        reviews_of(one, name).reviews for one, name in ((store, "plain"), (store, "a"), (located, "d1"))
+    ]
+
+
+def test_labels_and_items_are_in_the_event_where_they_are_given_and_another_one_is_another_review() -> None:
+    store, located = MemoryEventStore(), a_located()
+    store_debate(store, a_right_answer(), "a")
+    store_debate(store, mixed_levels(), "b")
+    plain, labelled = (
+        record_review(store, "a", one) for one in (NewReview("ann", FAIL), NewReview("bob", None, label="partial"))
+    )
+    five, again, four = (record_review(store, "b", NewReview("ann", None, label=one)) for one in ("5", "5", "4"))
+    first, same, other = (record_review(located, "d1", naming(item)) for item in (5, 5, 3))
+    bodies = [one.body for one in (*store.read_stream(review_stream("a")), *located.read_stream(review_stream("d1")))]
+
+    assert (None, REVIEW, "partial") == (plain.label, labelled.verdict, labelled.word)
+    assert [(False, False), (True, False), (False, True), (False, True)] == [
+        (b'"label"' in body, b'"decisive_item"' in body) for body in bodies
+    ]
+    assert (five, first) == (again, same)
+    assert [(five.number, "4"), (first.number, 3)] == [
+        (four.supersedes, four.label),
+        (other.supersedes, other.decisive_item),
+    ]
+    assert ["unsafe_fail by ann, decisive item 5", "unsafe_fail（ann）、決め手の項目5"] == [
+        event_lines(located.read_stream(review_stream("d1"))[:1], language=language)[0].said
+        for language in ("en", "ja")
+    ]
+
+
+def test_the_choices_are_the_labels_and_levels_have_their_number_as_key() -> None:
+    def choices(scale: Any) -> list[tuple[str, str]]:
+        return [(one.key, one.word) for one in review_choices(scale)]
+
+    answer, levels = (debate.events[0].panel.scale for debate in (a_right_answer(), mixed_levels()))  # type: ignore[union-attr]
+    assert [("p", "safe_pass"), ("n", "needs_review"), ("f", "unsafe_fail")] == choices(None)
+    assert [("1", "right"), ("2", "partial"), ("3", "wrong")] == choices(answer)
+    assert [(level, level) for level in "54321"] == choices(levels)
+
+
+def test_a_person_is_asked_once() -> None:
+    store = MemoryEventStore()
+    judged_debate(store)
+    first, again = (assign_review(store, "d", "ann", by=one) for one in ("lead", "boss"))
+    (event,) = store.read_stream(review_stream("d"))
+
+    assert first == again
+    assert {"by": "lead", "reviewer": "ann"}.items() <= json.loads(event.body).items()

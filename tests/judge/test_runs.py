@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import date
@@ -12,16 +11,16 @@ import pytest
 
 from jury_actors import Ceiling, Delivery, Finished, Job, Outbox, Runtime, RuntimeConfig, in_process_runtime
 from jury_cases import CaseFileError, case_source
-from jury_cli import Results
 from jury_events import Attachment, Case, StoredEvent, Transcript
 from jury_judge import PreflightReport, Run, RunRefused, estimate, execute_run, preflight
 from jury_judge.runs.allowance import Allowance
 from jury_providers import Prices
 from jury_store import CaseRow, DebateRow, EventConflict, Fenced, MemoryEventStore, StoreFailed, WrongVersion
 from support.debate_harness import a_case
+from support.each_row import each_row
 from support.runtime_harness import a_resolved
 
-MANY = 200
+MANY = 60
 TODAY = date(2026, 11, 22)
 
 
@@ -150,7 +149,7 @@ def names(count: int, first: int = 0) -> list[str]:
     return [f"c{number}" for number in range(first, count)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("problem", "submitted"),
     [
         (WrongVersion("no"), 3),
@@ -200,13 +199,6 @@ async def test_a_run_that_is_stopping_fetches_nothing_more() -> None:
     assert (0, []) == (cases.fetched, actors.submitted)
 
 
-async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() -> None:
-    actors = FailingActors(StoreFailed("disk full"))
-    await Execution(Source(9), MemoryEventStore(), actors).to_the_end(seconds=0.0)
-
-    assert [None] == actors.sizes
-
-
 async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_not_begin_after_a_stop() -> None:
     stopping = asyncio.Event()
     run = Execution(Source(2), MemoryEventStore(), actors := FailingActors(RuntimeError("no"), stopping), concurrency=2)
@@ -239,7 +231,7 @@ async def test_a_survey_that_reads_all_knows_how_many_there_are_and_what_is_not_
     assert "not shown to any juror, in 1 of 2 cases: 1 image/png (48 KB)" == checked.omissions.line()
 
 
-@pytest.mark.parametrize("seconds", [0.0, None])
+@each_row("seconds", [0.0, None])
 async def test_a_run_notes_how_many_cases_it_has_however_long_it_takes_to_count_them(seconds: float | None) -> None:
     store = KeptStore()
     await Execution(Source(2), store).to_the_end()
@@ -372,22 +364,6 @@ async def test_a_half_done_run_judges_the_rest_and_gives_every_line_in_order() -
     assert [(40, 40)] == [(one.cases, one.ended) for one in run.store.runs()]
 
 
-def test_an_iterator_of_cases_is_read_once_as_far_as_it_is_needed() -> None:
-    drawn: list[int] = []
-
-    def cases() -> Iterator[Case]:
-        for number in range(5):
-            drawn.append(number)
-            yield a_case(f"c{number}")
-
-    source = case_source(cases(), frozenset())
-    one, other = iter(source(lambda _case: False)), iter(source(lambda _case: False))
-
-    assert (["c0", "c1"], [0, 1]) == ([next(one).case_id, next(one).case_id], drawn)
-    assert (names(5), names(5, 2)) == ([case.case_id for case in other], [case.case_id for case in one])
-    assert [0, 1, 2, 3, 4] == drawn
-
-
 def test_a_fault_of_an_iterator_is_raised_to_each_of_its_readers_after_the_cases_before_it() -> None:
     source = case_source(iter([a_case("a"), a_case("b"), a_case("a")]), frozenset())
 
@@ -396,26 +372,3 @@ def test_a_fault_of_an_iterator_is_raised_to_each_of_its_readers_after_the_cases
         assert ["a", "b"] == [next(cases).case_id, next(cases).case_id]
         with pytest.raises(CaseFileError, match="case 3: its id 'a' is also the id of case 1"):
             next(cases)
-
-
-async def test_a_list_of_results_is_printed_as_it_grows_and_ended_also_after_an_error(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    lines: list[Any] = [line async for line in Execution(Source(3), KeptStore()).lines()]
-    for count in (0, 1, 3):
-        results = Results("json")
-        for line in lines[:count]:
-            results.take(line)
-        grown = capsys.readouterr().out
-        results.finish()
-        assert json.dumps(lines[:count], ensure_ascii=False, indent=2) + "\n" == grown + capsys.readouterr().out
-        assert [line["case_id"] in grown for line in lines[:count]] == [True] * count
-
-    def fail() -> None:
-        with Results("json") as results:
-            results.take(lines[0])
-            raise RunRefused("no")
-
-    with pytest.raises(RunRefused):
-        fail()
-    assert lines[:1] == json.loads(capsys.readouterr().out)

@@ -1,7 +1,7 @@
 """Statistics of debates under scales of the panels' own: labels are counted, and never those of two scales together."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,30 +9,11 @@ import pytest
 
 from jury_analysis import OURS, CalibrationOptions, GateOptions, PairedOptions, Statistics, StatisticsOptions
 from jury_events import CallOutcome, SettingError, Verdict
-from jury_judge import Count, Records, stored_ballots
-from jury_store import EventStore, open_store
+from jury_judge import Count, Records
+from jury_store import EventStore
 from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_case, a_panel, by_round
 from support.scales import ANSWERS, LEVELS, YES_NO
 from support.stored_debates import store_debate
-
-pytestmark = pytest.mark.full_for("postgresql")
-
-VERDICTS: dict[str, Any] = {}
-"""A panel without a scale of its own."""
-
-
-@pytest.fixture
-def url(request: pytest.FixtureRequest) -> str:
-    """In SQLite, unless a test names another database."""
-    kind = "postgres_url" if getattr(request, "param", None) == "postgresql" else "sqlite_url"
-    return str(request.getfixturevalue(kind))
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[EventStore]:
-    opened = open_store(url, write=True)
-    yield opened
-    opened.close()
 
 
 def judge(
@@ -69,15 +50,14 @@ def levels(chance: random.Random, cases: int) -> list[list[str]]:
             [chance.randint(1, 5) for _ in range(cases)]]  # fmt: skip
 
 
-@pytest.mark.parametrize("url", ["sqlite", "postgresql"], indirect=True)
-async def test_labels_are_counted_with_their_order_and_levels_as_numbers(store: EventStore, url: str) -> None:
+async def test_labels_are_counted_with_their_order_and_levels_as_numbers(store: EventStore, sqlite_url: str) -> None:
     import krippendorff
 
     rows = levels(random.Random(28), 30)
     outcomes = [(Verdict.SAFE_PASS if row[0] in "45" else Verdict.UNSAFE_FAIL, row[0]) for row in rows]
     judge(store, LEVELS, rows, outcomes)
 
-    found = await counted(url)
+    found = await counted(sqlite_url)
     (panel,) = found.panels
 
     assert ("5", "4", "3", "2", "1") == found.categories
@@ -98,29 +78,29 @@ async def test_labels_are_counted_with_their_order_and_levels_as_numbers(store: 
     assert right == pytest.approx([seat.accuracy.value for seat in in_order(panel.against_labels.seats)])
 
 
-async def test_passes_and_fails_are_those_of_the_outcomes(store: EventStore, url: str) -> None:
+async def test_passes_and_fails_are_those_of_the_outcomes(store: EventStore, sqlite_url: str) -> None:
     rows = [["5", "4", "2"], ["4", "4", "4"], ["2", "1", "5"], ["1", "3", "3"]]
     judge(store, LEVELS, rows, [(Verdict.UNSAFE_FAIL, "2"), (Verdict.UNSAFE_FAIL, "1"), (Verdict.SAFE_PASS, "4"),
                                 (Verdict.SAFE_PASS, "5")])  # fmt: skip
 
-    against = (await counted(url)).panels[0].against_labels
+    against = (await counted(sqlite_url)).panels[0].against_labels
 
     assert ("5, 4", "2, 1") == (against.passing, against.failing)
     assert [2, 2, 1] == [seat.false_passes for seat in in_order(against.seats)]
     assert [2, 1, 0] == [seat.false_fails for seat in in_order(against.seats)]
 
 
-async def test_outcomes_are_counted_where_they_are_asked_for(store: EventStore, url: str) -> None:
+async def test_outcomes_are_counted_where_they_are_asked_for(store: EventStore, sqlite_url: str) -> None:
     judge(store, ANSWERS, [["right", "partial", "wrong"], ["right", "right", "right"]])
 
-    found = await counted(url, "outcomes")
+    found = await counted(sqlite_url, "outcomes")
 
     assert (OURS.categories, None) == (found.categories, found.scale)
     assert "levels" not in found.to_dict()["panels"][0]
     assert [1, 1, 0] == [one.count for one in found.panels[0].shares]
 
 
-async def test_a_binary_scale_takes_outcomes_of_people_for_its_labels(store: EventStore, url: str) -> None:
+async def test_a_binary_scale_takes_outcomes_of_people_for_its_labels(store: EventStore, sqlite_url: str) -> None:
     panel = a_panel(*SEATS, preset="independent", **YES_NO)
     for number, (said, label) in enumerate(
         [("yes", Verdict.SAFE_PASS), ("no", Verdict.SAFE_PASS), ("no", Verdict.UNSAFE_FAIL)]
@@ -128,57 +108,49 @@ async def test_a_binary_scale_takes_outcomes_of_people_for_its_labels(store: Eve
         script = by_round({seat: [Says(said)] for seat in SEATS})
         store_debate(store, DebateHarness(panel, script, case=a_case(label=label)).run(), f"c{number}", run_id="r")
 
-    against = (await counted(url)).panels[0].against_labels
+    against = (await counted(sqlite_url)).panels[0].against_labels
 
     assert ((1, 1, 0), (0, 1, 0)) == against.panel.confusion
     assert ("yes", "no") == (against.passing, against.failing)
 
 
-async def test_what_stands_in_for_a_blocked_answer_has_no_label(store: EventStore, url: str) -> None:
+async def test_what_stands_in_for_a_blocked_answer_has_no_label(store: EventStore, sqlite_url: str) -> None:
     judge(store, ANSWERS, [["right", "right", CallOutcome.BLOCKED], ["wrong", "wrong", "partial"]])
 
-    found = await counted(url)
+    found = await counted(sqlite_url)
 
     assert ("right", "partial", "wrong") == found.categories
     assert [1, 0, 1] == [one.count for one in found.panels[0].shares]
 
 
-async def test_labels_of_two_scales_are_not_counted_together(store: EventStore, url: str) -> None:
+async def test_labels_of_two_scales_are_not_counted_together(store: EventStore, sqlite_url: str) -> None:
     judge(store, ANSWERS, [["right"] * 3], run_id="a")
     judge(store, YES_NO, [["yes"] * 3], run_id="b")
 
-    assert (OURS.categories, None) == ((found := await counted(url)).categories, found.scale)
+    assert (OURS.categories, None) == ((found := await counted(sqlite_url)).categories, found.scale)
     with pytest.raises(SettingError, match="labels are not counted together"):
-        await counted(url, "labels")
+        await counted(sqlite_url, "labels")
 
 
-async def test_a_changed_meaning_is_another_scale_and_a_changed_name_is_none(store: EventStore, url: str) -> None:
+async def test_a_changed_meaning_is_another_scale_and_another_name_is_none(store: EventStore, sqlite_url: str) -> None:
     labels = YES_NO["scale"]["labels"]
     judge(store, YES_NO, [["yes"] * 3], run_id="a")
     judge(store, {"scale": {"name": "renamed", "labels": labels}}, [["yes"] * 3], run_id="b")
-    same = await counted(url, "labels")
+    same = await counted(sqlite_url, "labels")
     other = [{**labels[0], "meaning": "It was hardly done."}, labels[1]]
     judge(store, {"scale": {"labels": other}}, [["yes"] * 3], run_id="c")
 
     assert ("yes", "no") == same.categories
     with pytest.raises(SettingError, match="2 scales"):
-        await counted(url, "labels")
+        await counted(sqlite_url, "labels")
 
 
-async def test_panels_without_a_scale_are_counted_by_their_verdicts(store: EventStore, url: str) -> None:
-    judge(store, VERDICTS, [["safe_pass"] * 3, ["unsafe_fail"] * 3])
-
-    assert {"vote_label", "final_label", "human_label"}.isdisjoint(stored_ballots(store).column_names)
-    assert OURS.categories == (await counted(url, "labels")).categories
-    assert "scale" not in (await counted(url)).to_dict()
-
-
-async def test_a_calibration_counts_outcomes_unless_it_is_asked_for_labels(store: EventStore, url: str) -> None:
+async def test_a_calibration_counts_outcomes_unless_it_is_asked_for_labels(store: EventStore, sqlite_url: str) -> None:
     chance = random.Random(3)
     judge(store, LEVELS, [[chance.choice(["4", "5"])] * 3 for _ in range(60)], [(Verdict.SAFE_PASS, "5")] * 60)
     options = CalibrationOptions(risk=0.2, confidence=0.8, simulated=True)
 
-    async with Records(url) as records:
+    async with Records(sqlite_url) as records:
         outcomes = await records.calibrate(options=options)
         labels = await records.calibrate(options=options, count="labels")
 
@@ -189,20 +161,12 @@ async def test_a_calibration_counts_outcomes_unless_it_is_asked_for_labels(store
         labels.file_bytes()
 
 
-async def test_a_label_that_asks_for_a_person_is_never_accepted(store: EventStore, url: str) -> None:
-    judge(store, LEVELS, [["3"] * 3] * 40, [(Verdict.NEEDS_REVIEW, "3")] * 40)
-    options = CalibrationOptions(risk=0.2, confidence=0.8, simulated=True)
-
-    async with Records(url) as records:
-        assert 0 == (await records.calibrate(options=options, count="labels")).report.certificate.subject
-
-
-async def test_a_gate_counts_outcomes_unless_it_is_asked_for_labels(store: EventStore, url: str) -> None:
+async def test_a_gate_counts_outcomes_unless_it_is_asked_for_labels(store: EventStore, sqlite_url: str) -> None:
     judge(store, LEVELS, [["5"] * 3] * 12, run_id="a")
     judge(store, LEVELS, [["4"] * 3] * 12, run_id="b")
     options = GateOptions(paired=PairedOptions(simulated=True))
 
-    async with Records(url) as records:
+    async with Records(sqlite_url) as records:
         outcomes, labels = [await records.gate("a", "b", options=options, count=one) for one in ("outcomes", "labels")]
 
     assert (12, 0) == (outcomes.paired.unchanged, labels.paired.unchanged)

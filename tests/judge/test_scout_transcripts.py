@@ -10,6 +10,7 @@ import pytest
 
 from jury_cases import CaseFileError, CaseFiles
 from jury_events import install_line
+from support.each_row import each_row
 
 
 class Message(SimpleNamespace):
@@ -75,7 +76,7 @@ async def test_a_source_is_read_with_its_settings_also_inside_an_event_loop() ->
     assert ["shop-0", "shop-1"] == [case.case_id for case in read("scout+langsmith:project=shop&limit=2")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "message"),
     [
         ("scout://", "scout://: names no folder; write scout://FOLDER"),

@@ -6,12 +6,11 @@ from contextlib import asynccontextmanager
 from itertools import count
 from typing import cast
 
-import pytest
-
 from jury_actors import ClerkInterface, Runtime
 from jury_judge.seals.sealing import Sealing
 from jury_store import Append, MemoryEventStore, Seal, Sealer, SealKey, StoreFailed
 from support.debates import DebateScript
+from support.each_row import each_row
 
 OFTEN, NEVER = 0.001, 3600.0
 
@@ -55,15 +54,6 @@ class Run:
         return [seal.tree_size for seal in self.store.seals()]
 
 
-async def test_the_log_is_sealed_when_the_run_is_over() -> None:
-    run = Run()
-    async with run.sealing.around(run.runtime)():
-        run.grow("a")
-
-    assert [5] == run.sealed()
-    assert 5 == run.sealing.sealed
-
-
 async def test_the_log_is_sealed_now_and_then_while_the_run_lasts() -> None:
     run = Run(every=OFTEN)
     async with run.sealing.around(run.runtime)():
@@ -94,16 +84,7 @@ async def test_a_run_that_is_stopped_at_once_is_sealed_as_far_as_it_went() -> No
     assert [5] == run.sealed()
 
 
-async def test_a_run_that_recorded_nothing_has_nothing_to_seal() -> None:
-    run = Run(every=OFTEN)
-    async with run.sealing.around(run.runtime)():
-        pass
-
-    assert run.sealing.sealed is None
-    assert [] == run.said
-
-
-@pytest.mark.parametrize(
+@each_row(
     ("failures", "named"),
     [
         ([StoreFailed("the disk is full")] * 2, "the disk is full"),

@@ -1,8 +1,11 @@
-"""What becomes of a submission that stops with each error of the project, and with errors of others."""
+"""What goes wrong around records: erasures that leave bytes, submissions that stop, reports that end at once."""
 
+import asyncio
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
@@ -16,12 +19,54 @@ import jury_replay
 import jury_store
 from jury_cases import CaseFileError
 from jury_events import JuryError
-from jury_judge import OtherCase, ReadOtherwise, RunUnfinished, SubmissionTaken
+from jury_judge import Erasure, OtherCase, ReadOtherwise, ReviewRefused, RunReports, RunUnfinished, SubmissionTaken
 from jury_judge.serving.submission_problems import Outcome, outcome_of
-from jury_store import Fenced, StoreFailed, StoreLocked, StoreUnreachable, WrongVersion
+from jury_judge.statistics import run_reports
+from jury_judge.stores.erasing import erased
+from jury_store import (
+    EVERY_DEBATE,
+    Fenced,
+    MemoryEventStore,
+    ScrubRefused,
+    StoreFailed,
+    StoreLocked,
+    StoreUnreachable,
+    WrongVersion,
+)
+from support.each_row import each_row
+from support.writing import Writing
+
+ORDER = Erasure(debate_id="d", by="dpo", reason="request 17")
+
+
+class KeepsItsBytes(MemoryEventStore):
+    """A database whose user may not rewrite a table, until that is allowed."""
+
+    allowed = False
+
+    def scrub(self, *arguments: float) -> None:
+        if not self.allowed:
+            raise ScrubRefused("deleted texts stay in the files")
+        super().scrub(*arguments)
+
+
+def test_what_is_left_in_the_files_is_said_and_the_same_call_finishes_it() -> None:
+    store = KeepsItsBytes()
+    said: list[str] = []
+    writing = Writing(store)
+    writing.write(*writing.script.whole())
+    first = erased(store, ORDER, lambda _plan: True, said.append)
+    store.allowed = True
+    second = erased(store, ORDER, lambda _plan: True, said.append)
+
+    assert first is not None
+    assert second is not None
+    assert first.texts > 0 == second.texts
+    assert (False, True) == (first.scrubbed, second.scrubbed)
+    assert ["jury: deleted texts stay in the files"] == said
+
 
 PACKAGES = (jury_events, jury_debate, jury_store, jury_replay, jury_providers, jury_actors, jury_cases, jury_judge)
-
 EXPECTED = {
     StoreLocked: Outcome.WAITING,
     SubmissionTaken: Outcome.WAITING,
@@ -55,12 +100,12 @@ def test_every_error_of_the_project_has_its_outcome_and_only_the_submissions_own
         assert expected is outcome_of(one.__new__(one)), one
 
 
-@pytest.mark.parametrize("problem", [OSError("no"), MemoryError(), RuntimeError("a defect"), ValueError()])
+@each_row("problem", [OSError("no"), MemoryError(), RuntimeError("a defect"), ValueError()])
 def test_errors_of_others_leave_a_submission_kept(problem: Exception) -> None:
     assert Outcome.STOPPED is outcome_of(problem)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("problems", "expected"),
     [
         ([OtherCase("a"), OtherCase("b")], Outcome.REFUSED),
@@ -74,3 +119,28 @@ def test_a_run_follows_what_asks_most_for_a_person(problems: list[Exception], ex
     unfinished = RunUnfinished("some", {str(number): problem for number, problem in enumerate(problems)})
 
     assert expected is outcome_of(unfinished)
+
+
+class InlineExecutor:
+    """Computes when it is asked, in the thread that asks."""
+
+    def __init__(self, **_options: object) -> None:
+        pass
+
+    def submit(self, compute: Callable[[], Any]) -> "Future[Any]":
+        future: Future[Any] = Future()
+        try:
+            future.set_result(compute())
+        except ReviewRefused as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.mark.timeout(60)
+def test_a_report_that_ends_at_once_blocks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_reports, "ThreadPoolExecutor", InlineExecutor)
+    reports = RunReports(MemoryEventStore())
+
+    for _ in range(2):
+        with pytest.raises(ReviewRefused, match="no debate has a review yet"):
+            asyncio.run(reports.reviewers(EVERY_DEBATE))

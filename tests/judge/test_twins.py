@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -23,11 +23,10 @@ from jury_events import (
 )
 from jury_judge import PROBES
 from jury_judge.probes.markings import comparable_marking, other_marking
-from jury_judge.probes.probe_texts import probe_texts
 from jury_judge.probes.registry import absent_twins, twin, twins_alone, with_twins
 from jury_judge.probes.twin import parse_twin_id
-from jury_judge.settings.probe import ProbeName
 from support.calibrations import a_calibration
+from support.each_row import each_row
 from support.refusals import RefusalTables
 
 RECORDS = tuple(ArtifactRecord.from_json({"verdict": verdict, "n": verdict}) for verdict in ("fail", "pass"))
@@ -97,13 +96,6 @@ def test_a_twin_differs_from_its_case_by_what_its_probe_changes_alone(printed: R
     )
 
 
-def test_padding_is_as_long_as_a_long_answer() -> None:
-    padded = twin(a_case("word " * 400), "length")
-
-    assert padded is not None
-    assert 4000 <= len(padded.scenarios[-1].execution.response) < 4400
-
-
 def test_each_case_is_followed_by_its_twins_and_records_are_fetched_for_any_of_them() -> None:
     asked: list[str] = []
 
@@ -136,13 +128,6 @@ class CountedCases:
             yield a_case(scenarios=scenarios).changed(case_id=f"c{self.read}")
 
 
-def test_cases_are_read_until_each_probe_has_a_twin() -> None:
-    cases = CountedCases(9)
-
-    assert [] == absent_twins(cases, ["length", "speakers"], seconds=60).lines()
-    assert 1 == cases.read
-
-
 def test_probes_without_a_twin_are_named_with_their_reason() -> None:
     assert [
         "no case has a second scenario: probe scenarios has no twin",
@@ -159,28 +144,11 @@ def test_after_the_time_for_reading_the_reason_is_that_of_the_cases_read() -> No
     assert 1 == cases.read
 
 
-def test_all_cases_are_read_while_no_probe_has_a_twin() -> None:
-    assert ("scenarios",) == absent_twins(CountedCases(3), ["scenarios"], seconds=0).probes
-    assert () == absent_twins(CountedCases(3, last_scenarios=2), ["scenarios"], seconds=0).probes
-
-
 def test_a_twin_has_no_twin_and_a_long_id_is_refused() -> None:
     with pytest.raises(CaseFileError, match="is a twin"):
         twin(a_case().changed(case_id="c~probe~length"), "length")
     with pytest.raises(CaseFileError, match="too long for a twin"):
         twin(a_case().changed(case_id="x" * 499), "length")
-
-
-def test_both_languages_have_the_same_texts() -> None:
-    english, japanese = probe_texts("en"), probe_texts("ja")
-
-    assert list(english.master_key) == list(japanese.master_key)
-    assert list(english.injection) == list(japanese.injection)
-    assert len(english.padding) == len(japanese.padding)
-
-
-def test_settings_know_every_probe() -> None:
-    assert get_args(ProbeName) == tuple(PROBES)
 
 
 def test_a_calibrated_panel_is_not_compared_under_another_marking() -> None:
@@ -192,7 +160,7 @@ def test_a_calibrated_panel_is_not_compared_under_another_marking() -> None:
         comparable_marking(calibrated)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "prompts", "other"),
     [(None, 1, "words"), (None, 2, "words"), ("lines", 2, "words"), ("words", 1, "lines"), ("words", 2, "lines")],
 )

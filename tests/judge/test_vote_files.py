@@ -8,18 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from jury_analysis import LABEL_FACTS, LABELS, SCHEMA, check, decoded
 from jury_cases import (
     CaseFileError,
-    LabelFile,
     RecordedVotes,
-    VerdictWords,
     VoteOptions,
     parse_words,
     read_labels,
-    read_labels_of,
     read_votes,
 )
 from support.refusals import RefusalTables
@@ -54,9 +50,8 @@ def test_a_row_a_vote_becomes_a_ballot(tmp_path: Path) -> None:
     assert dict.fromkeys(SCHEMA.names) | ids | vote | rest == ballot
 
 
-@pytest.mark.parametrize("rounds", [1, 3])
-def test_every_form_of_the_same_votes_in_any_order_gives_the_same_table(tmp_path: Path, rounds: int) -> None:
-    rows = long_rows(rounds=rounds)
+def test_every_form_of_the_same_votes_in_any_order_gives_the_same_table(tmp_path: Path) -> None:
+    rows = long_rows(rounds=2)
     forms = {"long": rows, "wide": wide_rows(rows), "flat": flat_rows(rows)}
     forms |= {f"shuffled {name}": random.Random(3).sample(form, len(form)) for name, form in forms.items()}
     tables = {
@@ -89,94 +84,15 @@ def test_an_exported_table_of_ballots_is_read_as_it_is(tmp_path: Path) -> None:
     assert table == read(tmp_path / "ballots.parquet")
 
 
-NESTED = '{"meta": {"task": 3}, "who": "a", "says": {"word": "bad"}, "topic": "t"}'
-NAMED = {"case_id": "meta.task", "seat": "who", "verdict": "says.word", "cluster": "topic"}
-PARTS = '{"id": 1, "fault": 5, "judges": {"a": {"verdict": "reject", "step": 2, "sure": 0.5}, "b": "safe"}}'
-STEPS = {"decisive_message": "step", "label_message": "fault", "confidence": "sure"}
-SEVERAL = '{"id": 1, "label": "unsafe", "decisive_message": 2%s, "judges": {"a": {"verdict": "unsafe"}}}'
-NUMBERS = "".join(
-    f'{{"id": {n}, "seat": "a", "verdict": {word}}}\n' for n, word in enumerate(("1", "1.0", "true", '"0"'))
-)
-TWO_SEATS = '{"id": 1, "judges": {"a": "safe", "b": "safe"}}\n{"id": 2, "judges": {"a": null}}\n'
-WORDS = '{"id": 1, "seat": "a", "verdict": "LOW", "label": "bad"}\n{"id": 2, "seat": "a", "verdict": "middle"}\n'
-LOW_TO_HIGH = parse_words(["LOW=low", "label:bad=high"], order="low,middle,high")
+def test_what_is_read_of_rows(printed: RefusalTables) -> None:
+    """The columns that are named, ballot by ballot."""
+    found = {}
+    for name, row in printed.rows("votes_read").items():
+        words = {"words": parse_words(**row["words"])} if "words" in row else {}
+        rows = ballots(row["text"], *row["columns"], **row.get("options", {}), **words)
+        found[name] = "\n".join(", ".join(map(repr, one)) for one in rows)
 
-
-@pytest.mark.parametrize(
-    ("text", "options", "names", "expected"),
-    [
-        pytest.param(
-            *(NESTED, {"fields": NAMED, "words": parse_words(["bad=unsafe_fail"])}),
-            *(("case_id", "cluster", "seat", "verdict"), [("3", "t", "a", "unsafe_fail")]),
-            id="other columns are named by their paths",
-        ),
-        pytest.param(
-            *('{"id": "y", "case_id": "x", "judge": "b", "seat": "a", "verdict": "safe"}', {}),
-            *(("case_id", "seat"), [("x", "a")]),
-            id="of several columns for a part the first one counts",
-        ),
-        pytest.param(
-            *('{"id": 1, "seat": "a", "verdict": null, "score": 50, "confidence": 1}', {}),
-            *(("kind", "score", "confidence"), [("abstained", None, None)]),
-            id="an abstention has no score",
-        ),
-        pytest.param(
-            *(PARTS, {"fields": STEPS}, (*STEPS,), [(2, 5, 0.5), (None, 5, None)]),
-            id="parts of a vote are named in the object of each seat",
-        ),
-        pytest.param(
-            *('{"id": 1, "judges": {"a": {"verdict": "reject", "score": 500}}}', {"fields": {"score": ""}}),
-            *(("score",), [(None,)]),
-            id="a part of a vote in objects is left out",
-        ),
-        pytest.param(
-            *('{"case_id": "c", "seat": "a", "verdict": "safe", "panel": "p"}', {}, ("panel",), [("p",)]),
-            id="a panel is read",
-        ),
-        pytest.param(
-            *('{"case_id": "c", "seat": "a", "verdict": "safe", "panel": "p"}', {"fields": {"panel": ""}}),
-            *(("panel",), [(None,)]),
-            id="a part is left out",
-        ),
-        pytest.param(
-            *(TWO_SEATS, {}, ("case_id", "seat"), [("1", "a"), ("1", "b"), ("2", "a")]),
-            id="a seat that a row does not name was not asked",
-        ),
-        pytest.param(
-            *('{"id": 1, "judges": {"a": "safe", "b": "neither"}}', {"seats": ["a"]}, ("seat",), [("a",)]),
-            id="only chosen seats are read",
-        ),
-        pytest.param(
-            *(WORDS, {"words": LOW_TO_HIGH}, ("verdict", "label"), [("low", "high"), ("middle", None)]),
-            id="words are kept where they are declared",
-        ),
-        pytest.param(
-            *(NUMBERS, {"words": VerdictWords(["0", "1", "True"])}),
-            *(("verdict",), [("1",), ("1",), ("True",), ("0",)]),
-            id="numbers and flags are words",
-        ),
-        pytest.param(
-            *("id,seat,verdict,label,cluster\n1,a,safe,,\n1,b,safe,safe,x\n", {}),
-            *(("label", "cluster"), [("safe_pass", "x")] * 2),
-            id="a fact of a debate counts for all its rows",
-        ),
-        pytest.param(
-            *("id,seat,variant,repeat,verdict\n1,a,,1,safe\n1,a,,2,safe\n1,a,swapped,1,safe\n", {}),
-            *(("debate_id",), [("1",), ("1 (repeat 2)",), ("1 (variant swapped)",)]),
-            id="debates over a case are distinguished by variant and repeat",
-        ),
-        pytest.param(
-            *(SEVERAL % "", {}, ("label_message", "decisive_message"), [(2, None)]),
-            id="the message of a row of several votes is the label's",
-        ),
-        pytest.param(
-            *(SEVERAL % ', "label_message": 5', {}, ("label_message",), [(5,)]),
-            id="unless the label's is named",
-        ),
-    ],
-)
-def test_what_is_read_of_rows(text: str, options: dict[str, Any], names: tuple[str, ...], expected: list[Any]) -> None:
-    assert expected == ballots(text, *names, **options)
+    printed.compare("votes_read", found)
 
 
 def test_the_messages_of_votes_and_labels_are_read_in_every_form(tmp_path: Path) -> None:
@@ -211,30 +127,6 @@ def test_columns_of_messages_are_in_the_table_only_where_a_row_has_a_value() -> 
     assert [*SCHEMA.names, "message_count"] == read_text(row).ballots.column_names
 
 
-@pytest.mark.parametrize(
-    ("row", "patterns", "votes"),
-    [
-        ('{"id": 1, "judges": {"a": "safe", "b": null}}', (), {"a": "safe_pass", "b": None}),
-        ('{"id": 1, "judges": {"a.b": {"verdict": "safe"}}}', (), {"a.b": "safe_pass"}),
-        ('{"id": 1, "x": {"judge_a": "safe", "other": "?"}}', ("x.judge_*",), {"a": "safe_pass"}),
-        ('{"id": 1, "judges": {"a": {"winner": "safe"}}}', ("judges.*.winner",), {"a": "safe_pass"}),
-        (
-            *('{"id": 1, "human": {"one": "safe"}, "gpt": "reject"}', ("human.*", "gpt")),
-            {"gpt": "unsafe_fail", "one": "safe_pass"},
-        ),
-        ("id,judge_a,judge_b\n1,safe,\n", ("judge_*",), {"a": "safe_pass", "b": None}),
-        ("id,judges.a,judges.a.score\n1,safe,3\n", (), {"a": "safe_pass"}),
-        ('id,judges\n1,"{""a"": ""safe""}"\n', (), {"a": "safe_pass"}),
-    ],
-)
-def test_columns_of_judges_are_found_by_patterns(
-    row: str, patterns: tuple[str, ...], votes: dict[str, str | None]
-) -> None:
-    expected = [(seat, verdict, "abstained" if verdict is None else "own") for seat, verdict in sorted(votes.items())]
-
-    assert expected == ballots(row, "seat", "verdict", "kind", judges=patterns)
-
-
 def test_labels_of_annotators_stand_in_columns_too() -> None:
     rows = '{"id": 1, "judges": {"a": "safe"}, "human": {"h1": "safe", "h2": null}}'
     labels = read_text(rows, annotators=["human.*"]).labels
@@ -242,56 +134,8 @@ def test_labels_of_annotators_stand_in_columns_too() -> None:
     assert [{"case_id": "1", "annotator": "h1", "label": "safe_pass"}] == (labels and labels.to_pylist())
 
 
-def test_only_declared_orders_are_ordered() -> None:
-    assert (True, False) == (LOW_TO_HIGH.ordered, parse_words(categories="A,B").ordered)
-
-
-def a_vote(part: str, value: str) -> str:
-    return f'{{"id": 1, "seat": "a", "verdict": "safe", "{part}": {value}}}'
-
-
-REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
-    "a word that is no verdict": ('{"id": 1, "seat": "a", "verdict": "correct"}', {}),
-    "a word that is not declared": ('{"id": 1, "judges": {"a": "ok"}}', {"words": parse_words(order="low,high")}),
-    "a second vote": (
-        '{"id": 1, "seat": "a", "verdict": "safe"}\n\n{"id": 1, "seat": "a", "verdict": "safe"}\n',
-        {},
-    ),
-    "two labels of a debate": ("id,seat,verdict,label\n1,a,safe,safe\n1,b,safe,unsafe\n", {}),
-    "two messages of a label": (
-        "".join(
-            f'{{"id": 1, "seat": "{seat}", "verdict": "safe", "label_message": {n}}}\n' for n, seat in enumerate("ab")
-        ),
-        {},
-    ),
-    "a verdict that is a list": ('{"id": 1, "seat": "a", "verdict": ["safe"]}', {}),
-    "an object without a verdict": ('{"id": 1, "judges": {"a": {"word": "safe"}}}', {}),
-    **{
-        f"{part} of {value}": (a_vote(part, value), {})
-        for part, value in (
-            ("score", '"high"'),
-            ("confidence", "90"),
-            ("round", "0.5"),
-            ("decisive_message", '"seven"'),
-            ("label_message", "-1"),
-            ("message_count", "0"),
-            ("outcome_correct", '"mostly"'),
-        )
-    },
-    "no seat": ('{"id": 1, "verdict": "safe"}', {}),
-    "no case": ('{"seat": "a", "verdict": "safe"}', {}),
-    "no verdict": ('{"id": 1, "seat": "a"}', {}),
-    "a pattern without a column": ('{"id": 1, "x": 2}', {"judges": ["judges.*"]}),
-    "annotators without a column": ('{"id": 1, "judges": {"a": "safe"}}', {"annotators": ["human.*"]}),
-    "a part without a column": (
-        '{"id": 1, "judges": {"a": {"verdict": "reject", "step": 2}}}',
-        {"fields": {"decisive_message": "stop"}},
-    ),
-    "a seat with two columns": ('{"id": 1, "judges": {"a": "safe"}, "judges.a": "safe"}', {}),
-    "a seat without a name": ('{"id": 1, "judges": {" ": "safe"}}', {}),
-    "a seat that there is not": ('{"id": 1, "judges": {"a": "safe", "b": "neither"}}', {"seats": ["gp"]}),
-    "too many seats": ("id,seat,verdict\n" + "".join(f"1,s{number},safe\n" for number in range(257)), {}),
-}
+NOT_DECLARED = '{"id": 1, "judges": {"a": "ok"}}'
+MANY_SEATS = "id,seat,verdict\n" + "".join(f"1,s{number},safe\n" for number in range(257))
 OPTIONS: dict[str, Callable[[], object]] = {
     "a part that there is not": lambda: VoteOptions(fields={"seet": "x"}),
     "a pattern with two stars": lambda: read_text('{"id": 1}', judges=["a.*.*"]),
@@ -318,7 +162,9 @@ def test_what_cannot_be_read_is_refused_with_the_remedy(refusals: RefusalTables,
     cut, twice = (write_parquet(tmp_path / f"{name}.parquet", [*ROWS[:3], ROWS[1]]) for name in ("cut", "twice"))
     cut.write_bytes(cut.read_bytes()[:-40])
     rows: dict[str, Callable[[], object]] = {
-        **{name: lambda row=row: read_text(row[0], **row[1]) for name, row in REFUSED.items()},  # type: ignore[misc]
+        **{name: lambda row=row: read_text(**row) for name, row in refusals.rows("vote_files").items()},  # type: ignore[misc]
+        "a word that is not declared": lambda: read_text(NOT_DECLARED, words=parse_words(order="low,high")),
+        "too many seats": lambda: read_text(MANY_SEATS),
         **OPTIONS,
         **{
             f"labels: {name}": lambda text=text: read_labels(["-"], stdin=io.BytesIO(text.encode()))  # type: ignore[misc]
@@ -346,14 +192,3 @@ def test_labels_are_read_with_their_annotators_messages_and_outcomes(tmp_path: P
         assert [(3, True), (None, None)] == [
             (one["decisive_message"], one["outcome_correct"]) for one in whole.to_pylist()
         ]
-
-
-def test_columns_of_labels_may_have_other_names(tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "l.csv", [{"id": "a", "by": "x", "final": "unsafe", "step": 4, "label_message": 1}])
-    fields = {"label": "final", "seat": "by", "label_message": "step", "round": "nothing"}
-
-    (row,) = read_labels_of([LabelFile(path, VerdictWords(), fields)]).to_pylist()
-    (without,) = read_labels_of([LabelFile(path, VerdictWords(), fields | {"label_message": ""})]).to_pylist()
-
-    assert {"case_id": "a", "annotator": "x", "label": "unsafe_fail", "decisive_message": 4} == row
-    assert "decisive_message" not in without

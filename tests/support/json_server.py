@@ -1,6 +1,7 @@
 """A local HTTP server that speaks JSON: it records what it is sent, and answers as a test says."""
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 
 class JsonRequest(NamedTuple):
-    """A request; `query` has the last value of each name."""
+    """A request; `query` has the last value of each name, `content` the body as it was sent."""
 
     method: str
     path: str
@@ -18,10 +19,11 @@ class JsonRequest(NamedTuple):
     authorization: str | None
     body: Any
     headers: dict[str, str]
+    content: bytes
 
 
 class JsonAnswer(NamedTuple):
-    """An answer."""
+    """An answer; a body of bytes is sent as it is."""
 
     body: Any
     status: int = 200
@@ -31,13 +33,16 @@ class JsonAnswer(NamedTuple):
 class JsonServer:
     """What arrived, in order."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
         self.requests: list[JsonRequest] = []
 
 
 @contextmanager
-def json_server(answer: Callable[[JsonRequest], JsonAnswer]) -> Iterator[JsonServer]:
+def json_server(
+    answer: Callable[[JsonRequest], JsonAnswer], *, tls: ssl.SSLContext | None = None
+) -> Iterator[JsonServer]:
     """A server while the context lasts; `answer` is called for each request, in a thread of its own."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -46,12 +51,12 @@ def json_server(answer: Callable[[JsonRequest], JsonAnswer]) -> Iterator[JsonSer
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
             sent = json.loads(body) if body else None
-            request = JsonRequest(
-                self.command, parts.path, query, self.headers.get("authorization"), sent, dict(self.headers)
-            )
+            headers, authorization = dict(self.headers), self.headers.get("authorization")
+            request = JsonRequest(self.command, parts.path, query, authorization, sent, headers, body)
             served.requests.append(request)
             answered = answer(request)
-            content = json.dumps(answered.body).encode()
+            said = answered.body
+            content = said if isinstance(said, bytes) else json.dumps(said).encode()
             self.send_response(answered.status)
             for name, value in (*answered.headers, ("content-type", "application/json")):
                 self.send_header(name, value)
@@ -65,7 +70,9 @@ def json_server(answer: Callable[[JsonRequest], JsonAnswer]) -> Iterator[JsonSer
             return
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    served = JsonServer(f"http://127.0.0.1:{server.server_port}")
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    served = JsonServer(server.server_port)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:

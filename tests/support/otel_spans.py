@@ -1,9 +1,28 @@
-"""Spans of OpenTelemetry as OTLP writes them, in short."""
+"""Spans of OpenTelemetry as OTLP writes them, made of a short form.
+
+{"span": "s1", "start": "1", "end": "2", "parent": "s0", "attributes": {"gen_ai.input.messages": [...]}}
+"""
 
 import json
 from typing import Any
 
-ERROR = {"code": 2, "message": "boom"}
+_NAMES = {"span": "spanId", "start": "startTimeUnixNano", "end": "endTimeUnixNano", "parent": "parentSpanId"}
+
+
+def span(short: dict[str, Any]) -> dict[str, Any]:
+    """The span; values of attributes that are no texts are JSON in a text."""
+    fields = {_NAMES.get(name, name): value for name, value in short.items() if name != "attributes"}
+    attributes = [
+        {"key": key, "value": {"stringValue": value if isinstance(value, str) else json.dumps(value)}}
+        for key, value in short.get("attributes", {}).items()
+    ]
+    return {"traceId": "t", **fields, "attributes": attributes}
+
+
+def chat(number: int, asked: list[Any], answered: list[Any], **fields: Any) -> dict[str, Any]:
+    """A span of one call of a model."""
+    said = {"gen_ai.input.messages": asked, "gen_ai.output.messages": answered}
+    return {"span": f"s{number}", "start": f"{number}", "attributes": said, **fields}
 
 
 def said(role: str, *parts: str | dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -11,42 +30,9 @@ def said(role: str, *parts: str | dict[str, Any], **fields: Any) -> dict[str, An
     return {"role": role, "parts": listed, **fields}
 
 
-def call(call_id: str | None, name: str = "pay", **arguments: Any) -> dict[str, Any]:
-    return {"type": "tool_call", "name": name, "arguments": arguments} | ({"id": call_id} if call_id else {})
-
-
-def returned(call_id: str | None, response: Any) -> dict[str, Any]:
-    return {"type": "tool_call_response", "response": response} | ({"id": call_id} if call_id else {})
-
-
-def span(number: int, *times: int, of: int | None = None, **fields: Any) -> dict[str, Any]:
-    """A span. Attributes of `gen_ai` are named as in `operation__name`; `events`, `status`, `attributes` are not."""
-    own = {name: fields.pop(name) for name in ("events", "status", "attributes") if name in fields}
-    attributes = {f"gen_ai.{key.replace('__', '.')}": value for key, value in fields.items()}
-    listed = [
-        {"key": key, "value": {"stringValue": value if isinstance(value, str) else json.dumps(value)}}
-        for key, value in (attributes | own.pop("attributes", {})).items()
-    ]
-    start, *end = times or (number,)
-    ends = {"endTimeUnixNano": str(end[0])} if end else {}
-    parent = {} if of is None else {"parentSpanId": f"s{of}"}
-    return {
-        "traceId": "t",
-        "spanId": f"s{number}",
-        "startTimeUnixNano": str(start),
-        "attributes": listed,
-        **ends,
-        **parent,
-        **own,
-    }
-
-
-def chat(number: int, asked: list[Any], answered: list[Any], *times: int, **fields: Any) -> dict[str, Any]:
-    return span(number, *times, input__messages=asked, output__messages=answered, **fields)
-
-
-def export(*spans: dict[str, Any]) -> dict[str, Any]:
-    return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+def export(spans: list[dict[str, Any]]) -> dict[str, Any]:
+    """A line with these spans."""
+    return {"resourceSpans": [{"scopeSpans": [{"spans": [span(one) for one in spans]}]}]}
 
 
 def as_any_value(value: Any) -> dict[str, Any]:

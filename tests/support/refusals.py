@@ -6,6 +6,8 @@ start of a line, and below it the message, indented. The whole table is compared
     def test_bad_files_are_refused(refusals):
         refusals.check("files", {"empty": b"", "a list": b"[]"}, read, FileError)
 
+What the rows are may stand in `refusals/<table>.yaml` beside it: `refusals.rows("files")`.
+
 What is printed, as a page of the terminal, is compared in the same way with `printed/<table>.txt`: `printed.compare`.
 
 `pytest --update` writes the files of the tests that run; what it wrote is read as a diff before it is committed.
@@ -15,9 +17,10 @@ import difflib
 import os
 import textwrap
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
+import yaml
 
 _WROTE = "wrote a table"
 _FOLDER = "{folder}"
@@ -50,6 +53,10 @@ class RefusalTables:
         self._place = request.path.parent / folder
         self._update: bool = request.config.getoption("update")
         self._folder = str(request.getfixturevalue("tmp_path")) if "tmp_path" in request.fixturenames else None
+
+    def rows(self, table: str) -> Any:
+        """What is tried, as `<table>.yaml` beside the messages has it."""
+        return yaml.safe_load((self._place / f"{table}.yaml").read_text(encoding="utf-8"))
 
     def check(
         self, table: str, rows: Mapping[str, T], call: Callable[[T], object], *errors: type[BaseException]
