@@ -88,7 +88,10 @@ def test_links_of_tags_and_quotations_choose_the_debates_that_they_name() -> Non
     assert [1, 1] == [len(site.get(link).table(".list")) for link in tags]
     assert {
         **{f"evidence={name}": number for name, number in results.items()},
-        "unsupported=yes": 2, "decisive=agree": 1, "decisive=disagree": 1, "decisive=none": 2,
+        "unsupported=yes": 2,
+        "decisive=agree": 1,
+        "decisive=disagree": 1,
+        "decisive=none": 2,
     } == {link.partition("&")[2]: len(site.get(link).table(".list")) for link in links}
     assert site.get("/debates/split").node("#item-1") is not None
 
