@@ -15,6 +15,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
     ExportLogsServiceRequest,
     ExportLogsServiceResponse,
 )
+from requests import Session
 
 from jury_events import JuryError, ScoresExported, SettingError, Verdict
 from jury_judge import ExportedScores, ExtraMissing, Jury, NewReview, Records, Selection
@@ -243,6 +244,20 @@ async def test_a_collector_gets_an_event_a_seat_and_one_of_the_jury_below_the_ev
     assert "safe_pass" == of_a["jury"]["gen_ai.evaluation.score.label"]
     assert 0 <= of_a["jury"]["gen_ai.evaluation.score.value"] <= 1
     assert "sim-policy" == of_a["jury.sim-policy"]["jury.juror.id"]
+
+
+async def test_connections_to_a_collector_are_closed(
+    judged: str, collector: OtlpReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[Session] = []
+
+    def close(session: Session) -> None:
+        closed.append(session)
+
+    monkeypatch.setattr(Session, "close", close)
+    await exported(judged, "otel", {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url})
+
+    assert 1 == len(closed)
 
 
 async def test_a_correction_is_one_further_event(judged: str, collector: OtlpReceiver) -> None:

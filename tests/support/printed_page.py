@@ -1,4 +1,4 @@
-"""What a reader finds on a page, as text for a table of `printed`: a line for each block, links with their addresses."""
+"""What a reader finds on a page, as text for a table of `printed`: a line a block, links with their addresses."""
 
 from collections.abc import Iterator, Mapping
 

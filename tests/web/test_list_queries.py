@@ -88,6 +88,9 @@ QUERIES = {
     "where=cluster~支": ["run-1~one"],
     "where=tags%3Da%26b&verdict=unsafe_fail": ["run-1~one"],
     "where=tags!~": ["run-2~one"],
+    "max_cost=1e5&run=run-2": ["run-2~one"],
+    "min_cost=1e-7": [],
+    "model=+simulated/juror&run=run-2": ["run-2~one"],
     "sort=case&order=asc&run=run-1": ["run-1~one", "run-1~three", "run-1~two"],
     "sort=opened&order=asc&max_cost=1": ["run-1~one", "run-1~two", "run-1~three", "run-2~one"],
 }
@@ -125,7 +128,8 @@ def test_every_debate_is_on_one_page_of_a_sorted_list() -> None:
 
 
 REFUSED = (
-    *("sort=size", "order=up", "min_cost=x", "min_cost=nan", "max_cost=-1", "quorum=half"),
+    *("sort=size", "order=up", "min_cost=x", "min_cost=nan", "max_cost=-1", "max_cost=1e13", "quorum=half"),
+    *("model=a%0ax", "search=a%C2%85b", f"search={'x' * 201}", f"model={'x' * 201}"),
     *("label=bad", "after=x", "sort=score&after=5", "sort=score&after=5:%22a%22", "search=%00"),
     *("evidence=invented", "decisive=yes", "where=tag=x", "where=tags", "where=evidence=x"),
     *(f"where=tags~{'x' * 1001}", "where=tags~x&" * 21, "verdict=guilty", "status=x", "run=%2F"),
