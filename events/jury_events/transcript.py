@@ -17,6 +17,9 @@ Origin = Literal["user", "model", "tool", "environment", "developer", "unknown"]
 surroundings. developer: the author of the agent's instructions. unknown: the record names a role of its own."""
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+CallId = Annotated[str, StringConstraints(max_length=1 << 16)]
+"""It names a call, and is nobody's text; some gateways put the signature of a thought into it."""
+
 Bytes = Annotated[int, Field(ge=0, le=2**53)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
@@ -67,7 +70,7 @@ class ToolCall(_Item):
     kind: Literal["tool_call"] = "tool_call"
     origin: Origin = "model"
     speaker: Text | None = None
-    call_id: Text | None = None
+    call_id: CallId | None = None
     name: Text
     arguments: Text = ""
 
@@ -80,7 +83,7 @@ class ToolResult(_Item):
 
     kind: Literal["tool_result"] = "tool_result"
     origin: Origin = "tool"
-    call_id: Text | None = None
+    call_id: CallId | None = None
     name: Text | None = None
     text: Text
     error: bool = False
@@ -101,7 +104,7 @@ class Attachment(_Item):
     digest: Sha256
     name: Text | None = None
     text: Text | None = None
-    call_id: Text | None = None
+    call_id: CallId | None = None
 
 
 class Event(_Item):

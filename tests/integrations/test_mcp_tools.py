@@ -148,39 +148,28 @@ HOSTILE = (
 """A tool, its arguments, and what is said of them."""
 
 
+UNREADABLE = ("file:///etc/passwd", "jury://debates/..%2F..%2Fetc%2Fpasswd", "jury://debates/none", "jury://runs/none")
+
+
 async def test_a_hostile_argument_gets_one_clear_line(asked: Asked, subtests: pytest.Subtests) -> None:
     for tool, arguments, said in HOSTILE:
         with subtests.test(tool, said=said):
             assert said in await asked.refusal(tool, **arguments)
+    for uri in UNREADABLE:
+        with subtests.test(uri):
+            assert 1 == len((await asked.unreadable(uri)).splitlines())
 
 
-async def test_an_id_of_a_case_that_is_a_path_stays_in_the_store(asked: Asked, tmp_path: Path) -> None:
+async def test_a_case_stays_in_the_store_and_is_judged_as_what_it_says(asked: Asked, tmp_path: Path) -> None:
+    """Its id is a path, and it asks for the ballot."""
     before = set(tmp_path.parent.rglob("*"))
-    judged = await asked("judge", case={**CASE, "case_id": "../../outside"})
+    judged = await asked("judge", case={**CASE, "case_id": "../../outside", "response": BALLOT})
     new = {path.relative_to(tmp_path).parts[0] for path in set(tmp_path.parent.rglob("*")) - before}
 
     assert "/" not in judged["debate_id"]
     assert all(name.startswith("jury.db") or name.endswith((".db", ".lock", "-wal", "-shm")) for name in new), new
-
-
-async def test_nothing_but_the_store_is_readable(asked: Asked) -> None:
-    uris = ("file:///etc/passwd", "jury://debates/..%2F..%2Fetc%2Fpasswd", "jury://debates/none", "jury://runs/none")
-    for uri in uris:
-        assert 1 == len((await asked.unreadable(uri)).splitlines())
-
-
-async def test_a_case_that_asks_for_the_ballot_is_judged_as_what_it_says(asked: Asked, sqlite_url: str) -> None:
-    judged = await asked("judge", case={**CASE, "response": BALLOT})
-
     assert "unsafe_fail" == judged["verdict"]
     assert {"sim-policy", "sim-security", "sim-misuse"} == set(judged["votes"])
-
-
-async def test_an_exhausted_budget_is_one_clear_line_and_asks_nothing(sqlite_url: str, meter: Meter) -> None:
-    asked = Asked(sqlite_url, run_id="agents", panel_name="independent", max_calls=0)
-
-    assert "budget" in await asked.refusal("judge", case=CASE)
-    assert 0 == meter.served.total()
 
 
 async def test_a_budget_of_zero_with_models_that_cost_money_is_one_clear_line_and_calls_none(
@@ -194,7 +183,10 @@ async def test_a_budget_of_zero_with_models_that_cost_money_is_one_clear_line_an
         asked = Asked(sqlite_url, run_id="agents", panel_name=str(panel), max_cost=0)
         said = await asked.refusal("judge", case=CASE)
 
+    calls = await Asked(sqlite_url, run_id="agents", panel_name="independent", max_calls=0).refusal("judge", case=CASE)
+
     assert "the budget of $0.00 covers no further debate" in said
+    assert "the budget of 0 calls covers no further debate" in calls
     assert not models.asked
     assert [] == (await asked("list_debates"))["debates"]
 

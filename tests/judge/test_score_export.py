@@ -1,12 +1,11 @@
 """Scores onto the traces that debates judged: once each, corrected after a review, on record."""
 
-import asyncio
 import base64
 import json
-import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -16,20 +15,19 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
     ExportLogsServiceRequest,
     ExportLogsServiceResponse,
 )
+from requests import Session
 
 from jury_events import JuryError, ScoresExported, SettingError, Verdict
 from jury_judge import ExportedScores, ExtraMissing, Jury, NewReview, Records, Selection
-from jury_judge.scores.debate_scores import JudgedTrace, judged_trace
 from jury_judge.scores.score_export import _LocalStream
-from jury_store import Append, MemoryEventStore, open_store
+from jury_store import Append, open_store
 from support.debates import DebateScript
 from support.json_server import JsonAnswer, JsonRequest, JsonServer, json_server
-from support.mlflow_double import Feedback, mlflow_double
 from support.otlp_receiver import OtlpReceiver, otlp_receiver
 from support.refusals import RefusalTables
-from support.writing import Writing
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+pytestmark = pytest.mark.full_for("postgresql")
 
 KEYS = {"LANGFUSE_PUBLIC_KEY": "pk-lf-1", "LANGFUSE_SECRET_KEY": "sk-lf-secret"}
 RUN = Selection(run_id="r")
@@ -39,29 +37,25 @@ def a_row(name: str, **metadata: Any) -> dict[str, Any]:
     return {"case_id": name, "question": "Refund order 7.", "response": "Refunded to 4242.", "metadata": metadata}
 
 
-ROWS = [
-    a_row("a", trace_id=TRACE, span_id=SPAN, observation_id="obs-1"),
-    a_row("b", trace_id=TRACE[::-1]),
-    a_row("c"),
-]
-
-
-async def judge(url: str, *rows: dict[str, Any]) -> None:
-    async with Jury("independent", store=url) as jury:
-        assert len(rows) == len([one async for one in jury.evaluate_many(rows, run_id="r")])
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with two debates of traces, and one whose case names none."""
-    path = tmp_path_factory.mktemp("scores") / "jury.db"
-    asyncio.run(judge(f"sqlite:///{path}", *ROWS))
-    return path
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> str:
+    """An empty store."""
+    found: str = request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param])
+    return found
 
 
 @pytest.fixture
-def judged(template: Path, tmp_path: Path) -> str:
-    return f"sqlite:///{shutil.copy(template, tmp_path / 'copy.db')}"
+async def judged(url: str) -> str:
+    """A store with two debates of traces, and one whose case names none."""
+    rows = [
+        a_row("a", trace_id=TRACE, span_id=SPAN, observation_id="obs-1"),
+        a_row("b", trace_id=TRACE[::-1]),
+        a_row("c"),
+    ]
+    async with Jury("independent", store=url) as jury:
+        async for _ in jury.evaluate_many(rows, run_id="r"):
+            pass
+    return url
 
 
 async def exported(url: str, target: Any, environ: Mapping[str, str], **options: Any) -> list[ExportedScores]:
@@ -148,27 +142,19 @@ async def test_a_persons_verdict_is_written_under_the_same_id(
     assert before.keys() == langfuse.scores.keys()
 
 
-async def test_a_dry_run_writes_and_records_nothing_and_another_place_has_scores_of_its_own(
-    judged: str, langfuse: Langfuse, server: JsonServer
-) -> None:
+async def test_a_dry_run_writes_and_records_nothing(judged: str, langfuse: Langfuse, server: JsonServer) -> None:
     planned = await exported(judged, "langfuse", at(server), dry_run=True)
-    before = list(server.requests)
+
+    assert ["written", "written", "left_out"] == statuses(planned)
+    assert [] == server.requests
+    assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(server)))
+
+
+async def test_another_place_has_scores_of_its_own(judged: str, langfuse: Langfuse, server: JsonServer) -> None:
+    await exported(judged, "langfuse", at(server))
+
     with json_server(langfuse.answer) as other:
-        found = [await exported(judged, "langfuse", at(one)) for one in (server, other)]
-
-    assert [] == before
-    assert [["written", "written", "left_out"]] * 3 == [statuses(one) for one in (planned, *found)]
-
-
-@pytest.mark.full
-async def test_scores_of_a_store_on_postgresql_are_written_once(postgres_url: str, server: JsonServer) -> None:
-    await judge(postgres_url, *ROWS)
-    first, second = [await exported(postgres_url, "langfuse", at(server)) for _ in range(2)]
-
-    assert (["written", "written", "left_out"], ["unchanged", "unchanged", "left_out"]) == (
-        statuses(first),
-        statuses(second),
-    )
+        assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(other)))
 
 
 NOT_TAKEN = {
@@ -201,11 +187,9 @@ async def test_what_langfuse_did_not_take_is_not_recorded_as_written(
     refusals.compare("scores_langfuse", said)
 
 
-async def test_keys_and_tools_that_are_missing_are_named(judged: str) -> None:
+async def test_without_keys_it_says_which_is_missing(judged: str) -> None:
     with pytest.raises(SettingError, match="LANGFUSE_PUBLIC_KEY is not set"):
         await exported(judged, "langfuse", {})
-    with pytest.raises(ExtraMissing, match="pip install mlflow"):
-        await exported(judged, "mlflow", {})
 
 
 async def test_a_call_that_ended_before_it_recorded_its_writes_overwrites_them(
@@ -249,25 +233,44 @@ async def test_a_collector_gets_an_event_a_seat_and_one_of_the_jury_below_the_ev
     second = await exported(judged, "otel", environ)
     found = events(collector)
     of_a = {said["gen_ai.evaluation.name"]: said for _, trace, _, said in found if trace == bytes.fromhex(TRACE)}
-    await review(judged, "needs_review")
-    await exported(judged, "otel", environ)
-    *_, (_, _, _, correction) = events(collector)
 
     assert ["written", "written", "left_out"] == statuses(first)
     assert ["unchanged", "unchanged", "left_out"] == statuses(second)
     assert 8 == len(found)
-    assert (9, "needs_review", True) == (
-        len(events(collector)),
-        correction["gen_ai.evaluation.score.label"],
-        correction["jury.correction"],
-    )
-    assert {"/v1/logs"} == {*collector.paths}
+    assert ["/v1/logs", "/v1/logs"] == collector.paths
     assert {"gen_ai.evaluation.result"} == {name for name, *_ in found}
     assert {bytes.fromhex(SPAN)} == {span for _, trace, span, _ in found if trace == bytes.fromhex(TRACE)}
     assert {"jury", "jury.sim-policy", "jury.sim-security", "jury.sim-misuse"} == set(of_a)
     assert "safe_pass" == of_a["jury"]["gen_ai.evaluation.score.label"]
     assert 0 <= of_a["jury"]["gen_ai.evaluation.score.value"] <= 1
     assert "sim-policy" == of_a["jury.sim-policy"]["jury.juror.id"]
+
+
+async def test_connections_to_a_collector_are_closed(
+    judged: str, collector: OtlpReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[Session] = []
+
+    def close(session: Session) -> None:
+        closed.append(session)
+
+    monkeypatch.setattr(Session, "close", close)
+    await exported(judged, "otel", {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url})
+
+    assert 1 == len(closed)
+
+
+async def test_a_correction_is_one_further_event(judged: str, collector: OtlpReceiver) -> None:
+    environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+    await exported(judged, "otel", environ)
+    await review(judged, "needs_review")
+    await exported(judged, "otel", environ)
+
+    assert 9 == len(events(collector))
+    assert ("needs_review", True) == (
+        events(collector)[-1][3]["gen_ai.evaluation.score.label"],
+        events(collector)[-1][3]["jury.correction"],
+    )
 
 
 async def test_a_crash_between_write_and_record_repeats_that_debate_alone_and_says_so(
@@ -315,6 +318,8 @@ ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {
 }
 TAKEN: list[tuple[dict[str, str], bytes]] = [
     (PROTOBUF, b""),
+    (HTML, b""),
+    (PROTOBUF, WARNED),
     (JSON, b"{}"),
     ({}, WARNED),
 ]
@@ -324,7 +329,8 @@ async def test_what_a_collector_did_not_take_is_not_recorded_as_written_and_the_
     sqlite_url: str, collector: OtlpReceiver, refusals: RefusalTables
 ) -> None:
     environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
-    await judge(sqlite_url, a_row("a", trace_id=TRACE))
+    async with Jury("independent", store=sqlite_url) as jury:
+        await jury.evaluate(a_row("a", trace_id=TRACE), run_id="r")
     said = {}
     for name, (collector.status, collector.headers, collector.content) in ANSWERS.items():
         said[name] = (await refused(sqlite_url, "otel", environ)).replace(collector.url, "{url}")
@@ -342,16 +348,41 @@ async def test_what_a_collector_did_not_take_is_not_recorded_as_written_and_the_
 
 
 async def test_a_trace_of_another_tool_is_left_out(sqlite_url: str, collector: OtlpReceiver) -> None:
-    await judge(sqlite_url, a_row("a", trace_id="tr-1"))
+    async with Jury("independent", store=sqlite_url) as jury:
+        await jury.evaluate(a_row("a", trace_id="tr-1"), run_id="r")
     (found,) = await exported(sqlite_url, "otel", {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url})
 
     assert ("left_out", "its trace_id is none of OpenTelemetry") == (found.status, found.detail)
 
 
+class Feedback(list[dict[str, Any]]):
+    """MLflow's feedback, in the order in which it came."""
+
+    def log(self, **said: Any) -> Any:
+        self.append(said)
+        return SimpleNamespace(assessment_id=f"a-{len(self)}")
+
+
 @pytest.fixture
 def feedback() -> Iterator[Feedback]:
-    with mlflow_double("http://user:secret@mlflow.example") as found:
+    """In the place of MLflow, which tests of the tier `full` use itself."""
+    found = Feedback()
+    parts = {name: ModuleType(name) for name in ("mlflow", "mlflow.entities", "mlflow.exceptions")}
+    parts["mlflow"].__dict__.update(
+        log_feedback=found.log,
+        override_feedback=found.log,
+        get_tracking_uri=lambda: "http://user:secret@mlflow.example",
+        __spec__=SimpleNamespace(),
+    )
+    parts["mlflow.entities"].__dict__.update(
+        AssessmentSource=lambda kind, name: (kind, name),
+        AssessmentSourceType=SimpleNamespace(LLM_JUDGE="LLM_JUDGE", HUMAN="HUMAN"),
+    )
+    parts["mlflow.exceptions"].__dict__.update(MlflowException=RuntimeError)
+    with patch.dict(sys.modules, parts):
+        sys.modules.pop("jury_judge.scores.mlflow_scores", None)
         yield found
+    sys.modules.pop("jury_judge.scores.mlflow_scores", None)
 
 
 async def test_mlflow_gets_feedback_once_and_a_correction_overrides_it(judged: str, feedback: Feedback) -> None:
@@ -377,6 +408,11 @@ async def test_the_record_names_the_place_without_credentials(judged: str, feedb
     assert {"http://mlflow.example"} == {one["place"] for one in bodies}
 
 
+async def test_a_tool_that_is_not_installed_is_named(judged: str) -> None:
+    with pytest.raises(ExtraMissing, match="pip install mlflow"):
+        await exported(judged, "mlflow", {})
+
+
 async def test_a_debate_without_an_evaluation_has_a_verdict_and_no_score(sqlite_url: str, server: JsonServer) -> None:
     script = DebateScript("r~a")
     opened = script.opened(metadata={"trace_id": "t1"}, run_id="r")
@@ -385,20 +421,3 @@ async def test_a_debate_without_an_evaluation_has_a_verdict_and_no_score(sqlite_
     (found,) = await exported(sqlite_url, "langfuse", at(server))
 
     assert [("jury.verdict", "needs_review")] == [(one.name, one.value) for one in found.scores]
-
-
-def test_an_explanation_that_quotes_a_key_has_a_mask_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-acme-0123456789-abcdef")
-    store = MemoryEventStore()
-    writing = Writing(store)
-    script = writing.script
-    opened = script.opened(metadata={"trace_id": "0af7651916cd43dd8448eb211c80319c"})
-    evaluated = script.evaluated("The agent printed sk-acme-0123456789-abcdef.")
-    writing.write(opened, evaluated, script.checked(), script.judged(), script.completed())
-    (history,) = store.histories(["d"])
-    trace = judged_trace(history)
-    assert isinstance(trace, JudgedTrace)
-    said = json.dumps(trace.scores)
-
-    assert "sk-acme-0123456789-abcdef" not in said
-    assert "The agent printed [key]." in said

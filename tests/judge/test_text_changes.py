@@ -2,14 +2,43 @@
 
 import random
 
-from jury_web.pages.json_layout import laid_out
+import pytest
+
+from jury_web.pages.json_layout import layout
 from jury_web.pages.text_changes import text_changes
-from support.each_row import each_row
 
 
 def pieces_of(before: str, after: str) -> list[tuple[str, str]] | None:
     found = text_changes(before, after)
     return None if found is None else [tuple(piece) for piece in found]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "pieces"),
+    [
+        ("One. Two.", "One. Two.", [("same", "One. Two.")]),
+        ("One. Two.", "One. Three. Two.", [("same", "One. "), ("new", "Three. "), ("same", "Two.")]),
+        (
+            "The number was checked twice.",
+            "The number was never checked.",
+            [
+                ("same", "The number was "),
+                ("new", "never "),
+                ("same", "checked"),
+                ("gone", " twice"),
+                ("same", "."),
+            ],
+        ),
+        ("確認しました。返金は正当です。", "確認しました。返金は不当です。", None),
+        ("", "New.", [("new", "New.")]),
+    ],
+)
+def test_what_stayed_what_went_and_what_came(before, after, pieces):
+    found = pieces_of(before, after)
+
+    if pieces is None:
+        pieces = [("same", "確認しました。返金は"), ("gone", "正"), ("new", "不"), ("same", "当です。")]
+    assert pieces == found
 
 
 def test_both_texts_can_be_read_from_the_pieces():
@@ -28,7 +57,7 @@ def test_texts_of_very_many_sentences_are_not_compared():
     assert pieces_of("a. " * 500, "b. " * 500) is None
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("text", "laid"),
     [
         ('{"a":1.50,"a":[],"b":{}}', '{\n  "a": 1.50,\n  "a": [],\n  "b": {}\n}'),
@@ -42,4 +71,6 @@ def test_texts_of_very_many_sentences_are_not_compared():
     ],
 )
 def test_json_is_laid_out_with_every_value_as_it_is_written(text, laid):
-    assert laid == laid_out(text)
+    found = layout(text)
+
+    assert laid == (None if found is None else found.text)

@@ -3,7 +3,6 @@
 Needs `openai-agents` in the script's environment.
 """
 
-import base64
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,6 +22,7 @@ from agents import (
 )
 from openai import AsyncOpenAI
 
+from chat_story import output_of, responses_message
 from model_server import ModelServer
 from story import (
     LOOK_UP,
@@ -31,9 +31,7 @@ from story import (
     STORY,
     SYSTEM,
     Answer,
-    ToolFailed,
     ToolUse,
-    Turn,
     case,
     marker_of,
     piece,
@@ -63,10 +61,7 @@ def _answers(*, responses: bool) -> Iterator[Answer]:
 
 def _tool(use: ToolUse) -> FunctionTool:
     async def run(_context: Any, _arguments: str) -> str:
-        try:
-            return run_tool(use.name)
-        except ToolFailed as error:
-            return str(error)
+        return output_of(lambda: run_tool(use.name))
 
     parameters = {
         "type": "object",
@@ -93,19 +88,6 @@ def _agent(server: ModelServer, *, responses: bool) -> Agent[Any]:
     )
 
 
-def _asked(turn: Turn) -> dict[str, Any]:
-    if turn.picture is None:
-        return {"role": "user", "content": turn.user}
-    url = "data:image/png;base64," + base64.b64encode(turn.picture).decode()
-    return {
-        "role": "user",
-        "content": [
-            {"type": "input_text", "text": turn.user},
-            {"type": "input_image", "image_url": url, "detail": "auto"},
-        ],
-    }
-
-
 async def run_story(*, responses: bool) -> None:
     """Run all turns in one trace, by OpenAI's Responses or by chat completions, then the turn that is stopped."""
     answers = list(_answers(responses=responses))
@@ -113,7 +95,7 @@ async def run_story(*, responses: bool) -> None:
         agent, messages = _agent(server, responses=responses), []
         for turn in STORY:
             with contextlib.suppress(ModelRefusalError):
-                run = await Runner.run(agent, [*messages, _asked(turn)])
+                run = await Runner.run(agent, [*messages, responses_message(turn)])
                 agent, messages = run.last_agent, run.to_input_list()
         with contextlib.suppress(InputGuardrailTripwireTriggered):
             await Runner.run(agent, [*messages, {"role": "user", "content": FORBIDDEN}])

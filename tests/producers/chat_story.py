@@ -1,9 +1,10 @@
 """The story through the OpenAI SDK's chat completions, for tools that trace the SDK. Needs nothing but a client."""
 
 import base64
+from collections.abc import Callable
 from typing import Any
 
-from story import DESCRIPTIONS, STORY, SYSTEM, TOOLS, ToolFailed, Turn, run_tool
+from story import DESCRIPTIONS, STORY, SYSTEM, TOOLS, Answer, ToolFailed, ToolUse, Turn, run_tool
 
 MODEL = "gpt-5-mini"
 PARAMETERS = {"type": "object", "properties": {"order": {"type": "string"}}}
@@ -25,6 +26,31 @@ def user_message(turn: Turn) -> dict[str, Any]:
     return {"role": "user", "content": [{"type": "text", "text": turn.user}, picture]}
 
 
+def responses_message(turn: Turn) -> dict[str, Any]:
+    """The same in the form of OpenAI's Responses."""
+    if turn.picture is None:
+        return {"role": "user", "content": turn.user}
+    url = "data:image/png;base64," + base64.b64encode(turn.picture).decode()
+    parts = [{"type": "input_text", "text": turn.user}, {"type": "input_image", "image_url": url, "detail": "auto"}]
+    return {"role": "user", "content": parts}
+
+
+def tool_messages(answer: Answer, run: Callable[[ToolUse], str] = lambda call: run_tool(call.name)) -> list[Any]:
+    """The messages with the results of an answer's calls; a ToolFailed is the output of its call."""
+    return [
+        {"role": "tool", "tool_call_id": call.call_id, "content": output_of(lambda call=call: run(call))}
+        for call in answer.calls
+    ]
+
+
+def output_of(run: Callable[[], str]) -> str:
+    """What a tool returns, or why it failed."""
+    try:
+        return run()
+    except ToolFailed as error:
+        return str(error)
+
+
 def converse(client: Any) -> None:
     """Have the whole conversation; tools are run without a span of their own."""
     messages: list[Any] = [{"role": "system", "content": SYSTEM}]
@@ -33,9 +59,4 @@ def converse(client: Any) -> None:
         for answer in turn.answers:
             completion = client.chat.completions.create(model=MODEL, messages=messages, tools=TOOL_LIST)
             messages.append(completion.choices[0].message.model_dump(exclude_none=True))
-            for call in answer.calls:
-                try:
-                    content = run_tool(call.name)
-                except ToolFailed as error:
-                    content = str(error)
-                messages.append({"role": "tool", "tool_call_id": call.call_id, "content": content})
+            messages += tool_messages(answer)

@@ -5,8 +5,8 @@ from typing import Any
 
 from openai import OpenAI
 
-from chat_story import MODEL, TOOL_LIST, user_message
-from story import STORY, SYSTEM, ToolFailed
+from chat_story import MODEL, TOOL_LIST, tool_messages, user_message
+from story import STORY, SYSTEM
 
 
 def run_story(base_url: str, run: Callable[[str, str], str]) -> list[Any]:
@@ -26,10 +26,5 @@ def run_story(base_url: str, run: Callable[[str, str], str]) -> list[Any]:
         for answer in turn.answers:
             completion = client.chat.completions.create(model=MODEL, messages=list(messages), tools=TOOL_LIST)
             messages.append(completion.choices[0].message.model_dump(mode="json", exclude_none=True))
-            for call in answer.calls:
-                try:
-                    content = run(call.name, call.arguments["order"])
-                except ToolFailed as error:
-                    content = str(error)
-                messages.append({"role": "tool", "tool_call_id": call.call_id, "content": content})
+            messages += tool_messages(answer, lambda call: run(call.name, str(call.arguments["order"])))
     return messages

@@ -247,6 +247,11 @@ def standard_pieces(
     return [one for one in pieces if one["kind"] not in without and one["marker"] not in without]
 
 
+def until(marker: str, pieces: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The pieces up to one, which is the last."""
+    return pieces[: [one["marker"] for one in pieces].index(marker) + 1]
+
+
 def case(
     pieces: Iterable[dict[str, Any]], not_shown: Iterable[dict[str, Any]] = (), *, error: str | None = None
 ) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """A damaged file of any tool is read, or refused in one line that names it; never another exception."""
 
+import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -48,7 +50,7 @@ def test_a_damaged_file_ends_as_cases_or_in_one_line(produced: ProducedFile, tmp
     else:
         names = [""]
 
-    @settings(max_examples=max(1, settings().max_examples // 6))  # each reads the file four times
+    @settings(max_examples=max(1, settings().max_examples // 15))  # each reads the file four times
     @given(name=st.sampled_from(names), damage=st.sampled_from(list(DAMAGES)), seed=st.integers(0, 2**32))
     def damaged_in_many_ways(name: str, damage: str, seed: int) -> None:
         content = (produced.path / name).read_bytes()
@@ -59,3 +61,27 @@ def test_a_damaged_file_ends_as_cases_or_in_one_line(produced: ProducedFile, tmp
         assert [None, None] == wrong
 
     damaged_in_many_ways()
+
+
+LONG = "x" * 70_000
+KEY_OF_AN_ID = re.compile(r'"((?:tool_?)?call_?Id|(?:trace|session|parent|span|run)_?Id|uuid)": ?"', re.IGNORECASE)
+
+
+def test_a_long_id_is_refused_or_left_out_and_never_kept(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Of the first file of each producer, every kind of id is long once."""
+    first = {one.folder: one for one in reversed(produced_files()) if one.path.suffix in {".json", ".jsonl"}}
+    for produced in first.values():
+        text = produced.path.read_text(encoding="utf-8")
+        reading = CaseOptions(**{key: value for key, value in produced.entry["reading"].items() if value})
+        copy = tmp_path / produced.path.name
+        for key in sorted({*KEY_OF_AN_ID.findall(text), "id"}):
+            with subtests.test(produced.name, key=key):
+                copy.write_text(re.sub(rf'("{key}": ?")[^"]+', rf"\g<1>{LONG}", text, count=1), encoding="utf-8")
+
+                assert None is end_of(read_short, CaseFiles([copy], reading), copy.name)
+
+
+def read_short(files: CaseFiles) -> None:
+    for case in files:
+        assert LONG.encode() not in case.to_part()
+        assert LONG not in json.dumps(case.metadata)

@@ -20,7 +20,7 @@ SHAPES: list[Shape] = [shape for module in MODULES for shape in getattr(module, 
 def test_a_conversation_is_read_back_as_it_was(shape: Shape, tmp_path: Path) -> None:
     path = tmp_path / "file.json"
 
-    @settings(max_examples=max(1, settings().max_examples // 2))
+    @settings(max_examples=max(1, settings().max_examples // 4))
     @given(conversation=conversations(shape))
     def is_read_back(conversation: Conversation) -> None:
         document = shape.render(conversation)

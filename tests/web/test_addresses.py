@@ -108,8 +108,7 @@ def test_an_endpoint_refuses_with_a_cause_and_a_remedy(subtests: pytest.Subtests
 
 
 HOSTILE = (
-    *("%00", "a%00b", "%2e%2e%2f", "a%2fb", "日本", "%F0%9F%92%A9", "%ff", "x" * 500, "d0'--", "d0%0A"),
-    *('d0" OR 1=1', "%3Cscript%3E", "{d}", "d0%20", "%ed%a0%80"),
+    *("%00", "%2e%2e%2f", "a%2fb", "日本", "%ff", "x" * 500, "d0'--", "d0%0A", "%3Cscript%3E", "d0%20", "%ed%a0%80"),
 )
 TAKES_AN_ID = (
     *("/api/debates/{}", "/api/debates/{}/events", "/api/debates/{}/exchanges", "/api/debates/{}/exchanges/1/raw"),

@@ -10,13 +10,15 @@ from jury_judge import NewReview, record_review, reviews_of
 from jury_store import MemoryEventStore
 from support.evidence_debate import EvidenceDebate, a_cited_case
 from support.pages import Page, keep
+from support.printed_page import printed_page
+from support.refusals import RefusalTables
 from support.review_site import REVIEWERS, TOKEN, Visit, review_site, waiting
 
 ANN = REVIEWERS["ann"]
 ADDRESS = "/reviews/d1"
 FAIL = Verdict.UNSAFE_FAIL
-CHOICES = "[name=decisive_item][form=review]"
 OF_THE_JURY = "mark, .cited-by, .citation, .quotation, .decisive-mark, .decisive-line, .label-mark, .is-decisive"
+DECISIVE, QUOTED = "section[aria-labelledby=h-decisive]", "section[aria-labelledby=h-quotations]"
 
 
 @pytest.fixture
@@ -24,7 +26,7 @@ def store() -> MemoryEventStore:
     """A debate whose jurors quote, whose label names a message, and that bob has reviewed."""
     found = MemoryEventStore()
     keep(found, EvidenceDebate(case=a_cited_case().changed(metadata={"decisive_message": 3})))  # type: ignore[arg-type]
-    record_review(found, "d1", NewReview("bob", FAIL, "What bob thinks of it.", decisive_item=3))
+    record_review(found, "d1", NewReview("bob", FAIL, "What bob thinks of it.", decisive_item=3), clock=lambda: 1)
     return found
 
 
@@ -38,67 +40,37 @@ def checked(page: Page) -> list[str | None]:
     return page.attributes("[name=decisive_item][checked]", "value")
 
 
-def test_each_item_has_a_choice_that_belongs_to_the_form(site: TestClient) -> None:
-    page = Visit(site, ANN).get(ADDRESS)
-
-    assert [str(one) for one in range(1, 9)] == page.attributes(CHOICES, "value")
-    assert [""] == checked(page)
-    assert [] == page.all("#item-number")
-    for language, words in (("en", "It went wrong here first item 5"), ("ja", "最初の誤りはここ 項目5")):
-        shown = Visit(site, ANN).get(f"{ADDRESS}?lang={language}")
-        assert page_words(shown, "#item-5 .item-choice").startswith(words)
-
-
-def page_words(page: Page, selector: str) -> str:
-    return " ".join(page.one(selector).split())
-
-
-def test_before_the_verdict_nothing_that_jury_people_or_label_name_is_sent(site: TestClient) -> None:
-    page = Visit(site, ANN).get(ADDRESS)
-    words = ("REFUNDED", "it never verified", "verified", "Juror A", "bob", "message 3")
-
-    assert [] == page.all(OF_THE_JURY)
-    assert [] == page.all("#h-decisive, #h-quotations, #h-people")
-    assert [] == [one for one in words if one in page.text]
-
-
-def test_after_the_verdict_the_quotations_and_items_of_all_stand_beside_the_own_one(
-    site: TestClient, store: MemoryEventStore
-) -> None:
-    ann = Visit(site, ANN)
-    answer = ann.send(ADDRESS, verdict="unsafe_fail", decisive_item="5")
-    page = ann.get(ADDRESS)
-
-    assert 303 == answer.status
-    assert [3, 5] == [one.decisive_item for one in reviews_of(store, "d1").reviews]
-    assert "★ item 5" in page.one("#recorded")
-    assert "Decisive for reviewers: ann" in page_words(page, "#item-5")
-    assert "Decisive for: Juror A" in page_words(page, "#item-5")
-    items = [" ".join(one.split()) for one in page.all("section[aria-labelledby=h-decisive] .decisive-item")]
-    assert ["★ item 3 1 of 4 name it", "★ item 5 2 of 4 name it"] == [one[:23] for one in items[:2]]
-    assert "bob ✗ unsafe_fail Reviewer" in items[0]
-    assert "ann ✗ unsafe_fail Reviewer" in items[1]
-    quotations = page_words(page, "section[aria-labelledby=h-quotations]")
-    assert [] == [
-        one for one in ("REFUNDED 48.00", "it never verified", "elsewhere, in item 3") if one not in quotations
-    ]
-    assert {"#e-11", "#review-1", "#item-5"} <= {*page.attributes("main a", "href")}
-    assert [] == broken_links(page)
-
-
 def broken_links(page: Page) -> list[str]:
     anchors = [one for one in page.attributes("main a", "href") if one and one.startswith("#")]
     return [one for one in anchors if not page.tree.css(f'[id="{one[1:]}"]')]
 
 
-def test_on_the_debates_page_reviewers_stand_beside_the_jurors(site: TestClient) -> None:
-    page = Visit(site, TOKEN).get("/debates/d1")
+def test_before_the_verdict_each_item_has_a_choice_and_nothing_of_others_is_sent(site: TestClient) -> None:
+    page = Visit(site, ANN).get(ADDRESS)
+    words = ("REFUNDED", "it never verified", "verified", "Juror A", "bob", "message 3")
 
-    assert "bob ✗ unsafe_fail Reviewer" in page_words(page, "section[aria-labelledby=h-decisive]")
-    assert "Decisive for reviewers: bob" in page_words(page, "#item-3")
-    assert "★ item 3" in page_words(page, "#review-1")
-    assert [] == broken_links(page)
-    assert [] == page.all(".item-choice")
+    assert [str(one) for one in range(1, 9)] == page.attributes("[name=decisive_item][form=review]", "value")
+    assert ([""], []) == (checked(page), page.all("#item-number"))
+    assert [] == page.all(f"{OF_THE_JURY}, #h-decisive, #h-quotations, #h-people")
+    assert [] == [one for one in words if one in page.text]
+
+
+def test_after_the_verdict_the_quotations_and_items_of_all_stand_beside_the_own_one(
+    site: TestClient, store: MemoryEventStore, printed: RefusalTables
+) -> None:
+    ann = Visit(site, ANN)
+    found = {f"the choice, {lang}": printed_page(ann.get(f"{ADDRESS}?lang={lang}"), "#item-5") for lang in ("en", "ja")}
+    answer = ann.send(f"{ADDRESS}?lang=en", verdict="unsafe_fail", decisive_item="5")
+    page = ann.get(ADDRESS)
+    debate = Visit(site, TOKEN).get("/debates/d1")
+    found["after the verdict"] = printed_page(page, "#recorded", "#item-5", DECISIVE, QUOTED)
+    found["on the page of the debate"] = printed_page(debate, "#item-3", "#review-1", "[data-region=decisive]")
+    printed.compare("decisive-reviews", found)
+
+    assert 303 == answer.status
+    assert [3, 5] == [one.decisive_item for one in reviews_of(store, "d1").reviews]
+    assert [] == broken_links(page) == broken_links(debate) == debate.all(".item-choice")
+    assert ["5"] == checked(Visit(site, ANN).get(ADDRESS)), "another verdict begins with the item of the last one"
 
 
 def test_an_item_that_no_juror_names_is_shown_for_its_reviewer_and_is_no_disagreement_of_jurors() -> None:
@@ -106,7 +78,7 @@ def test_an_item_that_no_juror_names_is_shown_for_its_reviewer_and_is_no_disagre
     keep(store, EvidenceDebate(answers={"evidence": "off"}))  # type: ignore[arg-type]
     record_review(store, "d1", NewReview("bob", FAIL, decisive_item=7))
     with review_site(store) as client:
-        section = page_words(Visit(client, TOKEN).get("/debates/d1"), "section[aria-labelledby=h-decisive]")
+        section = Visit(client, TOKEN).get("/debates/d1").one(DECISIVE)
 
     assert "★ item 7 Done. bob" in section
     assert "The jurors name different items" not in section
@@ -131,13 +103,6 @@ def test_an_item_that_cannot_be_meant_is_said_and_what_was_typed_is_kept(
     assert 1 == len(reviews_of(store, "d1").reviews)
 
 
-def test_another_verdict_begins_with_the_item_of_the_last_one(site: TestClient) -> None:
-    ann = Visit(site, ANN)
-    ann.send(ADDRESS, verdict="unsafe_fail", decisive_item="5")
-
-    assert ["5"] == checked(ann.get(ADDRESS))
-
-
 def test_an_item_that_the_page_leaves_out_is_named_by_its_number() -> None:
     store = MemoryEventStore()
     more = [Message(kind="assistant", origin="model", text=f"Message {number}") for number in range(250)]
@@ -148,8 +113,7 @@ def test_an_item_that_the_page_leaves_out_is_named_by_its_number() -> None:
         answer = ann.send(ADDRESS, verdict="needs_review", decisive_item="", decisive_number="250")
         after = ann.get(ADDRESS)
 
-    assert ["258"] == before.attributes("#item-number", "max")
-    assert [] == before.all("#item-250")
+    assert (["258"], []) == (before.attributes("#item-number", "max"), before.all("#item-250"))
     assert 303 == answer.status
     assert [250] == [one.decisive_item for one in reviews_of(store, "d1").reviews]
     assert "Message 243" in after.one("#item-250")
@@ -161,8 +125,7 @@ def test_a_debate_without_numbered_items_and_a_reader_have_no_choices(site: Test
     with review_site(old) as client:
         page = Visit(client, ANN).get(f"/reviews/{name}")
 
-    assert [] == page.all("[name=decisive_item]")
-    assert [] == Visit(site, TOKEN).get(ADDRESS).all("[name=decisive_item]")
+    assert [] == page.all("[name=decisive_item]") == Visit(site, TOKEN).get(ADDRESS).all("[name=decisive_item]")
 
 
 def test_the_item_is_recorded_and_read_over_http(site: TestClient) -> None:
@@ -174,9 +137,8 @@ def test_the_item_is_recorded_and_read_over_http(site: TestClient) -> None:
     ]
     made = site.post(address, json={"verdict": "unsafe_fail", "decisiveItem": 5, "blind": True}, headers=headers)
     listed = site.get("/api/reviews", headers=headers).json()["rows"]
-    result = site.get("/api/debates/d1", headers=headers).json()
+    result = site.get("/api/debates/d1", headers=headers).json()["reviews"]
 
     assert [422, 422, 422, 422] == refused
     assert (201, 5) == (made.status_code, made.json()["decisiveItem"])
-    assert [3, 5] == [one["decisiveItem"] for one in listed]
-    assert [3, 5] == [one["decisiveItem"] for one in result["reviews"]]
+    assert [[3, 5]] * 2 == [[one["decisiveItem"] for one in rows] for rows in (listed, result)]

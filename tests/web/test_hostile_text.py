@@ -2,6 +2,7 @@
 
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -82,9 +83,9 @@ def links(page: Page) -> list[str]:
 
 def test_hostile_text_changes_no_element_and_no_link_of_any_page(subtests: pytest.Subtests) -> None:
     harmless = {address: elements(page) for address, page in pages("a harmless text").items()}
-    for text in HOSTILE:
-        for address, page in pages(text).items():
-            with subtests.test(text, address=address):
+    for half in (HOSTILE[::2], HOSTILE[1::2]):  # a name may have 300 characters
+        for address, page in pages(" ".join(half)).items():
+            with subtests.test(address):
                 assert 200 == page.status
                 assert harmless[address] == elements(page)
                 assert [] == [one for one in links(page) if not one.startswith(("/", "#", "?"))]
@@ -116,8 +117,8 @@ def test_invisible_characters_are_written_out(subtests: pytest.Subtests) -> None
             assert [] == _INVISIBLE.findall(page.text)
 
 
-@pytest.mark.parametrize("text", ["[12] verified", "✓ verified", '<span class="result r-verified">✓ verified</span>'])
-def test_what_an_agent_writes_of_itself_is_no_result(text: str) -> None:
+def test_what_an_agent_writes_of_itself_is_no_result() -> None:
+    text = '[12] verified ✓ verified <span class="result r-verified">✓ verified</span>'
     case = a_cited_case(Message(kind="assistant", origin="model", text=text))
     says = Says("unsafe_fail", evidence=(quoting(5, "it never asked"),))
     page = Site(stored(EvidenceDebate(all_saying(says), JUDGE, case=case))).get(QUOTED)  # type: ignore[arg-type]
@@ -127,33 +128,33 @@ def test_what_an_agent_writes_of_itself_is_no_result(text: str) -> None:
     assert not page.tree.css("#e-2 .r-verified, #item-7 mark")
 
 
-WAYS = ("|safe", "| safe", "autoescape", "Markup", "|tojson", "| tojson", "xmlattr", "<script>", "style=", "onclick")
-"""How a template would put text into a page as markup or script."""
+WAYS = {
+    "html": (
+        "|safe",
+        "| safe",
+        "autoescape",
+        "Markup",
+        "|tojson",
+        "| tojson",
+        "xmlattr",
+        "<script>",
+        "style=",
+        "onclick",
+    ),
+    "py": ("Markup",),
+    "js": ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "Function("),
+}
+"""How a template, code or a script would put text into a page as markup or script."""
 
 
-def test_no_template_switches_escaping_off():
-    views = files("jury_views")
-    folders = (files("jury_web") / "templates", views / "charts", views / "notebook" / "templates")
-    found = [one for folder in folders for one in folder.iterdir() if one.name.endswith((".html", ".css"))]
+def test_no_source_of_a_page_takes_text_as_markup() -> None:
+    web, views = Path(str(files("jury_web"))), Path(str(files("jury_views")))
+    sources = {one: one.suffix[1:] for folder in (web, views) for one in folder.rglob("*.*") if one.is_file()}
+    made = [one.name for one, kind in sources.items() if kind == "py" and "Environment(" in one.read_text("utf-8")]
+    found = [
+        (one.name, way) for one, kind in sources.items() for way in WAYS.get(kind, ()) if way in one.read_text("utf-8")
+    ]
 
-    assert {"charts.html", "debate.html", "result.html"} <= {one.name for one in found}
-    for template in found:
-        source = template.read_text("utf-8")
-        for way in WAYS:
-            assert way not in source, f"{template.name}: {way}"
-
-
-def test_no_code_of_the_web_marks_text_as_safe():
-    for folder in ("", "pages"):
-        for module in (files("jury_web") / folder).iterdir():
-            if module.name.endswith(".py"):
-                source = module.read_text("utf-8")
-                assert "Markup" not in source, module.name
-                assert "Environment(" not in source or module.name == "rendering.py"
-
-
-def test_the_script_never_parses_text_as_markup():
-    source = (files("jury_web") / "static" / "page.js").read_text("utf-8")
-
-    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "Function("):
-        assert way not in source
+    assert {"html", "py", "js"} <= set(sources.values())
+    assert [] == found
+    assert ["templating.py"] == made

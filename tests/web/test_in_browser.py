@@ -14,6 +14,7 @@ from jury_events import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_judge import Feed
 from jury_providers import Script
 from support.browser import pages_of, tab
+from support.browser_debates import a_long_transcript, hostile_quotations
 from support.debate_builder import DebateBuilder
 from support.pages import keep
 from support.runtime_harness import KeptStore, Meter, Run
@@ -39,6 +40,10 @@ PAGES = {
     "review": "/reviews/run-1~c1",
     "reviewers": "/reviewers",
     "problem": "/debates/nope",
+    "quotation": "/debates/d1#q-3-1",
+    "folded item": "/debates/long#item-900",
+    "items": "/debates/long/transcripts/1?from=801",
+    "items that are found": "/debates/long/transcripts/1?q=AAAA",
 }
 
 
@@ -90,12 +95,14 @@ async def live() -> AsyncIterator[LiveDebate]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site() -> AsyncIterator[str]:
-    """Ended debates, a running one, runs, a call."""
+    """Ended debates, a running one, runs, a call, quotations, a long transcript."""
     run = Run(KeptStore(), case=case)
     await run.execute()
     keep(run.store, DebateBuilder().phase_1().round_1().judged())
     keep(run.store, DebateBuilder().phase_1().opened_as(debate_id="run-1~c2", case_id="c2"))
     keep(run.store, DebateBuilder().phase_1().round_1().opened_as(debate_id="run-2~c1", run_id="run-2"))
+    keep(run.store, hostile_quotations())
+    keep(run.store, a_long_transcript())
     async with pages_of(run.store) as (base, _):
         yield base
 
@@ -183,31 +190,7 @@ async def test_answered_steps_and_abstentions_appear_while_the_debate_runs(brows
 
 
 @pytest.mark.full
-async def test_the_language_is_switched_and_stays(browser, site):
-    async with tab(browser, site, locale="en") as opened:
-        await opened.go("/debates/run-1~c1")
-        await opened.page.locator(".language").click()
-        await expect(opened.page.locator("[role=log] .badge.changed")).to_have_text("↻ 立場変更")
-        await opened.go("/runs/run-1")
-
-        live, recent, *others = await opened.texts("h2")
-        assert "現在の状況" == live
-        assert recent.startswith("直近")
-        assert [
-            "進捗",
-            "判定の内訳",
-            "スコアの分布",
-            "ラウンド別の立場変更",
-            "費用",
-            "ラベルとの比較",
-            "陪審団とラベルが異なる議論",
-            "陪審員の判定が最も分かれた議論",
-            "ケースの項目による集計",
-        ] == others
-
-
-@pytest.mark.full
-async def test_the_other_language_shows_the_same_event(browser, site):
+async def test_the_language_is_switched_at_the_same_event_and_stays(browser, site):
     async with tab(browser, site, locale="en") as opened:
         page = opened.page
         await opened.go("/debates/run-1~c1#e-2")
@@ -215,13 +198,16 @@ async def test_the_other_language_shows_the_same_event(browser, site):
         await expect(page.locator(".scrub-where")).to_contain_text("After event 7 of 12")
         await page.locator(".matrix a.cell").first.click()
         await page.locator(".language").click()
-
         await expect(page.locator(".scrub-where")).to_contain_text("イベント7/12の直後")
+        await expect(page.locator("[role=log] .badge.changed")).to_have_text("↻ 立場変更")
         assert page.url.endswith("?lang=ja&at=7#e-2")
+        await opened.go("/runs/run-1")
+
+        assert "現在の状況" == (await opened.texts("h2"))[0]
 
 
 @pytest.mark.full
-async def test_stepping_by_keyboard_keeps_the_focus_and_announces_the_event(browser, site):
+async def test_keys_step_through_events_and_statements_and_open_prompts(browser, site):
     async with tab(browser, site, locale="en") as opened:
         page = opened.page
         await opened.go("/debates/run-1~c1")
@@ -231,71 +217,40 @@ async def test_stepping_by_keyboard_keeps_the_focus_and_announces_the_event(brow
         for at in (11, 10):
             await opened.press("Enter")
             await expect(page.locator(".scrub-where")).to_contain_text(f"After event {at} of 12")
-
         assert "prev" == await page.evaluate("document.activeElement.rel")
         # Screen readers do not announce a replaced region, but changes within one.
         assert "After event 10 of 12" in await position.inner_text()
 
+        await opened.go("/debates/d0")
+        for key in "jjko":
+            await opened.press(key)
+        await expect(page.locator(".statement.current .calls .exchange").first).to_be_visible()
+        assert await page.locator(".statement").first.evaluate("one => one.classList.contains('current')")
+        assert await page.evaluate("document.activeElement.closest('.statement').classList.contains('current')")
+
 
 @pytest.mark.full
-async def test_a_page_that_got_503_reconnects_to_a_running_debate(browser, live):
+@pytest.mark.parametrize("failing", ["**/progress*", "**/debates/d0"])
+async def test_a_stream_or_a_page_that_got_503_is_asked_for_again(browser, live, failing):
     async with tab(browser, live.base, locale="en") as opened:
         page = opened.page
         await page.clock.install()
-        await page.route("**/progress*", lambda route: route.fulfill(status=503))
+        if "progress" in failing:
+            await page.route(failing, lambda route: route.fulfill(status=503))
+            await opened.go("/debates/d0")
+        else:
+            await opened.go("/debates/d0")
+            await expect(page.locator("#live")).to_have_text("Waiting for updates")
+            await page.route(failing, lambda route: route.fulfill(status=503))
         await live.steps.let(f"initial/{POLICY}")
-        await opened.go("/debates/d0")
         await expect(page.locator("#live")).to_have_text("Connection lost, reconnecting")
-        await page.unroute("**/progress*")
+        await page.unroute(failing)
         await page.clock.fast_forward(3000)
         await expect(page.locator("#live")).to_have_text("Waiting for updates")
         await live.steps.let(f"initial/{SECURITY}")
 
         await expect(page.locator(".evaluations .statement")).to_have_count(2)
         opened.problems = [one for one in opened.problems if "503" not in one]
-
-
-@pytest.mark.full
-async def test_a_failed_fetch_of_the_page_is_repeated(browser, live):
-    async with tab(browser, live.base, locale="en") as opened:
-        page = opened.page
-        await page.clock.install()
-        await opened.go("/debates/d0")
-        await expect(page.locator("#live")).to_have_text("Waiting for updates")
-        await page.route("**/debates/d0", lambda route: route.fulfill(status=503))
-        await live.steps.let(f"initial/{POLICY}")
-        await expect(page.locator("#live")).to_have_text("Connection lost, reconnecting")
-        await page.unroute("**/debates/d0")
-        await page.clock.fast_forward(3000)
-
-        await expect(page.locator(".evaluations .statement")).to_have_count(1)
-        await expect(page.locator("#live")).to_have_text("Waiting for updates")
-        opened.problems = [one for one in opened.problems if "503" not in one]
-
-
-@pytest.mark.full
-async def test_keys_go_from_statement_to_statement_and_open_prompts(browser, site):
-    async with tab(browser, site) as opened:
-        page = opened.page
-        await opened.go("/debates/d0")
-        for _ in range(2):
-            await opened.press("j")
-        await opened.press("k")
-        await opened.press("o")
-        box = page.locator(".statement.current")
-
-        await expect(box.locator(".calls .exchange").first).to_be_visible()
-        assert await page.locator(".statement").first.evaluate("one => one.classList.contains('current')")
-        assert await page.evaluate("document.activeElement.closest('.statement').classList.contains('current')")
-
-
-@pytest.mark.full
-async def test_the_records_of_the_list_are_checked_after_it_is_shown(browser, site):
-    async with tab(browser, site) as opened:
-        await opened.go("/")
-
-        await expect(opened.page.locator("td .integrity.whole")).to_have_count(4)
-        await expect(opened.page.locator("[data-then]")).to_have_count(0)
 
 
 # Colours do not depend on the language.
@@ -306,6 +261,8 @@ async def test_an_accessibility_checker_finds_nothing_in_light_or_dark(browser, 
     async with tab(browser, site, locale=language, color_scheme="light", reduced_motion="reduce") as opened:
         for name, address in PAGES.items():
             await opened.go(address)
+            if name == "list":  # its records are checked after it is shown
+                await expect(opened.page.locator("td .integrity.whole")).to_have_count(6)
             violations = await opened.violations()
             if dark:
                 await opened.page.emulate_media(color_scheme="dark")
@@ -354,20 +311,6 @@ async def test_no_page_has_anything_beyond_the_edge_of_a_phone(browser, site, wi
 
 
 @pytest.mark.full
-async def test_a_chart_is_no_larger_than_its_text_allows(browser, site):
-    """An SVG that fills a wide card is drawn at a multiple of its scale."""
-    async with tab(browser, site, viewport={"width": 1280, "height": 900}) as opened:
-        await opened.go(PAGES["statistics"])
-        scales = await opened.page.evaluate(
-            "[...document.querySelectorAll('svg.chart:not(.bar-chart)')].map("
-            "one => one.getBoundingClientRect().width / one.viewBox.baseVal.width)"
-        )
-
-    assert scales
-    assert max(scales) < 1.6
-
-
-@pytest.mark.full
 async def test_a_very_wide_letter_is_cut_at_the_edge_of_the_page(browser):
     store, marked = KeptStore(), "Z" + "\u0489" * 100
     keep(store, DebateBuilder(prompt=marked).phase_1().opened_as(case_id=marked))
@@ -376,17 +319,6 @@ async def test_a_very_wide_letter_is_cut_at_the_edge_of_the_page(browser):
             await opened.go(address)
 
             assert 320 == await opened.page.evaluate("document.documentElement.scrollWidth")
-
-
-@pytest.mark.full
-async def test_the_page_works_and_rewinds_without_javascript(browser, site):
-    async with tab(browser, site, java_script_enabled=False) as opened:
-        await opened.go("/debates/run-1~c1")
-        assert 3 == await opened.page.locator("[role=log] .statement").count()
-        await opened.page.locator(".steps a[rel=prev]").click()
-        await opened.page.locator(".steps a[rel=prev]").click()
-
-        await expect(opened.page.locator(".scrub-where")).to_contain_text("After event 10 of 12")
 
 
 @pytest.mark.full

@@ -88,21 +88,15 @@ async def test_the_next_server_goes_on_with_a_run_and_an_evaluation(url: str) ->
     assert not kept_submissions(url).folder.exists()
 
 
-async def test_what_is_over_is_not_kept(url: str) -> None:
+async def test_what_is_over_or_refused_is_not_kept(url: str) -> None:
     async with server(url) as submissions:
         await ended(await submissions.evaluate(CASES[0], panel=None, run_id="r1", submission_id=None))
-
-    assert [] == list(kept_submissions(url).all())
-
-
-async def test_a_refused_request_is_not_kept(sqlite_url: str) -> None:
-    async with server(sqlite_url) as submissions:
-        await ended(await submissions.evaluate(CASES[0], panel=None, run_id="r1", submission_id=None))
+        over = list(kept_submissions(url).all())
         other = a_case("one", scenarios=2)
         with pytest.raises(RunRefused):
             await (await submissions.evaluate(other, panel=None, run_id="r1", submission_id=None)).task
 
-    assert [] == list(kept_submissions(sqlite_url).all())
+    assert [] == over == list(kept_submissions(url).all())
 
 
 async def test_a_submission_whose_panel_is_not_served_stays(sqlite_url: str, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,6 +1,7 @@
 """Transcripts with more items than the page of a debate shows: folds, pages, search, whole texts, the exported file."""
 
 import json
+from functools import cache
 
 import pytest
 
@@ -10,11 +11,10 @@ from support.debate_harness import Says
 from support.evidence_debate import EvidenceDebate, a_cited_case, all_saying, quoting
 from support.pages import Page, Site, stored
 
-NUMBERED = "/debates/d1"
-PLAIN = "/debates/run-1~c1"
+NUMBERED, PLAIN = "/debates/d1", "/debates/run-1~c1"
 PASSES = Says("safe_pass", 90.0)
-EVERY = list(range(1, 959))
-"""The numbers of `quoted`: the policy, 955 items of the transcript, the response, the summary."""
+EVERY = list(range(1, 559))
+"""The numbers of `quoted`: the policy, 555 items of the transcript, the response, the summary."""
 
 
 def message(number: int, text: str | None = None) -> Message:
@@ -25,13 +25,14 @@ def many(count: int) -> list[Item]:
     return [message(number) for number in range(1, count + 1)]
 
 
-def plain(*items: Item, scenarios: int = 1) -> Site:
-    """A debate of prompts that number no item, each scenario with these items."""
+@cache
+def plain(count: int, *more: Item, scenarios: int = 1) -> Site:
+    """A debate of prompts that number no item, each scenario with `count` messages and `more`."""
     made = tuple(
         Scenario(
             scenario_id=f"s{number}",
             question=QuestionSpec(prompt="Do it."),
-            execution=ExecutionResult(transcript=Transcript(items=items), response="Done."),
+            execution=ExecutionResult(transcript=Transcript(items=(*many(count), *more)), response="Done."),
         )
         for number in range(1, scenarios + 1)
     )
@@ -39,20 +40,17 @@ def plain(*items: Item, scenarios: int = 1) -> Site:
     return Site(stored(DebateBuilder(case=case.to_part().decode()).phase_1()))
 
 
-def quoted(*cited: int, count: int = 950) -> Site:
+@cache
+def quoted(*cited: int) -> Site:
     """A debate of which item 7 and later are messages, each as `Message N.`; each juror quotes the `cited` items."""
     entries = tuple(quoting(number, f"Message {number - 6}.") for number in cited)
     says = Says("unsafe_fail", evidence=entries, decisive_item=cited[0])
-    debate = EvidenceDebate(all_saying(says), PASSES, case=a_cited_case(*many(count)))
+    debate = EvidenceDebate(all_saying(says), PASSES, case=a_cited_case(*many(550)))
     return Site(stored(debate))  # type: ignore[arg-type]
 
 
 def numbers(page: Page) -> list[int]:
     return [int(one) for one in page.all(".item .item-number")]
-
-
-def folds(page: Page) -> list[str]:
-    return page.all(".items > .fold > details > summary .fold-name")
 
 
 def all_items(site: Site, page: Page) -> list[int]:
@@ -64,65 +62,51 @@ def all_items(site: Site, page: Page) -> list[int]:
     return found
 
 
-def test_a_page_shows_the_first_items_and_folds_the_others():
-    page = plain(*many(950)).get(PLAIN)
+def test_a_page_shows_the_first_items_and_folds_the_others_with_their_size_and_first_words() -> None:
+    page = plain(950).get(PLAIN)
+    folds = [f"Items {first}–{first + 99}" for first in range(201, 901, 100)]
 
     assert list(range(1, 201)) == numbers(page)
-    assert ["Items 201–950"] == folds(page)[:1]
-    assert [f"Items {first}–{first + 99}" for first in range(201, 901, 100)] == folds(page)[1:-1]
-    assert "Items 901–950" == folds(page)[-1]
+    assert ["Items 201–950", *folds, "Items 901–950"] == page.all(".items > .fold > details > summary .fold-name")
+    small = plain(210, message(0, "x" * 1100)).get(PLAIN)
+    assert "Items 201–211 11 items, 1.2 KB Message 201.…" == small.one(".fold summary")
 
 
-def test_a_fold_says_how_many_items_it_has_their_size_and_the_first_words():
-    page = plain(*many(210), message(0, "x" * 1100)).get(PLAIN)
+def test_every_item_is_reached_once_and_in_order() -> None:
+    for count in (200, 201, 299, 300, 301, 302, 950):
+        site = plain(count)
+        assert list(range(1, count + 1)) == all_items(site, site.get(PLAIN))
+    cited = quoted(208, 310, 311, 500, 556)
 
-    assert "Items 201–211 11 items, 1.2 KB Message 201.…" == page.one(".fold summary")
-
-
-@pytest.mark.parametrize("count", [200, 201, 299, 300, 301, 302, 777])
-def test_every_item_is_reached_once_and_in_order(count: int):
-    site = plain(*many(count))
-
-    assert list(range(1, count + 1)) == all_items(site, site.get(PLAIN))
+    assert EVERY == all_items(cited, cited.get(NUMBERED))
+    assert {208, 310, 311, 500, 556} <= set(numbers(cited.get(NUMBERED)))
 
 
-def test_every_item_around_cited_ones_is_reached_once_and_in_order():
-    site = quoted(208, 310, 311, 500, 956)
-    page = site.get(NUMBERED)
-
-    assert EVERY == all_items(site, page)
-    assert {208, 310, 311, 500, 956} <= set(numbers(page))
-
-
-def test_links_to_cited_items_beyond_the_limit_lead_to_the_page_that_has_them(monkeypatch: pytest.MonkeyPatch):
+def test_links_to_cited_items_beyond_the_limit_lead_to_the_page_that_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jury_web.pages.citations.CITED", 1)
     site = quoted(310, 500)
-
     (address,) = {one for one in site.get(NUMBERED).attributes("#e-2 .quotation a", "href") if one and "?" in one}
     page, _, name = address.partition("#")
+    there = site.get(page)
 
     assert "/debates/d1/transcripts/1?from=401" == page
-    assert "Message 494." == site.get(page).node(f'mark[data-quotations~="{name.removeprefix("q-")}"]').text()
-    assert site.get(page).tree.css_first(f"#{name}") is not None
+    assert "Message 494." == there.node(f'mark[data-quotations~="{name.removeprefix("q-")}"]').text()
+    assert there.tree.css_first(f"#{name}") is not None
 
 
-def test_a_page_of_items_names_those_who_quote_them_with_links_to_the_debate():
-    page = quoted(500).get("/debates/d1/transcripts/1?from=401")
+def test_a_page_of_items_names_those_who_quote_them_by_then_with_links_to_the_debate() -> None:
+    site = quoted(310, 500)
+    page = site.get("/debates/d1/transcripts/1?from=401")
 
-    assert "/debates/d1#k-7-1" == page.attributes("#item-500 .citation a", "href")[0]
-    assert "/debates/d1#e-7" == page.attributes("#item-500 .decisive-mark a", "href")[0]
-
-
-def test_a_page_of_an_earlier_event_has_the_citations_made_by_then():
-    site = quoted(500)
-
+    assert "/debates/d1#k-7-2" == page.attributes("#item-500 .citation a", "href")[0]
+    assert "/debates/d1#e-7" == site.get("/debates/d1/transcripts/1?from=301").attributes(".decisive-mark a", "href")[0]
     assert "?from=301&at=1" in str(site.get(f"{NUMBERED}?at=1").attributes(".fold-link a", "href")[1])
     assert not site.get("/debates/d1/transcripts/1?from=401&at=1").tree.css(".citation")
     assert ["/debates/d1?at=1"] == site.get("/debates/d1/transcripts/1?at=1").attributes(".crumb a", "href")
 
 
-def test_pages_lead_to_the_items_before_and_after():
-    site = plain(*many(250))
+def test_pages_lead_to_the_items_before_and_after_and_never_have_more_than_200() -> None:
+    site = plain(250)
     first, middle, last = (site.get(f"{PLAIN}/transcripts/1?from={start}") for start in (1, 101, 201))
 
     assert list(range(101, 201)) == numbers(middle)
@@ -130,110 +114,78 @@ def test_pages_lead_to_the_items_before_and_after():
         ".item-pages a", "href"
     )
     assert (["Items after →"] * 2, ["← Items before"] * 2) == (first.all(".item-pages a"), last.all(".item-pages a"))
+    assert list(range(1, 201)) == numbers(plain(950).get(f"{PLAIN}/transcripts/1?from=1&to=950"))
 
 
-def test_a_result_leads_to_its_call_on_another_page():
-    call = ToolCall(name="find", arguments="{}", call_id="1")
-    site = plain(call, *many(120), ToolResult(text="3", call_id="1"))
+def test_a_result_leads_to_its_call_on_another_page_and_an_item_is_reached_by_its_number() -> None:
+    site = plain(0, ToolCall(name="find", arguments="{}", call_id="1"), *many(120), ToolResult(text="3", call_id="1"))
+    calls = site.get(f"{PLAIN}/transcripts/1?from=101").attributes(".item-call", "href")
+    places = {
+        (place, number): site.get(f"{place}/transcripts/1?item={number}").headers["location"]
+        for site, place, number in (
+            (quoted(310, 500), NUMBERED, 500),
+            (quoted(310, 500), NUMBERED, 1),
+            (plain(250), PLAIN, 240),
+        )
+    }
 
-    assert [f"{PLAIN}/transcripts/1?from=1#i-1-1"] == site.get(f"{PLAIN}/transcripts/1?from=101").attributes(
-        ".item-call", "href"
-    )
-
-
-def test_an_item_is_reached_by_its_number():
-    numbered, unnumbered = quoted(300), plain(*many(250))
-
-    assert (
-        "/debates/d1/transcripts/1?from=401#item-500"
-        == numbered.get("/debates/d1/transcripts/1?item=500").headers["location"]
-    )
-    assert "/debates/d1#item-1" == numbered.get("/debates/d1/transcripts/1?item=1").headers["location"]
-    assert (
-        f"{PLAIN}/transcripts/1?from=201#i-1-240"
-        == unnumbered.get(f"{PLAIN}/transcripts/1?item=240").headers["location"]
-    )
+    assert [f"{PLAIN}/transcripts/1?from=1#i-1-1"] == calls
+    assert {
+        (NUMBERED, 500): "/debates/d1/transcripts/1?from=401#item-500",
+        (NUMBERED, 1): "/debates/d1#item-1",
+        (PLAIN, 240): f"{PLAIN}/transcripts/1?from=201#i-1-240",
+    } == places
 
 
-def test_an_address_never_asks_for_more_than_200_items():
-    page = plain(*many(950)).get(f"{PLAIN}/transcripts/1?from=1&to=950")
+def test_a_search_finds_characters_in_texts_and_names_and_goes_on_where_it_ended() -> None:
+    site = plain(120, message(0, "The <b> (.*) NEEDLE."), ToolCall(name="find_needle", arguments="{}"))
+    named, characters = (site.get(f"{PLAIN}/transcripts/1?q={one}") for one in ("needle", "%3Cb%3E%20(.*)"))
+    pages = [site.get(f"{PLAIN}/transcripts/1?q=message")]
+    while further := pages[-1].attributes("a[rel=next]", "href"):
+        pages.append(site.get(str(further[0])))
 
-    assert list(range(1, 201)) == numbers(page)
-
-
-def test_a_search_finds_items_by_their_texts_and_names():
-    site = plain(*many(400), message(0, "The NEEDLE is here."), ToolCall(name="find_needle", arguments="{}"))
-    page = site.get(f"{PLAIN}/transcripts/1?q=needle")
-
-    assert ["item 401", "item 402"] == page.all(".found-item a")
-    assert ["NEEDLE", "needle"] == page.all("mark.found")
-    assert f"{PLAIN}/transcripts/1?from=401#i-1-401" == page.attributes(".found-item a", "href")[0]
-
-
-def test_a_search_goes_on_where_it_ended():
-    site = plain(*many(120))
-    first = site.get(f"{PLAIN}/transcripts/1?q=message")
-    (further,) = first.attributes("a[rel=next]", "href")
-    pages = [first, site.get(str(further))]
-    pages.append(site.get(str(pages[1].attributes("a[rel=next]", "href")[0])))
-
+    assert (["item 121", "item 122"], ["NEEDLE", "needle"]) == (named.all(".found-item a"), named.all("mark.found"))
+    assert f"{PLAIN}/transcripts/1?from=101#i-1-121" == named.attributes(".found-item a", "href")[0]
+    assert (["item 121"], ["<b> (.*)"]) == (characters.all(".found-item a"), characters.all("mark.found"))
+    assert not characters.tree.css(".found-item b")
     assert [f"item {number}" for number in range(1, 121)] == [
         one for page in pages for one in page.all(".found-item a")
     ]
-    assert not pages[2].tree.css("a[rel=next]")
 
 
-def test_a_search_is_for_characters_and_is_shown_as_characters():
-    page = plain(*many(3), message(0, "a <b> (.*) c")).get(f"{PLAIN}/transcripts/1?q=%3Cb%3E%20(.*)")
+def test_a_long_text_is_cut_with_a_link_to_all_of_it_and_long_json_is_shown_as_it_is_written() -> None:
+    text, rows = "x" * 3_000_000 + "END", json.dumps([{"a": number} for number in range(25_000)])
+    site = plain(0, message(0, text), *(message(0, rows) for _ in range(3)))
+    page = site.get(PLAIN)
+    answer = site.get(str(page.attributes("#i-1-1 .cut a", "href")[0]))
 
-    assert ["item 4"] == page.all(".found-item a")
-    assert ["<b> (.*)"] == page.all("mark.found")
-    assert not page.tree.css(".found-item b")
-
-
-def test_a_long_text_is_cut_with_a_link_to_all_of_it():
-    text = "x" * 3_000_000 + "END"
-    site = plain(*many(3), message(0, text))
-
-    (address,) = site.get(PLAIN).attributes("#i-1-4 .cut a", "href")
-
-    assert f"{PLAIN}/transcripts/1/4" == address
+    assert [f"{PLAIN}/transcripts/1/{number}" for number in (1, 2, 3, 4)] == page.attributes(".item .cut a", "href")
     assert (text, "text/plain; charset=utf-8", "nosniff") == (
-        (answer := site.get(str(address))).text,
-        answer.headers["content-type"],
-        answer.headers["x-content-type-options"],
+        *(answer.text, answer.headers["content-type"], answer.headers["x-content-type-options"]),
     )
+    assert ["prose", "prose json", "prose", "prose"] == page.attributes(".item .prose", "class")
 
 
-def test_json_beyond_the_bound_of_a_page_is_shown_as_it_is_written():
-    rows = json.dumps([{"a": number} for number in range(25_000)])
-    page = plain(*(message(0, rows) for _ in range(3))).get(PLAIN)
-
-    assert ["prose json", "prose", "prose"] == page.attributes(".item .prose", "class")
-
-
-def test_the_texts_of_a_page_are_bounded_together():
-    shown = plain(*(message(0, "x" * 60_000) for _ in range(200))).get("/reviews/run-1~c1")
+def test_the_texts_of_a_page_are_bounded_together() -> None:
+    shown = plain(0, *(message(0, "x" * 60_000) for _ in range(200))).get("/reviews/run-1~c1")
+    cut = shown.attributes(".item .cut a", "href")[-2:]
 
     assert len(shown.text) < 4_000_000
-    assert [f"/reviews/run-1~c1/transcripts/1/{number}" for number in (199, 200)] == shown.attributes(
-        ".item .cut a", "href"
-    )[-2:]
+    assert [f"/reviews/run-1~c1/transcripts/1/{number}" for number in (199, 200)] == cut
 
 
-def test_scenarios_share_the_first_items_and_have_pages_of_their_own():
-    site = plain(*many(150), scenarios=2)
+def test_scenarios_share_the_first_items_and_have_pages_of_their_own() -> None:
+    site = plain(150, scenarios=2)
     page = site.get(PLAIN)
+    folds = [f"{PLAIN}/transcripts/{scenario}?from=101&to=150" for scenario in (1, 2)]
 
     assert [*range(1, 101)] * 2 == numbers(page)
-    assert [f"{PLAIN}/transcripts/{scenario}?from=101&to=150" for scenario in (1, 2)] == page.attributes(
-        ".fold-link a", "href"
-    )
+    assert folds == page.attributes(".fold-link a", "href")
     assert "i-2-150" == site.get(f"{PLAIN}/transcripts/2?from=101").attributes(".item", "id")[-1]
 
 
-def test_the_exported_file_has_every_item_and_folds_most_of_them():
-    file = quoted(500).get(f"{NUMBERED}/export.html")
+def test_the_exported_file_has_every_item_and_folds_most_of_them() -> None:
+    file = quoted(310, 500).get(f"{NUMBERED}/export.html")
 
     assert EVERY == [int(one) for one in file.all(".passages .item-number")]
     assert len(file.tree.css(".fold details")) > len(file.tree.css(".fold details[open]")) == 0
@@ -242,10 +194,9 @@ def test_the_exported_file_has_every_item_and_folds_most_of_them():
     assert all(str(address).startswith("#") for address in file.attributes("main a", "href"))
 
 
-def test_reviewers_see_all_items_and_no_citation():
+def test_reviewers_see_all_items_and_no_citation() -> None:
     site = quoted(310, 500)
-    page = site.get("/reviews/d1")
-    items = site.get("/reviews/d1/transcripts/1?from=401")
+    page, items = site.get("/reviews/d1"), site.get("/reviews/d1/transcripts/1?from=401")
 
     assert EVERY == all_items(site, page)
     assert all(str(one).startswith("/reviews/d1/") for one in page.attributes(".fold-link a", "href"))

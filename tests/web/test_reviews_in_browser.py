@@ -88,56 +88,6 @@ async def _review_all(opened: Tab, verdicts: str) -> None:
     await expect(page.locator("#review-none")).to_be_visible()
 
 
-async def test_an_accessibility_checker_finds_nothing_before_and_after_the_verdict(browser: Browser) -> None:
-    store = MemoryEventStore()
-    waiting(store, 2)
-    async with (
-        serving_reviews(store) as base,
-        tab(browser, base, locale="en", viewport={"width": 320, "height": 640}) as opened,
-    ):
-        page = opened.page
-        await log_in(opened, REVIEWERS["ann"])
-        await page.wait_for_load_state()
-        found = {"queue": await opened.violations()}
-        await opened.press("s")
-        await expect(page.locator("h1")).to_have_text("c1")
-        found["form"] = await opened.violations()
-        widths = [await page.evaluate("document.documentElement.scrollWidth")]
-        await opened.press("n")
-        await opened.press("Enter")
-        await expect(page.locator("#recorded")).to_be_visible()
-        await page.wait_for_load_state()
-        found["recorded"] = await opened.violations()
-        await opened.press("f")
-        await expect(page.locator("#verdict-unsafe_fail")).to_be_visible()
-        found["again"] = await opened.violations()
-        widths.append(await page.evaluate("document.documentElement.scrollWidth"))
-
-    assert {name: [] for name in found} == found
-    assert [320, 320] == widths
-
-
-async def test_a_review_works_without_javascript(browser: Browser) -> None:
-    store = MemoryEventStore()
-    waiting(store, 1)
-    async with (
-        serving_reviews(store) as base,
-        tab(browser, base, locale="en", java_script_enabled=False) as opened,
-    ):
-        page = opened.page
-        await log_in(opened, REVIEWERS["bob"])
-        await page.locator("#review-next").click()
-        await page.locator("#verdict-safe_pass").press("ArrowDown")
-        await page.locator("#reason").fill("All is well.")
-        await page.locator("form#review button").click()
-        await expect(page.locator("#recorded")).to_contain_text("needs_review")
-
-    assert {1: "All is well."} == reasons_of(store, "run-1~c1")
-
-
-# The item where it went wrong
-
-
 async def test_an_item_is_marked_by_keys_on_a_phone(browser: Browser) -> None:
     store = MemoryEventStore()
     keep(store, EvidenceDebate())  # type: ignore[arg-type]  (of another class, with the same members)
@@ -147,6 +97,8 @@ async def test_an_item_is_marked_by_keys_on_a_phone(browser: Browser) -> None:
     ):
         page = opened.page
         await log_in(opened, REVIEWERS["ann"])
+        await page.wait_for_load_state()
+        found = {"queue": await opened.violations()}
         await opened.go("/reviews/d1")
         for key in "jjjjjkd":
             await opened.press(key)
@@ -165,7 +117,7 @@ async def test_an_item_is_marked_by_keys_on_a_phone(browser: Browser) -> None:
         await opened.press("d")
         await expect(page.locator("#verdict-safe_pass")).not_to_be_checked()
         await opened.press("f")
-        found = {"form": await opened.violations()}
+        found["form"] = await opened.violations()
         widths = [await page.evaluate("document.documentElement.scrollWidth")]
         await opened.press("Enter")
         await expect(page.locator("#recorded")).to_contain_text("5")
@@ -185,7 +137,7 @@ async def test_an_item_is_marked_by_keys_on_a_phone(browser: Browser) -> None:
     assert [5] == [one.decisive_item for one in reviews_of(store, "d1").reviews]
 
 
-async def test_an_item_is_marked_without_javascript(browser: Browser) -> None:
+async def test_a_review_and_its_item_are_sent_without_javascript(browser: Browser) -> None:
     store = MemoryEventStore()
     keep(store, EvidenceDebate())  # type: ignore[arg-type]  (of another class, with the same members)
     async with (
@@ -196,8 +148,10 @@ async def test_an_item_is_marked_without_javascript(browser: Browser) -> None:
         await log_in(opened, REVIEWERS["bob"])
         await opened.go("/reviews/d1")
         await page.locator("#item-5 .item-choice").click()
-        await page.locator("#verdict-unsafe_fail").check()
+        await page.locator("#verdict-safe_pass").press("ArrowDown")
+        await page.locator("#reason").fill("All is well.")
         await page.locator("form#review button").click()
         await expect(page.locator("#recorded")).to_contain_text("item 5")
 
-    assert [5] == [one.decisive_item for one in reviews_of(store, "d1").reviews]
+    assert [("needs_review", 5)] == [(one.verdict, one.decisive_item) for one in reviews_of(store, "d1").reviews]
+    assert {1: "All is well."} == reasons_of(store, "d1")

@@ -1,28 +1,24 @@
-"""The page of a run beside labels: the figures of `jury stats`, and where jury, label and seats differ."""
+"""The page of a run beside labels: the figures of `jury stats`, and lists of exactly the debates that differ."""
 
 import re
 from html import unescape
-from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from starlette.testclient import TestClient
 
 from jury_events import Verdict
-from jury_judge import computed_statistics
+from jury_judge import Service, computed_statistics
 from jury_store import MemoryEventStore
+from jury_web import create_app
 from support.debate_builder import DebateBuilder
-from support.pages import Page, Site, stored
+from support.evidence_lists import store_quoting_debates
+from support.pages import Site, stored
 
-SAFE, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
+from .conftest import BASE, GATE
+
+SAFE, FAIL = Verdict.SAFE_PASS, Verdict.UNSAFE_FAIL
 CASES = 30
-
-
-def debate(case: str, *, whole: bool = True, **fields: Any) -> DebateBuilder:
-    """Final verdict unsafe_fail; claude votes for it, gpt as it said first."""
-    made = DebateBuilder().phase_1().round_1()
-    if whole:
-        made.judged()
-    return made.opened_as(**({"simulated": False} | fields), debate_id=f"a~{case}", run_id="a", case_id=case)
 
 
 def label_of(number: int) -> Verdict | None:
@@ -31,104 +27,63 @@ def label_of(number: int) -> Verdict | None:
 
 @pytest.fixture(scope="module")
 def store() -> MemoryEventStore:
-    return stored(*(debate(f"c{number:02}", label=label_of(number)) for number in range(CASES)))
+    """Each debate ends with unsafe_fail."""
+    return stored(
+        *(
+            DebateBuilder()
+            .phase_1()
+            .round_1()
+            .judged()
+            .opened_as(simulated=False, debate_id=f"a~c{n:02}", run_id="a", case_id=f"c{n:02}", label=label_of(n))
+            for n in range(CASES)
+        )
+    )
 
 
-@pytest.fixture(scope="module")
-def page(store: MemoryEventStore) -> Page:
-    return Site(store).get("/runs/a")
-
-
-def section(page: Page, name: str) -> Any:
-    return page.tree.css_first(f"[aria-labelledby=h-{name}]")
-
-
-def cells(page: Page, name: str) -> list[list[str]]:
-    rows = section(page, name).css("tbody tr")
-    return [[" ".join(cell.text().split()) for cell in row.css("th, td")] for row in rows]
-
-
-def test_the_figures_are_those_of_the_statistics(store: MemoryEventStore, page: Page) -> None:
+def test_the_figures_are_those_of_the_statistics(store: MemoryEventStore) -> None:
     (panel,) = computed_statistics(store, "a", simulated=False).panels
     jury = panel.against_labels.jury
     assert jury is not None
     assert jury.accuracy.interval is not None
-    shown = [f"{figure:.1%}" for figure in (jury.accuracy.interval.low, jury.accuracy.interval.high)]
+    low, high = (f"{one:.1%}" for one in (jury.accuracy.interval.low, jury.accuracy.interval.high))
+    rows = Site(store).get("/runs/a").table("section[aria-labelledby=h-accuracy]")
+    accuracy, right, passes, fails = (row[1] for row in rows)
 
-    accuracy, right, passes, fails = (row[1] for row in cells(page, "accuracy"))
-
-    assert [f"50.0% [{shown[0]}, {shown[1]}]", "10 / 20"] == [accuracy, right]
-    assert (0, 10) == (jury.false_passes, jury.false_fails)
-    assert [str(jury.false_passes), str(jury.false_fails)] == [passes.split()[0], fails.split()[0]]
+    assert [f"50.0% [{low}, {high}]", "10 / 20"] == [accuracy, right]
+    assert ["0", "10"] == [str(jury.false_passes), str(jury.false_fails)] == [passes.split()[0], fails.split()[0]]
 
 
-def test_verdicts_that_are_not_the_label_are_listed_and_their_list_has_exactly_these(
-    store: MemoryEventStore, page: Page
-) -> None:
-    wrong = {f"c{number:02}" for number in range(CASES) if label_of(number) is SAFE}
-    rows = cells(page, "differences")
-    (address,) = [link.attributes["href"] for link in section(page, "differences").css("p.sub a")]
-
+def test_verdicts_that_are_not_the_label_are_listed_and_their_list_has_exactly_these(store: MemoryEventStore) -> None:
+    page, wrong = Site(store).get("/runs/a"), {f"c{n:02}" for n in range(CASES) if label_of(n) is SAFE}
+    rows = page.table("section[aria-labelledby=h-differences]")
+    (address,) = page.attributes("section[aria-labelledby=h-differences] p.sub a", "href")
     listed = Site(store).get(unescape(address or ""))
 
-    assert 10 == len(rows) == len(wrong)
     assert {row[0] for row in rows} == wrong == set(listed.all(".list tbody th > a"))
-    assert {"✓ safe_pass"} == {row[1] for row in rows}
+    assert (10, {"✓ safe_pass"}) == (len(rows), {row[1] for row in rows})
     assert ["label~", "label!=unsafe_fail"] == re.findall(r"where=([^&]*)", unquote(address or ""))
 
 
-def test_split_votes_are_bounded_and_the_rest_is_behind_a_link(store: MemoryEventStore, page: Page) -> None:
-    more = section(page, "split").css_first("p.sub a")
-
-    everything = Site(store).get(more.attributes["href"].partition("#")[0])
-
-    assert [10, CASES] == [len(cells(one, "split")) for one in (page, everything)]
-    assert "20" in more.text()
-
-
-def votes_of(page: Page) -> list[str]:
-    return [row[0] for row in cells(page, "split")]
-
-
-def test_a_pass_beside_a_fail_comes_first_and_agreement_is_not_listed() -> None:
-    def judged(case: str, *positions: Verdict) -> DebateBuilder:
-        made = DebateBuilder().phase_1().round_1().judged()
-        rendered = next(event for event in made.events if event.type == "judgment_rendered")
-        votes = [
-            vote.changed(position=position, score=50.0, confidence=0.5, kind="own", round=1)
-            for vote, position in zip(rendered.judgment.votes, positions, strict=True)  # type: ignore[union-attr]
-        ]
-        judgment = rendered.judgment.changed(votes=tuple(votes))  # type: ignore[union-attr]
-        made.events[made.events.index(rendered)] = rendered.changed(judgment=judgment)
-        return made.opened_as(simulated=False, debate_id=f"a~{case}", run_id="a", case_id=case)
-
-    store = stored(
-        judged("alike", SAFE, SAFE, SAFE),
-        judged("near", SAFE, REVIEW, SAFE),
-        judged("opposed", SAFE, FAIL, SAFE),
-        judged("scattered", SAFE, FAIL, REVIEW),
-    )
-
-    assert ["scattered", "opposed", "near"] == votes_of(Site(store).get("/runs/a"))
-
-
-def test_a_run_without_labels_says_nothing_of_accuracy() -> None:
-    page = Site(stored(*(debate(f"c{number}", label=None) for number in range(3)))).get("/runs/a")
-
-    assert section(page, "accuracy") is None
-    assert section(page, "differences") is None
-    assert "false passes" not in page.text.lower()
-
-
-def test_a_run_that_is_not_over_has_no_accuracy_yet() -> None:
-    store = stored(debate("c1", label=SAFE), debate("c2", label=SAFE, whole=False))
+def test_split_votes_are_bounded_and_the_rest_is_behind_a_link(store: MemoryEventStore) -> None:
+    split = "section[aria-labelledby=h-split]"
     page = Site(store).get("/runs/a")
+    (more,) = page.attributes(f"{split} p.sub a", "href")
+    everything = Site(store).get(str(more).partition("#")[0])
 
-    assert "Counted when every debate of the run has ended." in section(page, "accuracy").text()
-    assert ["c1"] == [row[0] for row in cells(page, "differences")]
+    assert [10, CASES] == [len(one.table(split)) for one in (page, everything)]
 
 
-def test_simulated_runs_have_figures_too() -> None:
-    page = Site(stored(*(debate(f"c{number:02}", label=SAFE, simulated=True) for number in range(12)))).get("/runs/a")
+def test_quotations_of_a_run_over_http() -> None:
+    store = stored(DebateBuilder().phase_1().round_1().judged().opened_as(debate_id="d", run_id="none", case_id="d"))
+    store_quoting_debates(store)
+    client = TestClient(create_app(Service(store), GATE), base_url=BASE)
+    found, none, missing = (client.get(f"/api/runs/{run}/evidence") for run in ("r1", "none", "missing"))
+    answer = found.json()
+    results = {"verified": 2, "normalised": 1, "elsewhere": 0, "notFound": 0}
+    item = {"caseId": "split", "debateId": "split", "item": 1, "quotations": 3, "speaksFor": 0, "speaksAgainst": 3}
 
-    assert ["As labelled", "0 / 12"] == cells(page, "accuracy")[1]
+    assert (5, 4) == (answer["lookedAt"], answer["debates"])
+    assert {"jurorId": "claude", "evaluations": 4, **results, "failing": 4, "unsupported": 1} == answer["seats"][1]
+    assert {"agree": 1, "disagree": 1, "none": 2} == answer["decisive"]
+    assert {**item, "decisive": 2} == answer["items"][0]
+    assert (None, 404) == (none.json(), missing.status_code)

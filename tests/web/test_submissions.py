@@ -1,6 +1,7 @@
 """Evaluations and runs submitted over HTTP."""
 
 import json
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import product
@@ -15,7 +16,7 @@ from jury_judge import Jury, RuntimeSettings, Service, SettingsRefused, Submissi
 from jury_migrations import upgrade
 from jury_providers import Script
 from jury_replay import import_cassette, read_cassette
-from jury_store import MemoryEventStore, SqlEventStore, StoreFailed, open_store
+from jury_store import MemoryEventStore, StoreFailed, open_store
 from jury_web import create_app, page_routes
 from support.cassettes import exported, record_debate
 from support.ladders import ladder_file
@@ -71,27 +72,19 @@ def test_an_imported_debate_does_not_count_as_judged(jury_client: TestClient, tm
     assert ("unsealed", None) == (listed["imported"], listed["importedFrom"])
 
 
-def test_the_same_case_of_a_run_is_judged_once(jury_client: TestClient) -> None:
+def test_the_same_case_of_a_run_is_judged_once_and_another_one_is_a_conflict(jury_client: TestClient) -> None:
     body = {"case": CASE, "runId": "r"}
     first = jury_client.post("/api/evaluations", json=body).json()
     finished(jury_client, first["links"]["state"])
     events = len(jury_client.get(first["links"]["events"]).json()["rows"])
 
     again = jury_client.post("/api/evaluations", json=body)
+    other = jury_client.post("/api/evaluations", json={"case": {**CASE, "response": "Never."}, "runId": "r"})
 
     assert ("r~refund", 202) == (first["id"], again.status_code)
     assert first["id"] == again.json()["id"]
+    assert (409, True) == (other.status_code, "judged another case" in other.json()["error"])
     assert events == len(jury_client.get(first["links"]["events"]).json()["rows"])
-
-
-def test_another_case_under_the_same_id_is_a_conflict(jury_client: TestClient) -> None:
-    first = jury_client.post("/api/evaluations", json={"case": CASE, "runId": "r"}).json()
-    finished(jury_client, first["links"]["state"])
-
-    answer = jury_client.post("/api/evaluations", json={"case": {**CASE, "response": "Never."}, "runId": "r"})
-
-    assert 409 == answer.status_code
-    assert "judged another case" in answer.json()["error"]
 
 
 def test_a_submitted_run_is_executed_and_its_debates_are_listed(jury_client: TestClient) -> None:
@@ -121,6 +114,13 @@ def test_a_submission_uses_the_named_panel(tmp_path: Path) -> None:
     assert ["first", "second"] == health["panels"]
 
 
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client of a server to which nothing is submitted that it takes."""
+    with jury_client_of(f"sqlite:///{tmp_path_factory.mktemp('refusing') / 'jury.db'}") as client:
+        yield client
+
+
 INVALID = (
     ({"case": {}}, "case: response: missing"),
     ({"case": {"question": 1, "response": "x"}}, "case: question: must be text"),
@@ -145,46 +145,39 @@ INVALID = (
 """Bodies that are no submission, and what is said of each."""
 
 
-def test_an_invalid_case_is_refused_by_its_field(jury_client: TestClient, subtests: pytest.Subtests) -> None:
+def test_an_invalid_case_is_refused_by_its_field(refusing: TestClient, subtests: pytest.Subtests) -> None:
     for body, said in INVALID:
         with subtests.test(said):
-            answer = jury_client.post("/api/evaluations", json=body)
+            answer = refusing.post("/api/evaluations", json=body)
             assert 422 == answer.status_code
             assert said in answer.json()["error"]
-    assert [] == jury_client.get("/api/debates").json()["rows"]
+    assert [] == refusing.get("/api/debates").json()["rows"]
 
 
-def test_a_setting_of_a_run_is_refused_in_the_words_of_every_front_door(jury_client: TestClient) -> None:
+def test_a_setting_of_a_run_is_refused_in_the_words_of_every_front_door(refusing: TestClient) -> None:
     for name, value in (("run_id", "a/b"), ("concurrency", 0), ("concurrency", 1001), ("concurrency", "x")):
-        problem = jury_client.post("/api/runs", json={"cases": [CASE], to_camel(name): value})
+        problem = refusing.post("/api/runs", json={"cases": [CASE], to_camel(name): value})
 
         with pytest.raises(SettingsRefused) as refused:
             SubmissionSettings.of(**{name: value})
         said = f"{problem.json()['error']}; {problem.json()['remedy']}"
         assert 422 == problem.status_code
         assert refused.value.worded(to_camel) == said.removesuffix("; the schema is in /openapi.json")
-    assert [] == jury_client.get("/api/debates").json()["rows"]
+    twice = refusing.post("/api/runs", json={"cases": [CASE, CASE]})
+    assert (422, True) == (twice.status_code, "cases.1: the case id 'refund' occurs twice" in twice.json()["error"])
+    assert [] == refusing.get("/api/debates").json()["rows"]
 
 
-def test_a_submitted_case_cannot_make_the_server_read_files_or_hosts(jury_client: TestClient) -> None:
+def test_a_submitted_case_cannot_make_the_server_read_files_or_hosts(refusing: TestClient) -> None:
     for name, uri in product(
         ("security_gate_uri", "agent_card_uri"), ("/etc/passwd", "file:///etc/passwd", "http://169.254.169.254/")
     ):
         for answer in (
-            jury_client.post("/api/evaluations", json={"case": {**CASE, name: uri}}),
-            jury_client.post("/api/runs", json={"cases": [{**CASE, name: uri}]}),
+            refusing.post("/api/evaluations", json={"case": {**CASE, name: uri}}),
+            refusing.post("/api/runs", json={"cases": [{**CASE, name: uri}]}),
         ):
             assert 422 == answer.status_code
             assert f"{name} is not accepted over HTTP" in answer.json()["error"]
-
-
-def test_a_duplicate_case_in_a_run_is_refused(jury_client: TestClient) -> None:
-    answer = jury_client.post("/api/runs", json={"cases": [CASE, CASE]})
-
-    assert (422, True) == (
-        answer.status_code,
-        "cases.1: the case id 'refund' occurs twice" in answer.json()["error"],
-    )
 
 
 AMBIGUOUS = (
@@ -201,10 +194,10 @@ AMBIGUOUS = (
 )
 
 
-def test_ambiguous_or_invalid_json_is_refused(jury_client: TestClient, subtests: pytest.Subtests) -> None:
+def test_ambiguous_or_invalid_json_is_refused(refusing: TestClient, subtests: pytest.Subtests) -> None:
     for body in AMBIGUOUS:
         with subtests.test(body[:60]):
-            answer = jury_client.post("/api/evaluations", content=body, headers={"content-type": "application/json"})
+            answer = refusing.post("/api/evaluations", content=body, headers={"content-type": "application/json"})
             assert 422 == answer.status_code
             assert {"error", "remedy"} == answer.json().keys()
 
@@ -249,28 +242,9 @@ def test_a_stopped_submission_reports_its_error(tmp_path: Path, monkeypatch: pyt
     assert ("stopped", True) == (state["state"], "OPENAI_API_KEY" in state["problem"])
 
 
-def test_a_submission_after_a_full_disk_succeeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_store: SqlEventStore) -> int:
-        raise StoreFailed("the disk is full; make room, then try again")
-
-    with jury_client_of(f"sqlite:///{tmp_path / 'jury.db'}") as client:
-        with monkeypatch.context() as disk:
-            disk.setattr(SqlEventStore, "next_epoch", full)
-            refused = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
-        later = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
-        state = finished(client, later.headers["location"])
-
-    assert (503, "the disk is full") == (refused.status_code, refused.json()["error"])
-    assert (202, "finished") == (later.status_code, state["state"])
-
-
 def test_a_submission_stopped_by_shutdown_is_resumed_by_the_same_request(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'jury.db'}"
-    body = {"case": CASE, "runId": "r"}
-    upgrade(url)
-    slow = partial(Jury, "independent", store=url, runtime=RuntimeSettings(simulate=Script(latency=600.0)))
-    service = Service(open_store(url, write=False), {"usual": lambda on_chunk: slow(on_chunk=on_chunk)})
-    with TestClient(create_app(service, GATE), base_url=BASE) as client:
+    url, body = f"sqlite:///{tmp_path / 'jury.db'}", {"case": CASE, "runId": "r"}
+    with slow_client(tmp_path) as client:
         accepted = client.post("/api/evaluations", json=body).json()
         assert "running" == accepted["state"]
     with jury_client_of(url) as client:
@@ -367,12 +341,8 @@ def slow_client(folder: Path) -> TestClient:
 
 
 def test_submissions_beyond_the_limit_get_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    url = f"sqlite:///{tmp_path / 'jury.db'}"
-    upgrade(url)
     monkeypatch.setattr("jury_judge.serving.submissions.MAX_CASE_BYTES", 600)
-    slow = partial(Jury, "independent", store=url, runtime=RuntimeSettings(simulate=Script(latency=600.0)))
-    service = Service(open_store(url, write=False), {"usual": lambda on_chunk: slow(on_chunk=on_chunk)})
-    with TestClient(create_app(service, GATE), base_url=BASE) as client:
+    with slow_client(tmp_path) as client:
         asked = [
             client.post("/api/evaluations", json={"case": {**CASE, "response": "x" * 400}, "runId": f"r{number}"})
             for number in range(2)

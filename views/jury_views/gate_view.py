@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from jury_analysis.gate_plan import GatePlan
     from jury_analysis.paired import Paired
 
-INCONCLUSIVE_AS = ("pass", "fail")
-"""What an inconclusive gate may count as."""
-
 _NAME = 200
 _WORSE = {"more": "more is worse", "less": "less is worse", "either": "a change in either direction does harm"}
 _OF_SOME = ("false_pass", "false_fail")

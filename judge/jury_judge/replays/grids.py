@@ -37,6 +37,7 @@ _NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
 _NAMED_NUMBER = re.compile(rf"(.+?):({_NUMBER})(?:/|$)")
 """`gpt:2/claude:1`; a name may include slashes and colons, if no number follows."""
 
+_A_GRID = "a table such as threshold: [0.67, 1.0], or a list of such tables"
 _YES_NO = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 
 
@@ -75,8 +76,7 @@ def grid_of(table: Mapping[str, Any]) -> Grid:
     """
     if not table:
         raise SettingError(f"no setting is given; keys are {', '.join(GRID_KEYS)}")
-    choices = {_key(key): value if isinstance(value, list | tuple) else [value] for key, value in table.items()}
-    return Grid.of({key: tuple(_value(key, value) for value in values) for key, values in choices.items()})
+    return Grid.of({(key := _key(written)): _values(key, values) for written, values in table.items()})
 
 
 def _sets(sets: Sequence[str]) -> dict[str, tuple[Any, ...]]:
@@ -98,10 +98,11 @@ def _tables(path: str) -> list[dict[str, tuple[Any, ...]]]:
     try:
         document = read_yaml(text)
     except InvalidYaml as error:
-        raise SettingError(f"{name}:{error.line}: {error}" if error.line else f"{name}: {error}") from error
+        place = f"{name}:{error.line}" if error.line else name
+        raise SettingError(f"{place}: {error}; a grid is {_A_GRID}") from error
     tables = document.data if isinstance(document.data, list) else [document.data]
     if not tables or not all(isinstance(table, dict) and table for table in tables):
-        raise SettingError(f"{name}: must be a table such as threshold: [0.67, 1.0], or a list of such tables")
+        raise SettingError(f"{name}: must be {_A_GRID}")
     listed = isinstance(document.data, list)
     return [
         {
@@ -116,7 +117,7 @@ def _tables(path: str) -> list[dict[str, tuple[Any, ...]]]:
 def _choices(name: str, document: YamlDocument, place: list[Any], values: Any) -> tuple[str, tuple[Any, ...]]:
     try:
         key = _key(place[-1])
-        return key, tuple(_value(key, value) for value in (values if isinstance(values, list) else [values]))
+        return key, _values(key, values)
     except SettingError as error:
         line = document.line(place)
         raise SettingError(f"{name}:{line}: {error}" if line else f"{name}: {error}") from error
@@ -129,6 +130,14 @@ def _key(key: Any) -> str:
             f"keys are {', '.join(GRID_KEYS)}"
         )
     return str(key)
+
+
+def _values(key: str, given: Any) -> tuple[Any, ...]:
+    """One value, or each of a list."""
+    values = given if isinstance(given, list | tuple) else [given]
+    if not values:
+        raise SettingError(f"{key}: no value is given; it may be {_FORMS[key].may_be}")
+    return tuple(_value(key, value) for value in values)
 
 
 def _value(key: str, raw: Any) -> Any:

@@ -53,6 +53,9 @@ class LangfuseScores:
             )
         return {body["name"]: body["id"] for body in bodies}
 
+    def close(self) -> None:
+        """Each request has a connection of its own."""
+
 
 def _body(trace: JudgedTrace, score: DebateScore) -> dict[str, Any]:
     """A score as SDK 5 sends it."""

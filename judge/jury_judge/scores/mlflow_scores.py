@@ -64,3 +64,6 @@ class MlflowScores:
                 raise ScoresRefused(f"debate {trace.debate_id}: MLflow at {self.place} named no id of its feedback")
             ids[one.name] = written.assessment_id
         return ids
+
+    def close(self) -> None:
+        """MLflow keeps its connections itself, for the whole process."""

@@ -99,6 +99,10 @@ class OtelScores:
             )
         return {}
 
+    def close(self) -> None:
+        """Close the exporter's connections."""
+        self._exporter.shutdown()
+
 
 def _attributes(trace: JudgedTrace, score: DebateScore, *, corrected: bool) -> dict[str, Any]:
     value = next(float(one.value) for one in trace.scores if one.name == SCORE)

@@ -55,7 +55,7 @@ class ExportedScores(NamedTuple):
 def export_scores(
     store: EventStore, selection: DebateSelection, target: ScoreTarget, url: str, *, dry_run: bool, say: Say
 ) -> Generator[ExportedScores, None, None]:
-    """Write what a tool does not have of these debates, one after the other.
+    """Write what a tool does not have of these debates, one after the other, and close the tool's connections.
 
     Other processes may write to the store meanwhile: a writer is open only while an event is appended.
 
@@ -72,8 +72,9 @@ def export_scores(
         ScoresRefused: the tool did not take the scores of a debate; those before it are recorded.
         StoreError: the store cannot be read or written.
     """
-    must_exist(store, selection)
     with ExitStack() as stack:
+        stack.callback(target.close)
+        must_exist(store, selection)
         if not dry_run:
             stack.callback(export_lock(url, wait=WRITER_WAIT).release)
             # A store that cannot be written is refused before a tool gets anything.

@@ -50,6 +50,10 @@ class ScoreTarget(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Close what is open to the tool; nothing is written afterwards."""
+        ...
+
 
 def place_of(url: str) -> str:
     """An address as it is recorded: without user, password, query and fragment."""

@@ -1,7 +1,9 @@
 """The Anthropic SDK: what a program that logs each request with its response keeps; server tools, MCP, compaction."""
 
 import base64
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from anthropic import Anthropic
@@ -102,75 +104,8 @@ def message_of(content: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     return {**whole, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage(), **more}
 
 
-def server_tools() -> list[dict[str, Any]]:
-    """The blocks of an answer with tools that the provider runs."""
-    cited = {
-        "type": "web_search_result_location",
-        "cited_text": "M37cited",
-        "url": "https://shop.example",
-        "title": "Shop",
-        "encrypted_index": "eA==",
-    }
-    return [
-        {"type": "thinking", "thinking": "", "signature": "c2ln"},
-        {"type": "redacted_thinking", "data": "eA=="},
-        {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {"query": "M31call"}},
-        {
-            "type": "web_search_tool_result",
-            "tool_use_id": "srv_1",
-            "content": [
-                {
-                    "type": "web_search_result",
-                    "url": "https://shop.example/M32result",
-                    "title": "Shop",
-                    "encrypted_content": "eA==",
-                    "page_age": None,
-                }
-            ],
-        },
-        {"type": "server_tool_use", "id": "srv_2", "name": "bash_code_execution", "input": {"command": "M33call"}},
-        {
-            "type": "bash_code_execution_tool_result",
-            "tool_use_id": "srv_2",
-            "content": {
-                "type": "bash_code_execution_result",
-                "stdout": "",
-                "stderr": "M34failure",
-                "return_code": 1,
-                "content": [],
-            },
-        },
-        {
-            "type": "mcp_tool_use",
-            "id": "mcp_1",
-            "name": "pay_M35tool",
-            "server_name": "bank",
-            "input": {"a": "M35call"},
-        },
-        {
-            "type": "mcp_tool_result",
-            "tool_use_id": "mcp_1",
-            "is_error": True,
-            "content": [{"type": "text", "text": "M36failure", "citations": None}],
-        },
-        {"type": "text", "text": "M38text It costs 5 EUR.", "citations": [cited]},
-    ]
-
-
-LATER = [
-    {"type": "compaction", "content": "M40summary They asked for a price.", "encrypted_content": None},
-    {"type": "fallback", "from": {"model": MODEL}, "to": {"model": "claude-sonnet-5"}, "trigger": {"type": "refusal"}},
-    {"type": "text", "text": "M41text No."},
-]
-REFUSED = {
-    "stop_reason": "refusal",
-    "stop_details": {"type": "refusal", "category": "cyber", "explanation": "M42why It is unsafe."},
-    "context_management": {
-        "applied_edits": [
-            {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 3, "cleared_input_tokens": 900},
-        ]
-    },
-}
+SCRIPTED: dict[str, Any] = json.loads((Path(__file__).parent / "answers.json").read_text(encoding="utf-8"))
+"""Blocks of an answer with tools that the provider runs, and of a later one, with why it was refused."""
 
 
 def with_server_tools() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -184,7 +119,7 @@ def with_server_tools() -> tuple[dict[str, Any], dict[str, Any]]:
     }
     text = {"type": "text", "text": "M30user What does it cost?"}
     messages: list[Any] = [{"role": "user", "content": [found, text]}]
-    bodies: Iterable[Any] = (message_of(server_tools()), message_of(LATER, **REFUSED))
+    bodies: Iterable[Any] = (message_of(SCRIPTED["server_tools"]), message_of(SCRIPTED["later"], **SCRIPTED["refused"]))
     with ModelServer(Answer(body=body) for body in bodies) as server:
         client = Anthropic(base_url=server.url, api_key="none")
         first = client.beta.messages.create(model=MODEL, max_tokens=BUDGET, messages=messages)

@@ -1,5 +1,7 @@
 """The Google Gen AI SDK: histories of chats, logged responses, automatic function calls, the provider's tools."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 from google import genai
@@ -111,34 +113,8 @@ def automatic() -> dict[str, Any]:
     return {"request": asked, "response": dumped(response)}
 
 
-PROVIDED = {
-    "candidates": [
-        {
-            "content": {
-                "role": "model",
-                "parts": [
-                    {"toolCall": {"id": "t1", "toolType": "GOOGLE_SEARCH_WEB", "args": {"queries": ["M31call"]}}},
-                    {
-                        "toolResponse": {
-                            "id": "t1",
-                            "toolType": "GOOGLE_SEARCH_WEB",
-                            "response": {"results": ["M32result"]},
-                        }
-                    },
-                    {"executableCode": {"id": "x1", "language": "PYTHON", "code": "print('M33call')"}},
-                    {"codeExecutionResult": {"id": "x1", "outcome": "OUTCOME_FAILED", "output": "M34failure"}},
-                    {"text": "M35text It costs 5 EUR.", "thoughtSignature": "c2ln"},
-                ],
-            },
-            "finishReason": "STOP",
-            "index": 0,
-            "groundingMetadata": {"webSearchQueries": ["M36query"]},
-        },
-        {"content": {"role": "model", "parts": [{"text": "M37other"}]}, "finishReason": "STOP", "index": 1},
-    ],
-    "modelVersion": MODEL,
-}
-BLOCKED = {"promptFeedback": {"blockReason": "SAFETY", "blockReasonMessage": "M39blocked Not this."}}
+SCRIPTED: dict[str, Any] = json.loads((Path(__file__).parent / "answers.json").read_text(encoding="utf-8"))
+"""An answer with the provider's tools and another candidate, and one that the provider blocked."""
 
 
 def with_tools_of_the_provider() -> list[dict[str, Any]]:
@@ -146,7 +122,7 @@ def with_tools_of_the_provider() -> list[dict[str, Any]]:
     rows = []
     video = types.Part.from_uri(file_uri="gs://shop/film.mp4", mime_type="video/mp4")
     contents = [types.Content(role="user", parts=[types.Part(text="M30user What does it cost?"), video])]
-    with ModelServer([Answer(body=PROVIDED), Answer(body=BLOCKED)]) as server:
+    with ModelServer([Answer(body=SCRIPTED["provided"]), Answer(body=SCRIPTED["blocked"])]) as server:
         client = client_of(server)
         for _ in range(2):
             response = client.models.generate_content(model=MODEL, contents=list(contents))

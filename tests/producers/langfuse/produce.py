@@ -6,11 +6,11 @@ export what its public API returns.
 
 import logging
 import os
-from base64 import b64encode
 from typing import Any
 
 from platform_rows import exported_spans, observation_rows, trace_row
 
+from chat_story import MODEL, TOOL_LIST, tool_messages, user_message
 from model_server import ModelServer
 from story import (
     ANSWERS,
@@ -28,26 +28,8 @@ from story import (
     run_tool,
     standard_pieces,
     target_folder,
+    until,
 )
-
-MODEL = "gpt-5-mini"
-PARAMETERS = {"type": "object", "properties": {"order": {"type": "string"}}}
-TOOL_LIST: list[Any] = [
-    {
-        "type": "function",
-        "function": {"name": one.name, "description": DESCRIPTIONS[one.name], "parameters": PARAMETERS},
-    }
-    for one in TOOLS
-]
-
-
-def user_message(turn: Turn) -> dict[str, Any]:
-    """A text, or a text and a picture."""
-    if turn.picture is None:
-        return {"role": "user", "content": turn.user}
-    url = "data:image/png;base64," + b64encode(turn.picture).decode()
-    picture = {"type": "image_url", "image_url": {"url": url}}
-    return {"role": "user", "content": [{"type": "text", "text": turn.user}, picture]}
 
 
 def said(message: Any) -> dict[str, Any]:
@@ -84,12 +66,7 @@ def observed_agent(models: str) -> None:
                 done = client.chat.completions.create(model=MODEL, messages=messages, tools=TOOL_LIST)
                 message = done.choices[0].message
                 messages.append(said(message))
-                for call in answer.calls:
-                    try:
-                        content = tools[call.name](call.call)
-                    except ToolFailed as error:
-                        content = str(error)
-                    messages.append({"role": "tool", "tool_call_id": call.call_id, "content": content})
+                messages.extend(tool_messages(answer, lambda call: tools[call.name](call.call)))
             return message.content or message.refusal
 
         with propagate_attributes(
@@ -172,11 +149,6 @@ def observed_cases() -> list[dict[str, Any]]:
         case(until("M14cut", later), [picture]),
         case(until("M16refusal", later), [picture]),
     ]
-
-
-def until(marker: str, pieces: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The pieces up to one."""
-    return pieces[: [one["marker"] for one in pieces].index(marker) + 1]
 
 
 def main() -> None:

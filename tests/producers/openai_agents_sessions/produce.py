@@ -4,7 +4,6 @@ An agent `desk` that hands over to `billing`, run against a local server. Its tr
 """
 
 import asyncio
-import base64
 import csv
 import sqlite3
 import tempfile
@@ -17,6 +16,7 @@ from agents.models.openai_responses import OpenAIResponsesModel
 from agents.tool_context import ToolContext
 from openai import AsyncOpenAI
 
+from chat_story import output_of, responses_message
 from model_server import ModelServer
 from story import (
     DESCRIPTIONS,
@@ -25,7 +25,6 @@ from story import (
     TOOLS,
     Answer,
     Produced,
-    ToolFailed,
     ToolUse,
     Turn,
     case,
@@ -71,10 +70,7 @@ def tool(used: ToolUse, *, approved: bool = True) -> FunctionTool:
     """A tool of the story."""
 
     async def called(_context: ToolContext[Any], _arguments: str) -> str:
-        try:
-            return run_tool(used.name)
-        except ToolFailed as error:
-            return str(error)
+        return output_of(lambda: run_tool(used.name))
 
     return FunctionTool(
         name=used.name,
@@ -93,15 +89,6 @@ def agent(url: str) -> Agent[Any]:
     return Agent(name="desk", instructions=SYSTEM, model=model, tools=[tool(one) for one in TOOLS], handoffs=[billing])
 
 
-def message(turn: Turn) -> list[Any]:
-    """A text, or a text and a picture."""
-    if turn.picture is None:
-        return [{"role": "user", "content": turn.user}]
-    url = "data:image/png;base64," + base64.b64encode(turn.picture).decode()
-    parts = [{"type": "input_text", "text": turn.user}, {"type": "input_image", "image_url": url, "detail": "auto"}]
-    return [{"role": "user", "content": parts}]
-
-
 async def conversation(turns: tuple[Turn, ...], session: SQLiteSession | None) -> RunResult:
     """The result of the last turn."""
     result: RunResult | None = None
@@ -109,7 +96,7 @@ async def conversation(turns: tuple[Turn, ...], session: SQLiteSession | None) -
         desk = agent(server.url)
         for turn in turns:
             before = [] if session is not None or result is None else result.to_input_list()
-            result = await Runner.run(desk, [*before, *message(turn)], session=session)
+            result = await Runner.run(desk, [*before, responses_message(turn)], session=session)
     assert result is not None
     return result
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from openai import OpenAI
 
-from chat_story import MODEL, TOOL_LIST, user_message
+from chat_story import MODEL, TOOL_LIST, tool_messages, user_message
 from model_server import ModelServer
-from story import STORY, SYSTEM, Produced, ToolFailed, case, run_tool, standard_pieces, target_folder
+from story import STORY, SYSTEM, Produced, case, standard_pieces, target_folder
 
 
 def answered(client: OpenAI, messages: list[Any], *, stream: bool) -> dict[str, Any]:
@@ -32,12 +32,7 @@ def conversation(*, stream: bool) -> tuple[list[Any], dict[str, Any]]:
             for answer in turn.answers:
                 completion = answered(client, messages, stream=stream)
                 messages.append(completion["choices"][0]["message"])
-                for call in answer.calls:
-                    try:
-                        content = run_tool(call.name)
-                    except ToolFailed as error:
-                        content = str(error)
-                    messages.append({"role": "tool", "tool_call_id": call.call_id, "content": content})
+                messages += tool_messages(answer)
     return messages, completion
 
 

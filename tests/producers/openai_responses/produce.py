@@ -1,10 +1,12 @@
 """The OpenAI SDK, Responses: items that a program keeps, logged requests with their responses, the provider's tools."""
 
-import base64
+import json
+from pathlib import Path
 from typing import Any
 
 from openai import OpenAI
 
+from chat_story import PARAMETERS, output_of, responses_message
 from model_server import ModelServer
 from story import (
     DESCRIPTIONS,
@@ -13,11 +15,8 @@ from story import (
     TOOLS,
     Answer,
     Produced,
-    ToolFailed,
-    Turn,
     case,
     not_shown,
-    picture,
     piece,
     run_tool,
     standard_pieces,
@@ -25,20 +24,10 @@ from story import (
 )
 
 MODEL = "gpt-6-sol"
-PARAMETERS = {"type": "object", "properties": {"order": {"type": "string"}}}
 TOOL_LIST: list[Any] = [
     {"type": "function", "name": tool.name, "description": DESCRIPTIONS[tool.name], "parameters": PARAMETERS}
     for tool in TOOLS
 ]
-
-
-def user_message(turn: Turn) -> dict[str, Any]:
-    """A text, or a text and a picture."""
-    if turn.picture is None:
-        return {"role": "user", "content": turn.user}
-    url = "data:image/png;base64," + base64.b64encode(turn.picture).decode()
-    parts = [{"type": "input_text", "text": turn.user}, {"type": "input_image", "image_url": url, "detail": "auto"}]
-    return {"role": "user", "content": parts}
 
 
 def answered(client: OpenAI, asked: dict[str, Any], *, stream: bool) -> dict[str, Any]:
@@ -59,100 +48,20 @@ def conversation(*, stream: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     with ModelServer() as server:
         client = OpenAI(base_url=f"{server.url}/v1", api_key="none")
         for turn in STORY:
-            asked["input"].append(user_message(turn))
+            asked["input"].append(responses_message(turn))
             for answer in turn.answers:
                 last = {**asked, "input": list(asked["input"])}
                 response = answered(client, asked, stream=stream)
                 asked["input"] += response["output"]
                 for call in answer.calls:
-                    try:
-                        output = run_tool(call.name)
-                    except ToolFailed as error:
-                        output = str(error)
+                    output = output_of(lambda call=call: run_tool(call.name))
                     item = {"type": "function_call_output", "call_id": call.call_id, "output": output}
                     asked["input"].append(item)
     return last, response
 
 
-def provided() -> list[dict[str, Any]]:
-    """Items of tools that the provider runs, as a response has them."""
-    pixel = base64.b64encode(picture("M48picture")).decode()
-    cited = {
-        "type": "url_citation",
-        "url": "https://shop.example",
-        "title": "M46cited",
-        "start_index": 0,
-        "end_index": 3,
-    }
-    text = {"type": "output_text", "text": "M47text It costs 5 EUR.", "annotations": [cited], "logprobs": []}
-    failed = {"type": "mcp_tool_execution_error", "content": [{"type": "text", "text": "M42failure"}]}
-    return [
-        {
-            "type": "reasoning",
-            "id": "rs_1",
-            "summary": [{"type": "summary_text", "text": "M31reasoning Search it."}],
-            "encrypted_content": "eA==",
-        },
-        {
-            "type": "web_search_call",
-            "id": "ws_1",
-            "status": "completed",
-            "action": {"type": "search", "query": "M32call"},
-        },
-        {
-            "type": "file_search_call",
-            "id": "fs_1",
-            "status": "completed",
-            "queries": ["M33call"],
-            "results": [
-                {"file_id": "file_1", "filename": "terms", "score": 0.5, "text": "M34result", "attributes": {}}
-            ],
-        },
-        {
-            "type": "code_interpreter_call",
-            "id": "ci_1",
-            "status": "completed",
-            "code": "print('M35call')",
-            "container_id": "cntr_1",
-            "outputs": [{"type": "logs", "logs": "M36result"}],
-        },
-        {"type": "program", "id": "pr_1", "call_id": "program_1", "code": "await pay('M37call')", "fingerprint": "f"},
-        {"type": "program_output", "id": "po_1", "call_id": "program_1", "result": "M38result", "status": "completed"},
-        {
-            "type": "mcp_list_tools",
-            "id": "ml_1",
-            "server_label": "bank",
-            "tools": [{"name": "pay", "description": "M39listed", "input_schema": {}, "annotations": None}],
-        },
-        {"type": "mcp_list_tools", "id": "ml_2", "server_label": "post", "tools": [], "error": "M40unreachable"},
-        {
-            "type": "mcp_call",
-            "id": "mc_1",
-            "name": "pay",
-            "server_label": "bank",
-            "arguments": '{"order": "M41call"}',
-            "status": "failed",
-            "approval_request_id": "ma_1",
-            "error": failed,
-        },
-        {
-            "type": "mcp_approval_request",
-            "id": "ma_2",
-            "name": "pay",
-            "server_label": "bank",
-            "arguments": '{"order": "M43asked"}',
-        },
-        {
-            "type": "image_generation_call",
-            "id": "ig_1",
-            "status": "completed",
-            "revised_prompt": "M44call",
-            "output_format": "png",
-            "result": pixel,
-        },
-        {"type": "compaction", "id": "cp_1", "encrypted_content": "eA=="},
-        {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [text]},
-    ]
+PROVIDED: list[dict[str, Any]] = json.loads((Path(__file__).parent / "answers.json").read_text(encoding="utf-8"))
+"""Items of tools that the provider runs, as a response has them."""
 
 
 def with_tools_of_the_provider() -> dict[str, Any]:
@@ -168,7 +77,7 @@ def with_tools_of_the_provider() -> dict[str, Any]:
         "incomplete_details": None,
         "instructions": None,
         "metadata": {},
-        "output": provided(),
+        "output": PROVIDED,
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": [],

@@ -4,7 +4,6 @@
 path: `package.json` has both.
 """
 
-import base64
 import json
 import os
 import re
@@ -17,6 +16,7 @@ from typing import Any
 
 import claude_agent
 
+from chat_story import MODEL, user_message
 from model_server import ModelServer
 from story import (
     LOOK_UP,
@@ -27,16 +27,15 @@ from story import (
     Answer,
     Produced,
     ToolUse,
-    Turn,
     case,
     not_shown,
     piece,
     standard_pieces,
     target_folder,
+    until,
 )
 
 HERE = Path(__file__).parent
-MODEL = "gpt-5-mini"
 QUIET = {
     "PROMPTFOO_DISABLE_TELEMETRY": "1",
     "PROMPTFOO_DISABLE_UPDATE": "1",
@@ -52,15 +51,6 @@ TASK = ToolUse(
     result="M23result",
     output="M23result found by the researcher",
 )
-
-
-def user_message(turn: Turn) -> dict[str, Any]:
-    """A text, or a text and a picture."""
-    if turn.picture is None:
-        return {"role": "user", "content": turn.user}
-    url = "data:image/png;base64," + base64.b64encode(turn.picture).decode()
-    picture = {"type": "image_url", "image_url": {"url": url}}
-    return {"role": "user", "content": [{"type": "text", "text": turn.user}, picture]}
 
 
 def called(call: ToolUse) -> dict[str, Any]:
@@ -90,11 +80,6 @@ def conversations() -> list[list[dict[str, Any]]]:
 def asked(text: str) -> list[dict[str, Any]]:
     """A request that is one message."""
     return [{"role": "user", "content": text}]
-
-
-def until(marker: str, pieces: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The pieces up to one."""
-    return pieces[: [one["marker"] for one in pieces].index(marker) + 1]
 
 
 def chat() -> tuple[list[list[dict[str, Any]]], list[Answer | None], list[dict[str, Any]]]:

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from jury_events.conditions import parse_conditions
 from jury_events.debate_status import DebateStatus
@@ -15,11 +15,22 @@ from jury_events.verdict import Verdict
 from jury_judge import SORT_COLUMNS, DebateFilter, SortOrder
 from jury_web.api.dependencies import AT_MOST
 from jury_web.api.schemas.base import MOST_ROWS
-from jury_web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS, conditions_equal
+from jury_web.list_values import (
+    MOST_CONDITION,
+    MOST_CONDITIONS,
+    MOST_DOLLARS,
+    MOST_TEXT,
+    conditions_equal,
+    dollars,
+    searched,
+    written_dollars,
+)
 
 _Run = Annotated[str | None, Field(pattern=f"^{RUN_ID}$")]
 _Rows = Annotated[int, Field(ge=1, le=MOST_ROWS)]
-_Dollars = Annotated[float | None, Field(ge=0, le=1e12, allow_inf_nan=False, description="US dollars.")]
+_Dollars = Annotated[
+    float | None, BeforeValidator(dollars), Field(ge=0, le=MOST_DOLLARS, allow_inf_nan=False, description="US dollars.")
+]
 
 
 class _Parameters(BaseModel):
@@ -46,10 +57,10 @@ class DebateParameters(_Parameters):
 
     search: Annotated[
         str | None,
+        BeforeValidator(searched),
         Field(
             min_length=1,
-            max_length=200,
-            pattern=r"^[^\x00-\x1f\x7f]+$",
+            max_length=MOST_TEXT,
             description="Words in jurors' texts, or part of a debate id or case id.",
         ),
     ] = None
@@ -76,9 +87,11 @@ class DebateParameters(_Parameters):
         Literal["yes", "no"] | None,
         Field(description="Whether a seat fails the agent without a quotation that stands."),
     ] = None
-    model: Annotated[str | None, Field(min_length=1, max_length=200, description="Of a seat or the final judge.")] = (
-        None
-    )
+    model: Annotated[
+        str | None,
+        BeforeValidator(searched),
+        Field(min_length=1, max_length=MOST_TEXT, description="Of a seat or the final judge."),
+    ] = None
     quorum: Literal["met", "lost"] | None = None
     partly_read: Annotated[
         Literal["yes", "no"] | None, Field(description="Whether a seat did not read parts of the record.")
@@ -144,7 +157,9 @@ class DebateParameters(_Parameters):
         return SortOrder(self.sort, self.order == "desc")
 
     def _written(self, name: str, value: Any) -> Any:
-        return parse_conditions(value, recorded=True) if name == "where" else super()._written(name, value)
+        if name == "where":
+            return parse_conditions(value, recorded=True)
+        return written_dollars(value) if isinstance(value, float) else super()._written(name, value)
 
 
 class ReviewParameters(_Parameters):

@@ -36,20 +36,18 @@ def _as_written(token: tuple[int, int, int, int]) -> bool:
     return token[1] - token[0] == token[3] - token[2]
 
 
-def laid_out(text: str) -> str | None:
+def layout(text: str) -> LaidOut | None:
     """A JSON object or list, laid out; None where the text is neither, or is too large or deep for that.
 
     Numbers, the order of members and members of the same name stay as they are; letters that strings write as `\\uXXXX`
     are written as themselves.
     """
-    found = _pieces(text)
-    return None if found is None else "".join(piece for _, piece in found)
-
-
-def layout(text: str) -> LaidOut | None:
-    """The same, with the places of all characters."""
-    found = _pieces(text)
-    if found is None:
+    if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        json.loads(text)
+        found = list(_lines(list(_TOKEN.finditer(text))))
+    except (ValueError, RecursionError):
         return None
     tokens, at = [], 0
     for written, piece in found:
@@ -59,21 +57,8 @@ def layout(text: str) -> LaidOut | None:
     return LaidOut("".join(piece for _, piece in found), tuple(tokens))
 
 
-_Pieces = list[tuple[re.Match[str] | None, str]]
-"""Tokens, and the blanks between them, which are no part of the text as written."""
-
-
-def _pieces(text: str) -> _Pieces | None:
-    if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        json.loads(text)
-        return list(_lines(list(_TOKEN.finditer(text))))
-    except (ValueError, RecursionError):
-        return None
-
-
 def _lines(tokens: list[re.Match[str]]) -> Iterator[tuple[re.Match[str] | None, str]]:
+    """Tokens, and the blanks between them, which are no part of the text as written."""
     depth = 0
     before = ""
     for place, token in enumerate(tokens):

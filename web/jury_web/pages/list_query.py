@@ -1,7 +1,6 @@
 """The parameters of the list of debates, parsed from its URL and written to URLs."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
@@ -12,6 +11,14 @@ from jury_events.ids import is_run_id
 from jury_events.ladder import MOST_STAGES
 from jury_events.verdict import Verdict
 from jury_judge import SORT_COLUMNS, BadCursor, DebateFilter, PageCursor, SortOrder
+from jury_web.list_values import (
+    MOST_CONDITION,
+    MOST_CONDITIONS,
+    conditions_equal,
+    dollars,
+    searched,
+    written_dollars,
+)
 from jury_web.pages.page_request import PageNotFound
 
 NEWEST = SortOrder()
@@ -20,13 +27,6 @@ STATUSES: tuple[DebateStatus, ...] = get_args(DebateStatus)
 STAGES = tuple(map(str, range(1, MOST_STAGES + 1)))
 """Of a ladder."""
 
-MOST_CONDITIONS = 20
-MOST_CONDITION = 1000
-"""Conditions of a list, and characters of each."""
-
-_MOST = 200
-"""Characters of a search."""
-
 DEFAULT_COLUMNS = ("verdict", "score", "agreement", "rounds", "quorum", "integrity", "run", "opened")
 PAGE_COLUMNS = (
     *("status", "verdict", "score", "label", "agreement", "rounds", "quorum", "integrity", "method", "models", "calls"),
@@ -34,12 +34,13 @@ PAGE_COLUMNS = (
 )
 """Columns after the case, in this order. Agreement and integrity are computed for each row, and cannot be sorted by."""
 
+_COSTS = ("min_cost", "max_cost")
 _QUORUMS = {None: None, "met": True, "lost": False}
 _YES_OR_NO = {None: None, "yes": True, "no": False}
-_DOLLARS = re.compile(r"[0-9]{1,12}(\.[0-9]{0,12})?")
 _SIMULATED = {None: None, True: "yes", False: "no"}
 
 T = TypeVar("T", bound=str)
+V = TypeVar("V")
 
 
 class ListQuery(NamedTuple):
@@ -121,8 +122,7 @@ class ListQuery(NamedTuple):
             "model": fields.model,
             "quorum": fields.quorum,
             "partly_read": fields.partly_read,
-            "min_cost": _written(fields.min_cost),
-            "max_cost": _written(fields.max_cost),
+            **{name: None if (cost := getattr(fields, name)) is None else written_dollars(cost) for name in _COSTS},
             "stage": fields.stage,
             "sort": fields.order.by if fields.order.by != NEWEST.by else None,
             "order": None if fields.order.descending else "asc",
@@ -138,11 +138,6 @@ class ListQuery(NamedTuple):
         """The URL of the list sorted by a column: descending, or ascending where it is sorted descending now."""
         descending = not (self.order.by == column and self.order.descending)
         return self.address(order=SortOrder(column, descending), after=None, check=False)
-
-
-def conditions_equal(**values: str | None) -> tuple[Condition, ...]:
-    """The conditions that these fields have these values; None is no condition."""
-    return tuple(Condition(field, "=", value) for field, value in values.items() if value is not None)
 
 
 def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Sequence[str] = ()) -> ListQuery:
@@ -167,7 +162,7 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
         descending=_one_of("order", query, ("asc", "desc")) != "asc",
     )
     return ListQuery(
-        text=_printable("search", query),
+        text=_read("search", query, searched) or "",
         verdict=_one_of("verdict", query, tuple(Verdict)),
         status=_one_of("status", query, STATUSES),
         run_id=run_id or None,
@@ -175,11 +170,11 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
         where=parse_conditions(where, recorded=True),
         label=_one_of("label", query, tuple(Verdict)),
         **{name: _one_of(name, query, values) for name, values in EVIDENCE_VALUES.items()},
-        model=_printable("model", query),
+        model=_read("model", query, searched) or "",
         quorum=_one_of("quorum", query, ("met", "lost")),
         partly_read=_one_of("partly_read", query, ("yes", "no")),
-        min_cost=_dollars("min_cost", query),
-        max_cost=_dollars("max_cost", query),
+        min_cost=_read("min_cost", query, dollars),
+        max_cost=_read("max_cost", query, dollars),
         stage=None if (stage := _one_of("stage", query, STAGES)) is None else int(stage),
         order=order,
         columns=_columns(columns),
@@ -189,24 +184,12 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
     )
 
 
-def _printable(name: str, query: Mapping[str, str]) -> str:
-    text = query.get(name, "").strip()[:_MOST]
-    if not text.isprintable():
-        raise PageNotFound(f"{name}: a character is not printable; search for words or part of an id")
-    return text
-
-
-def _dollars(name: str, query: Mapping[str, str]) -> float | None:
+def _read(name: str, query: Mapping[str, str], read: Callable[[str], V]) -> V | None:
     text = query.get(name, "").strip()
-    if not text:
-        return None
-    if not _DOLLARS.fullmatch(text):
-        raise PageNotFound(f"{name} must be an amount of dollars, such as 0.25")
-    return float(text)
-
-
-def _written(dollars: float | None) -> str | None:
-    return None if dollars is None else f"{dollars:f}".rstrip("0").rstrip(".")
+    try:
+        return read(text) if text else None
+    except ValueError as error:
+        raise PageNotFound(f"{name}: {error}") from None
 
 
 def _columns(values: Sequence[str]) -> tuple[str, ...]:

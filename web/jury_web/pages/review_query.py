@@ -8,7 +8,7 @@ from jury_events.conditions import METADATA, Condition, parse_conditions
 from jury_events.decisive import LABEL_METADATA
 from jury_events.ids import is_run_id
 from jury_judge import DebateFilter
-from jury_web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS
+from jury_web.list_values import MOST_CONDITION, MOST_CONDITIONS
 from jury_web.pages.page_request import PageNotFound, PageRequest
 
 MOST_PEOPLE = 3
