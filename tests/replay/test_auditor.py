@@ -133,6 +133,11 @@ def with_another_body(change: Callable[[dict[str, Any]], dict[str, Any]]) -> byt
     return with_its_hash(second_call(lines, change(json.loads(json.loads(lines[7])["body"]))))
 
 
+def with_a_second_message(body: dict[str, Any]) -> dict[str, Any]:
+    first = body["request"][0]
+    return {**body, "request": [first, {**first, "more": 1}]}
+
+
 def in_usage(change: Callable[[dict[str, Any]], dict[str, Any]]) -> bytes:
     return with_another_body(lambda body: {**body, "usage": change(body["usage"])})
 
@@ -144,6 +149,7 @@ def audits() -> dict[str, tuple[bytes, tuple[str, ...]]]:
         "a field of the usage less": (in_usage(lambda usage: {k: usage[k] for k in usage if k != "input_tokens"}), ()),
         "a field of a call less": (with_another_body(lambda body: {k: body[k] for k in body if k != "waited_ms"}), ()),
         "a field more": (with_another_body(lambda body: {**body, "settings": {**body["settings"], "more": 1}}), ()),
+        "a field more in the second of a list": (with_another_body(with_a_second_message), ()),
         "too large a number": (in_usage(lambda usage: {**usage, "input_tokens": 2**63}), ()),
         "a seal, its key in a file, and a checkpoint": (whole(), ("--key", "key.pub", "--checkpoint", "note")),
         "a key among others": (whole(), ("--key", f"{ANOTHER}\n{KEY.public.line}")),
