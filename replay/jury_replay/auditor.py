@@ -61,7 +61,6 @@ by_outcome outcome risk threshold
 cache_writes lifetime tokens
 calls body debate_id exchange
 calibration confidence digest on panel prompts risk signal threshold
-carried debate evaluation juror_id
 check largest majority_position reached seats status
 consensus_checked check end_reason round type
 coordinator_resumed cause epoch number repeated_steps type
@@ -156,7 +155,7 @@ IF_SET = {
     "settings": {"cache", "effort", "flex_fallback", "thinking", "tier", "top_p", "verbosity", "warm"},
     "usage": {"cache_miss", "region", "speed"},
     "answers": {"evidence", "unsupported"},
-    "debate_opened": {"asking", "carried", "provenance", "reading", "stage"},
+    "debate_opened": {"asking", "provenance", "reading", "stage"},
     "evaluation": {"answered", "decisive_item", "evidence", "label", "probabilities", "quotes", "reading"},
     "judge": {"answered", "decisive_item", "evidence", "label", "probabilities", "quotes", "reading", "window"},
     "juror_abstained": {"partly_read"},
