@@ -14,7 +14,7 @@ from typing import Any, get_args
 import pytest
 
 from jury_events import AnyEvent, LocalEvent, PartRef
-from jury_events.value import Value
+from jury_events import Value
 from jury_replay import Provenance, auditor, signing, write_cassette
 from jury_store import EventStore, MemoryEventStore, SealKey
 from support.cassettes import (
