@@ -13,10 +13,9 @@ from typing import Any, get_args
 
 import pytest
 
-from jury_events import AnyEvent, LocalEvent, PartRef
-from jury_events import Value
+from jury_events import AnyEvent, LocalEvent, PartRef, Value
 from jury_replay import Provenance, auditor, signing, write_cassette
-from jury_store import EventStore, MemoryEventStore, SealKey
+from jury_store import Append, EventStore, MemoryEventStore, SealKey
 from support.cassettes import (
     KEY,
     SEAL_SPOILINGS,
@@ -31,6 +30,7 @@ from support.cassettes import (
     second_call,
     with_its_hash,
 )
+from support.debates import DebateScript
 from support.refusals import RefusalTables
 from support.weak_keys import WEAK_KEYS, vkey
 
@@ -117,6 +117,17 @@ def rewritten() -> bytes:
     return out_of(log)
 
 
+def with_the_seal_of_another_log_of_one_event() -> bytes:
+    """Where the proof has no hash, the event itself is the root."""
+    lines = []
+    for seed in (1, 2):
+        log, script = MemoryEventStore(), DebateScript("d", seed=seed)
+        log.append([Append(script.stream, (script.opened(),), 0, 1)])
+        seal(log)
+        lines.append(out_of(log).splitlines(keepends=True))
+    return with_its_hash([*lines[0][:-1], lines[1][-1]])
+
+
 def with_an_erasure_after_the_seal() -> bytes:
     log = sealed_store()
     erase_text(log, "d", b"because")
@@ -161,6 +172,7 @@ def audits() -> dict[str, tuple[bytes, tuple[str, ...]]]:
         "a signature of something else": (with_the_signature_of_another_note(), ()),
         "a signature of something else, with the key": (with_the_signature_of_another_note(), MINE),
         "a log written anew, and the checkpoint that was kept": (rewritten(), (*MINE, "--checkpoint", "note")),
+        "the seal of another log of one event": (with_the_seal_of_another_log_of_one_event(), ()),
         "events after the seal": (with_an_erasure_after_the_seal(), ()),
         "events after the seal, with the key": (with_an_erasure_after_the_seal(), MINE),
         "signed lengths": (with_lengths(KEY), MINE),

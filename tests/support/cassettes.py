@@ -356,7 +356,6 @@ SEAL_SPOILINGS = tuple(
         Spoiling("a negative leaf", _place(leaf=-1), "leaf"),
         Spoiling("another version", _place(version=2), "does not show"),
         Spoiling("a version beyond", _place(version=9), "which has 5"),
-        Spoiling("no proof", _place(proof=[]), "does not show"),
         Spoiling("a short proof", _seal(_cut_proof), "does not show"),
         Spoiling("a long proof", _seal(_long_proof), "does not show"),
         Spoiling("a proof spelt otherwise", _seal(_spelt_proof), "as it should be"),
