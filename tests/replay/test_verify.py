@@ -178,7 +178,7 @@ CHANGES: dict[str, tuple[str, ...]] = {
     ),
     **{
         f"a fraction in {column}": (f"UPDATE events SET {column} = {column} + 0.25 WHERE stream = 'debate/d'",)
-        for column in ("position", "recorded_at", "version", "schema")
+        for column in ("recorded_at", "version", "schema")
     },
     **{
         f"a wrong kind: {change}": (f"UPDATE events SET {change} {D2}",)
