@@ -19,7 +19,8 @@ try:
     (command,) = distribution("pytest").entry_points.select(group="console_scripts", name="pytest")
 except PackageNotFoundError:
     sys.exit("pytest: the tests need more than the product; run: uv run --group test pytest")
-sys.exit(command.load()())
+if __name__ == "__main__":  # processes that tests start by `spawn` import this file too
+    sys.exit(command.load()())
 """
 
 

@@ -1,8 +1,10 @@
 """The budget: reserved before a call, settled after it, never exceeded."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from jury_actors import Acquire, BudgetRule, Ceiling, Spent
+from jury_actors import BudgetRule, Ceiling, Spent
 from jury_events import CallOutcome, dollars
 from support.each_row import each_row
 from support.permit_requests import Counter, a_permit_request
@@ -26,19 +28,33 @@ def test_so_many_calls_and_no_more_may_be_made_however_many_ask_at_once():
     assert "the budget of 5 calls is used up; call again with a higher --max-calls" == it.halted[0]
 
 
-def test_spending_of_earlier_sessions_counts():
-    it = a_budget(calls=5, spent=Spent(calls=3))
-    it.wants(3, a_permit_request())
+@given(
+    st.lists(st.tuples(st.sampled_from(["asks", "asks", "costs", "is not made"]), st.integers(0, 30))),
+    st.none() | st.integers(0, 8),
+    st.integers(0, 30),
+)
+def test_what_was_spent_and_is_reserved_never_exceeds_the_budget_and_all_of_it_can_be_used(
+    events: list[tuple[str, int]], calls: int | None, cents: int
+) -> None:
+    it = a_budget(calls=calls, cost=cents / 10, spent=Spent(calls=1, cost=0.0))
+    running: dict[int, float] = {}
+    made, cost = 1, 0.0
+    for event, tenths in events:
+        began = len(it.began)
+        if event == "asks":
+            number = it.want(a_permit_request(cost=tenths / 10))
+            running |= {number: tenths / 10} if number in it.began[began:] else {}
+        elif running:
+            number, most = running.popitem()
+            paid = min(most, tenths / 10)
+            it.back(number, None if event == "is not made" else CallOutcome.ANSWERED, cost=paid)
+            made, cost = (made, cost) if event == "is not made" else (made + 1, cost + paid)
 
-    assert 2 == len(it.began)
-
-
-def test_a_call_that_was_not_made_is_given_back():
-    it = a_budget(calls=1)
-    it.back(it.want(a_permit_request()), None)
-    it.want(a_permit_request())
-
-    assert 2 == len(it.began)
+        assert calls is None or made + len(running) <= max(calls, 1)
+        assert cost + sum(running.values()) <= cents / 10 + 1e-9
+        assert (made, pytest.approx(cost)) == (spent(it).calls, spent(it).cost)
+    it.wants(2, a_permit_request(cost=100.0))
+    assert it.halted or running, "a call that can never be paid for is told so"
 
 
 def test_a_call_waits_while_calls_in_flight_may_leave_enough():
@@ -61,15 +77,6 @@ def test_a_call_is_halted_when_nothing_in_flight_can_leave_enough():
     assert said.endswith("call again with a higher --max-cost")
 
 
-def test_the_settled_cost_counts_and_the_whole_budget_can_be_used():
-    it = a_budget(cost=1.0)
-    for _ in range(10):
-        it.back(it.want(a_permit_request(cost=0.1)), cost=0.1)
-
-    assert (10, []) == (len(it.began), it.halted)
-    assert pytest.approx(1.0) == spent(it).cost
-
-
 def test_a_call_of_unknown_cost_counts_with_its_highest_cost():
     it = a_budget(cost=1.0)
     it.back(it.want(a_permit_request(cost=0.4)), CallOutcome.TIMEOUT)
@@ -85,23 +92,6 @@ def test_calls_of_a_juror_that_died_count_as_made():
 
     assert (3, 1) == (len(it.began), len(it.halted))
     assert Spent(2, 0.2) == spent(it)
-
-
-def test_those_in_flight_never_reserve_more_than_there_is():
-    it = a_budget(cost=1.0)
-    it.wants(100, a_permit_request(cost=0.3))
-
-    assert 3 == len(it.began)
-    assert not it.halted
-
-
-def test_those_that_ask_in_one_message_never_reserve_more_than_there_is():
-    it = a_budget(cost=1.0)
-    for number in range(1, 101):
-        it.rule.acquire("c", Acquire(number, a_permit_request(cost=0.3)), it.now)
-    it.decide()
-
-    assert [1, 2, 3] == it.began
 
 
 def test_a_call_that_was_counted_when_its_juror_was_taken_for_dead_is_not_counted_again():

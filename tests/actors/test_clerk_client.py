@@ -1,7 +1,7 @@
 """Appends of many tasks in few messages to the clerk."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
@@ -11,6 +11,9 @@ from support.debates import DebateScript
 from support.each_row import each_row
 from support.jurors import BlockableClerk
 from support.waiting import until
+
+_LONG = 3600.0
+"""Seconds: a window that does not end during a test."""
 
 
 def a_call(number: int, size: int = 0) -> Append:
@@ -22,21 +25,61 @@ async def appended(client: ClerkClient, *appends: Append) -> list[Appended | Bas
     return await asyncio.gather(*(client.append(append) for append in appends), return_exceptions=True)
 
 
-async def test_an_append_returns_the_answer_of_the_store() -> None:
-    assert await ClerkClient(BlockableClerk()).append(a_call(1)) == Appended("calls/d1", 1, 0)
-
-
-async def test_appends_of_tasks_that_are_ready_together_travel_in_one_batch() -> None:
+@each_row(
+    ("sizes", "batches"),
+    [([0] * 20, [20]), ([0] * 501, [500, 1]), ([400_000] * 6, [3, 3]), ([3_000_000, 0], [1, 1])],
+)
+async def test_appends_of_tasks_that_are_ready_together_travel_in_batches_and_each_gets_its_own_answer(
+    sizes: list[int], batches: list[int]
+) -> None:
     clerk = BlockableClerk()
-    await appended(ClerkClient(clerk), *(a_call(number) for number in range(20)))
+    calls = [a_call(number, size) for number, size in enumerate(sizes)]
+    answers = await appended(ClerkClient(clerk, in_flight=1), *calls)
 
-    assert [20] == [len(batch) for batch in clerk.batches]
+    assert batches == [len(batch) for batch in clerk.batches]
+    assert [Appended(f"calls/d{number}", 1, 0) for number in range(len(sizes))] == answers
 
 
-async def test_each_task_gets_its_own_answer() -> None:
-    answers = await appended(ClerkClient(BlockableClerk()), *(a_call(number) for number in range(5)))
+async def test_while_a_batch_is_on_its_way_nothing_is_answered_and_the_rest_waits_for_each_other() -> None:
+    clerk = BlockableClerk()
+    clerk.open.clear()
+    client = ClerkClient(clerk, in_flight=1)
+    tasks = [asyncio.create_task(client.append(a_call(0)))]
+    await until(lambda: clerk.batches)
+    tasks += [asyncio.create_task(client.append(a_call(number))) for number in range(1, 6)]
+    await asyncio.sleep(0)
+    tasks[1].cancel()
+    early = [task.done() for task in tasks]
+    clerk.open.set()
+    answers = await asyncio.gather(*tasks, return_exceptions=True)
 
-    assert [f"calls/d{number}" for number in range(5)] == [answer.stream for answer in answers]  # type: ignore[union-attr]
+    assert not any(early)
+    assert all(isinstance(one, Appended) for one in (answers[0], *answers[2:]))
+    assert [1, 5] == [len(batch) for batch in clerk.batches], "one that nobody waits for any more is kept too"
+
+
+@each_row("windows", [(_LONG, 0.0), (_LONG, 1 / 64, _LONG)])
+async def test_appends_are_sent_together_when_the_shortest_window_ends(windows: Sequence[float]) -> None:
+    clerk = BlockableClerk()
+    client = ClerkClient(clerk)
+    await asyncio.gather(*(client.append(a_call(at), window=window) for at, window in enumerate(windows)))
+
+    assert [len(windows)] == [len(batch) for batch in clerk.batches]
+
+
+async def test_a_refusal_reaches_its_task_alone_and_a_failure_every_task_of_its_batch() -> None:
+    script, clerk = DebateScript("d1"), BlockableClerk()
+    client = ClerkClient(clerk)
+    first, second = (Append(script.calls, (script.exchange(answer=answer),)) for answer in ("first", "second"))
+    await client.append(first)
+    answers = await appended(client, a_call(2), second, a_call(3))
+    clerk.failure = StoreFailed("disk full")
+    failed = await appended(client, a_call(4), a_call(5))
+    clerk.failure = None
+
+    assert [Appended, EventConflict, Appended] == [type(answer) for answer in answers]
+    assert [StoreFailed, StoreFailed] == [type(answer) for answer in failed]
+    assert [Appended("calls/d6", 1, 0)] == await appended(client, a_call(6))
 
 
 @each_row("in_flight", [1, 2])
@@ -54,42 +97,6 @@ async def test_tasks_that_append_again_as_soon_as_they_are_answered_are_never_le
     assert 15 == sum(map(len, clerk.batches))
 
 
-async def test_nothing_is_answered_before_the_clerk_answered() -> None:
-    clerk = BlockableClerk()
-    clerk.open.clear()
-    task = asyncio.create_task(ClerkClient(clerk).append(a_call(1)))
-    await until(lambda: clerk.batches)
-    before = task.done()
-    clerk.open.set()
-    await task
-
-    assert not before
-
-
-_LONG = 3600.0
-"""Seconds: a window that does not end during a test."""
-
-
-async def test_an_append_that_need_not_wait_takes_those_that_do_with_it() -> None:
-    clerk = BlockableClerk()
-    client = ClerkClient(clerk)
-    delayed = asyncio.create_task(client.append(a_call(1), window=_LONG))
-    await asyncio.sleep(0)
-    await client.append(a_call(2))
-
-    assert Appended("calls/d1", 1, 0) == await delayed
-    assert [2] == [len(batch) for batch in clerk.batches]
-
-
-async def test_appends_are_sent_together_when_the_shortest_window_ends() -> None:
-    clerk = BlockableClerk()
-    client = ClerkClient(clerk)
-    windows = [_LONG, 1 / 64, _LONG]
-    await asyncio.gather(*(client.append(a_call(at), window=window) for at, window in enumerate(windows)))
-
-    assert [3] == [len(batch) for batch in clerk.batches]
-
-
 async def test_a_client_that_closes_sends_what_it_delayed() -> None:
     clerk = BlockableClerk()
     client = ClerkClient(clerk)
@@ -101,107 +108,11 @@ async def test_a_client_that_closes_sends_what_it_delayed() -> None:
     assert [1] == [len(batch) for batch in clerk.batches]
 
 
-async def test_a_batch_has_at_most_500_appends() -> None:
-    clerk = BlockableClerk()
-    await appended(ClerkClient(clerk, in_flight=1), *(a_call(number) for number in range(501)))
-
-    assert [500, 1] == [len(batch) for batch in clerk.batches]
-
-
-async def test_a_batch_ends_once_it_has_a_mebibyte() -> None:
-    clerk = BlockableClerk()
-    await appended(ClerkClient(clerk, in_flight=1), *(a_call(number, 400_000) for number in range(6)))
-
-    assert [3, 3] == [len(batch) for batch in clerk.batches]
-
-
-async def test_an_append_larger_than_a_batch_still_goes() -> None:
-    clerk = BlockableClerk()
-    answers = await appended(ClerkClient(clerk), a_call(1, 3_000_000), a_call(2))
-
-    assert [1, 1] == [len(batch) for batch in clerk.batches]
-    assert not any(isinstance(answer, BaseException) for answer in answers)
-
-
-async def test_while_batches_are_on_their_way_the_rest_waits_for_each_other() -> None:
-    clerk = BlockableClerk()
-    clerk.open.clear()
-    client = ClerkClient(clerk, in_flight=1)
-    tasks = [asyncio.create_task(client.append(a_call(0)))]
-    await until(lambda: clerk.batches)
-    tasks += [asyncio.create_task(client.append(a_call(number))) for number in range(1, 6)]
-    await asyncio.sleep(0)
-    clerk.open.set()
-    await asyncio.gather(*tasks)
-
-    assert [1, 5] == [len(batch) for batch in clerk.batches]
-
-
-async def test_a_refusal_reaches_only_the_task_that_it_concerns() -> None:
-    script = DebateScript("d1")
-    clerk = BlockableClerk()
-    client = ClerkClient(clerk)
-    await client.append(Append(script.calls, (script.exchange(answer="first"),)))
-    answers = await appended(client, a_call(2), Append(script.calls, (script.exchange(answer="second"),)), a_call(3))
-
-    assert [Appended, EventConflict, Appended] == [type(answer) for answer in answers]
-
-
-async def test_a_failure_of_the_clerk_reaches_every_task_of_the_batch_and_no_later_one() -> None:
-    clerk = BlockableClerk()
-    clerk.failure = StoreFailed("disk full")
-    client = ClerkClient(clerk)
-    failed = await appended(client, a_call(1), a_call(2))
-    clerk.failure = None
-    later = await appended(client, a_call(3))
-
-    assert [StoreFailed, StoreFailed] == [type(answer) for answer in failed]
-    assert [Appended("calls/d3", 1, 0)] == later
-
-
-async def test_a_cancelled_task_does_not_delay_the_others() -> None:
-    clerk = BlockableClerk()
-    clerk.open.clear()
-    client = ClerkClient(clerk)
-    gone, stays = (asyncio.create_task(client.append(a_call(number))) for number in (1, 2))
-    await until(lambda: clerk.batches)
-    gone.cancel()
-    clerk.open.set()
-
-    assert await stays == Appended("calls/d2", 1, 0)
-
-
 @pytest.fixture
 async def clerk() -> AsyncIterator[Clerk]:
     clerk = Clerk(MemoryEventStore())
     yield clerk
     clerk.close()
-
-
-async def test_a_batch_sent_again_to_the_clerk_does_no_harm(clerk: Clerk) -> None:
-    batch = [a_call(1), a_call(2)]
-    first = await clerk.record(batch)
-    again = await clerk.record(batch)
-
-    assert [(1, 0), (1, 0), (1, 1), (1, 1)] == [
-        (answer.version, answer.repeated) for answer in [*first, *again] if isinstance(answer, Appended)
-    ]
-
-
-async def test_the_clerk_puts_refusals_beside_the_answers_of_others(clerk: Clerk) -> None:
-    script = DebateScript("d1")
-    opening = Append(
-        script.stream, (script.opened(security_gate_records=0, agent_card_records=0),), expected_version=7, epoch=1
-    )
-    answers = await clerk.record([opening, a_call(2)])
-
-    assert [True, False] == [isinstance(answer, StoreError) for answer in answers]
-
-
-async def test_every_epoch_is_drawn_once(clerk: Clerk) -> None:
-    epochs = await asyncio.gather(*(clerk.next_epoch() for _ in range(8)))
-
-    assert sorted(epochs) == list(range(1, 9))
 
 
 async def test_the_clerk_recalls_both_streams_and_every_text_of_debates_that_exist(clerk: Clerk) -> None:
@@ -217,19 +128,24 @@ async def test_the_clerk_recalls_both_streams_and_every_text_of_debates_that_exi
     assert b"hello" in [part.content for part in known["d1"].parts.values()]
 
 
-async def test_appends_sent_before_the_clerk_closes_are_stored() -> None:
-    store = MemoryEventStore()
-    clerk = Clerk(store)
+async def test_the_clerk_answers_each_append_and_takes_a_batch_twice(clerk: Clerk) -> None:
+    script = DebateScript("d1")
+    opened = script.opened(security_gate_records=0, agent_card_records=0)
+    batch = [Append(script.stream, (opened,), expected_version=7, epoch=1), a_call(2)]
+    first, again = await clerk.record(batch), await clerk.record(batch)
+    epochs = await asyncio.gather(*(clerk.next_epoch() for _ in range(8)))
+
+    assert [True, True] == [isinstance(one[0], StoreError) for one in (first, again)]
+    assert [Appended("calls/d2", 1, 0), Appended("calls/d2", 1, 1)] == [first[1], again[1]]
+    assert list(range(1, 9)) == sorted(epochs)
+
+
+async def test_appends_sent_before_the_clerk_closes_are_stored_and_later_ones_refused() -> None:
+    clerk = Clerk(MemoryEventStore())
     sent = asyncio.ensure_future(clerk.record([a_call(1)]))
     await asyncio.sleep(0)
     clerk.close()
 
     assert [Appended("calls/d1", 1, 0)] == await sent
-
-
-async def test_a_closed_clerk_raises_store_closed() -> None:
-    clerk = Clerk(MemoryEventStore())
-    clerk.close()
-
     with pytest.raises(StoreClosed):
         await clerk.record([a_call(1)])

@@ -1,37 +1,27 @@
-"""Whole debates in a runtime in this process: run, cut off anywhere, resumed, taken over, disturbed."""
+"""Whole debates in a runtime in this process: cut off after each append, resumed, taken over, refused.
+
+`test_disturbed_debates.py` has what comes of losses in any order.
+"""
 
 import asyncio
-import gc
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from functools import partial
+from contextlib import asynccontextmanager
 from itertools import count
-from unittest.mock import patch
 
 import pytest
 
 from jury_actors import (
-    Backoff,
     Broken,
-    Clerk,
     Coordinator,
-    Delivery,
-    Finished,
-    ForgetDebate,
-    IncarnationLost,
-    Juror,
     OtherPanel,
     Runtime,
-    StepExecution,
-    StepRequest,
-    StepResult,
 )
-from jury_actors.debate_process import DebateProcess
-from jury_debate import Assignment, Debate, IllegalEvent
-from jury_events import DebateCancelled, DebateHistory, RoundStarted, Step, debate_stream, encode, make_part
+from jury_debate import IllegalEvent
+from jury_events import RoundStarted, debate_stream, encode, make_part
 from jury_providers import NO_FAULTS, Script
 from jury_replay import verify
 from jury_store import Append, Appended, EventStore, Fenced, StoreError, StoreFailed
+from support.each_row import each_row
 from support.runtime_harness import (
     CutOff,
     KeptStore,
@@ -40,7 +30,6 @@ from support.runtime_harness import (
     a_case_with_records,
     broken_promises,
     completed,
-    fixed_effects,
     repeated_steps,
 )
 from support.tiers import others_full
@@ -51,100 +40,71 @@ TROUBLED = Script(scripted={"*/initial/sim-security/*": ("connection", "unparsea
 """One juror is unreachable once and talks nonsense once, so that its step takes three more exchanges."""
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-async def test_a_debate_of_each_preset_runs_to_its_end(store: KeptStore, preset: str) -> None:
-    run = Run(store, preset=preset, case=a_case_with_records)
-    found = await run.execute()
-
-    assert completed(found.values())
-    assert ("opened", "completed") == (run.event_ids()[0], run.event_ids()[-1])
-    assert verify(store).ok
-
-
-async def test_a_debate_on_sqlite_is_the_same_as_in_memory(
-    store: KeptStore, new_sqlite: Callable[[], EventStore]
+@each_row("preset", PRESETS)
+async def test_neither_the_order_of_answers_nor_the_database_changes_a_debate(
+    new_sqlite: Callable[[], EventStore], preset: str
 ) -> None:
-    there = Run(new_sqlite(), case=a_case_with_records)
-    here = Run(store, case=a_case_with_records)
-    await there.execute()
-    await here.execute()
+    runs = [Run(store, preset=preset, case=a_case_with_records) for store in (KeptStore(), KeptStore(), new_sqlite())]
+    for run, script in zip(runs, (NO_FAULTS, Script(latency=0.004, sigma=1.5, seed=1), NO_FAULTS), strict=True):
+        assert completed((await run.execute(script=script)).values())
+        assert verify(run.store).ok
 
-    assert here.event_bodies() == there.event_bodies()
-    assert verify(there.store).ok
-
-
-@pytest.mark.parametrize("preset", others_full(*PRESETS))
-async def test_the_order_of_answers_does_not_change_a_debate(preset: str) -> None:
-    debates = []
-    for script in (NO_FAULTS, *(Script(latency=0.004, sigma=1.5, seed=seed) for seed in range(4))):
-        run = Run(KeptStore(), debates=3, preset=preset, case=a_case_with_records)
-        await run.execute(script=script)
-        debates.append([run.event_bodies(debate) for debate in run.cases])
-
-    assert all(debate == debates[0] for debate in debates[1:])
+    assert all(runs[0].event_bodies() == run.event_bodies() for run in runs)
+    assert ("opened", "completed") == (runs[0].event_ids()[0], runs[0].event_ids()[-1])
 
 
-@pytest.mark.parametrize("replicas", others_full(3, 1))
-async def test_one_pool_of_jurors_serves_many_debates_at_once(store: KeptStore, replicas: int) -> None:
-    meter = Meter()
+@each_row("replicas", [3, 1])
+async def test_one_pool_of_jurors_serves_many_debates_at_once(replicas: int) -> None:
+    run, meter = Run(KeptStore(), debates=10), Meter()
     meter.open.clear()
-    run = Run(store, debates=40)
     running = asyncio.create_task(run.execute(meter=meter, replicas=replicas))
-    await until(lambda: meter.running == 3 * 40)
+    await until(lambda: meter.running == 3 * 10)
     meter.open.set()
 
     assert completed((await running).values())
     assert meter.providers <= 4 * replicas
-    assert verify(store).ok
+    assert verify(run.store).ok
 
 
 async def test_no_more_debates_at_once_than_asked_for(store: KeptStore) -> None:
     meter = Meter()
-    await Run(store, debates=9).execute(meter=meter, concurrency=2, script=Script(latency=0.001))
+    await Run(store, debates=6).execute(meter=meter, concurrency=2, script=Script(latency=0.001))
 
     assert meter.most_running == 2 * 3
 
 
-@pytest.mark.parametrize(
-    ("preset", "answered"),
-    others_full(
-        ("adk-sequential", True), ("adk-sequential", False), ("parallel-rounds", True), ("parallel-rounds", False)
-    ),
+DECIDERS = (
+    {"model": "simulated/juror", "juror_id": "sim-policy"},
+    {"model": "simulated/decider", "juror_id": "sim-security", "questions": 1},
+    {"model": "simulated/decider", "juror_id": "sim-misuse", "questions": 1},
 )
-async def test_a_debate_cut_off_after_any_append_continues_to_the_same_end(preset: str, answered: bool) -> None:
-    cuts = await _cut_everywhere(KeptStore, answered=answered, preset=preset)
-
-    assert cuts > 15
 
 
-@pytest.mark.full
-async def test_a_debate_on_sqlite_cut_off_after_any_append_continues_to_the_same_end(
-    new_sqlite: Callable[[], EventStore],
+@pytest.mark.parametrize(
+    ("spec", "answered", "on_sqlite"),
+    others_full(
+        ({"preset": "parallel-rounds", "seats": DECIDERS}, False, False),
+        ({"preset": "adk-sequential"}, True, False),
+        ({"preset": "parallel-rounds"}, False, True),
+    ),
+    ids=["decision models", "in sequence", "on sqlite"],
+)
+async def test_a_debate_cut_off_after_any_append_continues_to_the_same_end(
+    new_sqlite: Callable[[], EventStore], spec: dict[str, object], *, answered: bool, on_sqlite: bool
 ) -> None:
-    cuts = await _cut_everywhere(new_sqlite, answered=False, preset="parallel-rounds")
-
-    assert cuts > 15
-
-
-async def test_a_debate_with_decision_models_cut_off_after_any_append_continues_to_the_same_end() -> None:
-    seats = (
-        {"model": "simulated/juror", "juror_id": "sim-policy"},
-        {"model": "simulated/decider", "juror_id": "sim-security", "questions": 1},
-        {"model": "simulated/decider", "juror_id": "sim-misuse", "questions": 1},
-    )
-    cuts = await _cut_everywhere(KeptStore, answered=False, preset="parallel-rounds", seats=seats)
+    cuts = await _cut_everywhere(new_sqlite if on_sqlite else KeptStore, answered=answered, **spec)
 
     assert cuts > 10
 
 
-async def _cut_everywhere(new_store: Callable[[], EventStore], *, answered: bool, preset: str, **spec: object) -> int:
+async def _cut_everywhere(new_store: Callable[[], EventStore], *, answered: bool, **spec: object) -> int:
     """Once after each append, until the cut comes after the end; gives how many cuts there were."""
-    whole = Run(KeptStore(), preset=preset, case=a_case_with_records, **spec)
+    whole = Run(KeptStore(), case=a_case_with_records, **spec)
     await whole.execute(script=TROUBLED)
     for after in count():
         where = f"cut off after append {after}"
         store = new_store()
-        run = Run(store, preset=preset, case=a_case_with_records, **spec)
+        run = Run(store, case=a_case_with_records, **spec)
         cut = CutOff(store, after, answered=answered)
         first, second = Meter(), Meter()
         stopped = await run.execute(script=TROUBLED, meter=first)
@@ -164,51 +124,22 @@ async def _cut_everywhere(new_store: Callable[[], EventStore], *, answered: bool
     raise AssertionError("a debate without an end")
 
 
-async def test_a_debate_cut_off_again_and_again_comes_to_the_same_end() -> None:
-    whole = Run(KeptStore(), case=a_case_with_records)
-    await whole.execute(script=TROUBLED)
-    run = Run(KeptStore(), case=a_case_with_records)
-    meter = Meter()
-    cuts = 0
-    while not completed((await _execute_cut_off(run, 3, meter)).values()):
-        cuts += 1
-
-    assert cuts > 5
-    assert whole.event_bodies() == run.event_bodies()
-    assert not broken_promises(run.store, "d0", meter.served_of("d0"))
-
-
-async def _execute_cut_off(run: Run, after: int, meter: Meter) -> dict[str, Finished]:
-    cut = CutOff(run.store, after, answered=False)
-    try:
-        return await run.execute(script=TROUBLED, meter=meter)
-    finally:
-        cut.mend()
-
-
-async def test_debates_of_a_runtime_that_was_closed_are_resumed_by_another(store: KeptStore) -> None:
-    meter = Meter()
-    run = Run(store, debates=10)
+@asynccontextmanager
+async def asking(run: Run, meter: Meter) -> AsyncIterator[Runtime]:
+    """A runtime whose models were asked the first steps of d0, and do not answer until `meter` opens."""
     meter.open.clear()
     async with run.runtime(meter=meter) as runtime:
         await runtime.coordinators.all[0].submit("test", run.jobs)
-        await until(lambda: meter.running == 30)
-    meter.open.set()
-    found = await run.execute(meter=meter)
-
-    assert completed(found.values())
-    assert not [broken for debate in run.cases for broken in broken_promises(store, debate, meter.served_of(debate))]
+        await until(lambda: meter.running == 3)
+        yield runtime
 
 
 async def test_a_debate_that_another_process_wrote_to_after_the_log_was_read_is_read_again(
     store: KeptStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    meter = Meter()
-    run = Run(store)
-    meter.open.clear()
-    async with run.runtime(meter=meter) as runtime:
-        await runtime.coordinators.all[0].submit("test", run.jobs)
-        await until(lambda: meter.running == 3)
+    run, meter = Run(store), Meter()
+    async with asking(run, meter):
+        pass
     meter.open.set()
     heads, stale = store.heads, iter([True])
     monkeypatch.setattr(store, "heads", lambda streams: {} if next(stale, False) else heads(streams))
@@ -232,10 +163,7 @@ async def test_exchanges_that_a_predecessor_records_during_a_takeover_are_used_a
             eventually(lambda: len(run.exchange_ids()) == 3)
         return answers
 
-    old.open.clear()
-    async with run.runtime(meter=old) as runtime:
-        await runtime.coordinators.all[0].submit("test", run.jobs)
-        await until(lambda: old.running == 3)
+    async with asking(run, old):
         monkeypatch.setattr(store, "append", slowly)
         found = await run.execute(meter=new)
 
@@ -244,12 +172,9 @@ async def test_exchanges_that_a_predecessor_records_during_a_takeover_are_used_a
 
 
 async def test_a_resumed_debate_names_the_steps_that_it_asks_again(store: KeptStore) -> None:
-    meter = Meter()
-    run = Run(store)
-    meter.open.clear()
-    async with run.runtime(meter=meter) as runtime:
-        await runtime.coordinators.all[0].submit("test", run.jobs)
-        await until(lambda: meter.running == 3)
+    run, meter = Run(store), Meter()
+    async with asking(run, meter):
+        pass
     meter.open.set()
     await run.execute(meter=meter)
 
@@ -257,12 +182,9 @@ async def test_a_resumed_debate_names_the_steps_that_it_asks_again(store: KeptSt
 
 
 async def test_a_debate_of_another_panel_is_not_resumed(store: KeptStore) -> None:
-    meter = Meter()
-    run = Run(store)
-    meter.open.clear()
-    async with run.runtime(meter=meter) as runtime:
-        await runtime.coordinators.all[0].submit("test", run.jobs)
-        await until(lambda: meter.running == 3)
+    run, meter = Run(store), Meter()
+    async with asking(run, meter):
+        pass
 
     found = await Run(store, preset="independent").execute()
 
@@ -295,12 +217,8 @@ async def test_a_debate_submitted_twice_runs_once(store: KeptStore) -> None:
 
 
 async def test_a_coordinator_whose_debate_another_took_over_is_fenced_off(store: KeptStore) -> None:
-    old, new = Meter(), Meter()
-    run = Run(store)
-    old.open.clear()
-    async with run.runtime(meter=old) as runtime:
-        await runtime.coordinators.all[0].submit("test", run.jobs)
-        await until(lambda: old.running == 3)
+    old, new, run = Meter(), Meter(), Run(store)
+    async with asking(run, old) as runtime:
         taken_over = await run.execute(meter=new)
         before = run.event_ids()
         old.open.set()
@@ -335,18 +253,6 @@ async def test_a_coordinator_whose_first_epoch_could_not_be_drawn_draws_another_
         found = await run.execute_in(runtime)
 
     assert completed(found.values())
-
-
-async def test_debates_that_a_failing_store_left_can_be_resumed(store: KeptStore) -> None:
-    run = Run(store, debates=5)
-    meter = Meter()
-    cut = CutOff(store, 20, answered=True)
-    await run.execute(meter=meter)
-    cut.mend()
-    found = await run.execute(meter=meter)
-
-    assert completed(found.values())
-    assert not [broken for debate in run.cases for broken in broken_promises(store, debate, meter.served_of(debate))]
 
 
 async def test_a_store_that_refuses_one_debate_leaves_the_others_alone(
@@ -392,41 +298,6 @@ async def test_a_stream_that_the_rules_did_not_write_is_reported_and_left_alone(
     assert "completed" == found["d1"].status
 
 
-async def _cancelled_midway(run: Run, meter: Meter) -> str:
-    """Cancel d0 while its first steps are asked; what the coordinator then says of it."""
-    meter.open.clear()
-    async with run.runtime(meter=meter) as runtime:
-        await runtime.coordinators.all[0].submit("test", run.jobs)
-        await until(lambda: meter.running == 3)
-        event = encode(DebateCancelled(by="ops", reason=None), recorded_at=1)
-        epoch = run.store.next_epoch()
-        run.store.append([Append(debate_stream("d0"), (event,), expected_version=1, epoch=epoch)])
-        meter.open.set()
-        (finished,) = (await runtime.coordinators.all[0].poll("test", "", 0)).items
-        await until(lambda: len(run.exchange_ids()) == 3)
-    return finished.status
-
-
-async def test_a_cancelled_debate_takes_no_late_answer_but_keeps_it(store: KeptStore) -> None:
-    run = Run(store)
-    meter = Meter()
-    await _cancelled_midway(run, meter)
-
-    assert ["opened", "cancelled"] == run.event_ids()
-    assert set(meter.served_of("d0")) == set(run.exchange_ids())
-
-
-async def test_a_cancelled_debate_never_continues(store: KeptStore) -> None:
-    run = Run(store)
-    await _cancelled_midway(run, Meter())
-    meter = Meter()
-    found = await run.execute(meter=meter)
-
-    assert ("cancelled", None) == (found["d0"].status, found["d0"].problem)
-    assert not meter.served
-    assert ["opened", "cancelled"] == run.event_ids()
-
-
 async def test_a_case_that_cannot_be_read_leaves_only_its_debate_unfinished(store: KeptStore) -> None:
     run = Run(store, debates=2)
     broken, fine = run.jobs
@@ -434,240 +305,6 @@ async def test_a_case_that_cannot_be_read_leaves_only_its_debate_unfinished(stor
         found = await run.execute_in(runtime, jobs=[broken._replace(case=b"{}"), fine])
 
     assert {"d0": "unfinished", "d1": "completed"} == {debate: one.status for debate, one in found.items()}
-
-
-class MortalJuror:
-    """A juror's process as the coordinator reaches it. It can die, or be replaced before a client notices."""
-
-    def __init__(self, make: Callable[[], Juror]) -> None:
-        self._make = make
-        self.juror = make()
-        self._death = asyncio.Event()
-        self.submitted = 0
-        self.received: Counter[bytes] = Counter()
-        self.answers = asyncio.Event()
-        self.answers.set()
-
-    async def submit(self, messages: Sequence[StepRequest | ForgetDebate]) -> None:
-        self.submitted += 1
-        requests = [message for message in messages if isinstance(message, StepRequest)]
-        self.received.update(text for request in requests for text in request.texts.values())
-        await self.juror.submit(messages)
-
-    async def poll(self, reply_to: str, incarnation: str, ack: int) -> Delivery[StepResult]:
-        await self.answers.wait()
-        death = self._death
-        poll, died = (
-            asyncio.ensure_future(self.juror.poll(reply_to, incarnation, ack)),
-            asyncio.ensure_future(death.wait()),
-        )
-        await asyncio.wait({poll, died}, return_when=asyncio.FIRST_COMPLETED)
-        poll.cancel()
-        died.cancel()
-        if death.is_set():
-            raise IncarnationLost
-        return poll.result()
-
-    async def die(self) -> None:
-        await self.be_replaced()
-        self.be_missed()
-
-    async def be_replaced(self) -> None:
-        await self.juror.close()
-        self.juror = self._make()
-
-    def be_missed(self) -> None:
-        self._death.set()
-        self._death = asyncio.Event()
-
-
-class MortalRuntime:
-    """A runtime whose jurors can die, over a store in memory; `script` is played by every model."""
-
-    def __init__(self, **spec: object) -> None:
-        self.run = Run(KeptStore(), case=a_case_with_records, **spec)
-        self.meter = Meter()
-        self._clerk = Clerk(self.run.store)
-        effects = fixed_effects()
-        make = partial(Juror, self.meter.factory(TROUBLED), self._clerk, effects=effects, backoff=Backoff(base=0.0))
-        self.jurors: dict[str | None, MortalJuror] = {place: MortalJuror(make) for place in self.run.plan().seats}
-        ports = {str(place): juror for place, juror in self.jurors.items()}
-        replicas = {place: [str(place)] for place in self.jurors}
-        self.coordinator = Coordinator(self._clerk, replicas, ports.__getitem__, effects=effects)
-        self.runtime = Runtime([self.coordinator], self._clerk)
-
-    async def close(self) -> None:
-        await self.coordinator.close()
-        for juror in self.jurors.values():
-            await juror.juror.close()
-        self._clerk.close()
-
-    async def comes_to_the_same_end(self, running: "asyncio.Task[dict[str, Finished]]") -> bool:
-        whole = Run(KeptStore(), case=a_case_with_records, preset=self.run.resolved.panel.name)
-        await whole.execute(script=TROUBLED)
-        return completed((await running).values()) and whole.event_bodies() == self.run.event_bodies()
-
-
-@pytest.fixture
-async def mortal() -> AsyncIterator[Callable[..., MortalRuntime]]:
-    made: list[MortalRuntime] = []
-
-    def make(**spec: object) -> MortalRuntime:
-        made.append(MortalRuntime(**spec))
-        return made[-1]
-
-    yield make
-    for one in made:
-        await one.close()
-
-
-async def test_a_text_travels_to_a_juror_once_a_debate_the_case_too(mortal: Callable[..., MortalRuntime]) -> None:
-    it = mortal(preset="parallel-rounds", discussion={"end_early": False})
-    (case,) = it.run.cases.values()
-    await it.run.execute_in(it.runtime)
-
-    for place, juror in it.jurors.items():
-        assert (place is not None) == (case.to_part() in juror.received), "jurors of seats call tools over the case"
-        assert {1} == set(juror.received.values())
-
-
-async def test_debates_that_ended_leave_nothing_in_coordinator_and_jurors(mortal: Callable[..., MortalRuntime]) -> None:
-    it = mortal(preset="parallel-rounds", debates=3)
-    before = held_objects()
-    await it.run.execute_in(it.runtime)
-    await until(lambda: not any(juror.juror._texts for juror in it.jurors.values()))
-
-    assert before == held_objects()
-    assert not any(juror.juror._results for juror in it.jurors.values())
-
-
-def held_objects() -> dict[str, int]:
-    """How many objects of debates and steps exist, by type."""
-    gc.collect()
-    kinds = (DebateProcess, Debate, StepExecution, Assignment, StepRequest, StepResult)
-    return {kind.__name__: sum(type(one) is kind for one in gc.get_objects()) for kind in kinds}
-
-
-@pytest.mark.parametrize("died", ["initial/sim-policy", "round-1/sim-security", "final"])
-async def test_the_steps_of_a_juror_that_died_are_asked_again_and_named(
-    mortal: Callable[..., MortalRuntime], died: str
-) -> None:
-    it = mortal(preset="parallel-rounds")
-    it.meter.closed_for = lambda trace: trace.startswith(f"d0/{died}/")
-    running = asyncio.create_task(it.run.execute_in(it.runtime))
-    await until(lambda: any(one.startswith(f"d0/{died}/") for one in it.meter.served))
-    it.meter.closed_for = lambda _trace: False
-    await it.jurors[Step.parse(died).juror_id].die()
-
-    assert await it.comes_to_the_same_end(running)
-    assert {died: 1} == repeated_steps(it.run.store, "d0")
-    assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
-
-
-async def test_a_debate_cancelled_while_a_lost_step_is_about_to_be_asked_again_ends(
-    mortal: Callable[..., MortalRuntime],
-) -> None:
-    it = mortal(preset="parallel-rounds")
-    it.meter.closed_for = lambda trace: trace.startswith("d0/initial/sim-policy/")
-    running = asyncio.create_task(it.run.execute_in(it.runtime))
-    await until(lambda: any(one.startswith("d0/initial/sim-policy/") for one in it.meter.served))
-    clerk, reads, may_read = it.coordinator.clerk, asyncio.Event(), asyncio.Event()
-    recall = clerk.recall
-
-    async def recalled_late(debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
-        reads.set()
-        await may_read.wait()
-        return await recall(debate_ids)
-
-    with patch.object(clerk, "recall", recalled_late):
-        await it.jurors["sim-policy"].die()
-        await reads.wait()
-        await it.coordinator.cancel("run", "ann")
-        may_read.set()
-        found = await running
-
-    assert {"d0": "cancelled"} == {debate_id: finished.status for debate_id, finished in found.items()}
-
-
-async def test_a_juror_replaced_unnoticed_is_sent_the_texts_that_it_lacks(
-    mortal: Callable[..., MortalRuntime],
-) -> None:
-    it = mortal(preset="adk-sequential")
-    it.meter.closed_for = lambda trace: trace.startswith("d0/round-1/sim-policy/")
-    running = asyncio.create_task(it.run.execute_in(it.runtime))
-    await until(lambda: any(one.startswith("d0/round-1/sim-policy/") for one in it.meter.served))
-    mortal_juror = it.jurors["sim-security"]
-    await mortal_juror.be_replaced()
-    before = mortal_juror.submitted
-    it.meter.closed_for = lambda _trace: False
-    it.meter.open_again()
-    await until(lambda: mortal_juror.juror._outbox("")._items)
-    mortal_juror.answers.clear()
-    mortal_juror.be_missed()
-    await until(lambda: mortal_juror.submitted == before + 1)
-    mortal_juror.answers.set()
-
-    assert await it.comes_to_the_same_end(running)
-    assert "round-1/sim-security" in repeated_steps(it.run.store, "d0")
-    assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
-
-
-async def test_jurors_that_die_repeatedly_delay_a_debate_but_do_not_change_it(
-    mortal: Callable[..., MortalRuntime],
-) -> None:
-    it = mortal(preset="parallel-rounds")
-    running = asyncio.create_task(it.run.execute_in(it.runtime))
-    for exchanges in range(0, 12, 2):
-        await until(lambda reached=exchanges: len(it.run.exchange_ids()) >= reached or running.done())
-        for juror in it.jurors.values():
-            await juror.die()
-
-    assert await it.comes_to_the_same_end(running)
-    assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
-
-
-async def test_a_debate_whose_client_leaves_stops_and_is_resumed_when_it_is_submitted_again(store: KeptStore) -> None:
-    run, meter = Run(store, debates=2), Meter()
-    meter.closed_for = lambda trace: trace.startswith("d0/")
-    async with run.runtime(meter=meter) as runtime:
-        driving = asyncio.create_task(run.execute_in(runtime, jobs=run.jobs[1:]))
-        await runtime.coordinators.all[0].submit("test", run.jobs[:1])
-        await until(lambda: len(meter.served_of("d0")) == 3)
-        await runtime.coordinators.all[0].leave("test")
-        running = [task.get_coro().__qualname__ for task in asyncio.all_tasks() if task.get_coro()]
-        found = await driving
-        meter.open_again()
-        found |= await run.execute_in(runtime, jobs=run.jobs[:1])
-
-    assert completed(found.values())
-    assert {"d0", "d1"} == set(found)
-    assert running.count("Coordinator._run") <= 1
-    assert [] == broken_promises(store, "d0", meter.served_of("d0"))
-    assert verify(store).ok
-
-
-async def test_late_results_of_a_stopped_debate_do_not_disturb_it_when_it_is_resumed(
-    mortal: Callable[..., MortalRuntime],
-) -> None:
-    mortal_runtime = mortal()
-    jurors = [juror for seat, juror in mortal_runtime.jurors.items() if seat is not None]
-    for juror in jurors:
-        juror.answers.clear()
-    mortal_runtime.meter.open.clear()
-    await mortal_runtime.coordinator.submit("test", mortal_runtime.run.jobs)
-    await until(lambda: mortal_runtime.meter.running == 3)
-    await mortal_runtime.coordinator.leave("test")
-    await until(lambda: not any(juror.juror._texts for juror in jurors))
-    mortal_runtime.meter.open.set()
-    await until(lambda: not any(juror.juror._working for juror in jurors))
-    submitted = [juror.submitted for juror in jurors]
-    running = asyncio.create_task(mortal_runtime.run.execute_in(mortal_runtime.runtime))
-    await until(lambda: any(juror.submitted > before for juror, before in zip(jurors, submitted, strict=True)))
-    for juror in jurors:
-        juror.answers.set()
-
-    assert await mortal_runtime.comes_to_the_same_end(running)
-    assert [] == broken_promises(mortal_runtime.run.store, "d0", mortal_runtime.meter.served_of("d0"))
 
 
 async def test_a_debate_submitted_while_the_coordinator_closes_is_not_begun(store: KeptStore) -> None:
@@ -682,15 +319,6 @@ async def test_a_debate_submitted_while_the_coordinator_closes_is_not_begun(stor
         left = {str(task.get_coro()) for task in asyncio.all_tasks() - before}
 
     assert not any("Coordinator._run" in one for one in left)
-
-
-async def test_each_driver_gets_its_own_debates_back(store: KeptStore) -> None:
-    run = Run(store, debates=6)
-    async with run.runtime() as runtime:
-        found = await asyncio.gather(*(run.execute_in(runtime, jobs=run.jobs[n::3]) for n in range(3)))
-
-    assert [{"d0", "d3"}, {"d1", "d4"}, {"d2", "d5"}] == [set(one) for one in found]
-    assert all(completed(one.values()) for one in found)
 
 
 async def test_a_driver_that_leaves_stops_its_debates_unless_another_waits_for_them(store: KeptStore) -> None:

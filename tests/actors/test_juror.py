@@ -11,10 +11,11 @@ import pytest
 
 from jury_actors import Backoff, Broken, Effects, ForgetDebate, Halted, Juror, Released, StepRequest, StepResult
 from jury_debate import Answered, Blocked, Unanswered
-from jury_events import ArtifactRecord, CallOutcome, FailureReason, Usage, calls_stream
+from jury_events import ArtifactRecord, CallOutcome, Case, FailureReason, Usage, calls_stream
 from jury_providers import ModelReply, ModelRequest, Provider, RequestedTool
 from jury_store import EventConflict, StoreFailed
 from support.debate_harness import a_case
+from support.each_row import each_row
 from support.jurors import Asking, BlockableClerk, ScriptedProvider, results_of
 from support.loop_clock import LoopClock
 from support.waiting import until
@@ -88,11 +89,105 @@ async def make_harness() -> AsyncIterator[Callable[..., JurorHarness]]:
 MakeHarness = Callable[..., JurorHarness]
 
 
-async def test_a_step_comes_to_an_evaluation(make_harness: MakeHarness) -> None:
-    (result,) = await make_harness().ask(Asking().ask())
+def wants(*names: str, arguments: str = "{}") -> ModelReply:
+    tools = tuple(RequestedTool(f"call-{number}", name, arguments) for number, name in enumerate(names))
+    return ModelReply(CallOutcome.ANSWERED, response=b"[tool use]", tool_calls=tools)
 
-    assert ("d1", "initial/gpt", None) == (result.debate_id, result.step_id, result.problem)
-    assert isinstance(result.outcome, Answered)
+
+GATE = "fetch_security_gate_failures"
+PROSE = ModelReply(CallOutcome.ANSWERED, answer=b"prose, which is to be repaired")
+
+
+@each_row(
+    ("turns", "calls", "outcome"),
+    [
+        ((), ["1/1"], Answered),
+        ((FAILED, PROSE), ["1/1", "1/2", "2/1"], Answered),
+        ((FAILED,) * 5, ["1/1", "1/2", "1/3", "1/4"], Unanswered),
+        ((ModelReply(CallOutcome.BLOCKED, error="safety"),), ["1/1"], Blocked),
+        ((wants(GATE),), ["1/1", "2/1"], Answered),
+    ],
+)
+async def test_a_step_comes_to_its_outcome_by_calls_that_are_traced_and_recorded(
+    make_harness: MakeHarness, turns: tuple[ModelReply, ...], calls: list[str], outcome: type
+) -> None:
+    """A trace names debate, step, model, turn and try."""
+    harness = make_harness(*turns)
+    (result,) = await harness.ask(Asking().ask())
+    model = "initial/gpt/simulated%2Fjuror"
+
+    assert ("d1", "initial/gpt", None, outcome) == (*result[:2], result.problem, type(result.outcome))
+    assert [f"d1/{model}/{one}" for one in calls] == harness.provider.traces
+    assert [f"{model}/{one}" for one in calls] == [one.event_id for one in harness.clerk.exchanges()]
+    assert {"juror"} == {one.model for one in harness.provider.requests}
+
+
+@each_row("turns", [(), (FAILED,)])
+async def test_no_result_is_sent_before_the_exchange_is_durable(
+    make_harness: MakeHarness, turns: tuple[ModelReply, ...]
+) -> None:
+    """And no further call is made."""
+    harness = make_harness(*turns)
+    harness.clerk.open.clear()
+    await harness.begin(Asking().ask())
+    await until(lambda: harness.clerk.batches)
+    telling = asyncio.create_task(results_of(harness.juror))
+    for _ in range(50):
+        await asyncio.sleep(0)
+    early, calls = telling.done(), len(harness.provider.requests)
+    harness.clerk.open.set()
+
+    assert (False, 1) == (early, calls)
+    assert isinstance((await telling)[0].outcome, Answered)
+
+
+@each_row("how", ["refusal", "failure"])
+async def test_an_exchange_that_is_not_kept_gives_a_problem_and_the_step_can_be_asked_again(
+    make_harness: MakeHarness, how: str
+) -> None:
+    harness = make_harness()
+    setattr(harness.clerk, how, StoreFailed("disk full"))
+    (failed,) = await harness.ask(Asking().ask())
+    setattr(harness.clerk, how, None)
+    await until(lambda: not harness.juror._working)
+    await harness.juror.submit([Asking().ask()])
+    again = (await results_of(harness.juror, 2))[-1]
+
+    assert (None, StoreFailed) == (failed.outcome, type(failed.problem))
+    assert isinstance(again.outcome, Answered)
+
+
+async def test_a_step_requested_again_costs_no_call_while_it_is_done_and_when_it_is(make_harness: MakeHarness) -> None:
+    harness = make_harness()
+    harness.provider.open.clear()
+    await harness.begin(Asking().ask())
+    await harness.juror.submit([Asking().ask()])
+    harness.provider.open.set()
+    (first,) = await results_of(harness.juror)
+    await harness.juror.submit([Asking().ask()])
+    again = (await results_of(harness.juror, 2))[-1]
+    await harness.juror.submit([ForgetDebate("d1")])
+
+    assert first == again
+    assert 1 == len(harness.provider.requests)
+    assert ({}, {}) == (harness.juror._texts, harness.juror._results)
+
+
+@each_row(("again", "same_words"), [(False, False), (False, True), (True, False)])
+async def test_an_exchange_that_another_process_recorded_meanwhile_is_a_problem_and_no_outcome(
+    make_harness: MakeHarness, monkeypatch: pytest.MonkeyPatch, *, again: bool, same_words: bool
+) -> None:
+    """Its texts are kept under the first writer's references. A step that is asked again makes no call at all."""
+    with monkeypatch.context() as patched:
+        if same_words:
+            patched.setattr("jury_actors.juror.time", SimpleNamespace(perf_counter=lambda: 1.0))
+        old = make_harness()
+        new = make_harness(clerk=old.clerk)
+        await old.ask(Asking().ask())
+        (result,) = await new.ask(Asking().ask()._replace(again=again))
+
+    assert isinstance(result.problem, EventConflict)
+    assert (not again) == len(new.provider.requests)
 
 
 async def test_the_exchange_is_recorded_as_it_was_sent_and_answered(make_harness: MakeHarness) -> None:
@@ -131,78 +226,8 @@ async def test_the_exchange_is_recorded_as_it_was_sent_and_answered(make_harness
     ]
 
 
-async def test_no_result_is_sent_before_the_exchange_is_durable(make_harness: MakeHarness) -> None:
-    harness = make_harness()
-    harness.clerk.open.clear()
-    await harness.begin(Asking().ask())
-    await until(lambda: harness.clerk.batches)
-    telling = asyncio.create_task(results_of(harness.juror))
-    for _ in range(50):
-        await asyncio.sleep(0)
-    early = telling.done()
-    harness.clerk.open.set()
-
-    assert not early
-    assert isinstance((await telling)[0].outcome, Answered)
-
-
-async def test_no_further_call_is_made_before_the_exchange_is_durable(make_harness: MakeHarness) -> None:
-    harness = make_harness(FAILED)
-    harness.clerk.open.clear()
-    await harness.begin(Asking().ask())
-    await until(lambda: harness.clerk.batches)
-    for _ in range(50):
-        await asyncio.sleep(0)
-
-    assert len(harness.provider.requests) == 1
-
-
-@pytest.mark.parametrize("how", ["refusal", "failure"])
-async def test_an_exchange_that_is_not_kept_gives_a_problem_and_no_outcome(make_harness: MakeHarness, how: str) -> None:
-    harness = make_harness()
-    setattr(harness.clerk, how, StoreFailed("disk full"))
-    (result,) = await harness.ask(Asking().ask())
-
-    assert result.outcome is None
-    assert isinstance(result.problem, StoreFailed)
-
-
-async def test_after_a_problem_the_step_can_be_asked_again(make_harness: MakeHarness) -> None:
-    harness = make_harness()
-    harness.clerk.refusal = EventConflict("stored otherwise")
-    await harness.ask(Asking().ask())
-    await until(lambda: not harness.juror._working)
-    await harness.juror.submit([Asking().ask()])
-    results = await results_of(harness.juror, 2)
-
-    assert [True, False] == [one.outcome is None for one in results]
-
-
-async def test_a_step_asked_while_it_is_being_done_costs_no_second_call(make_harness: MakeHarness) -> None:
-    harness = make_harness()
-    harness.provider.open.clear()
-    await harness.begin(Asking().ask())
-    await harness.juror.submit([Asking().ask()])
-    harness.provider.open.set()
-    await results_of(harness.juror)
-
-    assert len(harness.provider.requests) == 1
-
-
-async def test_a_step_requested_again_when_it_is_done_has_the_same_result_without_a_call(
-    make_harness: MakeHarness,
-) -> None:
-    harness = make_harness()
-    (first,) = await harness.ask(Asking().ask())
-    await harness.juror.submit([Asking().ask()])
-    again = (await results_of(harness.juror, 2))[-1]
-
-    assert first == again
-    assert len(harness.provider.requests) == 1
-
-
 async def test_no_further_call_is_made_for_a_debate_that_was_released(make_harness: MakeHarness) -> None:
-    harness = make_harness(ModelReply(CallOutcome.ANSWERED, answer=b"prose, which would be repaired"))
+    harness = make_harness(PROSE)
     harness.provider.open.clear()
     await harness.begin(Asking().ask())
     await harness.juror.submit([ForgetDebate("d1")])
@@ -227,7 +252,7 @@ async def test_a_step_of_a_stopped_debate_that_waits_to_try_again_ends_at_once_w
     assert len(harness.provider.requests) == 1
 
 
-@pytest.mark.parametrize("stop", [True, False])
+@each_row("stop", [True, False])
 async def test_a_step_that_is_stopped_in_the_batch_that_requests_it_has_a_result(
     make_harness: MakeHarness, stop: bool
 ) -> None:
@@ -241,7 +266,7 @@ async def test_a_step_that_is_stopped_in_the_batch_that_requests_it_has_a_result
     assert not harness.provider.requests
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_row("seed", range(8))
 async def test_every_request_has_a_result_whatever_the_order_of_the_messages(
     make_harness: MakeHarness, seed: int
 ) -> None:
@@ -288,14 +313,6 @@ async def test_every_request_has_a_result_whatever_the_order_of_the_messages(
     assert all(isinstance(one, asyncio.CancelledError) for one in ended)
 
 
-async def test_a_debate_that_was_released_is_forgotten(make_harness: MakeHarness) -> None:
-    harness = make_harness()
-    await harness.ask(Asking().ask())
-    await harness.juror.submit([ForgetDebate("d1")])
-
-    assert ({}, {}) == (harness.juror._texts, harness.juror._results)
-
-
 async def test_exchanges_that_are_recorded_are_not_asked_again(make_harness: MakeHarness) -> None:
     clerk = BlockableClerk()
     before = make_harness(ModelReply(CallOutcome.ANSWERED, answer=b"no JSON"), clerk=clerk)
@@ -324,49 +341,6 @@ async def test_a_recorded_answer_alone_gives_the_outcome_without_any_call(make_h
 
     assert isinstance(result.outcome, Answered)
     assert not after.provider.requests
-
-
-async def test_an_exchange_that_an_earlier_process_recorded_meanwhile_is_a_problem_not_an_outcome(
-    make_harness: MakeHarness,
-) -> None:
-    clerk = BlockableClerk()
-    await make_harness(clerk=clerk).ask(Asking().ask())
-    (result,) = await make_harness(clerk=clerk).ask(Asking().ask())
-
-    assert isinstance(result.problem, EventConflict)
-
-
-async def test_an_exchange_recorded_meanwhile_with_the_same_words_is_no_outcome_either(
-    make_harness: MakeHarness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Its texts are kept under the first writer's references: ours would name texts that are nowhere.
-    monkeypatch.setattr("jury_actors.juror.time", SimpleNamespace(perf_counter=lambda: 1.0))
-    clerk = BlockableClerk()
-    await make_harness(clerk=clerk).ask(Asking().ask())
-    (result,) = await make_harness(clerk=clerk).ask(Asking().ask())
-
-    assert isinstance(result.problem, EventConflict)
-
-
-async def test_every_call_has_a_trace_that_names_debate_step_model_turn_and_try(make_harness: MakeHarness) -> None:
-    harness = make_harness(FAILED, ModelReply(CallOutcome.ANSWERED, answer=b"prose"))
-    await harness.ask(Asking().ask())
-
-    assert [f"d1/initial/gpt/simulated%2Fjuror/{end}" for end in ("1/1", "1/2", "2/1")] == harness.provider.traces
-
-
-async def test_a_model_is_called_by_its_name_without_the_provider(make_harness: MakeHarness) -> None:
-    harness = make_harness()
-    await harness.ask(Asking().ask())
-
-    assert "juror" == harness.provider.requests[0].model
-
-
-async def test_a_provider_is_made_once_however_many_steps_use_it(make_harness: MakeHarness) -> None:
-    harness = make_harness()
-    await harness.ask(Asking().ask("gpt"), Asking().ask("claude"), Asking().ask("gemini"))
-
-    assert ["simulated"] == harness.made
 
 
 async def test_closing_a_juror_gives_up_its_calls_and_closes_its_providers(make_harness: MakeHarness) -> None:
@@ -425,16 +399,6 @@ async def test_the_time_in_a_queue_is_no_part_of_the_timeout(make_harness: MakeH
     assert [CallOutcome.ANSWERED] * 2 == [exchange.outcome for exchange in harness.clerk.exchanges()]
 
 
-async def test_a_call_that_fails_for_a_while_is_tried_again_as_often_as_the_seat_specifies(
-    make_harness: MakeHarness,
-) -> None:
-    harness = make_harness(*[FAILED] * 5)
-    (result,) = await harness.ask(Asking().ask())
-
-    assert [CallOutcome.CONNECTION] * 4 == [exchange.outcome for exchange in harness.clerk.exchanges()]
-    assert isinstance(result.outcome, Unanswered)
-
-
 async def test_before_a_further_try_it_waits_for_the_backoff(
     make_harness: MakeHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -469,8 +433,7 @@ async def test_no_more_concurrent_calls_than_the_provider_allows(make_harness: M
 
 
 async def test_a_model_that_fails_is_followed_by_the_fallback_of_another_provider(make_harness: MakeHarness) -> None:
-    broken = ScriptedProvider(*[ModelReply(CallOutcome.BAD_REQUEST, error="no such model")])
-    spare = ScriptedProvider()
+    broken, spare = ScriptedProvider(ModelReply(CallOutcome.BAD_REQUEST, error="no such model")), ScriptedProvider()
     harness = make_harness(providers={"first": broken, "second": spare})
     seats = [{"model": "first/a", "juror_id": "gpt", "fallbacks": ["second/b"]}]
     (result,) = await harness.ask(Asking(seats=seats).ask())
@@ -478,12 +441,6 @@ async def test_a_model_that_fails_is_followed_by_the_fallback_of_another_provide
     assert (["d1/initial/gpt/first%2Fa/1/1"], ["d1/initial/gpt/second%2Fb/1/1"]) == (broken.traces, spare.traces)
     assert isinstance(result.outcome, Answered)
     assert "second/b" == result.outcome.model
-
-
-async def test_a_blocked_answer_is_a_separate_outcome(make_harness: MakeHarness) -> None:
-    (result,) = await make_harness(ModelReply(CallOutcome.BLOCKED, error="safety")).ask(Asking().ask())
-
-    assert isinstance(result.outcome, Blocked)
 
 
 async def test_a_provider_that_breaks_gives_its_problem_and_leaves_other_steps_alone(make_harness: MakeHarness) -> None:
@@ -503,14 +460,6 @@ async def test_a_request_without_its_texts_names_the_debate_that_lacks_them(make
     assert "d1" in str(result.problem)
 
 
-def wants(*names: str, arguments: str = "{}") -> ModelReply:
-    tools = tuple(RequestedTool(f"call-{number}", name, arguments) for number, name in enumerate(names))
-    return ModelReply(CallOutcome.ANSWERED, response=b"[tool use]", tool_calls=tools)
-
-
-GATE = "fetch_security_gate_failures"
-
-
 async def test_tools_are_offered_where_there_is_something_to_fetch(make_harness: MakeHarness) -> None:
     harness = make_harness()
     await harness.ask(Asking(WITH_RECORDS).ask())
@@ -522,64 +471,44 @@ async def test_tools_are_offered_where_there_is_something_to_fetch(make_harness:
 
 
 async def test_a_tool_call_is_recorded_with_its_result(make_harness: MakeHarness) -> None:
-    harness = make_harness(wants(GATE, arguments='{"max_records": 1}'))
-    await harness.ask(Asking(WITH_RECORDS).ask())
+    """And its result is marked as data."""
+    harness, asking = make_harness(wants(GATE, arguments='{"max_records": 1}')), Asking(WITH_RECORDS)
+    await harness.ask(asking.ask())
     (call,) = harness.clerk.exchanges()[0].tool_calls
     given = harness.provider.requests[1].messages[-1]
 
     assert (GATE, "call-0", True) == (call.name, call.call_id, call.ok)
     assert '{"max_records": 1}' == harness.clerk.text(call.arguments.digest)
     assert ("tool", harness.clerk.text(call.result.digest), "call-0") == (given.role, given.text, given.call_id)
+    assert asking.ask().assignment.marker in given.text
 
 
-async def test_the_result_of_a_tool_is_marked_as_data(make_harness: MakeHarness) -> None:
-    harness = make_harness(wants(GATE))
-    asking = Asking(WITH_RECORDS)
-    await harness.ask(asking.ask())
-    (call,) = harness.clerk.exchanges()[0].tool_calls
-
-    assert asking.ask().assignment.marker in harness.clerk.text(call.result.digest)
-
-
-async def test_too_many_tool_calls_in_one_turn_are_refused_one_by_one(make_harness: MakeHarness) -> None:
-    harness = make_harness(wants(GATE, GATE, GATE))
-    await harness.ask(Asking(WITH_RECORDS, artifacts={"max_calls": 2}).ask())
-    calls = harness.clerk.exchanges()[0].tool_calls
-
-    assert [True, True, False] == [call.ok for call in calls]
-
-
-async def test_of_tool_calls_by_the_thousand_only_the_first_are_recorded_one_by_one(make_harness: MakeHarness) -> None:
-    harness = make_harness(wants(*[GATE] * 5000))
-    (result,) = await harness.ask(Asking(WITH_RECORDS).ask())
-
-    assert isinstance(result.outcome, Answered)
-    assert 100 == len(harness.clerk.exchanges()[0].tool_calls)
-
-
-async def test_a_tool_call_where_none_is_offered_is_answered_with_an_error(make_harness: MakeHarness) -> None:
-    harness = make_harness(wants(GATE))
-    (result,) = await harness.ask(Asking().ask())
-
-    assert [False] == [call.ok for call in harness.clerk.exchanges()[0].tool_calls]
-    assert isinstance(result.outcome, Answered)
-
-
-@pytest.mark.parametrize("name", ["", "a\nb", "x" * 5000, "\ud800"])
-async def test_a_tool_name_that_cannot_be_recorded_does_not_lose_the_answer(
-    make_harness: MakeHarness, name: str
+@each_row(
+    ("case", "names", "spec", "done"),
+    [
+        (None, [GATE], {}, [False]),
+        (WITH_RECORDS, [GATE] * 3, {"artifacts": {"max_calls": 2}}, [True, True, False]),
+        *((WITH_RECORDS, [name], {}, [False]) for name in ("", "a\nb", "x" * 5000, "\ud800")),
+    ],
+)
+async def test_tool_calls_that_cannot_be_done_are_answered_with_an_error(
+    make_harness: MakeHarness, case: Case | None, names: list[str], spec: dict[str, Any], done: list[bool]
 ) -> None:
-    harness = make_harness(wants(name))
-    (result,) = await harness.ask(Asking(WITH_RECORDS).ask())
+    harness = make_harness(wants(*names))
+    (result,) = await harness.ask(Asking(case, **spec).ask())
 
+    assert done == [call.ok for call in harness.clerk.exchanges()[0].tool_calls]
     assert isinstance(result.outcome, Answered)
-    assert [False] == [call.ok for call in harness.clerk.exchanges()[0].tool_calls]
 
 
-async def test_arguments_with_a_lone_surrogate_are_no_reason_to_lose_the_answer(make_harness: MakeHarness) -> None:
-    (result,) = await make_harness(wants(GATE, arguments='{"max_records": "\ud800"}')).ask(Asking(WITH_RECORDS).ask())
+async def test_odd_and_many_tool_calls_lose_no_answer(make_harness: MakeHarness) -> None:
+    """Of thousands, the first hundred are recorded one by one."""
+    many = make_harness(wants(*[GATE] * 5000))
+    odd = make_harness(wants(GATE, arguments='{"max_records": "\ud800"}'))
+    results = [*await many.ask(Asking(WITH_RECORDS).ask()), *await odd.ask(Asking(WITH_RECORDS).ask())]
 
-    assert isinstance(result.outcome, Answered)
+    assert all(isinstance(one.outcome, Answered) for one in results)
+    assert 100 == len(many.clerk.exchanges()[0].tool_calls)
 
 
 async def test_labels_of_a_provider_that_cannot_be_recorded_do_not_lose_the_answer(make_harness: MakeHarness) -> None:
@@ -600,9 +529,9 @@ async def test_labels_of_a_provider_that_cannot_be_recorded_do_not_lose_the_answ
     assert ("v" * 200, None, "one two") == (first.model_version, first.finish_reason, first.request_id)
 
 
-@pytest.mark.parametrize("outcome", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA])
+@each_row("outcome", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA])
 async def test_a_halted_provider_is_called_again_once_no_stopped_debate_is_left(
-    make_harness: Callable[..., JurorHarness], outcome: CallOutcome
+    make_harness: MakeHarness, outcome: CallOutcome
 ) -> None:
     one = make_harness(ModelReply(outcome, error="no"))
     (stopped,) = await one.ask(Asking().ask())
@@ -616,7 +545,7 @@ async def test_a_halted_provider_is_called_again_once_no_stopped_debate_is_left(
 
 
 async def test_a_provider_that_could_not_be_made_is_made_again_for_the_next_step(
-    make_harness: Callable[..., JurorHarness],
+    make_harness: MakeHarness,
 ) -> None:
     one = make_harness(providers={})
     (broke,) = await one.ask(Asking().ask())
@@ -625,16 +554,3 @@ async def test_a_provider_that_could_not_be_made_is_made_again_for_the_next_step
 
     assert isinstance(broke.problem, Broken)
     assert isinstance(results[-1].outcome, Answered)
-
-
-async def test_a_step_that_is_asked_again_makes_no_call_that_was_recorded_meanwhile(
-    make_harness: Callable[..., JurorHarness],
-) -> None:
-    old = make_harness()
-    new = make_harness(clerk=old.clerk)
-    (result,) = await old.ask(Asking().ask())
-    (refused,) = await new.ask(Asking().ask()._replace(again=True))
-
-    assert isinstance(result.outcome, Answered)
-    assert isinstance(refused.problem, EventConflict)
-    assert [] == new.provider.requests

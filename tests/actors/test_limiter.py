@@ -1,13 +1,14 @@
 """The limiter: a provider's limits are never exceeded, never left unused, and shared fairly."""
 
-from collections import Counter as Count
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jury_actors import Limiter, ModelClass
 from jury_actors.admission.rate_window import FIRST_IN_FLIGHT
 from jury_events import CallOutcome
 from jury_providers import Limits
 from support.each_row import each_row
-from support.permit_requests import MODEL, UNLIMITED, Counter, a_limiter, a_permit_request
+from support.permit_requests import MODEL, Counter, a_limiter, a_permit_request
 
 OTHER = ModelClass("anthropic", "key", "claude")
 
@@ -24,17 +25,77 @@ def finish_all(it: Counter, outcome: CallOutcome = CallOutcome.ANSWERED, **field
         it.back(number, outcome, **fields)
 
 
-def test_no_minute_has_more_requests_than_the_limit():
-    it = a_limiter()
-    limits = Limits(requests_per_minute=10, in_flight=1000)
-    it.wants(40, a_permit_request(limits=limits))
-    for second in range(300):
-        it.wait_until(float(second))
-        finish_all(it)
+class Provider:
+    """Counts the calls of two runs and two jurors, and ends those that are under way."""
 
-    assert 40 == len(it.times)
-    assert 10 == max(sum(at <= one < at + 60 for one in it.times) for at in it.times)
-    assert it.times[-1] <= 190
+    def __init__(self, limits: Limits) -> None:
+        self.it = a_limiter()
+        self.limits = limits
+        self.runs: dict[int, str] = {}
+        self.clients: dict[int, str] = {}
+        self.over: set[int] = set()
+        self.most = 0
+
+    def act(self, event: str, number: int) -> None:
+        running = self.running
+        match event:
+            case "asks":
+                run, client = f"run {number % 2}", f"juror {number // 2 % 2}"
+                asked = self.it.want(a_permit_request(run=run, limits=self.limits, tokens=10), client=client)
+                self.runs[asked], self.clients[asked] = run, client
+            case "answers" if running:
+                self._end(running[number % len(running)], CallOutcome.ANSWERED)
+            case "is overloaded" if running:
+                self._end(running[number % len(running)], CallOutcome.OVERLOADED)
+            case "gives up":
+                waiting = sorted(self.runs.keys() - self.over - set(running))
+                for one in waiting[:1]:
+                    self._end(one, None)
+            case "is lost":
+                client = f"juror {number % 2}"
+                self.over |= {one for one, of in self.clients.items() if of == client}
+                self.it.lose(client)
+            case "waits":
+                self.it.wait_until(self.it.now + number / 20)  # no permit comes to the end of its term
+        self.most = max(self.most, len(self.running))
+
+    def _end(self, one: int, outcome: CallOutcome | None) -> None:
+        self.over.add(one)
+        self.it.back(one, outcome, client=self.clients[one])
+        self.most = max(self.most, len(self.running))
+
+    @property
+    def running(self) -> list[int]:
+        return [one for one in self.it.began if one not in self.over]
+
+
+EVENTS = ("asks", "asks", "asks", "answers", "is overloaded", "gives up", "is lost", "waits")
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(EVENTS), st.integers(0, 30)), max_size=60),
+    st.integers(1, 9),
+    st.integers(1, 5),
+)
+def test_no_limit_is_exceeded_and_every_call_that_waits_begins(
+    events: list[tuple[str, int]], per_minute: int, at_once: int
+) -> None:
+    provider = Provider(Limits(requests_per_minute=per_minute, in_flight=at_once))
+    for event, number in events:
+        provider.act(event, number)
+    for _ in events:
+        for _ in provider.running:
+            provider.act("answers", 0)
+        provider.act("waits", 61 * 20)
+    it = provider.it
+
+    assert provider.over == provider.runs.keys(), "nothing waits any more"
+    assert provider.most <= at_once
+    assert per_minute >= max((sum(at <= one < at + 60 for one in it.times) for at in it.times), default=0)
+    assert len(it.began) == len(set(it.began))
+    for run in ("run 0", "run 1"):
+        began = [one for one in it.began if provider.runs[one] == run]
+        assert sorted(began) == began, "a run is served in the order in which it asked"
 
 
 @each_row("limits", [Limits(requests_per_minute=2), Limits(tokens_per_minute=1200)])
@@ -72,17 +133,6 @@ def test_a_call_whose_client_is_lost_counts_from_then_on():
 
     assert [1] == it.began
     it.wait_until(82.0)
-    assert [1, 2] == it.began
-
-
-def test_no_minute_has_more_tokens_than_the_limit():
-    it = a_limiter()
-    limits = Limits(tokens_per_minute=1000, in_flight=1000)
-    it.wants(3, a_permit_request(limits=limits, tokens=100))
-
-    assert [1] == it.began
-    it.back(1, input_tokens=100, output_tokens=200)
-
     assert [1, 2] == it.began
 
 
@@ -150,32 +200,6 @@ def test_once_the_provider_was_overloaded_they_grow_by_one_a_round():
     assert (half + 1, half + 1) == in_flight(it)
 
 
-def test_calls_in_flight_never_grow_beyond_the_cap():
-    it = a_limiter()
-    it.wants(3000, a_permit_request(limits=Limits(in_flight=12)))
-    most = 0
-    while it.began:
-        most = max(most, in_flight(it)[0])
-        finish_all(it)
-
-    assert 12 == most
-
-
-def test_a_cap_below_the_initial_size_applies_from_the_start():
-    it = a_limiter()
-    it.wants(10, a_permit_request(limits=Limits(in_flight=2)))
-
-    assert 2 == len(it.began)
-
-
-def test_calls_that_never_fill_the_window_say_nothing_of_its_size():
-    it = a_limiter()
-    for _ in range(500):
-        it.back(it.want(a_permit_request()))
-
-    assert (0, FIRST_IN_FLIGHT) == in_flight(it)
-
-
 @each_row("outcome", [CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED])
 def test_an_overload_halves_once_however_many_calls_report_it(outcome: CallOutcome):
     it = a_limiter(jitter=1.0)
@@ -184,18 +208,6 @@ def test_an_overload_halves_once_however_many_calls_report_it(outcome: CallOutco
         it.back(number, outcome)
 
     assert (0, 4) == in_flight(it)
-
-
-def test_the_size_never_falls_below_one():
-    it = a_limiter()
-    for _ in range(20):
-        number = it.want(a_permit_request())
-        it.wait_until(it.now + 61)
-        it.back(number, CallOutcome.OVERLOADED, retry_after=1.0)
-
-    assert (0, 1) == in_flight(it)
-    it.wait_until(it.now + 61)
-    assert it.want(a_permit_request()) == it.began[-1]
 
 
 def test_after_an_overload_every_call_waits_for_retry_after():
@@ -211,13 +223,21 @@ def test_after_an_overload_every_call_waits_for_retry_after():
     assert 2 == len(it.began)
 
 
-def test_retry_after_is_capped():
+def test_the_longest_wait_that_a_provider_asked_for_counts_up_to_a_minute() -> None:
     it = a_limiter()
-    it.back(it.want(a_permit_request()), CallOutcome.RATE_LIMITED, retry_after=86_400.0)
-    number = it.want(a_permit_request())
-    it.wait_until(60.0)
+    first, second = it.wants(2, a_permit_request())
+    it.back(first, CallOutcome.RATE_LIMITED, retry_after=50.0)
+    it.back(second, CallOutcome.RATE_LIMITED, retry_after=1.0)
+    next_one = it.want(a_permit_request())
+    it.wait_until(49.9)
 
-    assert number in it.began
+    assert next_one not in it.began
+    it.wait_until(50.0)
+    assert next_one in it.began
+    it.back(next_one, CallOutcome.RATE_LIMITED, retry_after=86_400.0)
+    last = it.want(a_permit_request())
+    it.wait_until(110.0)
+    assert last in it.began
 
 
 def test_without_a_word_from_the_provider_the_wait_is_drawn_and_grows():
@@ -274,44 +294,12 @@ def test_free_slots_go_to_the_run_with_the_fewest_calls_under_way():
     assert [large[42], small[6]] == it.began[-2:], "then each fills the slots that it leaves"
 
 
-def test_a_run_is_served_in_the_order_in_which_it_asked():
-    it = a_limiter()
-    wanted = it.wants(100, a_permit_request())
-    done: list[int] = []
-    while it.began:
-        done.append(it.began.pop(0))
-        it.back(done[-1])
-
-    assert wanted == done
-
-
 def test_the_strictest_limits_of_any_run_apply_to_the_key():
     it = a_limiter()
     it.want(a_permit_request(run="one", limits=Limits(in_flight=50)))
     it.wants(10, a_permit_request(run="two", limits=Limits(in_flight=2)))
 
     assert 2 == len(it.began)
-
-
-def test_a_released_request_lets_the_next_one_begin():
-    it = a_limiter()
-    limits = Limits(in_flight=1)
-    first, gone, last = it.wants(3, a_permit_request(limits=limits))
-    it.back(gone, None)
-    it.back(first)
-
-    assert [first, last] == it.began
-
-
-def test_permits_and_requests_of_a_dead_juror_are_released():
-    it = a_limiter()
-    limits = Limits(in_flight=2)
-    it.wants(5, a_permit_request(limits=limits), client="dead")
-    alive = it.want(a_permit_request(limits=limits), client="alive")
-    it.lose("dead")
-
-    assert alive == it.began[-1]
-    assert (1, 2) == in_flight(it)
 
 
 def test_a_permit_that_is_never_released_ends_with_its_term():
@@ -350,12 +338,3 @@ def test_an_answer_is_expected_to_be_as_long_as_earlier_answers():
     it.wants(8, a_permit_request(limits=limits, tokens=100))
 
     assert 5 == len(it.began)
-
-
-def test_two_jurors_share_one_key():
-    it = a_limiter()
-    for number in range(20):
-        it.want(a_permit_request(limits=UNLIMITED), client=f"juror-{number % 2}")
-
-    assert FIRST_IN_FLIGHT == len(it.began)
-    assert 1 == max(Count(it.began).values())

@@ -1,11 +1,9 @@
 """Debates about records that are longer than a window, run by the actors: cut off, cancelled, replayed, carried off."""
 
 import gc
-from collections.abc import Callable
 from contextlib import closing
 from io import StringIO
 from itertools import count
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -16,18 +14,12 @@ from jury_debate.rules_1.reading_conversation import ReadingConversation
 from jury_events import Case, JurorEvaluated, RecordRead, debate_stream, decode
 from jury_providers import NO_FAULTS, Script
 from jury_replay import (
-    Grid,
-    RescoreStatus,
-    StrictRescoring,
-    audit,
-    import_cassette,
-    read_cassette,
     replay_chunk,
     verify,
-    write_cassette,
 )
 from jury_store import EventStore, StoreFailed, open_store
 from jury_views import line_of, render_debate, result_of
+from support.each_row import each_row
 from support.long_records import WINDOW, a_long_case
 from support.runtime_harness import CutOff, KeptStore, Meter, Run, broken_promises, completed
 from support.tiers import others_full
@@ -153,24 +145,6 @@ async def test_a_window_that_fails_for_good_leaves_the_evaluation_partly_read(st
     assert ["equal"] == [one.status for one in replay_chunk(store, ["run~c0"])]
 
 
-async def test_a_cassette_carries_the_windows(
-    store: KeptStore, new_sqlite: Callable[[], EventStore], tmp_path: Path
-) -> None:
-    run = a_run(store)
-    await run.execute(script=HALVED)
-    (history,) = store.histories(["run~c0"])
-    path = tmp_path / "c0"
-    path.write_bytes(write_cassette(history))
-    audit(path, [], None)
-    other = new_sqlite()
-    import_cassette(other, read_cassette(path))
-    (again,) = other.histories(["run~c0"])
-
-    assert verify(other).ok
-    assert ["equal"] == [one.status for one in replay_chunk(other, ["run~c0"])]
-    assert path.read_bytes() == write_cassette(again)
-
-
 @pytest.mark.parametrize("database", others_full("sqlite_url", "postgres_url"))
 async def test_both_databases_keep_a_debate_that_is_read_in_parts(
     database: str, request: pytest.FixtureRequest
@@ -186,17 +160,9 @@ async def test_both_databases_keep_a_debate_that_is_read_in_parts(
         assert read_by_seat(kept) == read_by_seat(store)
 
 
-async def test_strict_rescoring_finds_the_answers_of_windows(store: KeptStore) -> None:
-    run = a_run(store)
-    await run.execute()
-    (history,) = store.histories(["run~c0"])
-    (same,) = StrictRescoring(Grid.of({"quorum": (1,)})).rows(history)
-
-    assert RescoreStatus.DETERMINED == same.status
-
-
-@pytest.mark.parametrize("at", [0, 5, 11])
-async def test_a_failing_item_is_found_in_whichever_window_it_stands(store: KeptStore, at: int) -> None:
+@each_row("at", [0, 5, 11])
+async def test_a_failing_item_is_found_in_whichever_window_it_stands(at: int) -> None:
+    store = KeptStore()
     run = a_run(store, WINDOW, case=a_long_case(12, planted={at: FAILING}))
     await run.execute()
     (event,) = evaluations(store)
@@ -207,10 +173,9 @@ async def test_a_failing_item_is_found_in_whichever_window_it_stands(store: Kept
     assert not event.evaluation.reading.partly
 
 
-@pytest.mark.parametrize("planted", [FAILING, None])
-async def test_by_tools_a_seat_reads_what_its_words_find_and_never_passes_in_silence(
-    store: KeptStore, planted: str | None
-) -> None:
+@each_row("planted", [FAILING, None])
+async def test_by_tools_a_seat_reads_what_its_words_find_and_never_passes_in_silence(planted: str | None) -> None:
+    store = KeptStore()
     case = a_long_case(12, planted={} if planted is None else {7: planted})
     run = a_run(store, WINDOW, case=case, reading="tools", least_read=0.9)
     found = await run.execute()
@@ -225,14 +190,6 @@ async def test_by_tools_a_seat_reads_what_its_words_find_and_never_passes_in_sil
     assert (16 if planted else None) == event.evaluation.decisive_item
     assert ("safe_pass" if planted is None else None) == event.evaluation.answered
     assert ["equal"] == [one.status for one in replay_chunk(store, ["run~c0"])]
-
-
-def test_a_panel_file_says_how_records_are_read() -> None:
-    spec = PanelSpec.model_validate(
-        {"reading": "tools", "least_read": 0.5, "seats": [{"model": "simulated/a", "window": 8000}]}
-    )
-
-    assert ("tools", 0.5, 8000) == (spec.reading, spec.least_read, spec.seats[0].window)
 
 
 async def test_views_say_how_much_each_seat_read(store: KeptStore) -> None:

@@ -1,11 +1,14 @@
-"""A client of a mailbox, and services that die: what was on its way is not lost, and is submitted in its order."""
+"""Mailboxes: what was on its way to a service that died is submitted again in its order; results may wait for more.
+
+`test_lossy_network.py` has what comes of losses, repeats and replacements.
+"""
 
 import asyncio
 from collections.abc import Sequence
 
 import pytest
 
-from jury_actors import Delivery, IncarnationLost
+from jury_actors import Delivery, IncarnationLost, Outbox
 from jury_actors.mailbox import MailboxClient
 from support.waiting import until
 
@@ -64,3 +67,14 @@ async def test_what_was_on_its_way_and_what_waited_are_submitted_to_the_successo
 
     assert [[1, 2, 3]] == lost, "a loss is reported once"
     assert [[], [1, 2, 3]] == service.taken
+
+
+async def test_a_lingering_poll_includes_items_that_arrive_a_moment_later() -> None:
+    outbox: Outbox[str] = Outbox("one", linger=0.01)
+    polls = [asyncio.create_task(outbox.poll("", 0)) for _ in range(2)]
+    await asyncio.sleep(0)
+    outbox.put("a")
+    await asyncio.sleep(0)
+    outbox.put("b")
+
+    assert [["a", "b"]] * 2 == [(await poll).items for poll in polls]

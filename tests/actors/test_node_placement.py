@@ -17,40 +17,8 @@ def done(jurors: list[Placed], wanted: Plan) -> list[Placed]:
     return [one for one in jurors if one.name not in wanted.retire] + started
 
 
-def placed(cpus: dict[str, float], seats: int, each: int) -> list[Placed]:
-    return done([], plan(cpus, [], seats, each))
-
-
-def on_nodes(jurors: list[Placed]) -> dict[str | None, int]:
-    return dict(Counter(one.node for one in jurors))
-
-
 def test_nodes_have_jurors_by_their_cpus() -> None:
     assert {"large": 8, "small": 2} == shares({"large": 8.0, "small": 2.0}, 10)
-
-
-def test_jurors_are_moved_to_a_large_node_that_joined_a_small_one() -> None:
-    jurors = placed({"head": 2.0}, 4, 1)
-    wanted = plan({"head": 2.0, "joined": 10.0}, jurors, 4, 3)
-
-    assert {"joined": 10} == dict(Counter(node for _, node in wanted.start))
-    assert 2 == len(wanted.retire)
-    assert {"head": 2, "joined": 10} == on_nodes(done(jurors, wanted))
-
-
-def test_jurors_are_moved_to_a_node_that_joined_though_no_more_are_wanted() -> None:
-    jurors = placed({"head": 2.0}, 4, 1)
-    wanted = plan({"head": 2.0, "joined": 2.0}, jurors, 4, 1)
-
-    assert {"head": 2, "joined": 2} == on_nodes(done(jurors, wanted))
-
-
-def test_each_seat_of_a_small_cluster_keeps_a_juror_where_nodes_have_fewer_than_seats() -> None:
-    jurors = placed({"head": 2.0}, 4, 1)
-    for nodes in ("AB", "ABCDE"):
-        jurors = done(jurors, plan(dict.fromkeys(nodes, 2.0) | {"head": 2.0}, jurors, 4, 1))
-        assert [0, 1, 2, 3] == sorted(one.seat for one in jurors)
-        assert 1 >= max(on_nodes(jurors).values()) or nodes == "AB"
 
 
 def test_a_juror_on_its_way_is_counted_and_left_alone() -> None:

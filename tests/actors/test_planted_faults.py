@@ -36,9 +36,14 @@ async def evaluated(steps: int, planted: int | None, window: int, reading: str) 
     return event.evaluation
 
 
-@pytest.mark.full
+@pytest.mark.parametrize(
+    "window",
+    [
+        *(pytest.param(one, marks=pytest.mark.full) for one in (32_000, 1_000_000)),
+        *(pytest.param(one, marks=pytest.mark.long) for one in (8_000, 200_000)),
+    ],
+)
 @each_row("reading", ["windows", "tools"])
-@each_row("window", [8_000, 32_000, 200_000, 1_000_000])
 async def test_a_fault_at_the_start_the_middle_or_the_end_of_5_mb_is_found(window: int, reading: str) -> None:
     last = STEPS_OF_5_MB - 1
     for planted in (0, last // 2, last):
@@ -51,7 +56,7 @@ async def test_a_fault_at_the_start_the_middle_or_the_end_of_5_mb_is_found(windo
         assert (reading, reading == "tools") == (read.mode, read.partly), planted
 
 
-@pytest.mark.full
+@pytest.mark.long
 @each_row("window", [32_000, 200_000, 1_000_000])
 async def test_a_fault_in_20_mb_is_found(window: int) -> None:
     planted = STEPS_OF_20_MB * 2 // 3

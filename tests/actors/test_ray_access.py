@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from jury_actors import ClusterOpen, ClusterRefused, ClusterUnreachable, token_for
+from support.each_row import each_row
 from support.ray_head import ray_head
 
 LONG = "t" * 1200
@@ -35,37 +36,34 @@ def test_an_open_cluster_is_joined_without_a_token_where_that_is_accepted(monkey
         assert token_for(address, open_cluster=True) is None
 
 
-@pytest.mark.parametrize("open_cluster", [False, True])
-@pytest.mark.parametrize("token", ["right", LONG], ids=["short", "long"])
-def test_a_token_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch, token: str, *, open_cluster: bool) -> None:
-    monkeypatch.setenv("RAY_AUTH_TOKEN", token)
-    with ray_head(token) as address:
+@each_row("place", ["environment", "file", "home"])
+@each_row("open_cluster", [False, True])
+@each_row("token", ["right", LONG])
+def test_a_token_is_taken_from_the_environment_a_file_or_the_home(
+    home: Path, monkeypatch: pytest.MonkeyPatch, place: str, token: str, *, open_cluster: bool
+) -> None:
+    with monkeypatch.context() as patched, ray_head(token) as address:
+        if place == "environment":
+            patched.setenv("RAY_AUTH_TOKEN", token)
+        elif place == "file":
+            (home / "mine").write_text(f"{token}\n")
+            patched.setenv("RAY_AUTH_TOKEN_PATH", str(home / "mine"))
+        else:
+            (home / ".ray").mkdir(exist_ok=True)
+            (home / ".ray" / "auth_token").write_text(token)
+
         assert token == token_for(address, open_cluster=open_cluster)
 
 
-def test_a_token_of_a_file_is_used(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (home / "mine").write_text("right\n")
-    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(home / "mine"))
+def test_a_token_that_is_not_set_or_whose_file_is_not_there_is_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ray_head("right") as address:
-        assert token_for(address) == "right"
-
-
-def test_a_token_of_the_home_is_used(home: Path) -> None:
-    (home / ".ray").mkdir()
-    (home / ".ray" / "auth_token").write_text("right")
-    with ray_head("right") as address:
-        assert token_for(address) == "right"
-
-
-def test_a_cluster_that_asks_for_a_token_where_none_is_set_names_where_to_put_it() -> None:
-    with ray_head("right") as address, pytest.raises(ClusterRefused, match=r"none is set: put it into RAY_AUTH_TOKEN"):
-        token_for(address)
-
-
-def test_a_token_file_that_is_not_there_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(home / "gone"))
-    with ray_head("right") as address, pytest.raises(ClusterRefused, match="gone cannot be read: there is no such"):
-        token_for(address)
+        with pytest.raises(ClusterRefused, match=r"none is set: put it into RAY_AUTH_TOKEN"):
+            token_for(address)
+        monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(home / "gone"))
+        with pytest.raises(ClusterRefused, match="gone cannot be read: there is no such"):
+            token_for(address)
 
 
 def test_another_token_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

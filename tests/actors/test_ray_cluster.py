@@ -123,6 +123,7 @@ async def test_the_token_is_in_no_command_line_no_file_and_not_in_the_environmen
     assert (private.stat().st_uid, stat.S_IMODE(private.stat().st_mode)) == (os.getuid(), 0o700)
 
 
+@pytest.mark.full
 def test_another_process_joins_with_the_token_only(cluster: Cluster, tmp_path: Path) -> None:
     tries = {
         "none": {"RAY_AUTH_MODE": "disabled"},

@@ -11,6 +11,7 @@ from jury_providers import Script, WireScript, simulation_server
 from jury_store import EventStore, open_store
 from support.endpoints import endpoints
 from support.runtime_harness import KeptStore, Run, completed
+from support.tiers import others_full
 
 
 def written(chunks: list[Chunk]) -> dict[str, str]:
@@ -53,7 +54,7 @@ async def test_without_a_watcher_no_chunks_are_published() -> None:
     assert chunks == []
 
 
-@pytest.mark.parametrize("judge", ["openai/m", "openai-responses/m", "anthropic/m", "google/m"])
+@pytest.mark.parametrize("judge", others_full("openai/m", "openai-responses/m", "anthropic/m", "google/m"))
 async def test_a_real_sdk_streams_the_judge_and_the_whole_is_recorded(
     new_sqlite: Callable[[], EventStore], judge: str
 ) -> None:

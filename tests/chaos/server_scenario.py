@@ -32,8 +32,8 @@ from chaos.scenario import (
 from chaos.strikes import KINDS, Target
 from jury_cases import case_of
 from jury_events import debate_id
-from jury_judge import KeptSubmission, kept_submissions
-from jury_judge.serving.kept_submissions import KeptFile, KeptSubmissions
+from jury_judge import KeptSubmission, KeptSubmissions, kept_submissions
+from jury_judge.serving.kept_submissions import KeptFile
 from jury_store import EventStore, StoreError, open_store
 from support.command import JURY, Started
 from support.waiting import eventually

@@ -12,7 +12,6 @@ from jury_replay import (
     NotApplicable,
     RecountRescoring,
     RegressionStatus,
-    ReplayStatus,
     RescoreRow,
     RescoreStatus,
     Setting,
@@ -20,13 +19,13 @@ from jury_replay import (
     read_cassette,
     read_positions,
     regress,
-    replay_history,
 )
 from support.calibrations import a_calibration
 from support.corpus import CORPUS
+from support.each_row import each_row
 
 WITHOUT = "two-of-three-reach-0.67"  # safe_pass by two of three, and no calibration
-ON_THE_THRESHOLD = "calibrated-on-the-threshold"
+ON_THE_THRESHWITHOUT = "calibrated-on-the-threshold"
 NOT_ACCEPTED = "calibrated-and-not-accepted"
 
 
@@ -46,7 +45,7 @@ def rows(history: DebateHistory, mode: str, *calibrations: Any, **settings: Any)
     return RecountRescoring(grid).rows(read_positions(history))
 
 
-@pytest.mark.parametrize("mode", ["strict", "recount"])
+@each_row("mode", ["strict", "recount"])
 def test_a_calibration_applies_to_a_debate_that_had_none(mode: str) -> None:
     history = recorded(WITHOUT)
 
@@ -58,16 +57,16 @@ def test_a_calibration_applies_to_a_debate_that_had_none(mode: str) -> None:
     assert ["", ""] == [low.reason, off.reason]
 
 
-@pytest.mark.parametrize("mode", ["strict", "recount"])
+@each_row("mode", ["strict", "recount"])
 def test_without_its_calibration_a_withheld_verdict_stands(mode: str) -> None:
     (row,) = rows(recorded(NOT_ACCEPTED), mode, "off")
 
     assert ("needs_review", "safe_pass") == (row.old_verdict, row.new_verdict)
 
 
-@pytest.mark.parametrize("mode", ["strict", "recount"])
+@each_row("mode", ["strict", "recount"])
 def test_a_calibration_of_another_panel_is_not_applicable(mode: str) -> None:
-    history = recorded(ON_THE_THRESHOLD)
+    history = recorded(ON_THE_THRESHWITHOUT)
     (other,) = rows(history, mode, a_calibration())
     (changed,) = rows(history, mode, certified(history), quorum=1)
 
@@ -76,26 +75,20 @@ def test_a_calibration_of_another_panel_is_not_applicable(mode: str) -> None:
 
 
 def test_a_changed_setting_of_a_calibrated_panel_asks_to_leave_the_calibration_out() -> None:
-    panel = recorded(ON_THE_THRESHOLD).opened.panel
+    panel = recorded(ON_THE_THRESHWITHOUT).opened.panel
 
     with pytest.raises(NotApplicable, match="calibration=off leaves it out"):
         Setting(method="median").apply(panel)
     assert Setting(method="median", calibration="off").apply(panel).final.calibration is None
 
 
-@pytest.mark.parametrize("name", [WITHOUT, ON_THE_THRESHOLD, NOT_ACCEPTED])
-def test_debates_with_and_without_calibration_replay_equal(name: str) -> None:
-    assert ReplayStatus.EQUAL is replay_history(recorded(name)).status
-    assert RegressionStatus.SAME is regress(CORPUS / (name + SUFFIX)).status
-
-
 def test_regress_sees_another_threshold() -> None:
-    history = recorded(ON_THE_THRESHOLD)
+    history = recorded(ON_THE_THRESHWITHOUT)
     calibration = history.opened.panel.final.calibration
     assert calibration is not None
     setting = Setting(calibration=calibration.changed(threshold=0.75))
 
-    found = regress(CORPUS / (ON_THE_THRESHOLD + SUFFIX), setting=setting)
+    found = regress(CORPUS / (ON_THE_THRESHWITHOUT + SUFFIX), setting=setting)
 
     assert RegressionStatus.CHANGED is found.status
     assert found.now is not None

@@ -130,6 +130,17 @@ def test_another_debate_of_that_id_is_refused(origin: EventStore, other: EventSt
     assert out_of(other) == before
 
 
+def test_another_debate_that_opened_alike_is_refused_too(read: Read) -> None:
+    one, other = MemoryEventStore(), MemoryEventStore()
+    for store, second in ((one, "evaluated"), (other, "failed")):
+        script = DebateScript("d")
+        opened = script.opened()
+        store.append([Append(script.stream, (opened, getattr(script, second)()), 0, 1)])
+
+    with pytest.raises(OtherDebate, match="they differ from event 2 of debate/d on"):
+        import_cassette(other, read(out_of(one)))
+
+
 def test_a_debate_that_is_damaged_here_is_not_continued(read: Read) -> None:
     store, copy = MemoryEventStore(), MemoryEventStore()
     record_debate(store)

@@ -14,9 +14,9 @@ from jury_events import (
     CoordinatorResumed,
     DebateCancelled,
     DebateForked,
+    DebateHistory,
     DebateOpened,
     ExecutionResult,
-    JudgmentRendered,
     JurorEvaluated,
     PartRef,
     QuestionSpec,
@@ -30,13 +30,14 @@ from jury_providers import Script
 from jury_replay import Branch, ForkOrigin, ForkRefused, OriginAltered, ReplayStatus, branch_id, replay_history, verify
 from jury_store import Append, EventStore
 from support.branches import OTHER_SECRET, SECRET, a_branch, calls_of, events_of, execute_branch, origin_in, stored
+from support.each_row import each_row
+from support.refusals import RefusalTables
 from support.runtime_harness import (
     CutOff,
     KeptStore,
     Meter,
     Run,
     a_case_with_records,
-    broken_promises,
     event_bodies,
     repeated_steps,
     step_of,
@@ -50,8 +51,6 @@ TROUBLED = Script(
     }
 )
 """A try and repairs, and a seat that abstains in a round."""
-
-ENDS = ("final/judgment", "completed")
 
 
 async def a_debate(store: EventStore, prompts: int = PROMPTS_VERSION, **spec: object) -> ForkOrigin:
@@ -91,7 +90,7 @@ async def test_a_branch_at_any_event_under_the_same_settings_takes_the_same_cour
     store: KeptStore, preset: str
 ) -> None:
     origin = await a_debate(store, preset=preset)
-    asked = calls_of(store, "d0")
+    asked, before = calls_of(store, "d0"), store.history("d0")
     assert "round-1/sim-misuse/abstained" in events_of(store, "d0")
     assert any(one.endswith("/3/1") for one in asked)
     for at in open_points(store):
@@ -108,7 +107,12 @@ async def test_a_branch_at_any_event_under_the_same_settings_takes_the_same_cour
         assert set(meter.served.values()) <= {1}, where
         assert not repeated_steps(store, f"b{at}"), where
         assert replay_history(store.histories([f"b{at}"])[0]).status is ReplayStatus.EQUAL, where
+        theirs = {one.event_id: one for one in before.streams["calls/d0"]}
+        for one in store.read_stream(f"calls/b{at}")[: len(reused)]:
+            there = theirs[one.event_id]
+            assert (there.body, there.recorded_at, there.schema) == (one.body, one.recorded_at, one.schema), where
     assert verify(store).ok
+    assert before == store.history("d0"), "the origin stays as it was"
 
 
 async def test_a_branch_names_its_origin_the_event_and_the_reused_steps(store: KeptStore) -> None:
@@ -125,18 +129,6 @@ async def test_a_branch_names_its_origin_the_event_and_the_reused_steps(store: K
     steps = ("initial/sim-policy", "initial/sim-security", "initial/sim-misuse", "round-1/sim-policy")
     assert steps == forked.steps
     assert events_of(store, branch.debate_id) == ["opened", "forked", *events_of(store, "d0")[1:at]]
-
-
-async def test_reused_exchanges_are_the_origins_byte_for_byte(store: KeptStore) -> None:
-    origin = await a_debate(store)
-    branch = stored(store, a_branch(origin, "round-1/started"))
-
-    theirs = {one.event_id: one for one in store.read_stream("calls/d0")}
-    ours = store.read_stream(f"calls/{branch.debate_id}")
-    assert ours
-    for one in ours:
-        there = theirs[one.event_id]
-        assert (there.body, there.recorded_at, there.schema) == (one.body, one.recorded_at, one.schema)
 
 
 def a_case_that_leaks(case_id: str) -> Case:
@@ -236,18 +228,6 @@ async def test_more_rounds_go_on_where_the_discussion_had_ended(store: KeptStore
     assert verify(store).ok
 
 
-async def test_another_final_method_decides_over_the_same_discussion(store: KeptStore) -> None:
-    origin = await a_debate(store)
-    last = [one for one in events_of(store, "d0") if one.endswith("/check")][-1]
-    branch = stored(store, a_branch(origin, last, under(origin, final={"method": "median"})))
-    meter = Meter()
-    await execute_branch(store, branch, meter=meter)
-
-    judged = decode(store.read_stream(debate_stream(branch.debate_id))[-2])
-    assert isinstance(judged, JudgmentRendered)
-    assert ("median", 0) == (judged.judgment.decided_by, meter.served.total())
-
-
 async def test_another_model_takes_a_seat_from_the_branch_on(store: KeptStore) -> None:
     origin = await a_debate(store)
     branch = stored(store, a_branch(origin, "round-1/started", of_seat(origin, "sim-policy", "simulated/other")))
@@ -311,18 +291,45 @@ async def test_a_branch_cut_off_after_any_append_continues_to_the_same_end(answe
     assert after > 8
 
 
-async def test_settings_under_which_a_kept_event_would_not_happen_are_refused(store: KeptStore) -> None:
+REFUSED: dict[str, Callable[[ForkOrigin], object]] = {
+    "rounds that would not be held": lambda origin: a_branch(
+        origin, "round-3/started", under(origin, discussion={"max_rounds": 1})
+    ),
+    "answers that would have been read otherwise": lambda origin: a_branch(
+        origin, "initial/check", under(origin, answers={"repairs": 0})
+    ),
+    **{f"the end: {at}": lambda origin, at=at: origin.point(at) for at in ("final/judgment", "completed")},
+    **{
+        f"no place: {at or 'nothing'}": lambda origin, at=at: origin.point(at)
+        for at in ("round-9/started", "0", "99", "-1", "")
+    },
+    "no place: a long number": lambda origin: origin.point("9" * 5000),
+}
+
+
+def altered(record: DebateHistory) -> DebateHistory:
+    digest, part = next(iter(record.parts.items()))
+    return replace(record, parts={**record.parts, digest: part._replace(content=b"altered")})
+
+
+async def test_what_cannot_be_branched_is_refused_with_the_place_that_can(
+    store: KeptStore, refusals: RefusalTables
+) -> None:
     origin = await a_debate(store, discussion={"end_early": False})
-    check = events_of(store, "d0").index("round-1/check") + 1
 
-    with pytest.raises(ForkRefused) as refused:
-        a_branch(origin, "round-3/started", under(origin, discussion={"max_rounds": 1}))
+    of_record = {"an altered record": lambda _origin: ForkOrigin(altered(store.history("d0")))}
 
-    assert str(refused.value) == (
-        f"debate d0: event {check + 1} (round-2/started) does not happen under these settings "
-        "(discussion.max_rounds was 3, is 1): the discussion is over after "
-        f"event {check} (round-1/check); branch at {check} or earlier"
-    )
+    refusals.check("branches", {**REFUSED, **of_record}, lambda make: make(origin), ForkRefused, OriginAltered)
+
+
+@each_row("field", ["case", "secret"])
+async def test_without_the_case_or_the_secret_nothing_is_branched(field: str) -> None:
+    store = KeptStore()
+    origin = await a_debate(store)
+    erase(store, getattr(origin.opened, field))
+
+    with pytest.raises(ForkRefused, match=rf"its {field} was erased; the debate can no longer be branched"):
+        a_branch(origin_in(store), "opened", origin.panel())
 
 
 async def test_another_order_of_speakers_is_refused_within_a_round_and_taken_before_it(store: KeptStore) -> None:
@@ -340,42 +347,6 @@ async def test_another_order_of_speakers_is_refused_within_a_round_and_taken_bef
 
     spoken = [one for one in events_of(store, branch.debate_id) if one.endswith("/statement")]
     assert "round-1/sim-misuse/statement" == spoken[0]
-
-
-async def test_other_rules_for_answers_are_refused_where_they_would_have_been_read_otherwise(
-    store: KeptStore,
-) -> None:
-    origin = await a_debate(store)
-
-    with pytest.raises(ForkRefused, match=r"initial/sim-security is not asked then, or its recorded answers"):
-        a_branch(origin, "initial/check", under(origin, answers={"repairs": 0}))
-
-
-@pytest.mark.parametrize("at", ENDS)
-async def test_nothing_is_branched_off_the_end(store: KeptStore, at: str) -> None:
-    origin = await a_debate(store)
-    last = events_of(store, "d0").index("final/judgment")
-
-    with pytest.raises(ForkRefused, match=rf"nothing is left to do after .* branch at {last} or earlier"):
-        origin.point(at)
-
-
-@pytest.mark.parametrize(
-    ("at", "said"),
-    [
-        ("round-9/started", "`jury show d0 --events` lists"),
-        ("0", "has the events 1 to"),
-        ("99", "has the events 1 to"),
-        ("-1", "has no event '-1'"),
-        ("", "has no event ''"),
-        ("9" * 5000, "has the events 1 to"),
-    ],
-)
-async def test_a_place_that_there_is_not_is_named(store: KeptStore, at: str, said: str) -> None:
-    origin = await a_debate(store)
-
-    with pytest.raises(ForkRefused, match=said):
-        origin.point(at)
 
 
 async def test_bookkeeping_counts_as_the_event_before_it_and_is_left_out(store: KeptStore) -> None:
@@ -426,29 +397,11 @@ async def test_erased_answers_are_not_reused_and_what_comes_before_them_is(store
     assert (await execute_branch(store, branch)).status == "completed"
 
 
-@pytest.mark.parametrize(("field", "what"), [("case", "its case"), ("secret", "its secret")])
-async def test_without_the_case_or_the_secret_nothing_is_branched(store: KeptStore, field: str, what: str) -> None:
-    origin = await a_debate(store)
-    erase(store, getattr(origin.opened, field))
-
-    with pytest.raises(ForkRefused, match=rf"{what} was erased; the debate can no longer be branched"):
-        a_branch(origin_in(store), "opened", origin.panel())
-
-
 def erase(store: EventStore, ref: PartRef) -> None:
     version = len(events_of(store, "d0"))
     event = TextsErased(by="a", reason="b", scope="debate", number=1, parts=(ref,))
     store.append([Append("debate/d0", (encode(event, recorded_at=1),), version, store.next_epoch())])
     store.delete_parts("d0", [ref.digest])
-
-
-async def test_nothing_is_branched_off_an_altered_record(store: KeptStore) -> None:
-    await a_debate(store)
-    record = store.histories(["d0"])[0]
-    digest, part = next(iter(record.parts.items()))
-
-    with pytest.raises(OriginAltered, match="is not the one that was recorded; an altered record is not branched"):
-        ForkOrigin(replace(record, parts={**record.parts, digest: part._replace(content=b"altered")}))
 
 
 async def test_a_branch_gets_the_same_id_for_the_same_place_and_settings(store: KeptStore) -> None:
@@ -474,13 +427,3 @@ async def test_a_charge_of_a_seat_stays_with_the_branch(store: KeptStore) -> Non
     assert "Look for lies." in " ".join(
         part.content.decode("utf-8", "replace") for event in branch.opening for part in event.parts
     )
-
-
-async def test_the_promise_of_calls_is_kept_in_the_origin(store: KeptStore) -> None:
-    meter = Meter()
-    await Run(store, case=a_case_with_records).execute(script=TROUBLED, meter=meter)
-    before = store.histories(["d0"])
-    await execute_branch(store, stored(store, a_branch(origin_in(store), "initial/check")), script=TROUBLED)
-
-    assert before == store.histories(["d0"])
-    assert not broken_promises(store, "d0", meter.served_of("d0"))

@@ -1,8 +1,8 @@
 """A debate over pictures with a sighted and a blind seat: recorded, replayed, erased."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -15,27 +15,22 @@ from jury_events import (
     ImageRef,
     JurorEvaluated,
     RequestMessage,
-    Verdict,
     calls_stream,
     debate_stream,
     decode,
 )
 from jury_replay import (
     ErasureOrder,
-    RegressionStatus,
     ReplayStatus,
     erase,
-    import_cassette,
-    read_cassette,
-    regress_history,
     replay_history,
     request_changes,
     verify,
 )
-from jury_store import EventStore, MemoryEventStore
+from jury_store import EventStore
 from support.branches import a_branch, execute_branch, origin_in, stored
-from support.cassettes import exported
 from support.debate_harness import DeterministicParts
+from support.each_row import each_row
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
 from support.runtime_harness import KeptStore, Run, completed
 
@@ -44,31 +39,24 @@ SEATS = [
     {"model": "simulated/a", "juror_id": SIGHTED, "images": True},
     {"model": "simulated/b", "juror_id": BLIND},
 ]
-KNOWN = {
-    "label": Verdict.NEEDS_REVIEW,
-    "metadata": {"source": "tickets", "turns": 3},
-    "tags": ("bills", "screens"),
-    "cluster": "bill-7",
-    "agent_cost": 0.25,
-}
 
 
-@pytest.fixture
-def store() -> KeptStore:
-    return KeptStore()
-
-
-async def judged(store: KeptStore) -> Run:
+async def judged(store: KeptStore) -> KeptStore:
     """The debate `d0`."""
     run = Run(
         store,
-        case=lambda case_id: a_case_with_pictures(case_id=case_id, **KNOWN),
+        case=lambda case_id: a_case_with_pictures(case_id=case_id),
         seats=SEATS,
         discussion={"max_rounds": 1, "end_early": False},
         final={"judge": {"model": "simulated/judge", "images": True}},
     )
     assert completed((await run.execute()).values())
-    return run
+    return store
+
+
+@pytest.fixture(scope="module")
+def record() -> KeptStore:
+    return asyncio.run(judged(KeptStore()))
 
 
 class Log:
@@ -97,9 +85,8 @@ class Log:
         return sum(part.content == content for part in self._parts.values())
 
 
-async def test_only_sighted_seats_are_sent_pictures_and_the_others_get_a_description(store: KeptStore) -> None:
-    await judged(store)
-    log = Log(store)
+def test_only_sighted_seats_are_sent_pictures_and_the_others_get_a_description(record: KeptStore) -> None:
+    log = Log(record)
 
     for juror in (SIGHTED, None):
         for exchange in log.exchanges(juror):
@@ -118,26 +105,25 @@ async def test_only_sighted_seats_are_sent_pictures_and_the_others_get_a_descrip
         assert (2, 0) == (text.count("not shown: image/png"), text.count("of this message"))
 
 
-async def test_a_picture_is_kept_once_a_debate(store: KeptStore) -> None:
-    await judged(store)
-    log = Log(store)
+def test_a_picture_is_kept_once_a_debate(record: KeptStore) -> None:
+    log = Log(record)
 
     assert (1, 1) == (log.count(PNG), log.count(OTHER_PNG))
     assert ["image/png", "image/png"] == [image.media_type for image in log.opened.images]
     assert CASE_WITH_IMAGES in [piece.name for piece in log.opened.pieces]
 
 
-async def test_simulated_seats_say_that_they_see_none_sent_or_not(store: KeptStore) -> None:
-    await judged(store)
-    parts = store.parts("d0")
-    evaluated = [event for event in Log(store).events if isinstance(event, JurorEvaluated)]
+def test_simulated_seats_say_that_they_see_none_sent_or_not(record: KeptStore) -> None:
+    parts = record.parts("d0")
+    evaluated = [event for event in Log(record).events if isinstance(event, JurorEvaluated)]
 
     assert 2 == len(evaluated)
     for event in evaluated:
         assert b"see no pictures" in parts[event.evaluation.rationale.digest].content
 
 
-async def test_without_a_sighted_seat_no_picture_is_kept(store: KeptStore) -> None:
+async def test_without_a_sighted_seat_no_picture_is_kept() -> None:
+    store = KeptStore()
     run = Run(store, case=lambda case_id: a_case_with_pictures(case_id=case_id))
     await run.execute()
     log = Log(store)
@@ -147,60 +133,8 @@ async def test_without_a_sighted_seat_no_picture_is_kept(store: KeptStore) -> No
     assert ReplayStatus.EQUAL is replay_history(store.histories(["d0"])[0]).status
 
 
-async def test_it_verifies_and_replays_equal(store: KeptStore) -> None:
-    await judged(store)
-    (record,) = store.histories(["d0"])
-
-    assert verify(store).ok
-    assert (ReplayStatus.EQUAL, ()) == (replay_history(record).status, replay_history(record).differences)
-    assert RegressionStatus.SAME is regress_history(record).status
-
-
-async def test_a_cassette_carries_the_pictures_to_another_store(store: KeptStore, tmp_path: Path) -> None:
-    await judged(store)
-    path = tmp_path / "d0.cassette.jsonl"
-    path.write_bytes(exported(store, "d0"))
-    other = MemoryEventStore()
-    import_cassette(other, read_cassette(path))
-
-    assert path.read_bytes() == exported(other, "d0")
-    assert 1 == Log(other).count(PNG)
-    assert ReplayStatus.EQUAL is replay_history(other.histories(["d0"])[0]).status
-
-
-@pytest.mark.parametrize("scope", ["debate", "case"])
-async def test_pictures_are_erased_with_their_debate(store: KeptStore, scope: str) -> None:
-    await judged(store)
-
-    erase(store, "d0", ErasureOrder("dpo", "request 17", scope), now=1)
-
-    assert {} == store.parts("d0")
-    assert verify(store).ok
-    assert ReplayStatus.ERASED is replay_history(store.histories(["d0"])[0]).status
-
-
-async def test_pictures_of_an_erased_exchange_stay_as_the_case_needs_them(store: KeptStore) -> None:
-    await judged(store)
-    (first, *_) = Log(store).exchanges(SIGHTED)
-
-    erase(store, "d0", ErasureOrder("dpo", "request 17", first.event_id), now=1)
-
-    assert (1, 1) == (Log(store).count(PNG), Log(store).count(OTHER_PNG))
-
-
-async def test_a_branch_opens_with_the_pictures_and_all_that_is_known_of_the_case(store: KeptStore) -> None:
-    await judged(store)
-    branch = stored(store, a_branch(origin_in(store), "initial/check"))
-    await execute_branch(store, branch)
-    log = Log(store, branch.debate_id)
-
-    assert KNOWN == {name: getattr(log.opened, name) for name in KNOWN}
-    assert (1, 1) == (log.count(PNG), log.count(OTHER_PNG))
-    assert [("image/png", PNG), ("image/png", OTHER_PNG)] == log.shown(log.exchanges(None)[0])[1]
-    assert ReplayStatus.EQUAL is replay_history(store.histories([branch.debate_id])[0]).status
-
-
-async def test_a_branch_has_no_pictures_where_its_origin_kept_none_and_reports_it(store: KeptStore) -> None:
+async def test_a_branch_has_no_pictures_where_its_origin_kept_none_and_reports_it() -> None:
+    store = KeptStore()
     run = Run(store, case=lambda case_id: a_case_with_pictures(case_id=case_id))
     await run.execute()
     origin = origin_in(store)
@@ -218,22 +152,34 @@ def with_images(resolved: ResolvedPanel, *, images: bool) -> ResolvedPanel:
     return resolved._replace(panel=resolved.panel.changed(seats=seats))
 
 
-@pytest.mark.parametrize(("images", "sent"), [(True, 2), (False, 0)])
-async def test_a_branch_may_send_them_to_others(store: KeptStore, *, images: bool, sent: int) -> None:
-    await judged(store)
-    origin = origin_in(store)
-    branch = stored(store, a_branch(origin, 1, with_images(origin.panel(), images=images)))
-    await execute_branch(store, branch)
-    log = Log(store, branch.debate_id)
+@each_row(("images", "sent"), [(True, 2), (False, 0)])
+async def test_a_branch_may_send_them_to_other_seats_and_the_judge_gets_them_as_before(
+    record: KeptStore, *, images: bool, sent: int
+) -> None:
+    origin = origin_in(record)
+    branch = stored(record, a_branch(origin, 1, with_images(origin.panel(), images=images)))
+    await execute_branch(record, branch)
+    log = Log(record, branch.debate_id)
 
     assert {sent} == {len(log.shown(one)[1]) for juror in (SIGHTED, BLIND) for one in log.exchanges(juror)}
+    assert [("image/png", PNG), ("image/png", OTHER_PNG)] == log.shown(log.exchanges(None)[0])[1]
+    assert (1, 1) == (log.count(PNG), log.count(OTHER_PNG))
+    assert [True, None] == [seat.images for seat in spec_of(origin.panel()).seats]
 
 
-async def test_another_model_in_a_seat_brings_whether_it_is_sent_pictures(store: KeptStore) -> None:
-    await judged(store)
-    sighted, blind = spec_of(origin_in(store).panel()).seats
+@each_row("scope", ["debate", "case", None])
+async def test_pictures_are_erased_with_their_debate_and_stay_where_an_exchange_is_erased(scope: str | None) -> None:
+    store = await judged(KeptStore())
+    exchange = Log(store).exchanges(SIGHTED)[0].event_id
+    erase(store, "d0", ErasureOrder("dpo", "request 17", scope or exchange), now=1)
+    log = Log(store)
 
-    assert (True, None) == (sighted.images, blind.images)
+    assert verify(store).ok
+    if scope is None:
+        assert (1, 1) == (log.count(PNG), log.count(OTHER_PNG)), "the case needs them"
+    else:
+        assert {} == store.parts("d0")
+        assert ReplayStatus.ERASED is replay_history(store.histories(["d0"])[0]).status
 
 
 def a_request(pen: DeterministicParts, *pictures: bytes) -> tuple[CallMessage, ...]:
@@ -241,7 +187,7 @@ def a_request(pen: DeterministicParts, *pictures: bytes) -> tuple[CallMessage, .
     return (CallMessage("user", (pen.make("Look."),), images=images),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "now", "path"),
     [
         ((PNG, OTHER_PNG), (PNG, OTHER_PNG), []),
@@ -264,7 +210,7 @@ def test_a_request_with_other_pictures_is_another_request(
     assert all("PNG" not in str(change) for change in changes), "a picture is named by its digest"
 
 
-async def test_a_jurors_process_is_sent_each_picture_of_a_debate_once(store: KeptStore) -> None:
+async def test_a_jurors_process_is_sent_each_picture_of_a_debate_once() -> None:
     sent: Counter[tuple[int, bytes]] = Counter()
     submit = Juror.submit
 
@@ -274,7 +220,7 @@ async def test_a_jurors_process_is_sent_each_picture_of_a_debate_once(store: Kep
         await submit(juror, messages)
 
     with patch.object(Juror, "submit", counted):
-        await judged(store)
+        await judged(KeptStore())
 
     assert {1} == set(sent.values())
     assert 4 == len(sent), "two pictures to the sighted seat and to the judge, none to the blind seat"

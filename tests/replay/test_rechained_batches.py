@@ -166,7 +166,7 @@ WRONG: list[tuple[str, str, Place, Any, str]] = [
 ]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     url: str = (
         f"sqlite:///{tmp_path / 'forged.db'}" if request.param == "sqlite" else request.getfixturevalue("postgres_url")

@@ -80,6 +80,11 @@ FORGED: dict[str, tuple[str, Change, DifferenceKind]] = {
         "initial/sim-policy/simulated%2Fjuror/1/1", set_to("settings", "temperature", to=1.5), CALL,
     ),
     "whose call it was": ("initial/sim-policy/simulated%2Fjuror/1/1", set_to("juror_id", to="sim-misuse"), CALL),
+    **{
+        f"the request of a call in {step}": (
+            f"{step}/sim-policy/simulated%2Fjuror/1/1", lambda body: body["request"].reverse(), PROMPT,
+        ) for step in ("initial", "round-1")
+    },
     "the order of its prompt pieces": ("opened", lambda body: body["pieces"].reverse(), PROMPT),
     "a prompt piece, hidden by another of its name": (
         "opened", lambda body: body["pieces"].insert(0, {**body["pieces"][0], "text": body["secret"]}), PROMPT,
@@ -140,11 +145,20 @@ def test_a_call_that_follows_from_nothing_is_found() -> None:
     assert any("initial/gemini" in difference.place for difference in replayed.differences)
 
 
-@pytest.mark.parametrize("step", ["round-7/sim-policy", "initial/nobody", "round-1/nobody"])
-def test_a_call_of_a_step_that_is_not_pending_is_found(step: str) -> None:
+@pytest.mark.parametrize(
+    ("step", "says"),
+    [
+        *((step, f"the step {step} is not asked") for step in ("round-7/sim-policy", "initial/nobody")),
+        (
+            "initial/sim-policy",
+            "the step initial/sim-policy ends before this call (tries, repairs, tools, or the parser)",
+        ),
+    ],
+)
+def test_a_call_of_a_step_that_is_not_pending_is_found(step: str, says: str) -> None:
     replayed = replay_history(_with_call(recorded_in_corpus(SEQUENTIAL), step))
 
-    assert [(CALL, f"{step}/simulated%2Fjuror/9/1", f"the step {step} is not asked")] == [
+    assert [(CALL, f"{step}/simulated%2Fjuror/9/1", says)] == [
         (one.kind, one.place, one.cause) for one in replayed.differences
     ]
 

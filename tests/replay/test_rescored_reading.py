@@ -10,6 +10,7 @@ from jury_judge import load_grid
 from jury_providers import Script
 from jury_replay import Grid, NotApplicable, RescoreRow, RescoreStatus, Setting, SettingRefused, StrictRescoring
 from support.debate_harness import a_panel
+from support.each_row import each_row
 from support.long_records import WINDOW, a_long_case
 from support.runtime_harness import KeptStore, Run, completed
 
@@ -31,7 +32,7 @@ def rescored(store: KeptStore, **settings: object) -> RescoreRow:
     return row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("recorded", "asked", "needs"),
     [
         ("auto", "whole", "with the whole record"),
@@ -73,19 +74,19 @@ def test_a_setting_holds_for_every_seat() -> None:
     assert [0.1, None] == [seat.least_read for seat in changed.seats]
 
 
-@pytest.mark.parametrize("reading", ["whole", "windows"])
+@each_row("reading", ["whole", "windows"])
 def test_prompts_1_have_no_reading(reading: ReadingRule) -> None:
     with pytest.raises(NotApplicable, match="under prompts 1 every juror was sent the whole record"):
         Setting(reading=reading).apply(a_panel(final={"method": "majority_vote"}), 1)
 
 
-@pytest.mark.parametrize("setting", ["reading=windows", "least_read=0.5"])
+@each_row("setting", ["reading=windows", "least_read=0.5"])
 def test_a_recount_cannot_answer(setting: str) -> None:
     with pytest.raises(SettingRefused, match="only strict can answer"):
         load_grid([setting], None).check("recount")
 
 
-@pytest.mark.parametrize("setting", ["reading=half", "least_read=2", "least_read=nan"])
+@each_row("setting", ["reading=half", "least_read=2", "least_read=nan"])
 def test_values_that_mean_nothing_are_refused(setting: str) -> None:
     with pytest.raises(SettingError):
         load_grid([setting], None)
