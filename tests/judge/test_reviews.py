@@ -173,8 +173,6 @@ def blind(store: EventStore, debate_id: str, reviewer: str = "ann") -> str | Non
 
 
 OTHERS = {
-    "another reading": ("a", case().changed(reading=3).to_part()),
-    "another reading with other words": ("a", case(said="Read otherwise.").changed(reading=3).to_part()),
     "a text of a newer version": ("a", b"of a newer version"),
     "other fetched records": ("a", case().changed(artifact_summary=None).to_part()),
     "other words": (None, case(said="Refused.").to_part()),

@@ -19,7 +19,7 @@ import jury_replay
 import jury_store
 from jury_cases import CaseFileError
 from jury_events import JuryError
-from jury_judge import Erasure, OtherCase, ReadOtherwise, ReviewRefused, RunReports, RunUnfinished, SubmissionTaken
+from jury_judge import Erasure, OtherCase, ReviewRefused, RunReports, RunUnfinished, SubmissionTaken
 from jury_judge.serving.submission_problems import Outcome, outcome_of
 from jury_judge.statistics import run_reports
 from jury_judge.stores.erasing import erased
@@ -76,7 +76,6 @@ EXPECTED = {
     StoreFailed: Outcome.STORE_AWAY,
     CaseFileError: Outcome.REFUSED,
     OtherCase: Outcome.REFUSED,
-    ReadOtherwise: Outcome.REFUSED,
 }
 """Every other error, also one that is added later, leaves a submission kept until it is listed here."""
 
