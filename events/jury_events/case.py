@@ -154,7 +154,6 @@ class Case(Value):
     `label` is the human verdict, `metadata`, `tags` and `cluster` group cases, `agent_cost` is the cost of the judged
     agent in US dollars: they are for people and statistics, and never shown to a juror. A `…_uri` is where the records
     of its kind are read from when the debate opens. `artifact_summary` replaces the generated summary of the records.
-    `reading` numbers the rules by which a row became this case; 0: it was no row, or an earlier version read it.
     `position` is where the row is in its file (`cases.jsonl:12`); None: it is not known.
     """
 

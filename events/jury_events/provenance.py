@@ -1,6 +1,6 @@
 """Where the items of a case come from: stored as a part of its own, beside the case and outside what is compared.
 
-A case is the same case whichever file it was read from, and whether or not an earlier version knew its messages.
+A case is the same case whichever file it was read from.
 """
 
 from typing import Annotated
