@@ -20,7 +20,7 @@ from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, tab
 from jury_providers.simulated.http.prompt_cache import PromptCache
 from jury_providers.simulated.http.protocol import ProtocolHandler, SimulatedResponse
 from jury_providers.simulated.prompt import Prompt
-from jury_providers.simulated.provider import reader_of
+from jury_providers.simulated.reader import SimulatedReader
 from jury_providers.simulated.rendered_reply import render_reply, tokens_of
 from jury_providers.simulated.script import Script
 
@@ -64,7 +64,7 @@ class SimulationBackend:
         self.cached_contents = CachedContents(clock, self._tokens)
         self._script = script
         self._seed = seed
-        self._reader = reader_of(script)
+        self._reader = SimulatedReader(fixed=script.answers == "scripted")
         self._counts: OrderedDict[bytes, int] = OrderedDict()
         self.served = ServerCounters()
 
