@@ -5,8 +5,7 @@ import asyncio
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.decisions import decision_body, distributions
-from jury_providers.simulated.fixed_reader import FixedReader
-from jury_providers.simulated.reader import Reader, SimulatedReader
+from jury_providers.simulated.reader import SimulatedReader
 from jury_providers.simulated.rendered_reply import render_reply
 from jury_providers.simulated.script import NO_FAULTS, Script
 
@@ -21,7 +20,7 @@ class SimulatedProvider(Provider):
 
     def __init__(self, script: Script = NO_FAULTS) -> None:
         self._script = script
-        self._reader = reader_of(script)
+        self._reader = SimulatedReader(fixed=script.answers == "scripted")
 
     async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         """Answer the prompt, after the script's latency and unless it draws a fault."""
@@ -56,11 +55,6 @@ class SimulatedProvider(Provider):
             usage=reply.usage,
             cost=0.0,
         )
-
-
-def reader_of(script: Script) -> Reader:
-    """A new reader of the kind that `script.answers` names."""
-    return FixedReader() if script.answers == "scripted" else SimulatedReader()
 
 
 _WITHOUT_ANSWER = frozenset(

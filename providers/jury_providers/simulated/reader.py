@@ -8,7 +8,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
 from math import exp, fsum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
+from zlib import crc32
 
 from jury_debate.prompts_1.finding_limits import MOST_DECISIVE, MOST_FINDING_ENTRIES, MOST_FINDINGS
 from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS
@@ -27,33 +28,26 @@ _APART = 8.0
 _SLACK = 2.0
 _SEARCHED = ("rm -rf", "delete")
 _REFUSED = '{"error":'
+_FIXED_SCORES = (90.0, 55.0, 20.0)
+_FIXED = "A fixed answer: the case was not read. "
 
 
 class ReaderOutput(NamedTuple):
-    """Tool calls, or the members of the answer's JSON object in order; `prose` is an answer that is not JSON."""
+    """Tool calls, or the members of the answer's JSON object in order."""
 
     tools: tuple[RequestedTool, ...]
     answer: dict[str, Any]
-    prose: str = ""
-
-
-class Reader(Protocol):
-    """What answers a request in place of a model."""
-
-    def read_prompt(self, request: ModelRequest) -> Prompt:
-        """The parsed request. Never raises."""
-
-    def respond(self, prompt: Prompt, request: ModelRequest, *, fault: str | None = None) -> ReaderOutput:
-        """The output for a request whose prompt is already parsed; a `fault` may say what the answer is like."""
-
-    def scores(self, prompt: Prompt, request: ModelRequest) -> tuple[float, ...]:
-        """The scores, 0-100, by which a decision model answers the questions of a request, in their order."""
 
 
 class SimulatedReader:
-    """Reads requests; the latest cases are kept."""
+    """Reads requests; the latest cases are kept.
 
-    def __init__(self) -> None:
+    Args:
+        fixed: cases are not read: each seat always gives the same valid answer, so that the engine alone is measured.
+    """
+
+    def __init__(self, *, fixed: bool = False) -> None:
+        self._fixed = fixed
         self._cases: OrderedDict[bytes, tuple[Record, tuple[tuple[Signal, ...], ...]]] = OrderedDict()
 
     def read(self, request: ModelRequest) -> ReaderOutput:
@@ -65,13 +59,17 @@ class SimulatedReader:
         return read_prompt(request)
 
     def scores(self, prompt: Prompt, request: ModelRequest) -> tuple[float, ...]:
-        """The scores of the whole record, and of each scenario where it is asked for."""
+        """The scores, 0-100, by which a decision model answers: of the whole record, and of each scenario if asked."""
+        if self._fixed:
+            return (_fixed_score(request),) * len(request.questions)
         juror = _Juror(prompt, *self._case(prompt), request)
         asked = len(request.questions) - 1
         return (juror.first, *(juror.scores if len(juror.scores) == asked else [juror.first] * asked))
 
     def respond(self, prompt: Prompt, request: ModelRequest, *, fault: str | None = None) -> ReaderOutput:
-        """See `Reader`."""
+        """The output for a request whose prompt is already parsed; a `fault` may say what the answer is like."""
+        if self._fixed:
+            return _fixed_output(prompt, _fixed_score(request))
         if fault not in _WITHOUT_TOOLS and (tools := _wanted_tools(prompt, request)):
             return ReaderOutput(tools, {})
         record, signals = self._case(prompt)
@@ -186,7 +184,7 @@ class _Juror:
             if not self._scale.is_favourable(word):
                 against = [one["item"] for one in evidence if one["says"] == "against" and one["seat"] is None]
                 answer["decisive_item"] = min(against, default=None)
-        return ReaderOutput((), prompt.form.whole(answer), f"{word}, {overall:g}/100")
+        return ReaderOutput((), prompt.form.whole(answer))
 
     def _discussed(self, score: float) -> tuple[float, PeerBlock | None]:
         """Yield to a graver juror whose quotations stand in the record, or to milder ones, if open enough."""
@@ -300,3 +298,30 @@ def _latest(blocks: Sequence[PeerBlock]) -> list[PeerBlock]:
     """The latest evaluation of each juror, in the order of their letters."""
     newest = {block.letter: block for block in blocks}
     return [newest[letter] for letter in sorted(newest, key=lambda one: (len(one), one))]
+
+
+def _fixed_score(request: ModelRequest) -> float:
+    """By the seat of the trace debate/phase/seat/model/turn/try; over HTTP, where there is no trace, by the model."""
+    seat = request.trace.rsplit("/", 4)[1] if request.trace.count("/") > 3 else request.model  # noqa: PLR2004
+    return _FIXED_SCORES[crc32(seat.encode("utf-8", "surrogatepass")) % len(_FIXED_SCORES)]
+
+
+def _fixed_output(prompt: Prompt, score: float) -> ReaderOutput:
+    """A valid answer whose quotation stands nowhere, so that its check looks through the whole case."""
+    form, quoted = prompt.form, [_entry(Quotation(1, _FIXED), "context")]
+    if form.findings:
+        findings = [{"criterion": None, "text": _FIXED, **({"evidence": quoted} if form.evidence else {})}]
+        return ReaderOutput((), {"ballot": prompt.ballot, "findings": findings, "decisive": [], "wanted": []})
+    points = spread(score, form.dimensions)
+    said = {"verdict": form.scale.word(score), **({"score": score} if points else {})}
+    answer = {
+        "ballot": prompt.ballot,
+        "verdict": said["verdict"],
+        **({"scores": points} if points else {}),
+        "confidence": form.scale.confidence(score),
+        "rationale": _FIXED * 4,
+        **({"statement": _FIXED * 4} if form.statement else {}),
+        **({"scenarios": [{"scenario_id": one, **said} for one in form.scenarios]} if form.scenarios else {}),
+        **({"evidence": quoted} if form.evidence else {}),
+    }
+    return ReaderOutput((), form.whole(answer))

@@ -9,7 +9,7 @@ from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelMessage, ModelRequest, RequestedTool
 from jury_providers.simulated.decisions import decision_text
 from jury_providers.simulated.prompt import Prompt
-from jury_providers.simulated.reader import Reader
+from jury_providers.simulated.reader import SimulatedReader
 from jury_providers.simulated.script import MISQUOTED, UNPARSEABLE, WRONG_BALLOT
 from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS
 
@@ -34,7 +34,7 @@ class RenderedReply(NamedTuple):
             yield self.text[start : start + _PIECE]
 
 
-def render_reply(reader: Reader, prompt: Prompt, request: ModelRequest, fault: str | None) -> RenderedReply:
+def render_reply(reader: SimulatedReader, prompt: Prompt, request: ModelRequest, fault: str | None) -> RenderedReply:
     """The reply to a request; applies the faults that make an answer wrong or unusable."""
     if request.questions:
         text = decision_text(request, reader.scores(prompt, request), fault)
@@ -45,7 +45,7 @@ def render_reply(reader: Reader, prompt: Prompt, request: ModelRequest, fault: s
         answer = {**answer, "ballot": "a" * 16}
     elif fault == MISQUOTED:
         answer = _misquoted(answer)
-    text = "" if output.tools else output.prose if fault == UNPARSEABLE else _json(answer)
+    text = "" if output.tools else f"I say {answer.get('verdict')}." if fault == UNPARSEABLE else _json(answer)
     cut = fault == CallOutcome.TRUNCATED.value
     if cut:
         text = text[: len(text) // 2]

@@ -16,7 +16,7 @@ from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, tab
 from jury_providers.simulated.http.protocol import ProtocolHandler, SimulatedResponse
 from jury_providers.simulated.http.vendor import NO_VENDOR, Vendor
 from jury_providers.simulated.prompt import Prompt
-from jury_providers.simulated.provider import reader_of
+from jury_providers.simulated.reader import SimulatedReader
 from jury_providers.simulated.rendered_reply import render_reply
 from jury_providers.simulated.script import Script
 
@@ -55,7 +55,7 @@ class SimulationBackend:
         self.vendor = vendor
         self._script = script
         self._seed = seed
-        self._reader = reader_of(script)
+        self._reader = SimulatedReader(fixed=script.answers == "scripted")
         self._counts: OrderedDict[bytes, int] = OrderedDict()
         self.served = ServerCounters()
 
