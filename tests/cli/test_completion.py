@@ -4,30 +4,37 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from jury_cli import COMMANDS
+from support.command_line import CommandLine
 
 BIN = Path(sys.executable).parent
 
 
-def answered(*words: str, shell: str = "bash") -> list[str]:
+@pytest.fixture
+def answered(jury: CommandLine) -> Callable[..., list[str]]:
     """What the command answers the completion of the last word."""
-    environ = {
-        **os.environ,
-        "_JURY_COMPLETE": f"{shell}_complete",
-        "COMP_WORDS": " ".join(words),
-        "COMP_CWORD": words[-1] if shell == "fish" else str(len(words) - 1),
-    }
-    found = subprocess.run([BIN / "jury"], env=environ, capture_output=True, text=True, timeout=300, check=False)
 
-    assert "" == found.stderr
-    return found.stdout.splitlines()
+    def ask(*words: str, shell: str = "bash") -> list[str]:
+        outcome = jury(
+            env={
+                "_JURY_COMPLETE": f"{shell}_complete",
+                "COMP_WORDS": " ".join(words),
+                "COMP_CWORD": words[-1] if shell == "fish" else str(len(words) - 1),
+            }
+        )
+
+        assert "" == outcome.err
+        return outcome.out.splitlines()
+
+    return ask
 
 
-def test_commands_are_completed_with_their_descriptions() -> None:
+def test_commands_are_completed_with_their_descriptions(answered: Callable[..., list[str]]) -> None:
     assert ["plain,replay", "plain,rescore", "plain,review"] == sorted(
         line for line in answered("jury", "re") if line != "plain,regress"
     )
@@ -35,7 +42,7 @@ def test_commands_are_completed_with_their_descriptions() -> None:
     assert [f"plain,verify\t{COMMANDS['verify']}"] == answered("jury", "ver", shell="fish")
 
 
-def test_options_choices_and_files_are_completed() -> None:
+def test_options_choices_and_files_are_completed(answered: Callable[..., list[str]]) -> None:
     assert ["plain,--panel", "plain,--preset", "plain,--prices"] == [
         line for line in answered("jury", "run", "--p") if line != "plain,--policy"
     ]
@@ -64,7 +71,7 @@ def test_the_script_works_in_bash() -> None:
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_the_script_of_another_shell_asks_the_command(shell: str, jury) -> None:
+def test_the_script_of_another_shell_asks_the_command(shell: str, jury: CommandLine) -> None:
     outcome = jury("completion", shell)
 
     assert 0 == outcome.code

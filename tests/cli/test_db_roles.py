@@ -5,7 +5,6 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from support.command_line import CommandLine
@@ -116,45 +115,6 @@ def test_passwords_are_in_the_file_alone(logins: Logins, server: PostgresServer,
     assert logins("reader", "list").code != 0
     file.write_bytes(file.with_name("other").read_bytes())
     assert logins("reader", "list").code == 0
-
-
-@pytest.mark.full
-def test_passwords_may_come_from_the_environment(jury: CommandLine, server: PostgresServer, database: str) -> None:
-    given = {f"JURY_{kind.upper()}_PASSWORD": f"given:{kind}%s'" for kind in KINDS}
-
-    outcome = jury("db", "roles", "--store", server.url(database), env=given)
-
-    assert outcome.code == 0
-    assert "given" not in outcome.out + outcome.err
-    assert not (jury.folder / "jury.pgpass").exists()
-    for kind in KINDS:
-        user, password = f"{database}_{kind}_login", f"given:{kind}%s'"
-        psycopg.connect(host=server.folder, dbname=database, user=user, password=password).close()
-
-
-@pytest.mark.full
-def test_other_lines_of_the_file_stay(jury: CommandLine, server: PostgresServer, database: str) -> None:
-    (jury.folder / "jury.pgpass").write_text("elsewhere:5432:db:me:secret\n")
-
-    for _ in range(2):
-        jury("db", "roles", "--store", server.url(database), "--new-passwords")
-
-    lines = (jury.folder / "jury.pgpass").read_text().splitlines()
-    assert lines[0] == "elsewhere:5432:db:me:secret"
-    assert len(lines) == 1 + 2 * len(KINDS)
-
-
-@pytest.mark.full
-def test_a_file_that_cannot_be_written_leaves_no_login(
-    jury: CommandLine, server: PostgresServer, database: str
-) -> None:
-    outcome = jury("db", "roles", "--store", server.url(database), "--passwords", "missing/file")
-
-    assert outcome.code == 2
-    assert "--passwords missing/file cannot be written" in outcome.err
-    with psycopg.connect(host=server.folder, user="jury_test", dbname=database) as connection:
-        found = connection.execute("SELECT count(*) FROM pg_roles WHERE rolname LIKE %s", (f"{database}_%",)).fetchone()
-    assert found == (0,)
 
 
 @pytest.mark.full

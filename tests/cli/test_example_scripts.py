@@ -35,24 +35,6 @@ def test_the_python_script_judges_with_simulated_jurors_and_says_so(tmp_path: Pa
     assert ["case", *CASE_IDS] == [line.split(":")[0] for line in lines if ", score " in line]
 
 
-@pytest.mark.full
-def test_the_python_script_goes_on_with_its_run(tmp_path: Path) -> None:
-    first, second = (call(tmp_path, sys.executable, SCRIPT).stdout for _ in range(2))
-    of_the_run = [[line for line in out.splitlines() if line.startswith("refund-17:")] for out in (first, second)]
-
-    assert [1, 1] == [len(lines) for lines in of_the_run]
-    assert of_the_run[0] == of_the_run[1]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("arguments", [("--panel", "nosuch"), ("--store", "nosuch")])
-def test_the_python_script_ends_with_one_line_where_it_cannot_judge(tmp_path: Path, arguments: tuple[str, str]) -> None:
-    ended = call(tmp_path, sys.executable, SCRIPT, *arguments)
-
-    assert (2, 1) == (ended.returncode, len(ended.stderr.splitlines()))
-    assert ended.stderr.startswith("cannot judge: ")
-
-
 @pytest.fixture
 def gated(jury: CommandLine) -> CommandLine:
     """What the script reads: cases and a panel."""
@@ -74,21 +56,6 @@ def test_the_gate_passes_what_is_not_worse(gated: CommandLine) -> None:
     assert 0 == ended.returncode, ended.stderr
     assert "testsuite" in ET.parse(gated.folder / "gate.xml").getroot().tag
     assert (gated.folder / "gate.md").read_text() == (gated.folder / "summary.md").read_text()
-
-
-@pytest.mark.full
-def test_an_inconclusive_gate_has_its_own_code(gated: CommandLine) -> None:
-    ended = call(gated.folder, "sh", GATE, "cases.jsonl", "panel.yaml", "panel.yaml", "--include-simulated")
-
-    assert 6 == ended.returncode, ended.stderr
-
-
-@pytest.mark.full
-def test_a_run_that_cannot_begin_ends_the_gate(gated: CommandLine) -> None:
-    ended = call(gated.folder, "sh", GATE, "cases.jsonl", "panel.yaml", "nosuch.yaml", "--include-simulated")
-
-    assert 2 == ended.returncode
-    assert not (gated.folder / "gate.xml").exists()
 
 
 def test_the_gate_names_what_it_needs(tmp_path: Path) -> None:

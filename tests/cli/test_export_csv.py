@@ -34,7 +34,6 @@ FORMULAS = (
     "",
     "返金",
 )
-BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 CASES = (
     {"case_id": "=HYPERLINK(1)", "question": "Open?", "response": "At nine.", "label": "approve", "agent_cost": 1e-7},
     {

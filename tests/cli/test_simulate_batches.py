@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from jury_judge import SimulationSettings, read_yaml
 from jury_providers import CALLS
 from jury_providers.simulated.http.batches.script import CALL_FAULTS, JOB_FAULTS
 from support.command_line import CommandLine
@@ -60,14 +59,3 @@ def test_batches_are_served_with_the_faults_of_a_file(server: Callable[..., str]
 def test_the_guide_names_every_fault_and_call() -> None:
     for name in (*JOB_FAULTS, *CALL_FAULTS, *CALLS):
         assert f"`{name}`" in GUIDE, name
-
-
-def test_the_example_of_the_guide_is_taken(tmp_path: Path) -> None:
-    example = GUIDE.partition("```yaml\n")[2].partition("```")[0]
-    file = tmp_path / "batches.yaml"
-    file.write_text(example)
-    script = SimulationSettings(batch_script_file=str(file)).batch_script()
-
-    assert tuple(read_yaml(example).data["batches"]) == script.jobs
-    assert (60.0, 5.0) == (script.seconds, script.cancel_seconds)
-    assert {"submit": ("none", "lost"), "results": ("cut",)} == script.calls
