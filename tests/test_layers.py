@@ -129,7 +129,7 @@ def test_the_packages_keep_their_layers(packages: Path) -> None:
 
 
 def test_every_import_against_a_contract_is_caught_and_named(packages: Path) -> None:
-    """All of them in one run of the linter, which names each under its contract; a cycle between parts of a layer too."""
+    """All in one run of the linter, which names each under its contract; a cycle between parts of a layer too."""
     for _, module, line in BREAKS:
         with (packages / module).open("a") as file:
             file.write(f"\n{line}\n")

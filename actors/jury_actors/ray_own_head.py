@@ -1,9 +1,9 @@
 """A local cluster without the processes that nobody needs.
 
 Ray starts a log monitor, which sends the workers' logs to a driver that drops them; the API server of a dashboard, even
-where there is no dashboard; the monitor of the autoscaler, on a cluster that never grows; and for the node an agent that
-reports to the dashboard, and one that prepares environments of workers, which all have that of the driver. `ray.init`
-has no option that leaves them out. What they cost is in docs/ray.md.
+where there is no dashboard; the monitor of the autoscaler, on a cluster that never grows; and two agents of the node:
+one reports to the dashboard, one prepares environments of workers, which all have that of the driver. `ray.init` has no
+option that leaves them out. What they cost is in docs/ray.md.
 """
 
 import subprocess

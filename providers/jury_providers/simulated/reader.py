@@ -33,6 +33,7 @@ from jury_providers.simulated.prompt import PeerBlock, Prompt, read_prompt
 from jury_providers.simulated.read_case import ReadCase
 from jury_providers.simulated.record_parts import own_findings, window_answer
 from jury_providers.simulated.record_reading import wanted_reads, with_read_items
+from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_providers.simulated.shown_scale import THREE_VERDICTS, ShownScale
 from jury_providers.simulated.tool_use import record_findings, wanted_tools
 
@@ -70,7 +71,8 @@ class Reader(Protocol):
 class SimulatedReader:
     """Reads requests; parsed cases are cached."""
 
-    def __init__(self) -> None:
+    def __init__(self, script: Script = NO_FAULTS) -> None:
+        self._script = script
         self._cases: OrderedDict[bytes, ReadCase] = OrderedDict()
         self._kept = 0
 
@@ -113,7 +115,7 @@ class SimulatedReader:
             wanted = wanted_tools(prompt.role, request.tools, case.document)
             if wanted:
                 return ReaderOutput(wanted, {}, "")
-        return _Juror(prompt, case, request.settings.seed or 0).output()
+        return _Juror(prompt, case, request.settings.seed or 0, self._script.points_of(request.trace)).output()
 
     def _case(self, prompt: Prompt) -> ReadCase:
         digest = prompt.case_digest
@@ -135,9 +137,9 @@ class SimulatedReader:
 
 
 class _Juror:
-    """One seat's answer to one request."""
+    """One seat's answer to one request; `points` stand in for those of its reading."""
 
-    def __init__(self, prompt: Prompt, case: ReadCase, seed: int) -> None:
+    def __init__(self, prompt: Prompt, case: ReadCase, seed: int, points: float | None = None) -> None:
         self._prompt = prompt
         self._case = case
         self._seed = seed
@@ -148,7 +150,7 @@ class _Juror:
         read = case.findings or ((),)
         lean, role = self._disposition.lean, prompt.role
         self._scores = [raw_score([*findings, *self._records], role, lean) for findings in read]
-        self._first = whole_score(self._scores)
+        self._first = whole_score(self._scores) if points is None else points
         every = [finding for findings in read for finding in findings] + self._records
         self._negative = sorted(
             (one for one in every if weight(one, role) >= _MIN_WEIGHT), key=lambda one: -weight(one, role)

@@ -7,4 +7,4 @@ from jury_providers.simulated.scripted_reader import ScriptedReader
 
 def reader_of(script: Script) -> Reader:
     """A new reader of the kind that `script.answers` names."""
-    return ScriptedReader() if script.answers == "scripted" else SimulatedReader()
+    return ScriptedReader() if script.answers == "scripted" else SimulatedReader(script)

@@ -38,7 +38,8 @@ _CHANGED: dict[Change | None, str] = {
 
 _NO_TEXTS: Texts = MappingProxyType({})
 
-_SENTENCE = re.compile(r".*?[.!?。！？](?=[\s\"”」]|$)", re.DOTALL)  # noqa: RUF001  (Japanese sentences end so)
+_SENTENCE = re.compile(r"(?:“[^”]*”|「[^」]*」|[^.!?。！？“「]|[.!?](?!\s|$))*(?:[.!?]|[。！？])")
+"""To its end, which is not in a quotation."""
 
 _LONGEST_REASON = 400
 """Characters."""
