@@ -1,40 +1,44 @@
 """`jury completion`: the scripts for shells, and what they are answered."""
 
+import io
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from jury_cli import COMMANDS
+from jury_cli.main import main
 from support.command_line import CommandLine
 
 BIN = Path(sys.executable).parent
 
 
-@pytest.fixture
-def answered(jury: CommandLine) -> Callable[..., list[str]]:
-    """What the command answers the completion of the last word."""
+def answered(*words: str, shell: str = "bash") -> list[str]:
+    """What the command answers the completion of the last word; it is written as bytes."""
+    asked = {
+        "_JURY_COMPLETE": f"{shell}_complete",
+        "COMP_WORDS": " ".join(words),
+        "COMP_CWORD": words[-1] if shell == "fish" else str(len(words) - 1),
+    }
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    with (
+        patch.dict(os.environ, asked),
+        patch.object(sys, "argv", ["jury"]),
+        redirect_stdout(out),
+        pytest.raises(SystemExit),
+    ):
+        main()
+    out.flush()
+    out.seek(0)
+    return out.read().splitlines()
 
-    def ask(*words: str, shell: str = "bash") -> list[str]:
-        outcome = jury(
-            env={
-                "_JURY_COMPLETE": f"{shell}_complete",
-                "COMP_WORDS": " ".join(words),
-                "COMP_CWORD": words[-1] if shell == "fish" else str(len(words) - 1),
-            }
-        )
 
-        assert "" == outcome.err
-        return outcome.out.splitlines()
-
-    return ask
-
-
-def test_commands_are_completed_with_their_descriptions(answered: Callable[..., list[str]]) -> None:
+def test_commands_are_completed_with_their_descriptions() -> None:
     assert ["plain,replay", "plain,rescore", "plain,review"] == sorted(
         line for line in answered("jury", "re") if line != "plain,regress"
     )
@@ -42,7 +46,7 @@ def test_commands_are_completed_with_their_descriptions(answered: Callable[..., 
     assert [f"plain,verify\t{COMMANDS['verify']}"] == answered("jury", "ver", shell="fish")
 
 
-def test_options_choices_and_files_are_completed(answered: Callable[..., list[str]]) -> None:
+def test_options_choices_and_files_are_completed() -> None:
     assert ["plain,--panel", "plain,--preset", "plain,--prices"] == [
         line for line in answered("jury", "run", "--p") if line != "plain,--policy"
     ]

@@ -1,11 +1,9 @@
 """A run under `stop: settled`, from the panel to the pages, statistics and calibrations."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from jury_judge import load_panel
 from support.command_line import CommandLine
 
 PANEL = """
@@ -15,14 +13,6 @@ seats:
   - {model: simulated/juror, juror_id: one}
   - {model: simulated/juror, juror_id: two}
   - {model: simulated/juror, juror_id: three}
-"""
-PRICED = """
-preset: independent
-stop: {last: price}
-seats:
-  - {model: openai/gpt-6-sol, juror_id: dear}
-  - {model: openai/gpt-5.4-mini, juror_id: cheap}
-  - {model: simulated/juror, juror_id: free}
 """
 
 
@@ -78,11 +68,3 @@ def test_the_record_replays_and_its_seats_are_named(stopped: CommandLine) -> Non
     assert "not asked: Juror C" in shown
     assert "Whatever they answer, what is decided stays" in shown
     assert "initial/not-asked" in stopped("show", debate, "--events").out
-
-
-def test_seats_are_asked_by_price(tmp_path: Path) -> None:
-    (tmp_path / "panel.yaml").write_text(PRICED)
-    stop = load_panel(str(tmp_path / "panel.yaml"), {}).resolved.panel.stop
-
-    assert stop is not None
-    assert ("free", "cheap", "dear") == stop.order

@@ -2,14 +2,12 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-import yaml
 
 from support.command_line import JURY, CommandLine, environment
 
@@ -62,20 +60,3 @@ def test_the_gate_names_what_it_needs(tmp_path: Path) -> None:
     ended = call(tmp_path, "sh", GATE, "cases.jsonl")
 
     assert (2, 1) == (ended.returncode, len(ended.stderr.splitlines()))
-
-
-@pytest.mark.full
-def test_the_workflow_calls_the_script_with_what_the_script_takes(gated: CommandLine) -> None:
-    """Its step runs as it is, in a folder as the workflow expects it, with simulated jurors."""
-    workflow = yaml.safe_load((GATE.parent / "jury-gate.yml").read_text())
-    (step,) = (one["run"] for one in workflow["jobs"]["gate"]["steps"] if "gate.sh" in one.get("run", ""))
-    (gated.folder / "jury").mkdir()
-    shutil.copy(GATE, gated.folder / "jury")
-    shutil.copy(gated.folder / "cases.jsonl", gated.folder / "jury")
-    shutil.copy(gated.folder / "panel.yaml", gated.folder / "jury")
-    shutil.copy(gated.folder / "panel.yaml", gated.folder / "base-panel.yaml")
-
-    ended = call(gated.folder, "sh", "-ec", f"{step} --include-simulated")
-
-    assert 0 == ended.returncode, ended.stderr
-    assert {"gate.xml", "gate.md", "jury.db"} <= {path.name for path in gated.folder.iterdir()}

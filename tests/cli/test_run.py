@@ -157,41 +157,6 @@ def test_standard_input_is_a_file_like_any_other(jury):
     assert [line["debate_id"] for line in outcome.lines] == ["r1~stdin-1"]
 
 
-@pytest.mark.parametrize(("verdict", "code"), [("safe_pass", 1), ("unsafe_fail", 0)])
-def test_fail_on_a_verdict_gives_exit_1(jury, verdict, code):
-    name = jury.write("c.jsonl", {"question": "When do you open?", "response": "At nine."})
-
-    outcome = jury.run(name, "--fail-on", verdict, "--jsonl")
-
-    assert [line["final_verdict"] for line in outcome.lines] == ["safe_pass"]
-    assert outcome.code == code
-
-
-def test_no_evaluation_gives_exit_3_and_a_review(jury, cases):
-    outcome = jury.run(
-        cases, "--limit", "1", "--jsonl", "--panel", "independent", "--simulate", "unparseable=1", "--run", "r1"
-    )
-
-    (line,) = outcome.lines
-    assert outcome.code == 3
-    assert (line["final_verdict"], line["quorum_met"]) == ("needs_review", False)
-    assert outcome.err.splitlines()[-1].startswith(
-        "jury: 1 debate ended without a verdict: r1~polite; `jury show DEBATE` says why. They are over"
-    )
-
-
-def test_records_behind_a_uri_are_read_once_when_the_debate_opens(jury):
-    records = jury.write("gate.jsonl", {"id": "sg-1", "verdict": "fail"})
-    cases = jury.write("c.jsonl", {"id": "a", "question": "q", "response": "r", "security_gate_uri": "gate.jsonl"})
-    first = jury.run(cases, "--run", "r1", "--jsonl")
-    (jury.folder / records).unlink()
-
-    again = jury.run(cases, "--run", "r1", "--jsonl")
-
-    assert (0, first.lines) == (again.code, again.lines)
-    assert "1 security-gate" in jury("show", "r1~a").out
-
-
 @pytest.mark.parametrize("which", ["first", "last"])
 def test_a_run_whose_stored_events_are_gone_reports_an_integrity_failure(jury, cases, which):
     jury.run(cases, "--run", "r1")

@@ -88,17 +88,6 @@ def test_the_spending_is_shown_during_a_run(jury, labelled, monkeypatch):
     assert sorted(one.calls for one in reported) == [one.calls for one in reported]
 
 
-def test_the_calls_and_their_cost_stand_in_the_progress(capsys):
-    from jury_actors import Finished
-
-    progress = ProgressDisplay("r1", "plain")
-    progress.begin(1, 0)
-    progress.spent(Spending(calls=3, cost=1.25, unknown=1))
-    progress.ended(Finished("r1~a", "completed"))
-
-    assert capsys.readouterr().err == "run r1: 1 of 1 debate, 3 calls, at least $1.25\n"
-
-
 def test_the_stage_of_a_ladder_is_counted_beside_the_cases(capsys, monkeypatch):
     from jury_actors import Finished
 

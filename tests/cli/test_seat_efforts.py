@@ -50,13 +50,3 @@ def test_statistics_say_in_which_panels_a_seat_had_which_effort(efforts: Command
     }
     assert said in refused.splitlines()
     assert "the debates are of 2 panels" in refused
-
-
-def test_nothing_is_said_where_efforts_are_equal(efforts: CommandLine) -> None:
-    said = [
-        *efforts("compare", "r1", "again").out.splitlines(),
-        *efforts("stats", "--run", "r1", "--run", "again", "--include-simulated").err.splitlines(),
-        *efforts("gate", "r1", "again", "--include-simulated").err.splitlines(),
-    ]
-
-    assert [] == [line for line in said if "effort" in line]
