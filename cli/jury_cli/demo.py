@@ -15,7 +15,7 @@ import click
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import PANEL, RUNTIME, SEALS, STORE, resolved_store
-from jury_cli.terminal import note
+from jury_cli.terminal import note, note_wrapped
 from jury_cli.typed_command import typed_command
 
 
@@ -30,7 +30,7 @@ def command(*, as_json: bool, **given: Any) -> int:
     cluster by default.
     """
     for line in _starting(**given):  # before anything is imported that takes long
-        note(line)
+        note_wrapped(line)
     from jury_cli.interrupts import until_interrupted
     from jury_cli.judging import finishing, judging_loop, note_end, note_line
     from jury_cli.live import events_shown
@@ -52,16 +52,17 @@ def command(*, as_json: bool, **given: Any) -> int:
         closing(WritingLine()) as writing,
     ):
         session = ready.session()
+        on_chunk = None if planned.is_simulated else writing.take  # a simulated judge writes all at once
         if planned.is_simulated:
             note("The jurors are simulated: rule-based readers. No model is called.")
         note(f"debate {debate_id}: {pluralize(len(planned.loaded.panel.seats), 'juror')}, {planned.loaded.panel.name}")
         for line in case_lines(case):
-            note(line)
+            note_wrapped(line)
 
         async def judge(stopping: asyncio.Event) -> None:
             async with (
-                events_shown(session.feed, debate_id, note, reasons=True),
-                aclosing(session.execute(stopping, on_chunk=writing.take)) as lines,
+                events_shown(session.feed, debate_id, note_wrapped, reasons=True),
+                aclosing(session.execute(stopping, on_chunk=on_chunk)) as lines,
             ):
                 async for _ in lines:
                     pass

@@ -6,7 +6,7 @@ from jury_events.case import Case
 from jury_events.text.visible_text import visible_line
 from jury_events.transcript import ToolCall
 
-_LONGEST = 240
+_LONGEST = 300
 """Characters of the question, and of the answer."""
 
 

@@ -41,7 +41,7 @@ _NO_TEXTS: Texts = MappingProxyType({})
 _SENTENCE = re.compile(r"(?:“[^”]*”|「[^」]*」|[^.!?。！？“「]|[.!?](?!\s|$))*(?:[.!?]|[。！？])")
 """To its end, which is not in a quotation."""
 
-_LONGEST_REASON = 400
+_LONGEST_REASON = 600
 """Characters."""
 
 
