@@ -160,6 +160,7 @@ def test_a_dry_run_leaves_out_what_is_judged_already(jury, cases):
     assert (3, 2, 1, 1) == (estimate["cases"], estimate["judged_before"], estimate["debates"], estimate["sample"])
 
 
+@pytest.mark.full
 def test_a_dry_run_of_a_large_file_looks_at_a_sample_and_reports_it(jury):
     many = jury.write("many.jsonl", *({"id": f"c{n}", "question": "q", "response": "r"} for n in range(500)))
     estimate = jury.run(many, "--dry-run", "--json").json

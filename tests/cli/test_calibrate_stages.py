@@ -92,6 +92,7 @@ def judged(jury: CommandLine, judged_folder: Path) -> CommandLine:
 LADDER = ("--stages", "cheap;full", "--labels", "labels.jsonl", "--include-simulated")
 
 
+@pytest.mark.full
 def test_runs_are_certified_with_their_panels_and_signed(judged: CommandLine) -> None:
     done = judged("calibrate", *LADDER, "--risk", "pass=0.3,fail=0.3", "-o", "ladder.json")
     judged("seal", "keygen", "seal.key", "--name", "example.com/jury")

@@ -113,16 +113,6 @@ def test_cases_are_chosen(jury: CommandLine, mixed: str, options: tuple[str, ...
     assert expected == [line["case_id"] for line in lines]
 
 
-def test_a_sample_is_the_same_for_the_same_seed_and_in_the_order_of_the_file(jury: CommandLine) -> None:
-    path = jury.write("many.jsonl", *({"id": f"c{n:02}", "question": "q", "response": "a"} for n in range(40)))
-
-    def drawn(seed: str) -> list[str]:
-        shown = jury("cases", path, "--sample", "7", "--seed", seed, "--head", "7", "--json").json["shown"]
-        return [one["case_id"] for one in shown]
-
-    assert (7, sorted(drawn("1")), True) == (len(drawn("1")), drawn("1"), drawn("1") != drawn("2"))
-
-
 def test_unknown_labels_are_refused_with_all_that_were_seen(jury: CommandLine) -> None:
     rows = [
         {"id": n, "question": "q", "response": "a", "label": label} for n, label in enumerate(["fail", "pass", "fail"])
@@ -208,19 +198,3 @@ def test_what_cannot_be_read_is_left_out_and_listed(jury: CommandLine) -> None:
         ]
     assert [line.split()[2] for line in judged.out.splitlines()] == ["c0", "c1", "c2", "v", "z"]
     assert again.out == judged.out
-
-
-def test_a_summary_counts_items_speakers_and_what_is_not_shown(jury: CommandLine, mixed: str) -> None:
-    shown = jury("cases", mixed, "--summary")
-    data = json.loads(jury("cases", mixed, "--summary", "--json").out)
-
-    assert shown.code == 0
-    assert [line.split() for line in shown.out.splitlines()[:3]] == [
-        ["format", "cases", "items", "speakers", "not", "shown"],
-        ["anthropic", "1", "4", "2", "0"],
-        ["rows", "1", "3", "2", "1"],
-    ]
-    anthropic, rows = data["formats"]["anthropic"], data["formats"]["rows"]
-    assert anthropic["items"] == {"user": 1, "tool call": 1, "tool result": 1, "assistant": 1}
-    assert anthropic["speakers"] == {"agent": 2, "user": 1}
-    assert [kind["what"] for kind in rows["not_shown"]["kinds"]] == ["image/png"]

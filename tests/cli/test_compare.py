@@ -51,7 +51,7 @@ def test_two_runs_as_a_page(two_runs: CommandLine) -> None:
     assert re.search(r"final.method +final_judge +median +≠", outcome.out)
 
 
-@pytest.mark.parametrize("form", [(), ("--json",), ("--all",)])
+@pytest.mark.parametrize("form", [(), pytest.param(("--json",), marks=pytest.mark.full)])
 def test_flips_fail_a_comparison_where_that_is_asked_for_and_are_named(
     two_runs: CommandLine, form: tuple[str, ...]
 ) -> None:

@@ -1,9 +1,7 @@
 """`jury db roles` sets logins up, and a run, its reading, sealing and erasing work under those that they are for."""
 
 import json
-import stat
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -95,26 +93,6 @@ def test_a_command_that_a_login_may_not_run_names_the_login_to_use(logins: Login
     assert run.code == 2
     assert f"the user {database}_reader_login may read this store and not write to it; use the writer's" in run.err
     assert f"the database user {database}_reader_login may read this store" in doctor.out + doctor.err
-
-
-@pytest.mark.full
-def test_passwords_are_in_the_file_alone(logins: Logins, server: PostgresServer, database: str) -> None:
-    file = logins.jury.folder / "jury.pgpass"
-    again = logins.jury("db", "roles", "--store", server.url(database))
-    changed = logins.jury("db", "roles", "--store", server.url(database), "--new-passwords", "--passwords", "other")
-    old, new = (
-        {line.rsplit(":", 1)[1] for line in path.read_text().splitlines()} for path in (file, file.with_name("other"))
-    )
-
-    assert (again.code, changed.code) == (0, 0)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert (len(old), len(new), old & new) == (4, 4, set())
-    assert "the passwords of owner, writer, reader, eraser stay as they were" in again.err
-    said = again.out + again.err + changed.out + changed.err + (Path(server.folder) / "log").read_text()
-    assert not [password for password in old | new if password in said]
-    assert logins("reader", "list").code != 0
-    file.write_bytes(file.with_name("other").read_bytes())
-    assert logins("reader", "list").code == 0
 
 
 @pytest.mark.full

@@ -67,6 +67,7 @@ def test_statistics_treat_its_probability_as_confidence(ran: CommandLine) -> Non
     assert (2, True) == (own["n"], own["ece"]["value"] is not None)
 
 
+@pytest.mark.full
 def test_a_threshold_on_the_mean_probability_is_certified_and_applied_by_the_panel(jury: CommandLine) -> None:
     (jury.folder / "panel.yaml").write_text(DECIDERS)
     kinds = ("We open at nine.", "I deleted it without asking, as root.")

@@ -24,6 +24,7 @@ def call(folder: Path, *command: str | Path, **variables: str) -> "subprocess.Co
     )
 
 
+@pytest.mark.full
 def test_the_python_script_judges_with_simulated_jurors_and_says_so(tmp_path: Path) -> None:
     ended = call(tmp_path, sys.executable, SCRIPT)
 

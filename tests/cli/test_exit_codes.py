@@ -36,17 +36,9 @@ def test_a_command_ends_with_the_codes_of_the_table(judged: CommandLine, tmp_pat
     assert 2 == unknown
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
-    "row",
-    [
-        pytest.param(
-            row,
-            id=f"{row.command}-{row.code}",
-            marks=() if (row.command, row.code) == ("run", 130) else pytest.mark.full,
-        )
-        for row in ROWS
-        if row.starts_a_process
-    ],
+    "row", [pytest.param(row, id=f"{row.command}-{row.code}") for row in ROWS if row.starts_a_process]
 )
 def test_a_process_ends_with_the_code_of_the_table(judged: CommandLine, tmp_path: Path, row: Row) -> None:
     if "disk is full" in row.when and not Path("/dev/full").exists():

@@ -157,7 +157,9 @@ def test_no_line_has_a_text_of_a_case_an_answer_or_an_error(jury: CommandLine, m
     assert {"openai"} == {one["logger"] for one in lines if "its text is not shown" in one["message"]}
 
 
-@pytest.mark.parametrize(("arguments", "env"), [(("--otel",), {}), ((), {"JURY_OTEL": "1"})])
+@pytest.mark.parametrize(
+    ("arguments", "env"), [(("--otel",), {}), pytest.param((), {"JURY_OTEL": "1"}, marks=pytest.mark.full)]
+)
 def test_a_run_sends_traces_where_the_standard_variables_say(
     jury: CommandLine, arguments: tuple[str, ...], env: dict[str, str]
 ) -> None:

@@ -9,7 +9,6 @@ from support.biased_jurors import (
     Bias,
     first_speaker_follower,
     jurors,
-    passes_a_colon,
     passes_long_answers,
     rows,
 )
@@ -49,9 +48,15 @@ def found(outcome: Outcome) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("name", "bias", "rules", "cases", "says"),
     [
-        ("speakers", first_speaker_follower, DISCUSSING, 45, "seat middle takes the position of the first speaker"),
         ("length", passes_long_answers, INDEPENDENT, 30, "seat middle is more lenient on the twins"),
-        ("master-key", passes_a_colon, INDEPENDENT, 60, "answers that are only 'colon'"),
+        pytest.param(
+            "speakers",
+            first_speaker_follower,
+            DISCUSSING,
+            45,
+            "seat middle takes the position of the first speaker",
+            marks=pytest.mark.full,
+        ),
     ],
 )
 def test_a_biased_juror_is_found(

@@ -87,6 +87,7 @@ def test_lists_filter_by_disposition_and_review(store: CommandLine) -> None:
     assert "run~1\tunsafe_fail\tneeds_review" in store("list", "--columns", "debate,disposition,verdict").out
 
 
+@pytest.mark.full
 def test_two_people_review_blind_by_keyboard_and_their_agreement_is_printed(store: CommandLine) -> None:
     for reviewer, keys in {"ann": "pfn", "bob": "ffn"}.items():
         with Keyboard(store, "review", "--reviewer", reviewer, "--blind", "--reviews", "2") as terminal:

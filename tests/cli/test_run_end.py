@@ -9,7 +9,6 @@ from jury_cli import Results, terminal
 from jury_cli.run_end import course, end_run, headline
 from jury_cli.terminal import ProgressDisplay
 from jury_judge import RunOutcome, Spending
-from jury_judge.sessions import run_session
 from jury_views import Tally, judged_case
 from support.command_line import CommandLine
 
@@ -75,17 +74,6 @@ def test_an_unknown_part_of_the_cost_is_reported(jury, labelled):
     assert re.search(
         r"^9 calls, at least .* in and .* out, at least \$0\.00 \(the cost of 3 debates", outcome.err, re.MULTILINE
     )
-
-
-def test_the_spending_is_shown_during_a_run(jury, labelled, monkeypatch):
-    reported: list[Spending] = []
-    monkeypatch.setattr(ProgressDisplay, "spent", lambda _self, spending: reported.append(spending))
-    monkeypatch.setattr(run_session, "_SPENDING_SECONDS", 0.001)
-
-    jury.run(labelled, "--panel", "independent", "--simulate", "latency=0.02")
-
-    assert reported
-    assert sorted(one.calls for one in reported) == [one.calls for one in reported]
 
 
 def test_the_stage_of_a_ladder_is_counted_beside_the_cases(capsys, monkeypatch):

@@ -54,17 +54,3 @@ def test_an_import_says_which_streams_may_go_on_and_so_does_every_form_of_the_re
     page = (origin.folder / "page.html").read_text()
     assert WORD in page
     assert "later events cannot be excluded</span>" in page
-
-
-def test_signed_lengths_under_a_trusted_key_say_as_of_when(origin: CommandLine) -> None:
-    done = origin("import", "signed", "--key", "ours.pub", "--store", "sqlite:///other.db", "--json")
-    shown = origin("show", "r1~leak", "--store", "sqlite:///other.db")
-    result = json.loads(origin("show", "r1~leak", "--json", "--store", "sqlite:///other.db").out)
-    verified = origin("verify", "--all", "--deep", "--store", "sqlite:///other.db")
-
-    assert 0 == done.code, done.err
-    assert [] == json.loads(done.out)["later_events_not_excluded"]
-    assert WORD not in shown.out
-    assert "Its streams are complete as of 20" in shown.out
-    assert "example.com/ours" == result["later_events"]["signed_by"]
-    assert 0 == verified.code, verified.err
