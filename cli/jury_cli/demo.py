@@ -99,7 +99,7 @@ def _starting(*, in_process: bool, ray_address: str | None, panel_name: str | No
     where = "a local Ray cluster" if ray_address is None else f"the Ray cluster at {ray_address}"
     yield f"one debate on {where}: {actors}, a final judge, a coordinator and a clerk start, each a process"
     if ray_address is None:
-        yield "this takes about 8 s, longer on a busy machine; --in-process starts no process and takes about 3 s"
+        yield "this takes 6 to 15 s, longer on a busy machine; --in-process starts no process and takes 2 to 4 s"
 
 
 def _note_commands(debate_id: str, url: str | None) -> None:

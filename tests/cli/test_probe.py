@@ -81,6 +81,7 @@ def test_fair_jurors_are_not_found(jury: CommandLine) -> None:
     assert {} == alarms(jury, 1)
 
 
+@pytest.mark.full
 def test_the_run_is_resumed_and_reported_again_without_a_call(jury: CommandLine) -> None:
     called = ("--probe", "length,speakers", "--run", "p")
     with jurors(biases={}):
