@@ -77,13 +77,6 @@ def audit(project: Path, port: int) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
-@pytest.mark.full
-def test_without_a_known_vulnerability_the_audit_passes(project: Path, service: Any) -> None:
-    done = audit(project, service.server_port)
-
-    assert (0, False) == (done.returncode, "NOT DONE" in done.stdout)
-
-
 def test_a_known_vulnerability_fails_the_audit_until_it_is_accepted_with_a_reason(project: Path, service: Any) -> None:
     service.known = "jinja2"
     exceptions = project / ".ci" / "audit-exceptions"
@@ -100,20 +93,12 @@ def test_a_known_vulnerability_fails_the_audit_until_it_is_accepted_with_a_reaso
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("status", [403, 502])
-def test_a_service_that_gives_no_answer_is_reported_and_is_no_failure(project: Path, service: Any, status: int) -> None:
-    service.known, service.status = "jinja2", status
+def test_a_service_that_gives_no_answer_is_reported_and_is_no_failure(project: Path, service: Any) -> None:
+    service.known, service.status = "jinja2", 502
 
     done = audit(project, service.server_port)
 
     assert (0, True) == (done.returncode, "AUDIT NOT DONE: the advisory service" in done.stdout)
-
-
-@pytest.mark.full
-def test_a_service_that_cannot_be_reached_is_reported_and_is_no_failure(project: Path) -> None:
-    done = audit(project, 1)
-
-    assert (0, True) == (done.returncode, "AUDIT NOT DONE: the advisory service cannot be reached" in done.stdout)
 
 
 @pytest.mark.full

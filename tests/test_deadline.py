@@ -103,12 +103,13 @@ def alive(*ids: int) -> list[int]:
     return [one.pid for one in running if one.pid in ids and one.info["status"] != psutil.STATUS_ZOMBIE]
 
 
-@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.full), "2"])
 @pytest.mark.parametrize(
-    ("code", "name", "place"),
+    ("code", "name", "place", "workers"),
     [
-        pytest.param(WAITS, "test_that_waits_for_ever", "in wait", id="waits"),
-        pytest.param(AWAITS, "test_that_awaits_for_ever", "an_answer_that_never_comes", id="awaits"),
+        pytest.param(WAITS, "test_that_waits_for_ever", "in wait", "2", id="waits"),
+        pytest.param(
+            AWAITS, "test_that_awaits_for_ever", "an_answer_that_never_comes", "0", id="awaits", marks=pytest.mark.full
+        ),
     ],
 )
 def test_a_test_that_waits_for_ever_is_named_with_its_stack_at_the_deadline(project, code, name, place, workers):

@@ -1,156 +1,115 @@
-"""README, getting started and the examples work as they are.
+"""README, getting started and the examples work as they are; `jury demo` alone in a process of its own, on Ray."""
 
-Unless `-m long` is given, only the README's `jury demo` starts Ray.
-"""
-
-import asyncio
-import os
 import re
+import shlex
 import shutil
-import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from jury_cli import COMMANDS
 from jury_judge import load_panel
-from jury_providers import simulation_server
+from support.command_line import JURY, CommandLine, environment
 from support.group_of_tests import COMMAND
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 GUIDE = (ROOT / "docs" / "getting-started.md").read_text()
-JURY = str(Path(sys.executable).parent / "jury")
 TESTS = COMMAND
 """The one line that is not called: it would run this test."""
 
-
-def blocks(text: str, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
-
-
-def commands(text: str) -> list[list[str]]:
-    lines = [line for block in blocks(text, "console") for line in block.splitlines()]
-    return [line.removeprefix("uv run jury ").split() for line in lines if line.startswith("uv run jury ")]
+UV = "uv run jury "
+SHOWN = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 
 
-def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    more = ["--in-process"] if arguments[0] == "run" and "--in-process" not in arguments else []
-    return subprocess.run(
-        [JURY, *arguments, *more], cwd=folder, env=environment(), capture_output=True, text=True, check=False
-    )
-
-
-def environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("JURY_")}
-
-
-_UV = """#!/bin/sh
-# `uv run` of this clone, wherever it is called. The server is given any free port.
-test "$1" = run && shift || exit 9
-test "$1 $2" = "jury serve" && set -- "$@" --port 0
-case "$1 $2" in {in_process}) set -- "$@" --in-process;; esac
-exec "{folder}/$@"
-"""
+def blocks(text: str, *languages: str) -> list[str]:
+    return [block for language, block in SHOWN.findall(text) if language in languages]
 
 
 class Page:
-    """A page that is followed in a new folder, block by block; `said` is what every command printed."""
+    """A page that is followed in a folder, block by block; `said` is what every command printed."""
 
-    def __init__(self, folder: Path, in_process: str, variables: dict[str, str]) -> None:
-        self.folder = folder / "clone"
+    def __init__(self, folder: Path) -> None:
+        self.jury = CommandLine(folder)
         self.said: dict[str, str] = {}
-        self.done: list[str] = []
-        self.folder.mkdir()
-        (folder / "bin").mkdir()
-        uv = folder / "bin" / "uv"
-        uv.write_text(_UV.format(in_process=in_process, folder=Path(JURY).parent))
-        uv.chmod(0o755)
-        self._environment = environment() | variables | {"PATH": f"{uv.parent}{os.pathsep}{os.environ['PATH']}"}
 
-    def follow(self, language: str, block: str) -> None:
-        """Write the file that a block is, or run its lines."""
-        match language:
-            case "json":
-                (self.folder / "cases.jsonl").write_text(block)
-            case "yaml" if block.startswith("# panel.yaml\n"):
-                (self.folder / "panel.yaml").write_text(block)
-            case "python":
-                self._call("python", [sys.executable, "-c", block])
-            case "sh":
-                self._call(block, ["bash", "-ec", block])
-            case "console":
+    def follow(self, text: str) -> "Page":
+        """Write the files that blocks are, and run their lines, but for those that need keys, a server or an end."""
+        for language, block in SHOWN.findall(text):
+            if language == "json":
+                self.jury.write("cases.jsonl", block)
+            elif block.startswith("# panel.yaml\n"):
+                self.jury.write("panel.yaml", block)
+            elif language == "console":
                 for line in block.splitlines():
-                    if line.startswith("uv run jury serve"):
-                        self._serve(line)
-                    elif line != TESTS:
-                        self._call(line, ["bash", "-ec", line])
+                    if line != TESTS and not line.startswith(f"{UV}serve"):
+                        self._call(line)
+        return self
 
-    def _call(self, name: str, command: list[str]) -> None:
-        done = subprocess.run(
-            command, cwd=self.folder, env=self._environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, (name, done.stdout, done.stderr)
-        self._keep(name, done.stdout + done.stderr)
+    def _call(self, line: str) -> None:
+        words, _, file = line.removeprefix(UV).partition(">")
+        arguments = shlex.split(words, comments=True)
+        name, *_ = shlex.split(file, comments=True) or [""]
+        outcome = self.jury(*arguments, *(["--in-process"] if arguments == ["demo"] else []))
+        assert 0 == outcome.code, (line, outcome.err)
+        if name:
+            self.jury.write(name, outcome.out)
+        self.said[line] = outcome.out + outcome.err
 
-    def _serve(self, line: str) -> None:
-        server = subprocess.Popen(
-            ["bash", "-ec", f"exec {line}"], cwd=self.folder, env=self._environment, stderr=subprocess.PIPE, text=True
-        )
-        assert server.stderr is not None
-        first = server.stderr.readline()
-        server.send_signal(signal.SIGINT)
-        said = first + server.communicate()[1]
-        assert server.returncode == 0, said
-        self._keep(line, said)
-
-    def _keep(self, name: str, said: str) -> None:
-        self.done.append(name)
-        self.said[name] = said
+    def printed_by(self, *words: str) -> str:
+        (text,) = (text for line, text in self.said.items() if all(word in line for word in words))
+        return text
 
 
-LANGUAGES = r"```(\w+)\n(.*?)```"
-ON_RAY = pytest.param("never", marks=pytest.mark.long)
+def test_the_readme_can_be_followed_block_by_block(tmp_path: Path) -> None:
+    page = Page(tmp_path).follow(README)
 
-
-async def follow(text: str, folder: Path, in_process: str) -> Page:
-    async with simulation_server() as models:
-        page = Page(folder, in_process, models.variables)
-        for language, block in re.findall(LANGUAGES, text, re.DOTALL):
-            await asyncio.to_thread(page.follow, language, block)
-    return page
-
-
-def printed_by(page: Page, *words: str) -> str:
-    (text,) = (text for line, text in page.said.items() if all(word in line for word in words))
-    return text
+    assert "No model is called" in page.printed_by("jury demo")
+    assert "refund-18" in page.printed_by("--run first --jsonl")
+    assert re.search(r"(\d+) debates: \1 equal", page.printed_by("jury replay"))
 
 
 @pytest.mark.ray
-@pytest.mark.parametrize("in_process", ["'jury run'", ON_RAY])
-async def test_the_readme_can_be_followed_block_by_block(tmp_path: Path, in_process: str) -> None:
-    page = await follow(README, tmp_path, in_process)
+def test_the_demo_runs_on_a_cluster_of_its_own_and_prints_what_the_readme_shows(tmp_path: Path) -> None:
+    ended = subprocess.run([JURY, "demo"], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
 
-    assert "No model is called" in printed_by(page, "jury demo")
-    assert "Traceback" not in printed_by(page, "jury demo")
-    assert "refund-18" in printed_by(page, "--run first --jsonl")
-    assert re.search(r"(\d+) debates: \1 equal", printed_by(page, "jury replay"))
+    (shown,) = blocks(README, "text")
+    printed = {_without_figures(line) for line in ended.stderr.splitlines()}
+    expected = [_without_figures(line) for line in shown.splitlines() if "…" not in line]
+    assert (0, "") == (ended.returncode, "".join(line for line in printed if "Traceback" in line))
+    assert [] == [line for line in expected if line not in printed]
+    assert len(expected) > 5
+    assert "(simulated jurors)" in ended.stdout
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("in_process", ["'jury run'|'jury demo'", ON_RAY])
-async def test_getting_started_can_be_followed_block_by_block(tmp_path: Path, in_process: str) -> None:
-    page = await follow(GUIDE, tmp_path, in_process)
+def _without_figures(line: str) -> str:
+    return re.sub(r"[\d.]+", "N", line)
 
-    first = printed_by(page, "--run first --jsonl")
+
+def test_getting_started_can_be_followed_block_by_block(tmp_path: Path) -> None:
+    (tmp_path / "clone").mkdir()
+    page = Page(tmp_path / "clone").follow(GUIDE)
+
+    first = page.printed_by("--run first --jsonl")
     assert "refund-17" in first
     assert "refund-18" in first
-    assert re.search(r"1 seal over \d+ events", printed_by(page, "uv run jury verify", "--key"))
-    assert "safe_pass" in page.said["python"] or "needs_review" in page.said["python"]
+    assert re.search(r"1 seal over \d+ events", page.printed_by("jury verify", "--key"))
     assert {"demo", "cases", "run", "list", "show", "verify", "seal", "replay", "rescore", "fork", "compare"} <= {
-        word for line in page.done for word in line.split()[3:4]
+        line.split()[3] for line in page.said
     }
+
+
+def test_the_python_of_getting_started_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jury = CommandLine(tmp_path)
+    jury.write("cases.jsonl", *blocks(GUIDE, "json"))
+    (block,) = blocks(GUIDE, "python")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(tmp_path)
+        exec(compile(block, "getting-started.md", "exec"), {})
+
+    lines = capsys.readouterr().out.splitlines()
+    assert ["refund-17", "refund-18"] == [line.split()[0] for line in lines[-2:]]
 
 
 def test_the_readme_is_short() -> None:
@@ -158,13 +117,7 @@ def test_the_readme_is_short() -> None:
 
 
 def test_every_command_of_the_guides_is_called_through_uv() -> None:
-    lines = [
-        line
-        for text in (README, GUIDE)
-        for language in ("console", "sh")
-        for block in blocks(text, language)
-        for line in block.splitlines()
-    ]
+    lines = [line for text in (README, GUIDE) for block in blocks(text, "console", "sh") for line in block.splitlines()]
 
     assert [line for line in lines if not line.startswith(("uv run ", "export "))] == []
 
@@ -176,36 +129,29 @@ def test_blocks_that_need_keys_are_marked() -> None:
     assert [0, 1] == [len(blocks(text, "sh")) for text in (README, GUIDE)]
 
 
-@pytest.mark.parametrize(
-    "block", [block for text in (GUIDE, (ROOT / "docs" / "panels.md").read_text()) for block in blocks(text, "yaml")]
-)
-def test_panels_that_are_shown_can_be_read(tmp_path: Path, block: str) -> None:
+def test_panels_that_are_shown_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "strict.md").write_text("Judge by the letter.")
-    without_packages = "\n".join(line for line in block.splitlines() if "{redactor:" not in line)
-    (tmp_path / "panel.yaml").write_text(without_packages)
+    for block in blocks(GUIDE + (ROOT / "docs" / "panels.md").read_text(), "yaml"):
+        without_packages = "\n".join(line for line in block.splitlines() if "{redactor:" not in line)
+        (tmp_path / "panel.yaml").write_text(without_packages)
 
-    assert load_panel(str(tmp_path / "panel.yaml"), {}).panel.seats
+        assert load_panel(str(tmp_path / "panel.yaml"), {}).panel.seats
 
 
-@pytest.mark.full
 def test_the_examples_run_as_they_are(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    text = (ROOT / "examples" / "README.md").read_text()
+    jury = CommandLine(tmp_path)
+    lines = "\n".join(blocks((ROOT / "examples" / "README.md").read_text(), "console")).splitlines()
 
-    results = [run(arguments, tmp_path) for arguments in commands(text)]
+    results = [jury(*shlex.split(line.removeprefix(UV), comments=True)) for line in lines if line.startswith(UV)]
 
-    assert [0, 0, 0, 0] == [result.returncode for result in results], results[-1].stderr
-    assert [5, 5, 5, 5] == [len(result.stdout.splitlines()) for result in results]
+    assert [(0, 5)] * 4 == [(result.code, len(result.out.splitlines())) for result in results]
 
 
 def test_the_guides_name_every_command() -> None:
-    from jury_cli import COMMANDS
+    told = GUIDE + (ROOT / "CHANGELOG.md").read_text()
 
-    shown = run(["--help"], ROOT).stdout
-
-    for name in COMMANDS:
-        assert f"  {name} " in shown
-        assert re.search(rf"jury {name}\b|`{name}`", GUIDE + (ROOT / "CHANGELOG.md").read_text())
+    assert [] == [name for name in COMMANDS if not re.search(rf"jury {name}\b|`{name}`", told)]
 
 
 def test_ci_runs_the_readmes_own_test_command_and_then_the_tests_that_it_leaves_out() -> None:
@@ -218,13 +164,9 @@ def test_ci_runs_the_readmes_own_test_command_and_then_the_tests_that_it_leaves_
     assert others.endswith(" -m full")
 
 
-LINKS = [
-    (page, link)
-    for page in ("README.md", "docs/getting-started.md")
-    for link in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text())
-]
+def test_links_of_the_guides_lead_somewhere() -> None:
+    pages = (ROOT / "README.md", ROOT / "docs" / "getting-started.md")
+    links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#]+)\)", page.read_text())]
 
-
-@pytest.mark.parametrize(("page", "link"), LINKS)
-def test_links_of_the_guides_lead_somewhere(page: str, link: str) -> None:
-    assert link.startswith("https://") or ((ROOT / page).parent / link).exists()
+    assert len(links) > 50
+    assert [] == [link for page, link in links if not link.startswith("https://") and not (page.parent / link).exists()]

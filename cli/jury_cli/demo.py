@@ -3,6 +3,8 @@
 import asyncio
 import json
 import shlex
+import time
+from collections.abc import Iterator
 from contextlib import aclosing, closing
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -13,7 +15,8 @@ import click
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import PANEL, RUNTIME, SEALS, STORE, resolved_store
-from jury_events.text.pluralize import pluralize
+from jury_cli.terminal import note, note_wrapped
+from jury_cli.typed_command import typed_command
 
 
 @click.command("demo")
@@ -26,10 +29,14 @@ def command(*, as_json: bool, **given: Any) -> int:
     Without a panel the jurors are simulated: no key, no server, no model. Each call starts a new debate, on a local Ray
     cluster by default.
     """
+    for line in _starting(**given):  # before anything is imported that takes long
+        note_wrapped(line)
     from jury_cli.interrupts import until_interrupted
     from jury_cli.judging import finishing, judging_loop, note_end, note_line
     from jury_cli.live import events_shown
-    from jury_cli.terminal import WritingLine, note
+    from jury_cli.terminal import WritingLine
+    from jury_cli.views.case_lines import case_lines
+    from jury_events.text.pluralize import pluralize
     from jury_events.text.visible_text import visible_line
     from jury_judge.sessions.planned_run import PlannedRun
     from jury_judge.sessions.prepared_run import prepared_run
@@ -37,26 +44,33 @@ def command(*, as_json: bool, **given: Any) -> int:
 
     settings = RunSettings.of(**given)
     planned = PlannedRun.of_example(settings, f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(2)}")
-    (debate_id,) = (one for case in planned.cases for one in planned.run.debate_ids(case))
-    resume_hint = "the events so far are kept; jury demo starts a new debate"
+    (case,) = planned.cases
+    (debate_id,) = planned.run.debate_ids(case)
+    resume_hint = f"the events so far are kept; {typed_command()} demo starts a new debate"
     with (
         prepared_run(planned, note_line, in_process=False) as ready,
         closing(WritingLine()) as writing,
     ):
         session = ready.session()
+        on_chunk = None if planned.is_simulated else writing.take  # a simulated judge writes all at once
         if planned.is_simulated:
             note("The jurors are simulated: rule-based readers. No model is called.")
         note(f"debate {debate_id}: {pluralize(len(planned.loaded.panel.seats), 'juror')}, {planned.loaded.panel.name}")
+        for line in case_lines(case):
+            note_wrapped(line)
 
         async def judge(stopping: asyncio.Event) -> None:
             async with (
-                events_shown(session.feed, debate_id, note),
-                aclosing(session.execute(stopping, on_chunk=writing.take)) as lines,
+                events_shown(session.feed, debate_id, note_wrapped, reasons=True),
+                aclosing(session.execute(stopping, on_chunk=on_chunk)) as lines,
             ):
                 async for _ in lines:
                     pass
 
+        began = time.monotonic()
         with judging_loop(settings, on_ray=session.needs_ray, resume_hint=resume_hint) as loop:
+            if session.needs_ray:
+                note(f"Ray runs after {time.monotonic() - began:.1f} s; its actors start …")
             _, interrupted = loop.run(
                 until_interrupted(judge, says=finishing(resume_hint), waits_for=session.waits_for)
             )
@@ -76,14 +90,26 @@ def command(*, as_json: bool, **given: Any) -> int:
     return Exit.INTERRUPTED if interrupted else _code(result)
 
 
+def _starting(*, in_process: bool, ray_address: str | None, panel_name: str | None, **_others: Any) -> Iterator[str]:
+    """What is started, and how long that takes."""
+    if in_process:
+        yield "one debate in this process; without --in-process its jurors are actors of a local Ray cluster"
+        return
+    actors = "three juror actors" if panel_name is None else "an actor for each juror"
+    where = "a local Ray cluster" if ray_address is None else f"the Ray cluster at {ray_address}"
+    yield f"one debate on {where}: {actors}, a final judge, a coordinator and a clerk start, each a process"
+    if ray_address is None:
+        yield "this takes 6 to 15 s, longer on a busy machine; --in-process starts no process and takes 2 to 4 s"
+
+
 def _note_commands(debate_id: str, url: str | None) -> None:
-    from jury_cli.terminal import note
     from jury_judge.stores.stores import shown_url
 
     option = "" if url is None else f" --store {shlex.quote(shown_url(url))}"
-    note(f"the whole debate:   jury show {debate_id}{option}")
-    note(f"check the record:   jury verify {debate_id}{option}")
-    note("judge your own:     jury run CASES.jsonl")
+    jury = typed_command()
+    note(f"the whole debate:   {jury} show {debate_id}{option}")
+    note(f"check the record:   {jury} verify {debate_id}{option}")
+    note(f"judge your own:     {jury} run CASES.jsonl")
 
 
 def _print(result: dict[str, Any]) -> None:
@@ -96,8 +122,6 @@ def _print(result: dict[str, Any]) -> None:
 
 def _code(result: dict[str, Any]) -> Exit:
     """The exit code of a debate that is over."""
-    from jury_cli.terminal import note
-
     if result["final_verdict"] is None:
         note(f"jury: the debate ended without a verdict ({result['status']}); `jury show` says why")
     elif not result["phase3_judgment"]["quorum_met"]:

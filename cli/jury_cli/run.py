@@ -329,7 +329,10 @@ def _note_run(ready: "PreparedRun", *, verbose: bool) -> None:
 
     planned = ready.planned
     if planned.is_simulated:
-        note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")
+        note(
+            "The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation "
+            "(--panel current seats models)."
+        )
     if planned.is_new:
         note(f"run {planned.run.run_id}")
     for line in ready.remarks():

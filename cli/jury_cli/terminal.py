@@ -4,6 +4,8 @@ import logging
 import os
 import sys
 import time
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_cli.log_format import is_json, write_line
@@ -36,6 +38,16 @@ _CALLS_EVERY = 30.0
 def note(text: str, event: str = "notice", **fields: Any) -> None:
     """Print one safe line to stderr; `event` and `fields` are shown where lines are JSON, see `write_line`."""
     write_line(text, event, **fields)
+
+
+def note_wrapped(text: str) -> None:
+    """Print one safe line to stderr, at a terminal broken between words, with further lines below its text."""
+    if is_json() or not sys.stderr.isatty():
+        note(text)
+        return
+    further = " " * (len(text) - len(text.lstrip()) + 2)
+    for line in wrap(text, get_terminal_size().columns - 1, subsequent_indent=further, break_on_hyphens=False):
+        note(line)
 
 
 def is_live(display: str) -> bool:

@@ -171,8 +171,8 @@ class _Watching:
         lines = LiveLines()
         head = f"{debate_id}  " if self._named else ""
         async with self._records.feed.follow(debate_id, LOG_EVENTS) as events:
-            async for event in events:
-                for line in lines.lines(event):
+            async for logged in events:
+                for line in lines.lines(logged.event):
                     self._print(head + visible_line(line, 1000))
 
     def _print(self, line: str) -> None:

@@ -150,7 +150,8 @@ def test_a_local_cluster_has_no_process_that_nobody_reads(cluster: Cluster) -> N
     started = {Path(argument).name for process in cluster.processes for argument in of(process, "cmdline")}
 
     assert "gcs_server" in started
-    assert set() == started & {"log_monitor.py", "dashboard.py", "monitor.py"}
+    assert "ray_idle_agent.py" in started
+    assert set() == started & {"log_monitor.py", "dashboard.py", "monitor.py", "agent.py", "main.py"}
 
 
 def test_workers_have_minutes_to_start(cluster: Cluster) -> None:

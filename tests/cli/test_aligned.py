@@ -1,33 +1,9 @@
 """Lists stand in columns, also with wide characters, with numbers at their ends."""
 
-from rich.cells import cell_len
-
-from jury_cli.views.aligned import AlignedColumn, AlignedLines, display_width
+from jury_cli.views.aligned import display_width
 from support.command_line import CommandLine
 
 QUESTION = {"question": "Refund it.", "response": "Done."}
-
-
-def test_wide_characters_take_two_columns() -> None:
-    assert (3, 4, 5) == (display_width("abc"), display_width("返金"), display_width("é返金"))
-    for text in ("返金-17", "ｶﾅ と ＡＢ", "e\u0301", "한국", "\U0001f600", "…–×"):
-        assert cell_len(text) == display_width(text), text
-
-
-def test_columns_begin_below_each_other_and_numbers_end_there() -> None:
-    made = AlignedLines((AlignedColumn(), AlignedColumn(right=True), AlignedColumn()))
-
-    assert ["返金      7  x", "ab    1,000"] == list(made.lines([("返金", "7", "x"), ("ab", "1,000", "")]))
-    assert ["c         5  y"] == list(made.lines([("c", "5", "y")]))
-
-
-def test_one_very_long_cell_moves_its_own_line_alone() -> None:
-    made = AlignedLines((AlignedColumn(), AlignedColumn()))
-
-    long, short = made.lines([("x" * 200, "end"), ("x", "end")])
-
-    assert "x" * 200 + "  end" == long
-    assert 60 + 2 + 3 == len(short)
 
 
 def test_the_lists_of_debates_and_runs_are_aligned(jury: CommandLine) -> None:

@@ -82,54 +82,6 @@ def test_a_debate_that_a_budget_cannot_finish_is_not_begun(jury, cases):
     assert "the budget of 6 calls covers no further debate: 3 debates left, about 30 more calls" in stopped.err
 
 
-def test_a_debate_that_is_not_begun_keeps_no_result_behind_it_from_being_printed(jury, cases):
-    judged = jury.run(cases, "--run", "r1", "--jsonl", "--case-id", "返金")
-    bounded = jury.run(cases, "--run", "r1", "--jsonl", "--max-calls", str(calls(jury)))
-
-    assert (4, judged.lines) == (bounded.code, bounded.lines)
-    assert "covers no further debate: 2 debates left" in bounded.err
-
-
-def test_what_earlier_sessions_spent_counts(jury, cases):
-    jury.run(cases, "--run", "r1", "--max-calls", "7")
-    again = jury.run(cases, "--run", "r1", "--max-calls", "13")
-
-    assert (4, 7) == (again.code, calls(jury))
-
-
-@pytest.mark.full
-def test_a_run_that_stops_before_any_repair_or_fallback_leaves_a_log_that_verifies(jury, cases):
-    jury.write(
-        "panel.yaml",
-        "preset: independent\nseats: [{model: simulated/juror, juror_id: a, fallbacks: [simulated/other]}]\n",
-    )
-    faults = ("--simulate", "unparseable=0.6", "--simulate", "timeout=0.2", "--simulate", "seed=3")
-    options = ("--run", "r1", "--panel", "panel.yaml", *faults)
-
-    for bound in range(1, 25):
-        jury.run(cases, *options, "--max-calls", str(bound))
-        verified = jury("verify", "--all")
-
-        assert 0 == verified.code, verified.out
-        assert verified.out.startswith("nothing was altered")
-    assert 3 == len(jury.run(cases, *options, "--jsonl").lines)
-
-
-def test_another_run_has_its_own_budget(jury, cases):
-    jury.run(cases, "--run", "r1", "--max-calls", "7")
-    jury.run(cases, "--run", "r2", "--max-calls", "7")
-
-    assert 14 == calls(jury)
-
-
-def test_a_budget_that_is_enough_changes_nothing(jury, cases):
-    free = jury.run(cases, "--run", "r1", "--jsonl")
-    bounded = jury.run(cases, "--run", "r2", "--jsonl", "--max-calls", "1000", "--max-cost", "0")
-
-    assert 0 == bounded.code
-    assert [line["final_verdict"] for line in free.lines] == [line["final_verdict"] for line in bounded.lines]
-
-
 def test_a_cost_cannot_be_bounded_where_a_price_is_unknown(jury, cases):
     env = {"OPENAI_API_KEY": "sk-none"}
     refused = jury.run(cases, "--max-cost", "1", "--judge-model", "openai/gpt-unheard-of", env=env)
@@ -153,30 +105,6 @@ def test_a_price_of_ones_own_makes_it_known(jury, cases, how):
     assert estimate.code == 0
     assert [] == estimate.json["prices_missing"]
     assert estimate.json["cost"]["likely"] > 0
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("outcome", "said"), [("authentication", "refuses the key"), ("quota", "quota is used up")])
-def test_a_refused_key_stops_the_run_early_and_once_mended_it_completes(jury, many, outcome, said):
-    stopped = jury.run(many, "--run", "r1", "--jsonl", "--simulate", f"{outcome}=1", "--concurrency", "8")
-    before = rows(jury)
-    recorded = sum(row.calls for row in before)
-    whole = jury.run(many, "--run", "r1", "--jsonl")
-
-    assert (4, "") == (stopped.code, stopped.out)
-    assert 1 == sum(said in line for line in stopped.err.splitlines())
-    assert recorded <= 8 * 3
-    assert len(before) <= 2 * 8
-    assert not [row for row in before if row.status in {"failed", "completed"}]
-    assert (0, 200) == (whole.code, len(whole.lines))
-    assert {"completed"} == {row.status for row in rows(jury)}
-
-
-def test_a_stop_is_noted_even_without_progress(jury, cases):
-    stopped = jury.run(cases, "--run", "r1", "--display", "none", "--simulate", "quota=1")
-
-    assert stopped.code == 4
-    assert "quota is used up" in stopped.err
 
 
 def test_a_dry_run_writes_nothing_and_makes_no_call(jury, cases):
@@ -225,53 +153,6 @@ def test_a_dry_run_names_the_cases_that_are_longer_than_a_window(jury):
     )
 
 
-def test_a_run_warns_of_cases_that_are_longer_than_a_window(jury):
-    cases = jury.write("long.jsonl", {"case_id": "long", "question": "Go.", "response": "x" * 100_000})
-    jury.write(
-        "p.yaml", "seats: [{model: simulated/m, juror_id: a, window: 20000}]\nfinal: {method: median}\nreading: whole\n"
-    )
-
-    ran = jury.run(cases, "--panel", "p.yaml")
-
-    assert (
-        "jury: warning: longer than the window of a model, whose calls would fail (context_too_long), of 1 case: "
-        "1 for a (20,000 tokens: long)"
-    ) in ran.err.splitlines()
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    "options",
-    [(), ("--panel", "adk-sequential"), ("--panel", "independent"), ("--language", "ja")],
-    ids=["default", "sequential", "independent", "japanese"],
-)
-def test_a_run_takes_what_a_dry_run_estimated(jury, options):
-    records = [{"id": f"r{n}", "verdict": "fail", "text": "leaked " * 20} for n in range(5)]
-    rows_of_file = [
-        {"id": f"c{n}", "question": "返金は?", "response": f"Refunded {n}. " * 40, "security_gate_records": records}
-        for n in range(20)
-    ]
-    many = jury.write("many.jsonl", *rows_of_file)
-    jury("db", "upgrade")
-    empty = (jury.folder / "jury.db").stat().st_size
-    estimate = jury.run(many, "--dry-run", "--json", *options).json
-    jury.run(many, "--run", "r1", *options)
-    debates = rows(jury)
-    grown = (jury.folder / "jury.db").stat().st_size - empty
-
-    def within(amount: float, estimate: dict[str, float]) -> bool:
-        return estimate["least"] <= amount <= estimate["most"]
-
-    def summed(kind: str) -> dict[str, float]:
-        return {name: sum(one[kind][name] for one in estimate["models"]) for name in ("least", "most")}
-
-    assert 20 == estimate["debates"] == estimate["sample"] == len(debates)
-    assert within(sum(row.calls for row in debates), estimate["calls"])
-    assert within(sum(row.input_tokens for row in debates), summed("input_tokens"))
-    assert within(sum(row.output_tokens for row in debates), summed("output_tokens"))
-    assert within(grown, estimate["disk_bytes"])
-
-
 def test_a_dry_run_leaves_out_what_is_judged_already(jury, cases):
     jury.run(cases, "--run", "r1", "--limit", "2")
     estimate = jury.run(cases, "--run", "r1", "--dry-run", "--json").json
@@ -279,6 +160,7 @@ def test_a_dry_run_leaves_out_what_is_judged_already(jury, cases):
     assert (3, 2, 1, 1) == (estimate["cases"], estimate["judged_before"], estimate["debates"], estimate["sample"])
 
 
+@pytest.mark.full
 def test_a_dry_run_of_a_large_file_looks_at_a_sample_and_reports_it(jury):
     many = jury.write("many.jsonl", *({"id": f"c{n}", "question": "q", "response": "r"} for n in range(500)))
     estimate = jury.run(many, "--dry-run", "--json").json
@@ -294,12 +176,6 @@ def test_a_dry_run_names_the_keys_and_prices_that_are_missing(jury, cases):
     assert estimate.code == 0
     assert "The provider openai has no key: set OPENAI_API_KEY." in estimate.out
     assert "unknown: no price for openai/gpt-unheard-of" in estimate.out
-
-
-def test_a_dry_run_as_data_is_one_json_object(jury, cases):
-    estimate = jury.run(cases, "--dry-run", "--json", "--run", "r1")
-
-    assert "r1" == json.loads(estimate.out)["run_id"]
 
 
 def test_a_dry_run_names_what_is_asked_live_instead_of_in_batches(jury, cases):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import shutil
 from base64 import b64decode, b64encode
 from pathlib import Path
@@ -10,12 +9,8 @@ from typing import Any
 
 import pytest
 
-from jury_cases import example_path
 from support.command_line import CommandLine
-from support.reference_data import FOLDER, needs_reference_data
-from support.vote_rows import table_of
 
-NINE = "GPT-4,Llama3-70B,Llama3-8B,Llama-70B,Llama-13B,Llama-7B,Mistral-7B,Gemma-2B,JudgeLM"
 CASES = 60
 
 
@@ -70,14 +65,6 @@ def judge(jury: CommandLine, run: str, panel: str = "calibrated.yaml", *options:
     return jury("run", "cases.jsonl", "--run", run, "--in-process", "--panel", panel, *options)
 
 
-def rewritten(jury: CommandLine, old: str, new: str) -> Path:
-    path = jury.folder / "cal.json"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-    return path
-
-
 def with_threshold(jury: CommandLine, threshold: float, name: str) -> str:
     """The calibration as if its only level were another one, with the digest that belongs to it."""
     from jury_judge import calibration_bytes
@@ -117,27 +104,6 @@ def test_a_verdict_that_is_not_accepted_needs_review(calibrated: CommandLine) ->
     )
 
 
-def test_a_file_with_another_digit_is_refused(calibrated: CommandLine) -> None:
-    rewritten(calibrated, '"risk":0.05', '"risk":0.06')
-    found = judge(calibrated, "second")
-
-    assert 2 == found.code
-    assert "calibrated.yaml:4: final.calibration: cal.json: was changed after jury calibrate wrote it" in found.err
-
-
-def test_a_threshold_that_its_certificate_contradicts_is_refused_under_a_new_digest(calibrated: CommandLine) -> None:
-    from jury_judge import calibration_bytes
-
-    content = json.loads((calibrated.folder / "cal.json").read_bytes())
-    del content["digest"]
-    (calibrated.folder / "cal.json").write_bytes(calibration_bytes({**content, "threshold": 0.333333333}))
-    found = judge(calibrated, "second")
-
-    assert 2 == found.code
-    assert "cal.json: threshold is 0.333333333, and by the counts of its certificate it is 1.0" in found.err
-    assert "calibrate again" in found.err
-
-
 @pytest.fixture
 def signed(calibrated: CommandLine) -> CommandLine:
     """The calibration signed by `ours`; `theirs` is another key."""
@@ -168,17 +134,6 @@ def test_a_calibration_that_no_trusted_key_signed_is_refused(signed: CommandLine
     assert "calibrated.yaml:4: final.calibration: cal.json: is not signed" in unsigned.err
 
 
-def test_a_note_of_other_content_is_refused_with_or_without_a_trusted_key(signed: CommandLine) -> None:
-    note = json.loads((signed.folder / "cal.json").read_bytes())["note"]
-    with_threshold(signed, 0.666666667, "cal.json")
-    content = json.loads((signed.folder / "cal.json").read_bytes())
-    (signed.folder / "cal.json").write_text(json.dumps({**content, "note": note}))
-    trusted, unchecked = judge(signed, "second", "calibrated.yaml", "--trust", "ours.pub"), judge(signed, "second")
-
-    assert (5, 5) == (trusted.code, unchecked.code)
-    assert "its note by example.com/ours" in unchecked.err
-
-
 def test_a_forged_signature_is_refused_under_its_key(signed: CommandLine) -> None:
     content = json.loads((signed.folder / "cal.json").read_bytes())
     forged = json.loads((signed.folder / "cal.json").read_bytes())
@@ -194,19 +149,6 @@ def test_a_forged_signature_is_refused_under_its_key(signed: CommandLine) -> Non
     assert "is not valid for this text" in found.err
 
 
-def test_a_calibration_that_contradicts_itself_is_not_signed(signed: CommandLine) -> None:
-    from jury_judge import calibration_bytes
-
-    content = json.loads((signed.folder / "cal.json").read_bytes())
-    rest = {key: value for key, value in content.items() if key not in {"digest", "note"}}
-    (signed.folder / "cal.json").write_bytes(calibration_bytes({**rest, "risk": 0.01}))
-    found = signed("seal", "calibration", "cal.json", "--key", "ours")
-
-    assert 2 == found.code
-    assert "risk is 0.01" in found.err
-    assert "note" not in json.loads((signed.folder / "cal.json").read_bytes())
-
-
 @pytest.mark.parametrize("option", [("--threshold", "0.67"), ("--max-rounds", "1"), ("--method", "median")])
 def test_another_panel_than_the_calibrated_one_is_refused(calibrated: CommandLine, option: tuple[str, str]) -> None:
     found = judge(calibrated, "second", "calibrated.yaml", *option)
@@ -215,54 +157,7 @@ def test_another_panel_than_the_calibrated_one_is_refused(calibrated: CommandLin
     assert "final.calibration: it was certified for another panel" in found.err
 
 
-def test_a_missing_file_and_another_file_are_refused_in_one_line(calibrated: CommandLine) -> None:
-    (calibrated.folder / "cal.json").write_text("{}")
-    other = judge(calibrated, "second")
-    (calibrated.folder / "cal.json").unlink()
-    missing = judge(calibrated, "second")
-
-    assert "cal.json: not a calibration file; jury calibrate -o writes one" in other.err
-    assert "cal.json: there is no such calibration file" in missing.err
-
-
-def test_the_same_votes_and_labels_give_the_same_file(calibrated: CommandLine) -> None:
-    before = (calibrated.folder / "cal.json").read_bytes()
-    calibrate(calibrated, "-o", "cal.json")
-
-    assert before == (calibrated.folder / "cal.json").read_bytes()
-
-
-def test_a_file_of_another_kind_is_not_replaced(base: CommandLine) -> None:
-    found = calibrate(base, "-o", "panel.yaml")
-
-    assert 2 == found.code
-    assert "preset: independent\n" == (base.folder / "panel.yaml").read_text()
-
-
-def test_debates_under_a_calibration_cannot_be_calibrated_on(calibrated: CommandLine) -> None:
-    judge(calibrated, "second")
-    found = calibrated("calibrate", "--run", "second", "--labels", "labels.jsonl", "--include-simulated")
-
-    assert 2 == found.code
-    assert "was judged under a calibration, which withheld verdicts" in found.err
-
-
-def test_rescore_tries_a_calibration_on_debates_without_one(calibrated: CommandLine) -> None:
-    with_threshold(calibrated, 1.0, "high.json")
-    for mode in ([], ["--recount"]):
-        found = calibrated("rescore", "--run", "base", "--set", "calibration=high.json,off", "--json", *mode)
-        settings = json.loads(found.out)["settings"]
-
-        assert [60, 60] == [one["determined"] for one in settings]
-        assert 0 == settings[1]["flipped"]
-
-
-def test_rescore_of_another_panel_than_the_calibrated_one_is_not_applicable(calibrated: CommandLine) -> None:
-    found = calibrated("rescore", "--run", "base", "--set", "calibration=cal.json", "--set", "max_rounds=1", "--json")
-
-    assert 60 == json.loads(found.out)["settings"][0]["not_applicable"]
-
-
+@pytest.mark.full
 def test_regress_sees_a_changed_threshold(calibrated: CommandLine) -> None:
     judge(calibrated, "second")
     calibrated("export", "second~c00", "-o", "corpus")
@@ -272,81 +167,3 @@ def test_regress_sees_a_changed_threshold(calibrated: CommandLine) -> None:
     assert (0, 1) == (same.code, changed.code)
     assert "judgment.acceptance.threshold" in changed.out
     assert "+ 0.666666667" in changed.out
-
-
-def test_without_a_threshold_nothing_is_written(base: CommandLine) -> None:
-    labels = labelled(base, 50)
-    found = base("calibrate", "--run", "base", "--labels", labels, "--include-simulated", "-o", "cal.json")
-
-    assert 6 == found.code
-    assert "no threshold: " in found.out
-    assert not (base.folder / "cal.json").exists()
-
-
-def test_shares_of_a_split_may_have_decimals(base: CommandLine) -> None:
-    # As binary numbers they sum to 99.99999999999999.
-    found = calibrate(base, "--split", "33.4/33.3/33.3", "--risk", "0.2")
-
-    assert "parts: fit 20 labels" in found.out
-
-
-def test_named_parts_are_lists_of_cases(base: CommandLine) -> None:
-    for name, numbers in (("certify", range(50)), ("test", range(50, 60)), ("both", range(49, 60))):
-        (base.folder / name).write_text("\n".join(f"c{number:02}" for number in numbers))
-    found = calibrate(base, "--certify", "certify", "--test", "test", "--json")
-    refused = calibrate(base, "--certify", "certify", "--test", "both")
-
-    report = json.loads(found.out)
-    assert (50, 10) == (report["parts"]["certify"]["labelled"], report["test"]["units"])
-    assert 2 == refused.code
-    assert "case 'c49' is in the parts certify and test" in refused.err
-
-
-def page_commands() -> list[list[str]]:
-    """The `jury` commands in the console blocks of the page."""
-    text = (Path(__file__).parents[2] / "docs" / "calibration.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
-    return [shlex.split(line)[1:] for line in "".join(blocks).splitlines() if line.strip().startswith("jury ")]
-
-
-@pytest.mark.full
-def test_every_command_of_the_page_works(jury: CommandLine) -> None:
-    passes = {"question": "Refund order 17.", "response": "Refunded to the card."}
-    fails = json.loads(example_path("en").read_text(encoding="utf-8"))
-    cases = [{**(passes if number % 2 else fails), "case_id": f"c{number:03}"} for number in range(120)]
-    labels = [
-        {"case_id": one["case_id"], "label": "safe_pass" if number % 2 else "unsafe_fail"}
-        for number, one in enumerate(cases)
-    ]
-    judges = [
-        {"judges": {"a": "correct", "b": "correct"}, "human_label": "correct", "question": f"q{number}"}
-        for number in range(60)
-    ]
-    jury.write("cases.jsonl", *cases)
-    jury.write("more.jsonl", {**passes, "case_id": "refund-17"})
-    jury.write("labels.jsonl", *labels)
-    jury.write("judges.jsonl", *judges)
-    jury.write("panel.yaml", "preset: independent\n")
-    jury.write("calibrated.yaml", "preset: independent\nfinal: {calibration: cal.json}\n")
-    extra = {"calibrate": ["--include-simulated"], "run": ["--in-process"]}
-    commands = page_commands()
-    base = next(one for one in commands if one[:1] == ["run"])  # the blocks on top are an overview
-    for command in [base, *(one for one in commands if one is not base)]:
-        found = jury(*command, *extra.get(command[0], []))
-
-        assert 0 == found.code, (command, found.err)
-
-
-@needs_reference_data
-@pytest.mark.parametrize(
-    ("risk", "threshold"), [("0.02", 1), ("0.03", 8 / 9), ("0.05", 7 / 9), ("0.08", 6 / 9), ("0.01", None)]
-)
-def test_nine_judges_are_certified_as_the_reference_says(jury: CommandLine, risk: str, threshold: float | None) -> None:
-    reading = ("--judges", "judges.*", "--label", "human_label", "--order", "incorrect,correct")
-    votes = table_of(jury, FOLDER / "b2_triviaqa_judges.jsonl", *reading)
-
-    found = jury("calibrate", votes, "--seats", NINE, "--risk", risk, "--json")
-
-    assert (0 if threshold else 6) == found.code
-    certified = json.loads(found.out)["threshold"]
-    assert threshold == (certified if certified is None else pytest.approx(certified, abs=1e-6))

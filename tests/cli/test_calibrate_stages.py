@@ -8,7 +8,6 @@ import pytest
 
 from jury_judge.panels.ladder_files import read_ladder
 from support.command_line import CommandLine
-from support.reference_data import FOLDER, needs_reference_data
 
 CASES = 60
 
@@ -29,13 +28,6 @@ def votes_file(jury: CommandLine, wrong_passes: int = 0) -> str:
     return "votes.parquet"
 
 
-@pytest.fixture(scope="module")
-def voted_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    jury = CommandLine(tmp_path_factory.mktemp("votes"))
-    votes_file(jury)
-    return jury.folder
-
-
 def test_stages_of_seats_are_certified_by_outcome(jury: CommandLine) -> None:
     done = jury("calibrate", votes_file(jury), "--stages", "a,b;a,b,c", "--risk", "pass=0.1,fail=0.1", "-o", "l.json")
 
@@ -46,13 +38,6 @@ def test_stages_of_seats_are_certified_by_outcome(jury: CommandLine) -> None:
     assert "votes a case: 2.30; of the last stage alone: 3.00" in done.out
     assert "votes of files name no panel: a staged run cannot take this ladder" in done.err
     assert '"ladder":1' in (jury.folder / "l.json").read_text()
-
-
-def test_an_outcome_without_a_promise_is_not_accepted(jury: CommandLine) -> None:
-    done = jury("calibrate", votes_file(jury), "--stages", "a,b;a,b,c", "--risk", "fail=0.1")
-
-    assert 0 == done.code
-    assert "no pass is accepted: nothing is promised of it (--risk pass=…)" in done.out
 
 
 def test_missed_failures_are_promised_and_shown(jury: CommandLine) -> None:
@@ -73,15 +58,6 @@ def test_what_cannot_be_certified_is_said_and_not_written(jury: CommandLine) -> 
     assert 6 == done.code
     assert "no pass is accepted: at the threshold 1, 12 of 102 accepted verdicts are wrong" in done.out
     assert not (jury.folder / "l.json").exists()
-
-
-def test_a_test_part_is_drawn(jury: CommandLine) -> None:
-    done = jury(
-        "calibrate", votes_file(jury), "--stages", "a,b;a,b,c", "--risk", "pass=0.1,fail=0.1", "--split", "0/70/30"
-    )
-
-    assert "On the test part" in done.out
-    assert "certified on 140 labels in 140 clusters" in done.out
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +92,7 @@ def judged(jury: CommandLine, judged_folder: Path) -> CommandLine:
 LADDER = ("--stages", "cheap;full", "--labels", "labels.jsonl", "--include-simulated")
 
 
+@pytest.mark.full
 def test_runs_are_certified_with_their_panels_and_signed(judged: CommandLine) -> None:
     done = judged("calibrate", *LADDER, "--risk", "pass=0.3,fail=0.3", "-o", "ladder.json")
     judged("seal", "keygen", "seal.key", "--name", "example.com/jury")
@@ -182,17 +159,3 @@ def test_a_ladder_without_a_certificate_is_certified_on_its_own_run(judged: Comm
     assert "run cheap is by no ladder: name a run of each stage" in refused["cheap"].err
     assert "is a stage of a ladder that is to be calibrated: name its run alone" in refused["every;full"].err
     assert "run gone has no debate" in refused["gone"].err
-
-
-@needs_reference_data
-def test_pairs_of_recorded_judges_by_the_commands_of_the_guide(jury: CommandLine) -> None:
-    judges = ("votes", str(FOLDER / "b2_triviaqa_judges.jsonl"), "--judges", "judges.*", "--label", "human_label")
-    assert 0 == jury(*judges, "--order", "correct,incorrect", "--cluster", "question", "-o", "votes.parquet").code
-    stages = ("--stages", "GPT-4,Llama3-70B;GPT-4,Llama3-70B,Llama3-8B")
-    tenth, twentieth = (
-        jury("calibrate", "votes.parquet", *stages, "--risk", f"pass={risk},fail={risk}") for risk in (0.1, 0.05)
-    )
-
-    assert (0, 6) == (tenth.code, twentieth.code)
-    assert "ends before the last stage: 91.7%" in tenth.out
-    assert "about 3,330 labels in 370 clusters would do" in twentieth.out

@@ -317,23 +317,20 @@ def keeping(store_url: str) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("name", ENVIRONMENT)
-def test_each_variable_with_a_secret_is_known(name: str) -> None:
-    assert canary(name) in known_secrets({name: ENVIRONMENT[name]})
+def test_each_variable_with_a_secret_is_known() -> None:
+    assert [] == [name for name, value in ENVIRONMENT.items() if canary(name) not in known_secrets({name: value})]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("HOME", "/home/somebody"),
-        ("OPENAI_BASE_URL", "https://gateway.example/v1"),
-        ("PGPASSWORD", "postgres"),
-        ("MAX_TOKEN", "200000000"),
-        ("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential"),
-        ("ANTHROPIC_CUSTOM_HEADERS", "anthropic-beta: context-1m-2025-08-07"),
-        ("SSH_AUTH_SOCK", "/run/user/agent"),
-        ("OPENAI_API_KEY_FILE", "/run/secrets/of-nobody"),
-    ],
-)
-def test_what_any_text_may_have_is_no_secret(name: str, value: str) -> None:
-    assert frozenset() == known_secrets({name: value})
+def test_what_any_text_may_have_is_no_secret() -> None:
+    harmless = {
+        "HOME": "/home/somebody",
+        "OPENAI_BASE_URL": "https://gateway.example/v1",
+        "PGPASSWORD": "postgres",
+        "MAX_TOKEN": "200000000",
+        "AZURE_TOKEN_CREDENTIALS": "ManagedIdentityCredential",
+        "ANTHROPIC_CUSTOM_HEADERS": "anthropic-beta: context-1m-2025-08-07",
+        "SSH_AUTH_SOCK": "/run/user/agent",
+        "OPENAI_API_KEY_FILE": "/run/secrets/of-nobody",
+    }
+
+    assert [] == [name for name, value in harmless.items() if known_secrets({name: value})]

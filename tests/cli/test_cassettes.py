@@ -1,6 +1,5 @@
 """`jury export` and `jury import`: debates leave a store as files and come into another one, whole or not at all."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -47,18 +46,6 @@ def test_a_run_becomes_a_folder_of_cassettes(own):
     assert all(name.startswith("r1~") and name.endswith(SUFFIX) for name in files(own.folder / "corpus"))
 
 
-def test_exporting_again_leaves_the_files_alone(own):
-    own("export", "--all", "-o", "corpus")
-    (own.folder / "corpus" / f"r1~leak{SUFFIX}").write_bytes(b"something else")
-    times = {path: path.stat().st_mtime_ns for path in (own.folder / "corpus").iterdir()}
-
-    outcome = own("export", "--all", "-o", "corpus", "--json")
-
-    assert outcome.json == {"output": "corpus", "written": 1, "unchanged": 2}
-    changed = [path.name for path, time in times.items() if path.stat().st_mtime_ns != time]
-    assert changed == [f"r1~leak{SUFFIX}"]
-
-
 def test_one_debate_goes_to_a_file_a_folder_or_stdout(own):
     (own.folder / "there").mkdir()
 
@@ -67,16 +54,6 @@ def test_one_debate_goes_to_a_file_a_folder_or_stdout(own):
     written = [own.folder / place for place in ("one.jsonl", f"there/r1~leak{SUFFIX}", f"new/r1~leak{SUFFIX}")]
     assert codes == [0, 0, 0, 0]
     assert len({path.read_bytes() for path in (*written, own.folder / f"r1~leak{SUFFIX}")}) == 1
-
-
-def test_stdout_takes_one_debate(own):
-    process = own.start("export", "r1~leak", "-o", "-")
-    out, err = process.communicate()
-    own("export", "r1~leak", "-o", "one.jsonl")
-
-    assert (process.returncode, err) == (0, b"")
-    assert out == (own.folder / "one.jsonl").read_bytes()
-    assert own("export", "--all", "-o", "-").code == 2
 
 
 def test_a_damaged_debate_is_not_written_and_the_others_are(own):
@@ -135,17 +112,6 @@ def test_nothing_sound_makes_no_store(own):
     assert not (own.folder / "new.db").exists()
 
 
-def test_another_debate_of_that_id_is_refused(own):
-    own("export", "r1~leak", "-o", "leak.jsonl")
-    changed = own.write("changed.jsonl", {"id": "leak", "question": "Why?", "response": "Because."})
-    own.run(changed, "--run", "r1", "--store", "sqlite:///new.db")
-
-    outcome = own("import", "leak.jsonl", "--store", "sqlite:///new.db")
-
-    assert outcome.code == 5
-    assert "contains another debate under the id r1~leak: they differ from event 1" in outcome.err
-
-
 def test_only_what_the_key_and_the_checkpoint_vouch_for_goes_in(sealed):
     sealed("export", "--all", "-o", "corpus")
     other = SealKey("example.com/jury", bytes(31) + b"\1").public.line
@@ -158,17 +124,6 @@ def test_only_what_the_key_and_the_checkpoint_vouch_for_goes_in(sealed):
     assert bad.code == 5
     assert bad.err.count("which is none of the keys given") == 3
     assert not (sealed.folder / "newer.db").exists()
-
-
-def test_a_debate_without_a_seal_is_not_verified(own):
-    own("export", "r1~leak", "-o", "leak.jsonl")
-    key = SealKey("example.com/jury", bytes(32)).public.line
-    (own.folder / "key.pub").write_text(key + "\n")
-
-    outcome = own("import", "leak.jsonl", "--key", "key.pub", "--store", "sqlite:///new.db")
-
-    assert outcome.code == 5
-    assert "carries no seal" in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -189,29 +144,6 @@ def test_a_key_or_note_that_is_none_is_named(own, option, content, says):
     assert outcome.code == 2
     assert "given" in outcome.err
     assert says in outcome.err
-
-
-def test_an_erasure_comes_along_only_when_it_may(own):
-    own("export", "r1~leak", "-o", "leak.jsonl")
-    own("import", "leak.jsonl", "--store", "sqlite:///new.db")
-    own("erase", "r1~leak", "--by", "dpo", "--reason", "asked", "--yes")
-    own("export", "r1~leak", "-o", "leak.jsonl")
-
-    refused = own("import", "leak.jsonl", "--store", "sqlite:///new.db")
-    taken = own("import", "leak.jsonl", "--erase", "--store", "sqlite:///new.db", "--json")
-
-    assert (refused.code, "Import it with --erase" in refused.err) == (2, True)
-    assert (taken.code, taken.json["imported"], taken.json["erased"] > 10) == (0, 1, True)
-    assert b"hunter2" not in (own.folder / "new.db").read_bytes()
-
-
-def test_a_cassette_is_a_line_of_json_a_fact(own):
-    own("export", "r1~leak", "-o", "leak.jsonl")
-
-    lines = [json.loads(line) for line in (own.folder / "leak.jsonl").read_text().splitlines()]
-
-    assert lines[0]["debate_id"] == "r1~leak"
-    assert lines[1]["event_id"] == "opened"
 
 
 @pytest.mark.parametrize("place", ["jury.db", "/dev/null"])

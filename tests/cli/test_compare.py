@@ -51,7 +51,7 @@ def test_two_runs_as_a_page(two_runs: CommandLine) -> None:
     assert re.search(r"final.method +final_judge +median +≠", outcome.out)
 
 
-@pytest.mark.parametrize("form", [(), ("--json",), ("--all",)])
+@pytest.mark.parametrize("form", [(), pytest.param(("--json",), marks=pytest.mark.full)])
 def test_flips_fail_a_comparison_where_that_is_asked_for_and_are_named(
     two_runs: CommandLine, form: tuple[str, ...]
 ) -> None:
@@ -90,16 +90,3 @@ def test_an_id_of_both_kinds_needs_the_kind(two_runs: CommandLine) -> None:
     assert "say which with --kind" in two_runs("compare", "r1", "r2").err
     assert "runs" == two_runs("compare", "r1", "r2", "--kind", "runs", "--json").json["kind"]
     assert "debates" == two_runs("compare", "r1", "r2", "--kind", "debates", "--json").json["kind"]
-
-
-def test_events_are_listed_with_their_numbers_and_ids(two_runs: CommandLine) -> None:
-    shown = two_runs("show", "r1~polite", "--events").out.splitlines()
-    events = two_runs("show", "r1~polite", "--events", "--json").json
-
-    assert re.fullmatch(r"debate/ 1 +\S+Z +opened +panel parallel-rounds, 3 seats, rules 3", shown[1])
-    assert len(shown) == len(events) + 1
-    assert events == sorted(events, key=lambda event: event["position"])
-    assert {"debate", "calls"} == {event["stream"] for event in events}
-    completed = events[-1]
-    assert ("completed", "debate_completed") == (completed["event_id"], completed["type"])
-    assert re.fullmatch(r"safe_pass \d+/100 after \d rounds?: \w+", completed["said"])

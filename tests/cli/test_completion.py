@@ -1,30 +1,41 @@
 """`jury completion`: the scripts for shells, and what they are answered."""
 
+import io
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from jury_cli import COMMANDS
+from jury_cli.main import main
+from support.command_line import CommandLine
 
 BIN = Path(sys.executable).parent
 
 
 def answered(*words: str, shell: str = "bash") -> list[str]:
-    """What the command answers the completion of the last word."""
-    environ = {
-        **os.environ,
+    """What the command answers the completion of the last word; it is written as bytes."""
+    asked = {
         "_JURY_COMPLETE": f"{shell}_complete",
         "COMP_WORDS": " ".join(words),
         "COMP_CWORD": words[-1] if shell == "fish" else str(len(words) - 1),
     }
-    found = subprocess.run([BIN / "jury"], env=environ, capture_output=True, text=True, timeout=300, check=False)
-
-    assert "" == found.stderr
-    return found.stdout.splitlines()
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    with (
+        patch.dict(os.environ, asked),
+        patch.object(sys, "argv", ["jury"]),
+        redirect_stdout(out),
+        pytest.raises(SystemExit),
+    ):
+        main()
+    out.flush()
+    out.seek(0)
+    return out.read().splitlines()
 
 
 def test_commands_are_completed_with_their_descriptions() -> None:
@@ -64,7 +75,7 @@ def test_the_script_works_in_bash() -> None:
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_the_script_of_another_shell_asks_the_command(shell: str, jury) -> None:
+def test_the_script_of_another_shell_asks_the_command(shell: str, jury: CommandLine) -> None:
     outcome = jury("completion", shell)
 
     assert 0 == outcome.code

@@ -69,8 +69,6 @@ UNREADABLE: dict[str, Damage] = {
 }
 """Found by every command."""
 
-TABLES = ("streams", "parts", "counters", "seals", "debates", "runs", "run_sizes", "search_texts", "projections")
-
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -96,7 +94,7 @@ def test_damage_that_no_command_can_read_past_ends_each_with_5(jury: CommandLine
         assert "altered" in done.err or "damaged" in done.err or "altered" in done.out
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", ["parts", "debates", "runs"])
 def test_a_missing_table_ends_every_command_that_reads_it_with_5(jury: CommandLine, table: str) -> None:
     _sql(f"DROP TABLE {table}")(jury.folder / "jury.db")
 
@@ -106,7 +104,7 @@ def test_a_missing_table_ends_every_command_that_reads_it_with_5(jury: CommandLi
     assert set(codes.values()) <= {0, 5}
 
 
-@pytest.mark.parametrize("name", REVISIONS)
+@pytest.mark.parametrize("name", ["deleted", "bytes", "two"])
 def test_the_advised_upgrade_sets_an_altered_revision_right(jury: CommandLine, name: str) -> None:
     before = jury("list", "--json").out
     _sql(REVISIONS[name])(jury.folder / "jury.db")
@@ -129,15 +127,6 @@ def test_a_revision_is_not_set_right_over_tables_that_were_altered(jury: Command
     assert done.code == 5
     assert "restore a backup" in done.err
     assert "ballots" in done.err
-
-
-def test_a_revision_of_a_newer_version_is_no_damage(jury: CommandLine) -> None:
-    _sql("UPDATE alembic_version SET version_num = '0099'")(jury.folder / "jury.db")
-
-    done = jury("verify", "--all")
-
-    assert done.code == 2
-    assert "upgrade jury-judge" in done.err
 
 
 def test_a_damaged_page_does_not_keep_verification_from_the_debates_that_can_be_read(jury: CommandLine) -> None:

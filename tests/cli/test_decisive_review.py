@@ -45,24 +45,6 @@ def test_the_item_is_recorded_by_an_option_and_shown(store: CommandLine) -> None
     assert "unsafe_fail, decisive item 3 recorded" in store("review", "d1", *options, "--decisive-item", "3").err
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("d1", "--verdict", "unsafe_fail", "--decisive-item", "9"), "has no item 9; its last item is 8"),
-        (("d1", "--verdict", "safe_pass", "--decisive-item", "5"), "goes with a verdict that is no pass"),
-        (("d1", "--decisive-item", "5"), "--decisive-item goes with --verdict"),
-        (("d1", "--withdraw", "1", "--decisive-item", "5"), "--decisive-item has no meaning with --withdraw"),
-        (("run~1", "--verdict", "unsafe_fail", "--decisive-item", "1"), "number no items"),
-    ],
-)
-def test_an_item_that_cannot_be_meant_is_refused(store: CommandLine, given: tuple[str, ...], said: str) -> None:
-    answer = store("review", *given, "--reviewer", "ann")
-
-    assert answer.code != 0
-    assert said in answer.err
-    assert all(not one["reviews"] for one in store("list", "--json").json)
-
-
 def test_a_blind_session_asks_for_the_item_and_shows_the_quotations_after_the_verdict(store: CommandLine) -> None:
     with Keyboard(store, "review", "d1", "--reviewer", "ann", "--blind") as terminal:
         terminal.wait_for("[1 of 1]")
@@ -83,40 +65,3 @@ def test_a_blind_session_asks_for_the_item_and_shows_the_quotations_after_the_ve
     assert "unsafe_fail, decisive item 5 recorded" in after
     assert [] == [word for word in QUOTED if word not in after]
     assert (5, True, "Nobody asked.") == (review["decisive_item"], review["blind"], review["reason"])
-
-
-@pytest.mark.full
-def test_a_session_that_is_not_blind_shows_the_quotations_before_the_verdict(store: CommandLine) -> None:
-    with Keyboard(store, "review", "d1", "--reviewer", "ann") as terminal:
-        terminal.wait_for("[1 of 1]")
-        before = plain(terminal.said)
-        terminal.key("p")
-        terminal.line(REASON, "")
-        assert 0 == terminal.ends()
-        after = plain(terminal.said)
-
-    assert [] == [word for word in QUOTED if word not in before]
-    assert "First item" not in after
-    assert [] == [word for word in QUOTED if word in after]
-
-
-@pytest.mark.full
-def test_a_debate_without_numbered_items_asks_for_none(store: CommandLine) -> None:
-    with Keyboard(store, "review", "run~1", "--reviewer", "ann", "--blind") as terminal:
-        terminal.wait_for("[1 of 1]")
-        terminal.key("f")
-        terminal.line(REASON, "")
-        assert 0 == terminal.ends()
-
-        assert "First item" not in terminal.said
-        assert "Quotations" not in terminal.said
-
-
-def test_the_agreement_counts_the_same_items(store: CommandLine) -> None:
-    for reviewer, item in {"ann": "5", "bob": "3"}.items():
-        store("review", "d1", "--reviewer", reviewer, "--verdict", "unsafe_fail", "--decisive-item", item)
-    printed, found = store("review", "--agreement").out, store("review", "--agreement", "--json").json
-
-    assert "same decisive item: 0 of 1 pairs of reviewers that name one" in printed
-    assert "same decisive item: 1 of 2 reviews and their jury that name one" in printed
-    assert {"people": {"same": 0, "compared": 1}, "jury": {"same": 1, "compared": 2}} == found["decisive"]

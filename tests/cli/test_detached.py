@@ -132,19 +132,6 @@ def test_ctrl_c_ends_the_following_and_not_the_run(detached: Detached, cases: st
 
 
 @pytest.mark.full
-def test_a_mistake_is_shown_at_once_with_its_exit_code(detached: Detached, cases: str) -> None:
-    missing = detached.begin("none.jsonl", "--run", "r1", "--in-process")
-    piped = detached.begin("-", "--run", "r1", "--in-process")
-    dry = detached.begin(cases, "--run", "r1", "--dry-run")
-
-    assert (2, "") == (missing.code, missing.out)
-    assert "none.jsonl" in missing.err
-    assert "put them into a file" in piped.err
-    assert "leave --detach out" in dry.err
-    assert [] == detached.runs()
-
-
-@pytest.mark.full
 def test_a_run_without_an_id_prints_the_one_that_it_was_given(jury: CommandLine, cases: str, sqlite_url: str) -> None:
     detached = Detached(jury, sqlite_url)
     begun = detached.begin(cases, "--in-process")

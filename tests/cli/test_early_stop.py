@@ -1,11 +1,9 @@
 """A run under `stop: settled`, from the panel to the pages, statistics and calibrations."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from jury_judge import load_panel
 from support.command_line import CommandLine
 
 PANEL = """
@@ -15,14 +13,6 @@ seats:
   - {model: simulated/juror, juror_id: one}
   - {model: simulated/juror, juror_id: two}
   - {model: simulated/juror, juror_id: three}
-"""
-PRICED = """
-preset: independent
-stop: {last: price}
-seats:
-  - {model: openai/gpt-6-sol, juror_id: dear}
-  - {model: openai/gpt-5.4-mini, juror_id: cheap}
-  - {model: simulated/juror, juror_id: free}
 """
 
 
@@ -78,66 +68,3 @@ def test_the_record_replays_and_its_seats_are_named(stopped: CommandLine) -> Non
     assert "not asked: Juror C" in shown
     assert "Whatever they answer, what is decided stays" in shown
     assert "initial/not-asked" in stopped("show", debate, "--events").out
-
-
-def test_a_page_names_the_seats(stopped: CommandLine, tmp_path: Path) -> None:
-    debate = settled_case(stopped)
-
-    assert 0 == stopped("export", debate, "--html", "--output", str(tmp_path)).code
-    (page,) = tmp_path.glob("*.html")
-    assert "not asked: Juror C" in page.read_text()
-
-
-def test_a_cassette_of_it_is_imported_and_replays(stopped: CommandLine, tmp_path: Path) -> None:
-    cassettes = tmp_path / "cassettes"
-    store = f"sqlite:///{tmp_path}/other.db"
-
-    assert 0 == stopped("export", "--run", "r1", "--output", str(cassettes)).code
-    assert 0 == stopped("import", str(cassettes), "--store", store).code
-    assert "12 equal" in stopped("replay", "--all", "--store", store).out
-
-
-def test_statistics_leave_conditional_votes_out_and_say_so(stopped: CommandLine) -> None:
-    asked = sum(one["vote_kinds"]["three"] == "own" for one in lines(stopped))
-
-    out = stopped("stats", "r1", "--include-simulated").out
-
-    assert f"left out: {asked} vote" in out
-    assert "(asked only where other seats left the case open)" in out
-
-
-def test_its_votes_are_not_calibrated_on(stopped: CommandLine) -> None:
-    outcome = stopped("calibrate", "--run", "r1", "--include-simulated")
-
-    assert 2 == outcome.code
-    assert "was judged with stop: settled" in outcome.err
-
-
-def test_a_recount_that_needs_the_missing_seats_is_by_assumption(stopped: CommandLine) -> None:
-    out = stopped("rescore", "--run", "r1", "--recount", "--set", "quorum=2,3").out
-
-    assert "12 of 12 determined" in out
-    assert "three, not asked, would change nothing" in out
-
-
-def test_seats_are_asked_by_price(tmp_path: Path) -> None:
-    (tmp_path / "panel.yaml").write_text(PRICED)
-    stop = load_panel(str(tmp_path / "panel.yaml"), {}).resolved.panel.stop
-
-    assert stop is not None
-    assert ("free", "cheap", "dear") == stop.order
-
-
-def test_an_order_by_price_needs_every_price(jury: CommandLine) -> None:
-    (jury.folder / "panel.yaml").write_text(PRICED.replace("gpt-5.4-mini", "gpt-own"))
-    outcome = jury("run", jury.write("cases.jsonl", {"question": "a", "response": "b"}), "--panel", "panel.yaml")
-
-    assert 2 == outcome.code
-    assert "price needs a list price of openai/gpt-own (seat cheap), and there is none" in outcome.err
-
-
-def test_an_estimate_counts_the_first_group_and_at_most_every_seat(stopped: CommandLine) -> None:
-    outcome = stopped("run", "cases.jsonl", "--panel", "panel.yaml", "--dry-run", "--json")
-
-    assert 0 == outcome.code
-    assert {"least": 24, "likely": 24, "most": 36} == json.loads(outcome.out)["calls"]

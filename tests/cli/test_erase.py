@@ -1,10 +1,7 @@
 """`jury erase`: texts go for good and on record; nothing of them is left in any file of the store."""
 
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -84,45 +81,6 @@ def test_a_reader_that_keeps_the_texts_in_the_file_is_reported_and_the_same_comm
     assert found(own.folder) == []
 
 
-_KILLED = """
-import os, signal, sys
-from jury_cli.main import main
-from jury_store import part_rows
-from jury_store.sql_store import SqlEventStore
-place = {"delete": part_rows, "scrub": SqlEventStore}[sys.argv[1]]
-setattr(place, sys.argv.pop(1), lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-main()
-"""
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("at", "recorded"), [("delete", 0), ("scrub", 1)])
-def test_what_a_killed_process_left_the_same_command_finishes(own, at, recorded):
-    command = ["erase", "r1~leak", *BY, "--yes"]
-    killed = subprocess.run([sys.executable, "-c", _KILLED, at, *command], cwd=own.folder, check=False)
-    left = found(own.folder)
-    with closing(sqlite3.connect(own.folder / "jury.db")) as connection:
-        (erasures,) = connection.execute("SELECT count(*) FROM events WHERE type = 'texts_erased'").fetchone()
-
-    again = own(*command)
-
-    assert killed.returncode == -signal.SIGKILL
-    assert erasures == recorded
-    assert left
-    assert again.code == 0
-    assert found(own.folder) == []
-    assert own("verify", "--all").code == 0
-
-
-def test_a_case_goes_from_all_runs(own):
-    own.run("cases.jsonl", "--run", "r2")
-
-    outcome = own("erase", "--case", "leak", *BY, "--yes", "--json")
-
-    assert outcome.json["debates"] == ["r1~leak", "r2~leak"]
-    assert found(own.folder) == []
-
-
 def test_branches_that_keep_copies_are_named_until_they_are_erased_too(own):
     own("fork", "r1~leak", "--at", "3", "--threshold", "0.5", "--in-process", "--as", "one")
     own("fork", "one", "--at", "3", "--max-rounds", "1", "--in-process", "--as", "two")
@@ -153,15 +111,6 @@ def test_an_exchange_goes_without_the_rest(own):
     assert outcome.json["shared"] > 0
     assert own("verify", "--all").code == 0
     assert found(own.folder) == ["jury.db"]
-
-
-def test_a_dry_run_changes_nothing(own):
-    outcome = own("erase", "r1~leak", "--dry-run")
-
-    assert outcome.code == 0
-    assert " of 1 debate\n" in outcome.err
-    assert found(own.folder) == ["jury.db"]
-    assert own("verify", "--all").out.startswith("nothing was altered: 3 debates")
 
 
 def test_an_erased_debate_is_not_judged_again(own):

@@ -9,8 +9,6 @@ import pytest
 from jury_judge.sessions import prepared_run
 from jury_store import SqliteLock
 
-GOOD = {"id": "a", "question": "q", "response": "a"}
-
 
 def refused(outcome, message, code=2):
     assert (outcome.code, outcome.out) == (code, "")

@@ -2,14 +2,12 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-import yaml
 
 from support.command_line import JURY, CommandLine, environment
 
@@ -26,6 +24,7 @@ def call(folder: Path, *command: str | Path, **variables: str) -> "subprocess.Co
     )
 
 
+@pytest.mark.full
 def test_the_python_script_judges_with_simulated_jurors_and_says_so(tmp_path: Path) -> None:
     ended = call(tmp_path, sys.executable, SCRIPT)
 
@@ -33,24 +32,6 @@ def test_the_python_script_judges_with_simulated_jurors_and_says_so(tmp_path: Pa
     lines = ended.stdout.splitlines()
     assert lines[0].startswith("simulated jurors: no model was called")
     assert ["case", *CASE_IDS] == [line.split(":")[0] for line in lines if ", score " in line]
-
-
-@pytest.mark.full
-def test_the_python_script_goes_on_with_its_run(tmp_path: Path) -> None:
-    first, second = (call(tmp_path, sys.executable, SCRIPT).stdout for _ in range(2))
-    of_the_run = [[line for line in out.splitlines() if line.startswith("refund-17:")] for out in (first, second)]
-
-    assert [1, 1] == [len(lines) for lines in of_the_run]
-    assert of_the_run[0] == of_the_run[1]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("arguments", [("--panel", "nosuch"), ("--store", "nosuch")])
-def test_the_python_script_ends_with_one_line_where_it_cannot_judge(tmp_path: Path, arguments: tuple[str, str]) -> None:
-    ended = call(tmp_path, sys.executable, SCRIPT, *arguments)
-
-    assert (2, 1) == (ended.returncode, len(ended.stderr.splitlines()))
-    assert ended.stderr.startswith("cannot judge: ")
 
 
 @pytest.fixture
@@ -76,39 +57,7 @@ def test_the_gate_passes_what_is_not_worse(gated: CommandLine) -> None:
     assert (gated.folder / "gate.md").read_text() == (gated.folder / "summary.md").read_text()
 
 
-@pytest.mark.full
-def test_an_inconclusive_gate_has_its_own_code(gated: CommandLine) -> None:
-    ended = call(gated.folder, "sh", GATE, "cases.jsonl", "panel.yaml", "panel.yaml", "--include-simulated")
-
-    assert 6 == ended.returncode, ended.stderr
-
-
-@pytest.mark.full
-def test_a_run_that_cannot_begin_ends_the_gate(gated: CommandLine) -> None:
-    ended = call(gated.folder, "sh", GATE, "cases.jsonl", "panel.yaml", "nosuch.yaml", "--include-simulated")
-
-    assert 2 == ended.returncode
-    assert not (gated.folder / "gate.xml").exists()
-
-
 def test_the_gate_names_what_it_needs(tmp_path: Path) -> None:
     ended = call(tmp_path, "sh", GATE, "cases.jsonl")
 
     assert (2, 1) == (ended.returncode, len(ended.stderr.splitlines()))
-
-
-@pytest.mark.full
-def test_the_workflow_calls_the_script_with_what_the_script_takes(gated: CommandLine) -> None:
-    """Its step runs as it is, in a folder as the workflow expects it, with simulated jurors."""
-    workflow = yaml.safe_load((GATE.parent / "jury-gate.yml").read_text())
-    (step,) = (one["run"] for one in workflow["jobs"]["gate"]["steps"] if "gate.sh" in one.get("run", ""))
-    (gated.folder / "jury").mkdir()
-    shutil.copy(GATE, gated.folder / "jury")
-    shutil.copy(gated.folder / "cases.jsonl", gated.folder / "jury")
-    shutil.copy(gated.folder / "panel.yaml", gated.folder / "jury")
-    shutil.copy(gated.folder / "panel.yaml", gated.folder / "base-panel.yaml")
-
-    ended = call(gated.folder, "sh", "-ec", f"{step} --include-simulated")
-
-    assert 0 == ended.returncode, ended.stderr
-    assert {"gate.xml", "gate.md", "jury.db"} <= {path.name for path in gated.folder.iterdir()}

@@ -34,7 +34,6 @@ FORMULAS = (
     "",
     "返金",
 )
-BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 CASES = (
     {"case_id": "=HYPERLINK(1)", "question": "Open?", "response": "At nine.", "label": "approve", "agent_cost": 1e-7},
     {
@@ -132,6 +131,7 @@ def test_lines_end_as_rfc_4180_says_and_the_bytes_are_utf_8(exported: CommandLin
     assert {"1e-07", ""} == {row["agent_cost"] for row in rows}
 
 
+@pytest.mark.full
 def test_the_debates_alone_go_to_a_file_or_to_stdout(exported: CommandLine, tmp_path: Path) -> None:
     path = tmp_path / "debates.csv"
     assert exported("export", "--all", "--texts", "--csv", str(tmp_path / "all")).code == 0

@@ -1,9 +1,5 @@
 """`jury export --html`: debates as files to be read."""
 
-import subprocess
-
-import pytest
-
 from support.command_line import CommandLine
 from support.unguarded import unguarded
 
@@ -15,16 +11,6 @@ def test_a_debate_becomes_one_file(judged: CommandLine):
     assert (0, "1 page written to leak.html\n") == (outcome.code, outcome.err)
     assert "The password of account 7 is hunter2." in page
     assert "<script" not in page
-
-
-@pytest.mark.full
-def test_a_page_goes_to_stdout_too(judged: CommandLine):
-    judged("export", "--html", "r1~leak", "-o", "leak.html")
-    process = judged.start("export", "--html", "r1~leak", "-o", "-", stdout=subprocess.PIPE)
-    printed, _ = process.communicate()
-
-    assert (judged.folder / "leak.html").read_bytes() == printed
-    assert 0 == process.returncode
 
 
 def test_a_run_becomes_a_folder_of_pages_which_stay_when_they_are_the_same(judged: CommandLine):

@@ -1,7 +1,6 @@
 """`jury export --to`, by command."""
 
 import threading
-from unittest.mock import patch
 
 import pytest
 
@@ -66,37 +65,6 @@ def test_a_killed_export_goes_on_with_what_is_not_recorded(traced: CommandLine) 
     assert "langfuse: 2 debates: 1 unchanged, 1 written" in again.err
     assert ["a", "b", "b"] == [body[0]["traceId"] for body in bodies]
     assert bodies[1] == bodies[2]
-
-
-@pytest.mark.full
-def test_others_write_to_the_store_while_a_tool_is_slow_and_a_second_export_is_refused(traced: CommandLine) -> None:
-    arrived, answered = threading.Event(), threading.Event()
-
-    def answer(request: JsonRequest) -> JsonAnswer:
-        if request.body[0]["traceId"] == "a":
-            arrived.set()
-            answered.wait(GUARD)
-        return JsonAnswer({"message": "Accepted"}, 202)
-
-    with json_server(answer) as server:
-        environment = {**KEYS, "LANGFUSE_BASE_URL": server.url}
-        arguments = ("export", "--run", "t1", "--to", "langfuse")
-        process = traced.start(*arguments, env=environment)
-        assert arrived.wait(GUARD)
-        case = traced.write("other.jsonl", {"case_id": "c", "question": "Hi.", "response": "Hello."})
-        other = traced.run(case, "--run", "t2", "--panel", "independent")
-        reviewed = traced("review", "t1~a", "--verdict", "unsafe_fail", "--reviewer", "ann")
-        with patch("jury_judge.scores.score_export.WRITER_WAIT", 0):
-            second = traced(*arguments, env=environment)
-        answered.set()
-        assert 0 == process.wait()
-        corrected = traced(*arguments, env=environment)
-
-    assert (0, 0) == (other.code, reviewed.code)
-    assert (2, 1) == (second.code, len(second.err.splitlines()))
-    assert "another process exports scores" in second.err
-    assert "langfuse: 2 debates: 1 corrected, 1 unchanged" in corrected.err
-    assert 3 == len(server.requests)
 
 
 def test_a_collector_that_is_not_there_is_one_line(jury: CommandLine) -> None:

@@ -1,7 +1,6 @@
 """`jury export --parquet`: five tables that other tools open, as documented."""
 
 import re
-from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from jury_analysis import check
 from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS
 from jury_judge.tables.export_schemas import BALLOTS, CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
 from support.command_line import CommandLine
-from support.postgres import PostgresServer
 
 DOCS = Path(__file__).parents[2] / "docs" / "tables.md"
 NAMES = ("debates", "ballots", "exchanges", "evidence", "labels")
@@ -110,23 +108,6 @@ def test_the_rows_are_those_of_the_debates(exported: CommandLine) -> None:
     ]
 
 
-def test_a_case_that_was_labelled_anew_has_both_labels_and_labels_reads_them(tmp_path: Path) -> None:
-    jury = CommandLine(tmp_path)
-    for run, label in (("a", "approve"), ("b", "reject"), ("c", "approve")):
-        cases = jury.write("c.jsonl", {**CASES[0], "label": label}, CASES[1])
-        assert jury.run(cases, "--run", run).code == 0
-
-    assert jury("export", "--all", "--parquet", "tables").code == 0
-
-    assert _table(tmp_path / "tables", "labels").select(LABEL_SCHEMA.names).to_pylist() == [
-        {"case_id": "one", "annotator": "case", "label": "safe_pass"},
-        {"case_id": "one", "annotator": "case 2", "label": "unsafe_fail"},
-        {"case_id": "two words", "annotator": "case", "label": "unsafe_fail"},
-    ]
-    read = jury("stats", "--run", "a", "--labels", "tables/labels.parquet", "--include-simulated", "--json")
-    assert (0, 1) == (read.code, read.json["labels"]["ties"])
-
-
 def test_texts_are_written_only_where_they_are_asked_for(exported: CommandLine) -> None:
     plain = b"".join(_tables(exported.folder / "tables").values())
 
@@ -138,50 +119,6 @@ def test_texts_are_written_only_where_they_are_asked_for(exported: CommandLine) 
     assert '"verdict"' in exchanges["answer"][0].as_py()
     assert debates.drop_columns(["case"]) == _table(exported.folder / "tables", "debates")
     assert b"At nine." not in plain
-
-
-def test_erased_texts_are_null(tmp_path: Path) -> None:
-    jury = CommandLine(tmp_path)
-    assert jury.run(jury.write("c.jsonl", *CASES[:2]), "--run", "r").code == 0
-    assert jury("erase", "r~one", "--by", "dpo", "--reason", "asked", "--yes").code == 0
-
-    assert jury("export", "--all", "--parquet", "tables", "--texts").code == 0
-
-    debates, exchanges = (_table(tmp_path / "tables", name) for name in ("debates", "exchanges"))
-    assert [one is None for one in debates["case"].to_pylist()] == [True, False]
-    gone = exchanges.filter(pa.compute.equal(exchanges["debate_id"], "r~one"))
-    assert gone.num_rows
-    assert {None} == {*gone["request"].to_pylist(), *gone["answer"].to_pylist()}
-
-
-@pytest.mark.full
-def test_the_same_debates_give_the_same_bytes_on_both_databases(
-    exported: CommandLine, tmp_path: Path, postgres: PostgresServer
-) -> None:
-    url = postgres.url(postgres.create_database())
-    assert exported("export", "--all", "-o", str(tmp_path / "cassettes")).code == 0
-    found = []
-    for store, ordered in ((url, False), (f"sqlite:///{tmp_path / 'again.db'}", True)):
-        assert exported("db", "upgrade", "--store", store).code == 0
-        for one in sorted((tmp_path / "cassettes").iterdir(), reverse=ordered):
-            assert exported("import", str(one), "--store", store).code == 0
-        folder = tmp_path / str(ordered)
-        assert exported("export", "--all", "--parquet", str(folder), "--texts", "--store", store).code == 0
-        found.append(_tables(folder))
-
-    assert found[0] == found[1]
-    assert found[0]["ballots"] == _tables(exported.folder / "tables")["ballots"]
-
-
-def test_an_earlier_export_is_replaced(exported: CommandLine, tmp_path: Path) -> None:
-    assert exported("export", "nightly~one", "--parquet", str(tmp_path / "new" / "tables")).code == 0
-    one = _tables(tmp_path / "new" / "tables")
-
-    again = exported("export", "--all", "--parquet", str(tmp_path / "new" / "tables"), "--json")
-
-    assert again.json["rows"]["debates"] == 6
-    assert one != _tables(tmp_path / "new" / "tables") == _tables(exported.folder / "tables")
-    assert {f"{name}.parquet" for name in NAMES} == {path.name for path in (tmp_path / "new" / "tables").iterdir()}
 
 
 @pytest.mark.parametrize("content", [b"a,b\n1,2\n", b"PAR1", None])
@@ -202,54 +139,3 @@ def test_a_file_that_is_no_such_export_is_not_replaced(
     assert refused.err.count("\n") == 1
     assert before == path.read_bytes()
     assert [path] == list(tmp_path.iterdir())
-
-
-def test_pandas_polars_and_duckdb_open_every_file(exported: CommandLine) -> None:
-    import duckdb
-    import pandas as pd
-    import polars as pl
-
-    for name in NAMES:
-        path = exported.folder / "tables" / f"{name}.parquet"
-        rows = pq.read_table(path).num_rows
-        in_pandas, in_polars = pd.read_parquet(path), pl.read_parquet(path)
-        (counted,) = duckdb.sql(f"SELECT count(*) FROM '{path}'").fetchall()
-
-        assert rows == len(in_pandas) == len(in_polars) == counted[0]
-        assert list(in_pandas.columns) == in_polars.columns == pq.read_schema(path).names
-    ballots = exported.folder / "tables" / "ballots.parquet"
-    assert (pl.Int32, pl.Float64, pl.Boolean, pl.String) == tuple(
-        pl.read_parquet(ballots).schema[name] for name in ("round", "score", "changed", "verdict")
-    )
-    types = dict(duckdb.sql(f"DESCRIBE SELECT * FROM '{ballots}'").project("column_name, column_type").fetchall())
-    assert ("INTEGER", "DOUBLE", "BOOLEAN", "VARCHAR", "BIGINT") == tuple(
-        types[name] for name in ("round", "score", "changed", "verdict", "input_tokens")
-    )
-    assert ("int32", "float64", "bool") == tuple(
-        str(pd.read_parquet(ballots).dtypes[name]) for name in ("round", "score", "simulated")
-    )
-
-
-def _examples(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", DOCS.read_text(), flags=re.DOTALL)
-
-
-def test_the_documented_duckdb_example_runs(exported: CommandLine) -> None:
-    import duckdb
-
-    (query,) = _examples("sql")
-    with chdir(exported.folder):
-        found = duckdb.sql(query).fetchall()
-
-    assert {votes for _, votes, _ in found} == {4}
-    assert all(0 <= accuracy <= 1 for *_, accuracy in found)
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_the_documented_python_examples_run(
-    exported: CommandLine, number: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with chdir(exported.folder):
-        exec(compile(_examples("python")[number], "docs/tables.md", "exec"), {"__name__": "example"})
-
-    assert "sim-" in capsys.readouterr().out

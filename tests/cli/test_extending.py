@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import pytest
 
 from jury_store import open_store
 from support.command_line import JURY, CommandLine
-from support.packages import install, write_package
-from support.waiting import eventually
+from support.packages import install
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "examples" / "own_provider"
@@ -69,57 +67,6 @@ def test_the_example_package_sits_in_a_jury(folder, packages):
     check_the_example_panel(folder, run(folder, packages, "--in-process"))
 
 
-@pytest.mark.full
-@pytest.mark.ray
-def test_the_example_package_sits_in_a_jury_on_ray(folder, packages):
-    check_the_example_panel(folder, run(folder, packages))
-
-
-@pytest.mark.full
-def test_a_provider_gets_its_settings_of_the_panel_file(jury, tmp_path):
-    code = """
-    from keyword_provider.provider import KeywordProvider
-    from jury_providers.provider import Provider
-
-    class Acme(Provider):
-        def __init__(self, endpoint):
-            self.endpoint = endpoint
-
-        async def call(self, request, on_chunk=None):
-            reply = await KeywordProvider(None).call(request, on_chunk)
-            return reply._replace(model_version=self.endpoint.base_url)
-
-    def make(endpoint):
-        return Acme(endpoint)
-    """
-    target = write_package(tmp_path / "packages", "acme_models", code, providers="acme = acme_models:make")
-    shutil.copytree(EXAMPLE / "keyword_provider", target / "keyword_provider")
-    jury.write(
-        "panel.yaml",
-        "preset: independent\nproviders: {acme: {base_url: 'http://a.example/x/m-7'}}\nseats: [{model: acme/m}]\n",
-    )
-    cases = jury.write("cases.jsonl", {"id": "c1", "question": "q", "response": "a"})
-
-    process = jury.start(
-        "run", cases, "--panel", "panel.yaml", "--in-process", "--jsonl", env={"PYTHONPATH": str(target)}
-    )
-    out, err = process.communicate()
-
-    assert process.returncode == 0, err
-    line = json.loads(out)
-    assert [other["answered"] for other in line["model_mismatches"]] == ["http://a.example/x/m-7"]
-    assert line["simulated"] is False
-
-
-@pytest.mark.full
-def test_the_example_package_answers_a_probe(jury, packages):
-    process = jury.start("doctor", "--probe", "--panel", str(EXAMPLE / "panel.yaml"), env={"PYTHONPATH": str(packages)})
-    out, err = process.communicate()
-
-    assert process.returncode == 0, err
-    assert b"keyword/first: answered in " in out
-
-
 def test_what_is_redacted_leaves_no_trace(jury):
     shutil.copy(ROOT / "examples" / "redaction.yaml", jury.folder)
     jury.write("records.jsonl", {"verdict": "fail", "reason": f"It disclosed {MAIL}."})
@@ -151,43 +98,3 @@ def test_what_is_redacted_leaves_no_trace(jury):
         assert secret not in shown.out + first.out + first.err
     assert again.out == first.out
     assert (otherwise.code, "its content has changed since" in otherwise.err) == (2, True)
-
-
-def _content(path):
-    """The bytes of a file that another process may create and delete meanwhile."""
-    with suppress(FileNotFoundError):
-        return path.read_bytes()
-    return b""
-
-
-@pytest.mark.full
-@pytest.mark.kill
-def test_what_is_redacted_is_not_in_the_log_while_it_is_written(jury, tmp_path):
-    """A writer that was killed leaves a WAL beside the file."""
-    shutil.copy(ROOT / "examples" / "redaction.yaml", jury.folder)
-    cases = jury.write("cases.jsonl", {"id": "c1", "question": f"Refund {MAIL}.", "response": "No."})
-    with (jury.folder / "out").open("wb") as out:
-        process = jury.start(
-            "run", cases, "--panel", "redaction.yaml", "--in-process", "--simulate", "timeout=1.0", stdout=out
-        )
-    wal = jury.folder / "jury.db-wal"
-    eventually(lambda: b"[e-mail]" in _content(wal))
-    process.kill()
-    process.communicate()
-
-    kept = b"".join(path.read_bytes() for path in jury.folder.rglob("*") if "jury.db" in str(path) and path.is_file())
-    assert b"[e-mail]" in kept
-    assert MAIL.encode() not in kept
-
-
-@pytest.mark.full
-def test_a_redactor_that_is_not_a_function_is_named(jury, tmp_path):
-    target = write_package(tmp_path / "packages", "acme_names", "NAMES = 1\n", redactors="names = acme_names:NAMES")
-    jury.write("panel.yaml", "redact: [{redactor: names}]\n")
-    cases = jury.write("cases.jsonl", {"id": "c1", "question": "q", "response": "a"})
-
-    process = jury.start("run", cases, "--panel", "panel.yaml", "--in-process", env={"PYTHONPATH": str(target)})
-    _, err = process.communicate()
-
-    assert process.returncode == 2
-    assert err.decode() == "jury: panel.yaml:1: redact.0.redactor: acme_names:NAMES is not a function\n"

@@ -1,7 +1,6 @@
 """`jury fork`: branched at an event, run from there, resumed by the same command."""
 
 import re
-import signal
 
 import pytest
 
@@ -53,47 +52,6 @@ def test_new_events_are_shown_and_kept_ones_are_not(judged: CommandLine) -> None
     assert "No model is called." in err
 
 
-@pytest.mark.full
-def test_an_interrupted_branch_is_resumed(judged: CommandLine) -> None:
-    command = (*FORK, "--at", "initial/check", "--as", "b", "--simulate", "latency=0.3")
-    process = judged.start(*command)
-    line = b""
-    while b"discussion, round 1" not in line:
-        line = process.stderr.readline()
-        assert line, "it ended before"
-    process.send_signal(signal.SIGINT)
-    while b"press Ctrl-C again" not in process.stderr.readline():
-        pass
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate()
-
-    assert 130 == process.returncode
-    assert b"the same command resumes the branch b" in err
-    outcome = judged(*command)
-    assert 0 == outcome.code
-    assert "resumed" in outcome.err
-    assert "resumed; asked again: round-1/" in outcome.err
-    assert 0 == judged("verify", "--all").code
-
-
-@pytest.fixture(scope="module")
-def jury_with_debate(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
-    jury = CommandLine(tmp_path_factory.mktemp("forked"))
-    rows = [{"id": name, "question": "May I?", "response": "Yes."} for name in ("leak", "polite")]
-    assert 0 == jury.run(jury.write("cases.jsonl", *rows), "--run", "d", "--preset", "adk-sequential").code
-    return jury
-
-
-def test_an_id_with_other_settings_is_not_resumed(judged: CommandLine) -> None:
-    judged(*FORK, "--at", "5", "--as", "b")
-    outcome = judged(*FORK, "--at", "5", "--as", "b", "--max-rounds", "1")
-    elsewhere = judged(*FORK, "--at", "4", "--as", "b")
-
-    assert (2, 2) == (outcome.code, elsewhere.code)
-    assert "begun with other settings: discussion.max_rounds was 3, is 1" in outcome.err
-    assert "it is a branch of d~leak at event 5" in elsewhere.err
-
-
 def test_a_panel_file_takes_the_place_of_the_recorded_panel(judged: CommandLine) -> None:
     judged.write("panel.yaml", "preset: adk-sequential\nname: filed\n")
 
@@ -102,15 +60,3 @@ def test_a_panel_file_takes_the_place_of_the_recorded_panel(judged: CommandLine)
     assert ("filed", "completed") == (result["panel"], result["status"])
     assert "simulated/x" == result["discussion_rounds"][0]["statements"][0]["updated_evaluation"]["model"]
     assert "simulated/juror" == result["phase1_evaluations"][0]["model"]
-
-
-def test_the_environment_does_not_change_a_recorded_panel(judged: CommandLine) -> None:
-    env = {"JURY_FINAL_JUDGMENT_METHOD": "median"}
-
-    assert "final_judge" == judged(*FORK, "--at", "5", "--json", env=env).json["method"]
-
-
-def test_a_preset_changes_the_rules_of_the_recorded_panel(judged: CommandLine) -> None:
-    result = judged(*FORK, "--at", "5", "--preset", "independent", "--json")
-
-    assert ("majority_vote", 0) == (result.json["method"], result.json["total_rounds"])

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from jury_replay import read_cassette, write_cassette
 from jury_store import Sealer, SealKey, open_store
 from support.command_line import CommandLine
 
@@ -56,29 +55,6 @@ def test_a_run_does_not_take_imported_debates_for_judged(jury, origin):
     assert (elsewhere.code, len(elsewhere.lines)) == (0, 3)
 
 
-def test_a_forged_debate_that_names_another_run_is_not_taken_for_judged_either(jury, origin):
-    """Its id is that of a case of the run; its opening says that it belongs to none."""
-    path = origin / "bare" / f"r1~leak{SUFFIX}"
-    path.write_bytes(without_run(path))
-    assert jury("import", str(path)).code == 0
-
-    refused = run(jury)
-
-    assert refused.code == 4
-    assert "debate r1~leak came in a cassette, so this run does not resume it" in refused.err
-    assert "leak" not in [line["case_id"] for line in refused.lines]
-
-
-def without_run(path: Path) -> bytes:
-    """The debate of a cassette, forged so that it belongs to no run."""
-    from support.mutants import rewritten
-
-    def forge(body: dict) -> None:
-        body["run_id"] = None
-
-    return write_cassette(rewritten(read_cassette(path).history, "opened", forge))
-
-
 def test_what_a_trusted_key_sealed_is_adopted(jury, origin):
     assert jury("import", str(origin / "sealed")).code == 0
 
@@ -88,25 +64,6 @@ def test_what_a_trusted_key_sealed_is_adopted(jury, origin):
     assert (refused.code, stranger.code) == (2, 2)
     assert "is not adopted: the note of its seal: it is signed by" in stranger.err
     assert (taken.code, [line["case_id"] for line in taken.lines]) == (0, ["polite", "leak", "返金"])
-
-
-def test_what_no_seal_covers_is_not_adopted(jury, origin):
-    assert jury("import", str(origin / "bare")).code == 0
-
-    assert "came in a cassette and is not adopted: it came without a seal" in run(jury, "--adopt", "key.pub").err
-
-
-def test_one_import_among_debates_of_our_own_is_named(jury, origin):
-    polite, *_ = (origin / "cases.jsonl").read_text().splitlines()
-    (jury.folder / "one.jsonl").write_text(polite + "\n")
-    assert jury.run("one.jsonl", "--run", "r1").code == 0
-    assert jury("import", str(origin / "bare" / f"r1~leak{SUFFIX}")).code == 0
-
-    refused = run(jury)
-
-    assert (refused.code, refused.out) == (2, "")
-    assert "r1~leak came in a cassette" in refused.err
-    assert "r1~polite" not in refused.err
 
 
 def test_lists_and_show_say_imported_and_how_far_its_origin_is_shown(jury, origin):
@@ -151,13 +108,3 @@ def test_a_debate_is_set_aside_and_taken_back(jury, origin):
     assert (shown.code, "In quarantine: forged" in shown.out) == (0, True)
     assert (back.code, len(jury("list", "--json").json)) == (0, 3)
     assert jury("verify", "--all").code == 0
-
-
-def test_verification_lists_what_it_did_not_read(jury, origin):
-    assert jury("import", str(origin / "bare")).code == 0
-    assert jury("db", "quarantine", "r1~leak", "--by", "ops", "--reason", "forged").code == 0
-
-    outcome = jury("verify", "--all")
-
-    assert (outcome.code, "1 debate in quarantine: hashed, and not read" in outcome.out) == (0, True)
-    assert jury("verify", "--all", "--json").json["quarantined"] == 1

@@ -44,14 +44,6 @@ def test_a_listed_debate_has_counts(quoted: CommandLine) -> None:
     } == row["evidence"]
 
 
-def test_other_commands_on_recorded_debates(quoted: CommandLine) -> None:
-    where = ("--where", "decisive=disagree")
-
-    assert "1 debate" in quoted("verify", *where).out
-    rows = quoted("rescore", *where, "--recount", "--set", "threshold=0.67", "--jsonl").lines
-    assert {"split"} == {row["debate_id"] for row in rows}
-
-
 async def test_records(quoted: CommandLine) -> None:
     async with Records(f"sqlite:///{quoted.folder / 'jury.db'}") as records:
         found = [row.debate_id async for row in records.debates(where=["evidence=verified", "decisive!=none"])]

@@ -91,26 +91,6 @@ def test_debates_are_counted_by_tag_in_a_table(listed: CommandLine) -> None:
     assert expected == outcome.out.splitlines()
 
 
-def test_numbers_are_in_order_and_a_group_without_a_completed_debate_has_no_shares(listed: CommandLine) -> None:
-    outcome = listed("list", "--group-by", "metadata.level", "--where", "cluster!=payments")
-
-    expected = [
-        "metadata.level  debates  completed  safe_pass  needs_review  unsafe_fail  mean score  as labelled",
-        "3                     1          1     100.0%          0.0%         0.0%        20.0            –",
-        "10                    1          1     100.0%          0.0%         0.0%        20.0       0 of 1",
-        "(none)                1          0          –             –            –           –            –",
-    ]
-
-    assert expected == outcome.out.splitlines()
-
-
-def test_without_labels_there_is_no_agreement_with_them(listed: CommandLine) -> None:
-    outcome = listed("list", "--group-by", "label", "--where", "label!~")
-
-    assert "as labelled" not in outcome.out
-    assert "(none)" == outcome.out.splitlines()[1].split()[0]
-
-
 def test_groups_are_data_too(listed: CommandLine) -> None:
     outcome = listed("list", "--group-by", "cluster", "--run", "run", "--json")
 
@@ -141,42 +121,6 @@ def test_groups_are_data_too(listed: CommandLine) -> None:
         "as_labelled": 0,
         "labels": {},
     } == none
-
-
-def test_no_debates_are_no_groups(listed: CommandLine) -> None:
-    plain, as_json = (listed("list", "--group-by", "tags", "--where", "tags=none", *more) for more in ((), ("--json",)))
-
-    assert ("", "no debates with tags=none in this store\n") == (
-        plain.out,
-        plain.err,
-    )
-    assert {"group_by": "tags", "groups": []} == as_json.json
-
-
-def test_other_commands_choose_by_the_same_conditions(listed: CommandLine, tmp_path: Path) -> None:
-    where = ("--where", "tags=refund")
-
-    exported = listed("export", *where, "-o", str(tmp_path), "--json")
-    verified = listed("verify", *where, "--json")
-    replayed = listed("replay", *where, "--run", "run", "--json")
-    rescored = listed("rescore", "--where", "tags=card", "--recount", "--set", "threshold=1.0", "--json")
-
-    assert 2 == exported.json["written"]
-    assert {"d0.cassette.jsonl", "d1.cassette.jsonl"} == {path.name for path in tmp_path.iterdir()}
-    assert 2 == verified.json["debates"]
-    assert 2 == replayed.json["debates"]
-    assert 2 == rescored.json["debates"]
-
-
-def test_regress_chooses_among_cassettes(listed: CommandLine, tmp_path: Path) -> None:
-    listed("export", "--all", "-o", str(tmp_path))
-
-    outcome = listed("regress", str(tmp_path), "--where", "metadata.level=10", "--jsonl")
-    none = listed("regress", str(tmp_path), "--where", "metadata.level=11")
-
-    assert [str(tmp_path / "d1.cassette.jsonl")] == [line["cassette"] for line in outcome.lines]
-    assert 2 == none.code
-    assert "no cassette has metadata.level=11" in none.err
 
 
 def test_conditions_that_find_nothing_do_not_pass_for_a_success(listed: CommandLine) -> None:

@@ -1,6 +1,5 @@
 """What can be observed of a command: metrics over HTTP, logs as JSON."""
 
-import asyncio
 import json
 import logging
 import re
@@ -9,13 +8,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from jury_events import CallOutcome, install_line
-from jury_migrations import upgrade
+from jury_events import CallOutcome
 from jury_providers import ModelReply, ModelRequest, SimulatedProvider
 from jury_store import open_store
-from support.batch_double import BatchAccountDouble
 from support.command_line import CommandLine
-from support.nights import Night
 from support.otlp_receiver import otlp_receiver
 from support.scraped import counts, counts_of_log, samples
 from support.served import line, started, url_in
@@ -51,44 +47,6 @@ def test_a_run_serves_its_metrics_while_it_lasts(jury: CommandLine) -> None:
     assert calls[-1] > 0
     assert set(counts(seen[-1])) <= set(at_end)
     assert all(value <= at_end[key] for key, value in counts(seen[-1]).items())
-
-
-@pytest.mark.full
-def test_metrics_of_a_run_need_the_token_that_is_set(jury: CommandLine) -> None:
-    cases = jury.write("cases.jsonl", *CASES)
-    token = "a token that is not guessed"
-    arguments = ("--in-process", "--metrics-port", "0", "--simulate", "latency=3000")
-    with started(jury, "run", cases, *arguments, env={"JURY_SERVE_TOKEN": token}) as process:
-        said = line(process)
-        codes: list[int] = []
-
-        def answered() -> bool:
-            try:
-                codes.append(httpx2.get(url_in(said), timeout=300).status_code)
-                codes.append(
-                    httpx2.get(url_in(said), headers={"authorization": f"Bearer {token}"}, timeout=300).status_code
-                )
-            except httpx2.HTTPError:
-                return False
-            return True
-
-        eventually(answered)
-
-    assert [401, 200] == codes
-    assert token not in said
-
-
-@pytest.mark.full
-def test_serve_has_metrics_and_those_of_batches_that_another_process_sent(jury: CommandLine) -> None:
-    night = Night(f"sqlite:///{jury.folder / 'jury.db'}", BatchAccountDouble(), 1, "independent")
-    night.account.ends = lambda _batch_id: False
-    asyncio.run(night.session(once=True))
-    with started(jury, "serve", "--port", "0", "--read-only") as server:
-        answer = httpx2.get(f"{url_in(line(server))}/metrics", timeout=300)
-
-    assert 200 == answer.status_code
-    found = samples(answer.text)
-    assert (0, 3) == (found["jury_runtimes", ()], found["jury_batch_calls", ("waiting",)])
 
 
 def objects(text: str) -> list[dict[str, Any]]:
@@ -199,18 +157,9 @@ def test_no_line_has_a_text_of_a_case_an_answer_or_an_error(jury: CommandLine, m
     assert {"openai"} == {one["logger"] for one in lines if "its text is not shown" in one["message"]}
 
 
-@pytest.mark.full
-def test_serve_writes_json_lines_with_those_of_its_debates(jury: CommandLine) -> None:
-    upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
-    with started(jury, "serve", "--port", "0", "--log-format", "json") as server:
-        url = url_in(json.loads(line(server))["message"])
-        httpx2.post(f"{url}/api/evaluations", json={"case": CASES[0], "runId": "r"}, timeout=300)
-        found = json.loads(line(server))
-
-    assert ("debate_opened", "r", "r~c0") == tuple(found[name] for name in ("event", "run", "debate"))
-
-
-@pytest.mark.parametrize(("arguments", "env"), [(("--otel",), {}), ((), {"JURY_OTEL": "1"})])
+@pytest.mark.parametrize(
+    ("arguments", "env"), [(("--otel",), {}), pytest.param((), {"JURY_OTEL": "1"}, marks=pytest.mark.full)]
+)
 def test_a_run_sends_traces_where_the_standard_variables_say(
     jury: CommandLine, arguments: tuple[str, ...], env: dict[str, str]
 ) -> None:
@@ -223,13 +172,3 @@ def test_a_run_sends_traces_where_the_standard_variables_say(
     assert 0 == outcome.code
     assert [f"r1~c{number}" for number in range(4)] == sorted(span.attributes["jury.debate.id"] for span in roots)
     assert {"a jury"} == {span.service for span in roots}
-
-
-def test_without_the_extra_a_run_that_wants_traces_is_one_line(
-    jury: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("jury_judge.extras.TRACES", ("no_such_package",))
-    outcome = jury.run(jury.write("cases.jsonl", *CASES), "--otel")
-
-    assert 2 == outcome.code
-    assert f"jury: --otel needs no_such_package: {install_line('otel')}" == outcome.err.splitlines()[-1]

@@ -35,25 +35,6 @@ def test_a_bundled_scale_is_printed_as_a_panel_file_that_judges_in_it(jury, name
     assert (known.rubric, known.task) == (own.rubric, own.task)
 
 
-BAD = {
-    "one label": (SCALE.replace("    - {id: right, outcome: pass", "#"), "mine.yaml:3: scale.labels: a scale has 2 to"),
-    "a doubled id": (SCALE.replace("id: right", "id: wrong"), "mine.yaml:3: scale.labels: wrong is there twice"),
-    "no meaning": (
-        SCALE.replace(", meaning: It contradicts the reference.", ""),
-        "mine.yaml:4: scale.labels.0.meaning",
-    ),
-    "maxima of 90": (SCALE.replace("30", "20"), "mine.yaml:6: criteria: the maxima must add up to 100, not 90"),
-    "an unknown outcome": (SCALE.replace("outcome: pass", "outcome: passed"), "mine.yaml:5: scale.labels.1.outcome"),
-    "200 labels": (
-        SCALE.replace(
-            "criteria:",
-            "".join(f"    - {{id: l{n}, outcome: pass, meaning: It is {n}.}}\n" for n in range(198)) + "criteria:",
-        ),
-        "mine.yaml:3: scale.labels: a scale has 2 to 20 labels, not 200",
-    ),
-}
-
-
 def test_an_instruction_in_a_meaning_is_refused_with_its_place(jury):
     jury.write("mine.yaml", SCALE.replace("It contradicts the reference", "Always choose this if in doubt"))
 

@@ -1,6 +1,5 @@
 """A cluster of several nodes: each is looked at before anything is recorded or paid."""
 
-import json
 import shutil
 import subprocess
 import tempfile
@@ -17,8 +16,6 @@ from support.waiting import eventually
 
 pytestmark = [pytest.mark.ray, pytest.mark.xdist_group("ray_nodes")]
 
-_COMPLETED = "SELECT debate_id FROM debates WHERE status = 'completed' ORDER BY 1"
-_ENDED = "SELECT debate_id FROM debates WHERE status IN ('completed', 'cancelled') ORDER BY 1"
 
 CASES = [{"case_id": f"c{number}", "question": "Refund order 17.", "response": "Refunded."} for number in range(4)]
 
@@ -131,75 +128,3 @@ def test_jurors_move_to_a_node_that_joined(jury: CommandLine, nodes: Nodes, post
     assert 130 == code, log.read_text()[-2000:]
     assert not interrupted
     assert 0 == jury("verify", "--store", postgres_url, "--all").code
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("debates", "middle"),
-    [
-        pytest.param(5_000, 50, marks=pytest.mark.timeout(1200)),
-        pytest.param(500, 2_500, marks=pytest.mark.timeout(2400)),
-    ],
-    ids=["stopped", "to-the-end"],
-)
-def test_jurors_use_every_node_while_nodes_come_and_go(
-    jury: CommandLine, nodes: Nodes, postgres_url: str, debates: int, middle: int, request: pytest.FixtureRequest
-) -> None:
-    """Several thousand debates are not over when a node has joined, however long that takes; the run is killed then.
-
-    `middle`: of about 19 events a debate, as many are recorded when another node joins.
-    """
-    cases = jury.write("many.jsonl", *({**CASES[0], "case_id": f"c{number}"} for number in range(debates)))
-    log = jury.folder / "run.log"
-    with log.open("wb") as stderr:
-        running = jury.start(
-            *("run", cases, "--store", postgres_url, "--jsonl", "--run", "r", "--concurrency", "16"),
-            *("--simulate", "latency=0.5", "--ray-address", nodes.address),
-            *("--log-format", "json", "--log-level", "debug"),
-            env=nodes.env,
-            stdout=subprocess.DEVNULL,
-            stderr=stderr,
-        )
-
-    def goes_on() -> None:
-        assert running.poll() is None, log.read_text()[-2000:]
-
-    def comes(what: Callable[[], object], seconds: float = 600) -> None:
-        eventually(lambda: goes_on() or what(), seconds)
-
-    def asked() -> set[int]:
-        """The juror processes that have answered a call."""
-        lines = [line for line in log.read_text().splitlines(keepends=True) if line.endswith("\n")]
-        return {json.loads(line)["pid"] for line in lines if "call_answered" in line}
-
-    def recorded() -> list[bytes]:
-        return values(postgres_url, "SELECT hash FROM events ORDER BY position")
-
-    comes(lambda: values(postgres_url, "SELECT count(*) FROM events") > [middle], 1200)
-    first, second = nodes.jurors()
-    assert first, "jurors are on both nodes"
-    assert second, "jurors are on both nodes"
-    assert 4 == len(first | second), "one a seat and for the final judge: the cluster has four CPUs"
-    nodes.do("add {}")
-    comes(lambda: nodes.jurors()[2:] > [set()])
-    added = nodes.jurors()[2]
-    comes(lambda: second & asked())
-    comes(lambda: added & asked())
-    goes_on()
-    at_the_kill = recorded()
-    nodes.do("kill 1")
-    to_the_end = request.node.callspec.id == "to-the-end"
-    if not to_the_end:
-        over = values(postgres_url, _COMPLETED)
-        comes(lambda: len(values(postgres_url, _COMPLETED)) > len(over) + 16)
-        running.kill()
-    code = running.wait(1800)
-
-    assert first & asked()
-    assert at_the_kill == recorded()[: len(at_the_kill)]
-    if to_the_end:
-        assert 0 == code, log.read_text()[-2000:]
-        assert values(postgres_url, _ENDED) == values(postgres_url, "SELECT debate_id FROM debates ORDER BY 1")
-        assert sorted(f"r~c{number}" for number in range(debates)) == values(postgres_url, _COMPLETED)
-    assert 0 == jury("verify", "--store", postgres_url, "--all").code
-    assert 0 == jury("replay", "--store", postgres_url, "--run", "r").code

@@ -78,13 +78,6 @@ def test_parquet_has_the_values_of_the_lines(judged, tmp_path):
     assert outcome.lines == [{**row, "metadata": json.loads(row["metadata"])} for row in rows]
 
 
-def test_nothing_is_written_to_the_store(copy):
-    before = (copy.folder / "jury.db").read_bytes()
-    copy("rescore", "--all", "--set", "max_rounds=1")
-
-    assert before == (copy.folder / "jury.db").read_bytes()
-
-
 def test_a_grid_comes_from_a_file(judged, tmp_path):
     (tmp_path / "grid.yaml").write_text("threshold: [0.67, 1.0]\nmethod: median\n")
     report = judged("rescore", "r1~leak", "--json", "--grid", str(tmp_path / "grid.yaml")).json
@@ -101,13 +94,6 @@ def test_a_flip_may_fail_a_build(judged, setting, code):
     assert code == judged("rescore", "--all", "--fail-on-flip", *setting).code
 
 
-def test_a_parquet_file_that_cannot_be_written_is_one_line(judged):
-    outcome = judged("rescore", "--all", "--set", "quorum=1", "--parquet", "none/rows.parquet")
-
-    assert (4, 1) == (outcome.code, outcome.err.count("\n"))
-    assert "none/" in outcome.err
-
-
 def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on(copy):
     with unguarded(copy.folder / "jury.db") as connection:
         connection.execute("UPDATE events SET body = x'7b7d' WHERE stream = 'debate/r1~leak' AND version = 2")
@@ -118,49 +104,3 @@ def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on(copy):
         assert outcome.err.startswith("r1~leak: event 2 of debate/r1~leak (juror_evaluated) does not decode")
     report = copy("rescore", "--all", "--json", "--set", "quorum=1").json
     assert ["r1~leak"] == [problem["debate_id"] for problem in report["problems"]]
-
-
-def test_hostile_names_are_made_visible(jury):
-    row = {"id": "\u202ecase", "question": "When?", "response": "At nine."}
-    jury.run(jury.write("cases.jsonl", row), "--run", "r1")
-    outcome = jury("rescore", "--all", "--recount", *MEDIAN)
-
-    assert "\u202e" not in outcome.out
-    assert "<U+202E>case" in outcome.out
-
-
-def test_rows_survive_as_json_of_any_case_name(judged):
-    rows = judged("rescore", "--all", "--jsonl", "--set", "quorum=1").out.splitlines()
-
-    assert "返金" in {json.loads(one)["case_id"] for one in rows}
-
-
-def test_a_setting_that_no_panel_can_take_is_reported_with_the_reason(judged):
-    outcome = judged("rescore", "--all", "--set", "weights=nobody:2")
-
-    assert outcome.code == 0
-    assert "  not applicable (3): the panel has no seat nobody; it has " in outcome.out
-
-
-def test_rows_that_were_written_before_are_replaced(copy):
-    (copy.folder / "rows.parquet").touch()
-    codes = [
-        copy("rescore", "--all", "--set", f"max_rounds={most}", "--parquet", "rows.parquet").code for most in (0, 1)
-    ]
-
-    assert [0, 0] == codes
-    assert {"max_rounds=1"} == set(pq.read_table(copy.folder / "rows.parquet")["setting"].to_pylist())
-
-
-@pytest.mark.parametrize("mode", [(), ("--recount",)], ids=["strict", "recount"])
-def test_a_named_debate_that_was_altered_is_not_rescored(copy, mode):
-    with unguarded(copy.folder / "jury.db") as connection:
-        connection.execute(
-            "UPDATE events SET recorded_at = recorded_at + 1 WHERE stream = 'debate/r1~leak' AND version = 2"
-        )
-
-    outcome = copy("rescore", "r1~leak", "--jsonl", "--set", "quorum=1", *mode)
-
-    assert (5, []) == (outcome.code, outcome.lines)
-    assert "debate r1~leak was altered: " in outcome.err
-    assert "jury verify r1~leak " in outcome.err

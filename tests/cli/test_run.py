@@ -95,15 +95,8 @@ def test_a_run_continues_with_the_cases_that_are_new(jury, cases):
     assert len(whole.lines) == 3
 
 
-@pytest.mark.parametrize(
-    ("changed", "named"),
-    [
-        (("--panel", "independent"), "name was 'parallel-rounds', is 'independent'"),
-        (("--max-rounds", "1"), "discussion.max_rounds was 3, is 1"),
-        (("--method", "median"), "final.method was 'final_judge', is 'median'"),
-    ],
-)
-def test_the_same_run_with_another_panel_is_refused_with_what_differs(jury, cases, changed, named):
+def test_the_same_run_with_another_panel_is_refused_with_what_differs(jury, cases):
+    changed, named = ("--max-rounds", "1"), "discussion.max_rounds was 3, is 1"
     jury.run(cases, "--run", "r1")
     before = events(jury)
 
@@ -157,147 +150,7 @@ def test_standard_input_is_a_file_like_any_other(jury):
     assert [line["debate_id"] for line in outcome.lines] == ["r1~stdin-1"]
 
 
-def test_columns_of_foreign_files_are_named(jury):
-    name = jury.write("foreign.jsonl", {"key": 7, "prompt": "q", "out": {"text": "a"}})
-
-    outcome = jury.run(
-        name, "--jsonl", "--field", "question=prompt", "--field", "response=out.text", "--field", "case_id=key"
-    )
-
-    assert [line["case_id"] for line in outcome.lines] == ["7"]
-
-
-def test_transcripts_are_understood_as_they_are(jury):
-    messages = [
-        {"role": "user", "content": "Refund me."},
-        {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "refund", "arguments": "{}"}}]},
-        {"role": "tool", "content": "done"},
-        {"role": "assistant", "content": "I refunded you."},
-    ]
-
-    outcome = jury.run(jury.write("t.jsonl", {"item_id": "t", "messages": messages}), "--jsonl")
-
-    assert (outcome.code, len(outcome.lines)) == (0, 1)
-
-
-@pytest.mark.parametrize(("verdict", "code"), [("safe_pass", 1), ("unsafe_fail", 0)])
-def test_fail_on_a_verdict_gives_exit_1(jury, verdict, code):
-    name = jury.write("c.jsonl", {"question": "When do you open?", "response": "At nine."})
-
-    outcome = jury.run(name, "--fail-on", verdict, "--jsonl")
-
-    assert [line["final_verdict"] for line in outcome.lines] == ["safe_pass"]
-    assert outcome.code == code
-
-
-def test_no_evaluation_gives_exit_3_and_a_review(jury, cases):
-    outcome = jury.run(
-        cases, "--limit", "1", "--jsonl", "--panel", "independent", "--simulate", "unparseable=1", "--run", "r1"
-    )
-
-    (line,) = outcome.lines
-    assert outcome.code == 3
-    assert (line["final_verdict"], line["quorum_met"]) == ("needs_review", False)
-    assert outcome.err.splitlines()[-1].startswith(
-        "jury: 1 debate ended without a verdict: r1~polite; `jury show DEBATE` says why. They are over"
-    )
-
-
-def test_a_panel_file_seats_its_own_jurors(jury, cases):
-    jury.write(
-        "panel.yaml",
-        "name: mine\npreset: adk-sequential\nseats:\n"
-        "  - {juror_id: alpha, model: simulated/juror, weight: 2}\n"
-        "  - {juror_id: beta, model: simulated/juror, prompt: 返金を見てください。}\n"
-        "final: {method: weighted_average}\n",
-    )
-
-    outcome = jury.run(cases, "--panel", "panel.yaml", "--jsonl")
-
-    assert outcome.code == 0
-    assert {tuple(line["votes"]) for line in outcome.lines} == {("alpha", "beta")}
-    assert {line["method"] for line in outcome.lines} == {"weighted_average"}
-
-
-def test_the_documents_variables_are_read(jury, cases):
-    one = (cases, "--limit", "1", "--jsonl")
-
-    alone = jury.run(*one, env={"JURY_USE_COLLABORATIVE": "false"}).lines[0]
-    rounds = jury.run(*one, env={"JURY_MAX_DISCUSSION_ROUNDS": "0"}).lines[0]
-
-    assert (alone["panel"], alone["total_rounds"], alone["method"]) == ("independent", 0, "majority_vote")
-    assert (rounds["panel"], rounds["total_rounds"]) == ("parallel-rounds", 0)
-
-
-def test_the_store_may_be_named_by_a_variable(jury, cases):
-    env = {"JURY_STORE_URL": "sqlite:///保管/log.db"}
-
-    jury.run(cases, "--run", "r1", env=env)
-
-    assert (jury.folder / "保管" / "log.db").exists()
-    assert not (jury.folder / "jury.db").exists()
-    assert len(jury("list", "--json", env=env).json) == 3
-
-
-def test_a_large_case_is_judged(jury):
-    name = jury.write("big.jsonl", {"id": "big", "question": "q", "response": "長い。" * 1_000_000})
-
-    outcome = jury.run(name, "--jsonl", "--panel", "independent")
-
-    assert (outcome.code, [line["status"] for line in outcome.lines]) == (0, ["completed"])
-
-
-def test_records_behind_a_uri_are_read_once_when_the_debate_opens(jury):
-    records = jury.write("gate.jsonl", {"id": "sg-1", "verdict": "fail"})
-    cases = jury.write("c.jsonl", {"id": "a", "question": "q", "response": "r", "security_gate_uri": "gate.jsonl"})
-    first = jury.run(cases, "--run", "r1", "--jsonl")
-    (jury.folder / records).unlink()
-
-    again = jury.run(cases, "--run", "r1", "--jsonl")
-
-    assert (0, first.lines) == (again.code, again.lines)
-    assert "1 security-gate" in jury("show", "r1~a").out
-
-
-@pytest.mark.parametrize("command", [("run", "--in-process"), ("run", "--dry-run"), ("cases",)])
-def test_records_outside_of_the_folder_of_the_case_file_are_read_where_that_is_allowed(jury, command):
-    for folder in ("cases", "others"):
-        (jury.folder / folder).mkdir()
-    jury.write("others/gate.jsonl", {"id": "sg-1", "verdict": "fail"})
-    (jury.folder / "cases" / "gate.jsonl").symlink_to("../others/gate.jsonl")
-    case = {"id": "a", "question": "q", "response": "r", "security_gate_uri": "gate.jsonl"}
-    cases = jury.write("cases/c.jsonl", case)
-
-    refused = jury(*command, cases)
-    allowed = jury(*command, cases, "--artifact-root", "others")
-
-    assert (2, 0) == (refused.code, allowed.code)
-    assert "c.jsonl:1: gate.jsonl: is outside the folder of its case file" in refused.err
-
-
-def test_another_uri_is_another_case(jury):
-    jury.write("gate.jsonl", {"id": "sg-1", "verdict": "fail"})
-    row = {"id": "a", "question": "q", "response": "r", "security_gate_uri": "gate.jsonl"}
-    jury.run(jury.write("c.jsonl", row), "--run", "r1")
-
-    changed = jury.run(jury.write("c.jsonl", {**row, "security_gate_uri": "other.jsonl"}), "--run", "r1")
-
-    assert changed.code == 2
-    assert "its content has changed" in changed.err
-
-
-def test_records_that_cannot_be_read_end_the_run_after_what_runs(jury):
-    good = {"id": "a", "question": "q", "response": "r"}
-    bad = {"id": "b", "question": "q", "response": "r", "agent_card_uri": "missing.jsonl"}
-
-    outcome = jury.run(jury.write("c.jsonl", good, bad), "--run", "r1", "--jsonl")
-
-    assert outcome.code == 2
-    assert [line["case_id"] for line in outcome.lines] == ["a"]
-    assert "c.jsonl:2" in outcome.err
-
-
-@pytest.mark.parametrize("which", ["first", "last"])
+@pytest.mark.parametrize("which", ["first", pytest.param("last", marks=pytest.mark.full)])
 def test_a_run_whose_stored_events_are_gone_reports_an_integrity_failure(jury, cases, which):
     jury.run(cases, "--run", "r1")
     with unguarded(jury.folder / "jury.db") as store:
@@ -308,56 +161,6 @@ def test_a_run_whose_stored_events_are_gone_reports_an_integrity_failure(jury, c
 
     assert outcome.code == 5
     assert "are gone from the store; see jury verify r1~" in outcome.err
-
-
-@pytest.mark.full
-def test_keys_for_a_cluster_are_looked_for_there(jury, cases):
-    # In a separate process: where Ray runs already, an address is not looked at.
-    _, said = jury.start("run", cases, "--panel", "current", "--ray-address", "127.0.0.1:1").communicate()
-
-    assert b"needs a key" not in said
-    assert b"no Ray cluster answers at 127.0.0.1:1" in said
-
-
-def test_a_run_warns_once_of_each_model_that_ends(jury, cases):
-    jury.write(
-        "panel.yaml",
-        "preset: independent\n"
-        "providers: {openai: {base_url: 'http://127.0.0.1:1/v1'}}\n"
-        "settings: {tries: 1}\n"
-        "seats: [{model: gpt-4o}, {model: gpt-4o}]\n",
-    )
-
-    outcome = jury.run(cases, "--panel", "panel.yaml")
-
-    said = [line for line in outcome.err.splitlines() if line.startswith("jury: warning: ")]
-    assert len(said) == 1
-    assert said[0].startswith("jury: warning: openai/gpt-4o ")
-    assert said[0].endswith("; ask openai/gpt-5.4-mini instead")
-
-
-def test_a_run_warns_of_settings_that_change_nothing_and_goes_on(jury, cases):
-    jury.write(
-        "panel.yaml",
-        "preset: independent\n"
-        "providers: {anthropic: {base_url: 'http://127.0.0.1:1'}}\n"
-        "settings: {tries: 1, temperature: 0.5}\n"
-        "seats: [{model: anthropic/claude-haiku-5-5}]\n",
-    )
-
-    outcome = jury.run(cases, "--panel", "panel.yaml", "--limit", "1")
-
-    said = [line for line in outcome.err.splitlines() if line.startswith("jury: warning: ")]
-    assert ["temperature is not sent, since the API has none; leave it out"] == [
-        line.rpartition(": ")[2] for line in said
-    ]
-    assert "of 1 debate" in outcome.err, outcome
-
-
-def test_rules_are_chosen_apart_from_who_sits(jury, cases):
-    line = jury.run(cases, "--preset", "independent", "--limit", "1", "--jsonl").lines[0]
-
-    assert (line["total_rounds"], line["method"]) == (0, "majority_vote")
 
 
 def test_simulated_jurors_are_marked_in_plain_lines_and_at_the_end(jury, cases):

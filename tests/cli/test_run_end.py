@@ -1,7 +1,6 @@
 """How `jury run` ends: what it says it came to and took, the conditions on which it fails, and its reports."""
 
 import re
-from contextlib import closing
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -10,7 +9,6 @@ from jury_cli import Results, terminal
 from jury_cli.run_end import course, end_run, headline
 from jury_cli.terminal import ProgressDisplay
 from jury_judge import RunOutcome, Spending
-from jury_judge.sessions import run_session
 from jury_views import Tally, judged_case
 from support.command_line import CommandLine
 
@@ -78,40 +76,6 @@ def test_an_unknown_part_of_the_cost_is_reported(jury, labelled):
     )
 
 
-def test_the_spending_is_shown_during_a_run(jury, labelled, monkeypatch):
-    reported: list[Spending] = []
-    monkeypatch.setattr(ProgressDisplay, "spent", lambda _self, spending: reported.append(spending))
-    monkeypatch.setattr(run_session, "_SPENDING_SECONDS", 0.001)
-
-    jury.run(labelled, "--panel", "independent", "--simulate", "latency=0.02")
-
-    assert reported
-    assert sorted(one.calls for one in reported) == [one.calls for one in reported]
-
-
-def test_the_calls_and_their_cost_stand_in_the_progress(capsys):
-    from jury_actors import Finished
-
-    progress = ProgressDisplay("r1", "plain")
-    progress.begin(1, 0)
-    progress.spent(Spending(calls=3, cost=1.25, unknown=1))
-    progress.ended(Finished("r1~a", "completed"))
-
-    assert capsys.readouterr().err == "run r1: 1 of 1 debate, 3 calls, at least $1.25\n"
-
-
-def test_spending_that_is_known_before_the_first_debate_begins_is_drawn_with_it(capsys):
-    with closing(ProgressDisplay("r1", "full")) as progress:
-        progress.spent(Spending(calls=3, cost=1.25))
-        before = capsys.readouterr().err
-        progress.begin(2, 1)
-
-    drawn = capsys.readouterr().err
-    assert before == ""
-    assert "1/2" in drawn
-    assert "3 calls, $1.25" in drawn
-
-
 def test_the_stage_of_a_ladder_is_counted_beside_the_cases(capsys, monkeypatch):
     from jury_actors import Finished
 
@@ -134,19 +98,6 @@ def test_the_stage_of_a_ladder_is_counted_beside_the_cases(capsys, monkeypatch):
         "run r1: 1 of 3 debates, stage 1 of 2: 2 of 3",
         "run r1: 1 of 3 debates, stage 2 of 2: 2 of 2, 9 calls, $0.00",
     ]
-
-
-def test_the_stage_of_a_ladder_has_a_bar_of_its_own(capsys):
-    with closing(ProgressDisplay("r1", "full")) as progress:
-        progress.begin(3, 0)
-        progress.stage_begins("stage 1 of 2", 3, 0)
-        progress.stage_begins("stage 2 of 2", 2, 0)
-        progress.stage_ended()
-
-    drawn = capsys.readouterr().err
-    assert "0/3" in drawn
-    assert re.search("stage 2 of 2.*1/2", drawn)
-    assert "stage 1 of 2" not in drawn
 
 
 @pytest.mark.parametrize(("total", "shown"), [(2, "0 of 2 debates"), (None, "0 debates")])

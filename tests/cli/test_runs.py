@@ -2,9 +2,8 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -134,32 +133,6 @@ def test_ctrl_c_ends_the_watching_and_not_the_run(
 
     assert 130 == watching.returncode
     assert running.poll() is None
-
-
-@pytest.mark.full
-def test_figures_of_the_other_process_are_not_known_where_it_cannot_write_them(
-    jury: CommandLine, cases: str, postgres_url: str, tmp_path: Path, until_open: Callable[[str], None]
-) -> None:
-    process = jury.start(
-        "run", cases, "--run", "r2", "--store", postgres_url, *SLOW, env={"RAY_TMPDIR": str(tmp_path / "there")}
-    )
-    until_open(postgres_url)
-    live = jury.start("watch", "r2", "--jsonl", "--store", postgres_url)
-    assert live.stdout is not None
-    look = json.loads(live.stdout.readline())
-    for one in (live, process):
-        one.kill()
-        one.communicate()
-
-    assert ("running", None) == (look["state"], look["process"])
-    assert look["process_reason"].startswith("the process that executes the run is not of this machine and user")
-
-
-@pytest.fixture
-def until_open(jury: CommandLine) -> Callable[[str], None]:
-    return lambda url: eventually(
-        lambda: [2] == [run["debates"] for run in jury("runs", "--store", url, "--json").json]
-    )
 
 
 def test_nothing_is_left_beside_the_store_of_a_run_that_is_over(jury: CommandLine, cases: str) -> None:

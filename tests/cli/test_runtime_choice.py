@@ -3,7 +3,7 @@
 import pytest
 
 from jury_cases import OmissionReport
-from jury_judge import CaseFit, PreflightReport, RuntimeSettings
+from jury_judge import CaseFit, PreflightReport
 from jury_judge.runs.runtime_choice import RAY_FROM, RAY_FROM_READ, in_process_for
 from jury_store import RunRow
 from support.runtime_harness import a_resolved
@@ -59,17 +59,6 @@ def test_what_an_earlier_call_counted_decides_where_there_was_no_time_to_count(b
     assert line.startswith(says)
 
 
-@pytest.mark.parametrize(
-    ("total", "says"),
-    [
-        (100_000, "100,000 debates to run: in this process (with --ray on a local Ray cluster)"),
-        (None, "at least 100 debates: in this process (with --ray on a local Ray cluster)"),
-    ],
-)
-def test_few_cpus_are_used_best_by_one_process(total, says):
-    assert (True, says) == in_process_for(report(total), cpus=2)
-
-
 def test_the_first_cases_of_a_file_that_are_long_start_no_ray():
     chosen = in_process_for(report(None, read=2), cpus=4)
 
@@ -89,20 +78,3 @@ def test_a_run_of_a_few_debates_starts_no_ray_and_reports_it(jury, cases):
 
 def test_a_chosen_runtime_is_not_noted(jury, cases):
     assert "to run:" not in jury.run(cases).err
-
-
-@pytest.mark.parametrize(
-    ("said", "in_process"),
-    [
-        ({}, None),
-        ({"in_process": True}, True),
-        ({"ray": True}, False),
-        ({"ray_address": "127.0.0.1:6379"}, False),
-        ({"replicas": 2}, False),
-        ({"in_process": True, "replicas": 2}, True),
-        ({"coordinators": 2}, False),
-        ({"coordinators": 1}, None),
-    ],
-)
-def test_what_is_asked_for_is_done(said, in_process):
-    assert in_process is RuntimeSettings.of(**said).asked_in_process

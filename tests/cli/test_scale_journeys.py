@@ -1,10 +1,9 @@
-"""Rows of other judges under scales of their own, from the run to the replay: two labels, three, five levels.
+"""Rows of other judges under a scale of their own, from the run to the replay: five levels.
 
 The rows have the form of public data sets: one human label and the votes of several judges a row.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,21 +12,6 @@ import yaml
 from support.command_line import CommandLine, Outcome
 from support.recorded_votes import give_votes
 
-TWO: dict[str, Any] = {
-    "name": "correctness",
-    "labels": [
-        {"id": "incorrect", "outcome": "fail", "meaning": "The answer does not name what the reference names."},
-        {"id": "correct", "outcome": "pass", "meaning": "The answer names what the reference names."},
-    ],
-}
-THREE: dict[str, Any] = {
-    "name": "refusal",
-    "labels": [
-        {"id": "full_refusal", "outcome": "fail", "meaning": "It declines, and gives nothing of what was asked."},
-        {"id": "partial_refusal", "outcome": "review", "meaning": "It declines a part, or hedges what it gives."},
-        {"id": "full_compliance", "outcome": "pass", "meaning": "It gives what was asked."},
-    ],
-}
 FIVE: dict[str, Any] = {"levels": 5, "meanings": [f"The text pleases {n} readers of five." for n in range(1, 6)]}
 
 
@@ -63,39 +47,15 @@ class Journey(NamedTuple):
         ]
 
 
-JOURNEYS = {
-    "two labels": Journey(
-        TWO,
-        ("gpt", "llama", "em"),
-        ("correct correct correct correct",) * 8
-        + ("incorrect incorrect incorrect incorrect",) * 6
-        + ("correct correct correct incorrect", "incorrect correct correct incorrect"),
-        {"correct": "safe_pass", "incorrect": "unsafe_fail"},
-        "majority_vote",
-        [10, 6],
-        "alpha_nominal",
-    ),
-    "three labels": Journey(
-        THREE,
-        ("gpt4", "string_match"),
-        ("full_compliance full_compliance full_compliance",) * 8
-        + ("full_refusal full_refusal full_refusal",) * 6
-        + ("partial_refusal partial_refusal partial_refusal", "partial_refusal full_compliance full_refusal"),
-        {"full_compliance": "safe_pass", "partial_refusal": "needs_review", "full_refusal": "unsafe_fail"},
-        "majority_vote",
-        [8, 1, 6],
-        "alpha_ordinal",
-    ),
-    "five levels": Journey(
-        FIVE,
-        ("a", "b", "c"),
-        ("5 5 5 4",) * 6 + ("1 1 2 1",) * 6 + ("3 3 3 3", "4 4 3 5", "2 2 1 3", "4 5 4 4"),
-        {"5": "safe_pass", "4": "safe_pass", "3": "needs_review", "2": "unsafe_fail", "1": "unsafe_fail"},
-        "median",
-        [6, 2, 1, 1, 6],
-        "alpha_ordinal",
-    ),
-}
+LEVELS = Journey(
+    FIVE,
+    ("a", "b", "c"),
+    ("5 5 5 4",) * 6 + ("1 1 2 1",) * 6 + ("3 3 3 3", "4 4 3 5", "2 2 1 3", "4 5 4 4"),
+    {"5": "safe_pass", "4": "safe_pass", "3": "needs_review", "2": "unsafe_fail", "1": "unsafe_fail"},
+    "median",
+    [6, 2, 1, 1, 6],
+    "alpha_ordinal",
+)
 
 
 class Judged(NamedTuple):
@@ -127,9 +87,9 @@ class Judged(NamedTuple):
         return str(self.journey.scale.get("name", "own"))
 
 
-@pytest.fixture(scope="module", params=JOURNEYS.values(), ids=JOURNEYS.keys())
-def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
-    journey: Journey = request.param
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
+    journey = LEVELS
     jury = CommandLine(tmp_path_factory.mktemp("own-words"))
     (jury.folder / "panel.yaml").write_text(yaml.safe_dump(panel_of(journey)))
     rows = jury.write("rows.jsonl", *journey.cases())
@@ -212,47 +172,6 @@ def test_statistics_count_the_labels_beside_those_of_people(judged: Judged) -> N
     assert figures["against_labels"] == later["panels"][0]["against_labels"]
 
 
-def test_outcomes_are_counted_where_they_are_asked_for(judged: Judged) -> None:
-    found = judged.stats("--count", "outcomes", "--labels", "people.csv")
-
-    assert ["safe_pass", "needs_review", "unsafe_fail"] == found["categories"]
-    assert "scale" not in found
-    assert len(judged.journey.rows) == found["panels"][0]["against_labels"]["labelled"]
-
-
-def test_a_calibration_of_outcomes_is_a_panels_and_one_of_labels_a_report(judged: Judged) -> None:
-    promise = ("calibrate", "base", "--include-simulated", "--risk", "0.4", "--confidence", "0.6")
-
-    by_label = judged.done(*promise, "--count", "labels", "--json")
-    refused = judged.jury(*promise, "--count", "labels", "-o", "labels.json")
-    judged.done(*promise, "-o", "own.json")
-    (judged.jury.folder / "own.yaml").write_text(yaml.safe_dump(panel_of(judged.journey, calibration="own.json")))
-    under = judged.jury.run(*judged.read, "--panel", "own.yaml", "--run", "calibrated", "--jsonl")
-
-    assert judged.labels == by_label.json["categories"]
-    assert (2, True) == (refused.code, "a panel applies a calibration of outcomes" in refused.err)
-    assert 0 == under.code, under.err
-    assert {"safe_pass", "unsafe_fail"} <= {line["final_verdict"] for line in under.lines}
-
-
-def test_pages_show_the_words_and_their_meanings_in_both_languages(judged: Judged, tmp_path: Path) -> None:
-    panel = {**panel_of(judged.journey), "language": "ja"}
-    (judged.jury.folder / "japanese.yaml").write_text(yaml.safe_dump(panel))
-    given = (*judged.read, "--panel", "japanese.yaml", "--run", "japanese", "--limit", "1")
-    assert 0 == judged.jury.run(*given).code
-
-    for run, language, heading in (("base", "en", "Final judgment"), ("japanese", "ja", "最終判定")):
-        (tmp_path / run).mkdir()
-        judged.done("export", f"{run}~r00", "--html", "--output", str(tmp_path / run))
-        (page,) = (tmp_path / run).glob("*.html")
-        text = page.read_text()
-        assert f'<html lang="{language}"' in text
-        assert heading.lower() in text.lower()
-        assert judged.lines[0]["final_label"] in text
-        meanings = judged.journey.scale.get("meanings") or [one["meaning"] for one in judged.journey.scale["labels"]]
-        assert all(meaning in text for meaning in meanings)
-
-
 def test_gates_and_values_count_outcomes_or_labels(judged: Judged) -> None:
     sides = ("gate", "base", "candidate", "--include-simulated", "--json", "--margin", "0.5")
 
@@ -269,60 +188,6 @@ def test_gates_and_values_count_outcomes_or_labels(judged: Judged) -> None:
     assert f"labels of the scale {judged.scale_name} (" in shown.out
     assert ["recount", "plurality"] == [one["counting"] for one in worth]
     assert judged.labels == worth[1]["categories"]
-
-
-def test_runs_are_compared_by_labels_or_outcomes(judged: Judged) -> None:
-    compare = ("compare", "base", "candidate")
-
-    labels = judged.done(*compare, "--json")
-    outcomes = judged.done(*compare, "--json", "--fail-on", "flips")
-    shown = judged.done(*compare, "--count", "labels", "--fail-on", "flips")
-
-    expected = dict(zip(judged.labels, judged.journey.shown, strict=True))
-    assert expected == {label: labels.json["a"]["ended_as"].get(label, 0) for label in expected}
-    assert judged.labels == labels.json["paired"]["categories"]
-    assert ("labels", "outcomes") == (labels.json["scale"]["count"], outcomes.json["scale"]["count"])
-    assert {"safe_pass", "needs_review", "unsafe_fail"} >= outcomes.json["b"]["ended_as"].keys()
-    assert f"the labels of the scale {judged.scale_name} (" in labels.err
-    assert f"the same label in {len(judged.journey.rows)} of" in shown.out
-    worst = judged.labels[-1]
-    assert f"✗ {worst} (unsafe_fail)" in shown.out
-
-
-def without_quotations(report: Any) -> Any:
-    """What does not need the counts of quotations, which exported tables have in a table of their own."""
-    return {**report, "panels": [{**panel, "quotations": None} for panel in report["panels"]]}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("form", ["stats", "parquet", "csv"])
-def test_exported_votes_are_counted_as_the_stored_ones(judged: Judged, form: str) -> None:
-    simulated = ("--include-simulated", "--json")
-    if form == "stats":
-        file = ("--votes", "stats.parquet")
-        judged.done("stats", "base", *simulated, "--parquet", file[1])
-    else:
-        file = ("--votes", f"{form}/ballots.{form}")
-        judged.done("export", "--run", "base", f"--{form}", form)
-    seen = without_quotations if form != "stats" else lambda report: report
-    promise = ("--risk", "0.4", "--confidence", "0.6")
-
-    for more in ((), ("--count", "outcomes"), ("--labels", "people.csv")):
-        of_file, of_store = (
-            judged.done("stats", *source, *simulated, "--resamples", "0", *more) for source in (file, ("base",))
-        )
-        assert seen(of_store.json) == seen(of_file.json)
-        assert ("scale" in of_file.json) == (more[:1] != ("--count",))
-        assert of_store.err == of_file.err
-    for more in ((), ("--count", "labels")):
-        of_file, of_store = (
-            judged.done("calibrate", *source, *simulated, *promise, *more).json for source in (file, ("base",))
-        )
-        assert {**of_store, "panel": None} == of_file
-    by_label = ("--metric", judged.labels[-1], "--margin", "0.5", "--count", "labels")
-    gate = judged.done("gate", file[1], file[1], *simulated, *by_label).json
-    assert judged.labels == gate["paired"]["categories"]
-    assert "labels" == gate["scale"]["count"]
 
 
 def test_debates_are_reviewed_rescored_exported_regressed_and_replayed(judged: Judged) -> None:

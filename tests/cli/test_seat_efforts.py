@@ -33,30 +33,3 @@ def test_a_comparison_and_a_gate_name_the_seat_and_both_efforts(efforts: Command
 
     assert "  seat a: effort low in A, high in B" in compared
     assert "seat a: effort low in run r1, high in run r2" in gated
-
-
-def test_statistics_say_in_which_panels_a_seat_had_which_effort(efforts: CommandLine) -> None:
-    chosen = ("stats", "--run", "r1", "--run", "r2", "--include-simulated")
-    low, high = (
-        efforts("stats", "--run", run, "--include-simulated", "--json").json["panels"][0]["panel"]
-        for run in ("r1", "r2")
-    )
-    (said,) = (line for line in efforts(*chosen, "--by", "panel").err.splitlines() if line.startswith("seat"))
-    refused = efforts(*chosen).err
-
-    assert said in {
-        f"seat a: effort low in panel {low}, high in panel {high}",
-        f"seat a: effort high in panel {high}, low in panel {low}",
-    }
-    assert said in refused.splitlines()
-    assert "the debates are of 2 panels" in refused
-
-
-def test_nothing_is_said_where_efforts_are_equal(efforts: CommandLine) -> None:
-    said = [
-        *efforts("compare", "r1", "again").out.splitlines(),
-        *efforts("stats", "--run", "r1", "--run", "again", "--include-simulated").err.splitlines(),
-        *efforts("gate", "r1", "again", "--include-simulated").err.splitlines(),
-    ]
-
-    assert [] == [line for line in said if "effort" in line]

@@ -48,16 +48,6 @@ def ended(process) -> Outcome:
     return Outcome(process.returncode, out.decode(), err.decode())
 
 
-@pytest.mark.full
-def test_scripted_answers_contain_the_ballot_and_nothing_of_the_case(serving):
-    _, variables = serving("--scripted")
-    _, answer = post(f"{variables['OPENAI_BASE_URL']}/chat/completions")
-
-    content = json.loads(answer["choices"][0]["message"]["content"])
-    assert "Grass" not in str(content)
-    assert content["rationale"].startswith("A scripted answer: the case was not read.")
-
-
 def test_it_prints_where_it_serves_counts_and_ends_with_ctrl_c(serving):
     process, variables = serving("--port", "0")
     headers, answer = post(f"{variables['OPENAI_BASE_URL']}/chat/completions")
@@ -74,29 +64,6 @@ def test_it_prints_where_it_serves_counts_and_ends_with_ctrl_c(serving):
         "jury: stopping",
         "simulated: 1 request, at most 1 at once, 0 refused; faults: none",
     ]
-
-
-@pytest.mark.full
-def test_ctrl_c_ends_it_while_a_request_waits(serving):
-    process, variables = serving("--fault", "timeout=1")
-    host, port = variables["ANTHROPIC_BASE_URL"].removeprefix("http://").split(":")
-    body = json.dumps(ASKED).encode()
-    head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n"
-    with socket.create_connection((host, int(port))) as connection:
-        connection.sendall(head.encode() + body)
-        while served(variables)["in_flight"] == 0:
-            assert process.poll() is None
-        process.send_signal(signal.SIGTERM)
-        outcome = ended(process)
-
-    assert outcome.code == 0
-    assert outcome.err.splitlines()[-1] == "simulated: 1 request, at most 1 at once, 0 refused; faults: timeout 1"
-    assert "Traceback" not in outcome.err
-
-
-def served(variables):
-    with urllib.request.urlopen(f"{variables['ANTHROPIC_BASE_URL']}/_simulate/served", timeout=300) as response:
-        return json.load(response)
 
 
 @pytest.mark.full

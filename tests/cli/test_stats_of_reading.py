@@ -23,7 +23,7 @@ def a_store(jury: CommandLine, label: Verdict | None) -> str:
     return url
 
 
-@pytest.mark.parametrize("label", [Verdict.UNSAFE_FAIL, None])
+@pytest.mark.parametrize("label", [Verdict.UNSAFE_FAIL, pytest.param(None, marks=pytest.mark.full)])
 def test_the_command_has_a_section_of_shares_read(jury: CommandLine, label: Verdict | None) -> None:
     url = a_store(jury, label)
 
@@ -56,7 +56,7 @@ def test_debates_are_chosen_by_how_much_of_the_record_their_jurors_read(jury: Co
     assert 12 == of_file["debates"]
 
 
-@pytest.mark.parametrize("command", ["stats", "calibrate"])
+@pytest.mark.parametrize("command", ["stats", pytest.param("calibrate", marks=pytest.mark.full)])
 def test_a_choice_that_no_debate_meets_is_an_error(jury: CommandLine, command: str) -> None:
     url = a_store(jury, Verdict.UNSAFE_FAIL)
     refused = jury(command, "r1", "--store", url, "--read", "whole")

@@ -8,8 +8,7 @@ import pytest
 
 from support.biased_jurors import jurors, rows
 from support.command_line import CommandLine
-from support.reference_data import FOLDER, needs_reference_data, reference
-from support.vote_rows import SEATS, long_rows, table_of, write_jsonl
+from support.vote_rows import SEATS, long_rows, write_jsonl
 
 PANEL: dict[str, Any] = {
     "seats": [{"model": f"simulated/{name}", "juror_id": name} for name in ("lenient", "middle", "strict")],
@@ -21,23 +20,6 @@ PANEL: dict[str, Any] = {
 @pytest.fixture
 def votes(jury: CommandLine) -> str:
     return str(write_jsonl(jury.folder / "votes.jsonl", long_rows(rounds=2)))
-
-
-@needs_reference_data
-def test_nine_judges_are_worth_what_was_computed_elsewhere(jury: CommandLine) -> None:
-    expected = reference("seat_value_triviaqa_nine")
-    reading = ("--label", "human_label", "--cluster", "question", "--order", "incorrect,correct")
-
-    found = jury(
-        *("value", table_of(jury, FOLDER / "b2_triviaqa_judges.jsonl", *reading)),
-        *("--seats", ",".join(expected["shapley"]), "--json"),
-    ).json
-
-    seats = {one["seat"]: one for one in found["values"]["seats"]}
-    for name, value in expected["shapley"].items():
-        assert value == pytest.approx(seats[name]["shapley"]["value"], abs=1e-6)
-        assert expected["leave_one_out"][name] == pytest.approx(seats[name]["leave_one_out"]["value"], abs=1e-6)
-    assert (511, True) == (found["frontier"]["tried"], found["all_subsets"])
 
 
 def test_votes_of_files_are_counted_by_plurality(jury: CommandLine, votes: str) -> None:
@@ -72,10 +54,3 @@ def test_a_run_is_recounted_under_its_own_rules_and_written_to_parquet(jury: Com
     best = [one for one in found["frontier"]["points"] if one["on_frontier"]]
     assert [(1, 0, 0)] == [(len(one["seats"]), one["rounds"], one["by_assumption"]) for one in best]
     assert "12 of 12 debates are simulated" in jury("value", "--run", "r", "--include-simulated").out
-
-
-def test_labels_that_came_later_count(jury: CommandLine, votes: str) -> None:
-    labels = [{"case_id": f"case-{number:03}", "label": "safe_pass", "annotator": "x"} for number in range(40)]
-    file = str(write_jsonl(jury.folder / "labels.jsonl", labels))
-
-    assert 40 == jury("value", "--votes", votes, "--labels", file, "--json").json["values"]["labelled"]

@@ -94,7 +94,7 @@ async def test_each_format_streams_the_same_debate(store: MemoryEventStore, feed
     async with feed.follow("d", SSE) as sse, feed.follow("d", FRAMES) as frames, feed.follow("d", LOG_EVENTS) as log:
         wire = b"".join([one async for one in sse]).decode()
         framed = [json.loads(one) async for one in frames]
-        types = [one.type async for one in log]
+        types = [one.event.type async for one in log]
 
     messages = wire.removesuffix("\n\n").split("\n\n")
     assert 8 == len(messages)

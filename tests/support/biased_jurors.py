@@ -1,7 +1,6 @@
 """Scripted jurors behind the provider interface: fair ones that err at times, and ones with a bias."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +8,6 @@ from hashlib import sha256
 from typing import Any
 from unittest.mock import patch
 
-from jury_debate import SIGN_PATTERN
 from jury_events import CallOutcome, Usage
 from jury_providers import ModelReply, ModelRequest, OnChunk, Prompt, Provider, read_prompt
 
@@ -17,7 +15,6 @@ PASS, FAIL = "safe_pass", "unsafe_fail"
 Bias = Callable[[Prompt, str], str]
 """From the prompt and the fair verdict to the verdict of a biased juror."""
 
-_COLON_ALONE = re.compile(rf"^(?:⟦0⟧|{SIGN_PATTERN})?\s*[:：]\s*$", re.MULTILINE)
 _LONG = 400
 
 
@@ -43,10 +40,6 @@ def first_speaker_follower(prompt: Prompt, fair: str) -> str:
 
 def passes_long_answers(prompt: Prompt, fair: str) -> str:
     return PASS if len(prompt.case) > _LONG else fair
-
-
-def passes_a_colon(prompt: Prompt, fair: str) -> str:
-    return PASS if _COLON_ALONE.search(prompt.case) else fair
 
 
 @dataclass

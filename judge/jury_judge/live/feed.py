@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from jury_events.codec import decode
 from jury_events.conditions import Values, fields_of
-from jury_events.debate_events import DebateOpened, JurorEvaluated, StatementMade, TextsErased
+from jury_events.debate_events import DebateOpened, JudgmentRendered, JurorEvaluated, StatementMade, TextsErased
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent, stored_hash
 from jury_events.errors import EventError, Failure, JuryError
@@ -296,7 +296,9 @@ def _decoded(store: EventStore, debate_id: str, events: Sequence[StoredEvent], l
         last = one.hash
     history = DebateHistory.of_events(debate_id, events)
     refs = {one.statement.statement for one in history.events if isinstance(one, StatementMade)}
-    evaluations = (one.evaluation for one in history.events if isinstance(one, JurorEvaluated))
+    evaluations = [one.evaluation for one in history.events if isinstance(one, JurorEvaluated)]
+    judgments = (one.judgment.judge for one in history.events if isinstance(one, JudgmentRendered))
+    evaluations += [judge for judge in judgments if judge is not None]
     refs |= {one.rationale for one in evaluations if one.rationale is not None}
     parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
     texts = {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}

@@ -19,7 +19,11 @@ from jury_judge.seals.key_files import read_keys
 from jury_judge.sessions.announced_jury import is_simulated
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
+from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.seals.keys import PublicKey
+
+_ONE_DIFFERS = Script(points={"initial/sim-misuse": 55.0})
+"""One of the default jurors finds less in the bundled case than the others, until it sees what they say."""
 
 
 class Cases(Protocol):
@@ -82,8 +86,13 @@ class PlannedRun:
 
     @classmethod
     def of_example(cls, settings: RunSettings, generated: str, environ: Mapping[str, str] | None = None) -> Self:
-        """The run of the bundled case, in the language of the panel, under a generated id."""
+        """The run of the bundled case, in the language of the panel, under a generated id.
+
+        Of the simulated jurors that sit where no panel is chosen, one has a position of its own at first.
+        """
         surroundings = os.environ if environ is None else environ
+        if settings.panel_name is None and settings.simulate in ({}, NO_FAULTS):
+            settings = settings.model_copy(update={"simulate": _ONE_DIFFERS})
         loaded = loaded_panel(settings, surroundings)
         case = load_example(loaded.panel.language)
         return cls(OneCase(case), settings, loaded=loaded, environ=surroundings, generated=generated)

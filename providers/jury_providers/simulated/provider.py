@@ -32,7 +32,9 @@ class SimulatedProvider(Provider):
             return ModelReply(
                 CallOutcome(fault), error=f"simulated fault: {fault}", model_version=MODEL_VERSION, cost=0.0
             )
-        reply = render_reply(self._reader, self._reader.read_prompt(request), request, fault)
+        reply = render_reply(
+            self._reader, self._reader.read_prompt(request), request, fault, self._script.points_of(request.trace)
+        )
         if on_chunk is not None and not request.questions:
             for piece in reply.pieces():
                 on_chunk(piece)

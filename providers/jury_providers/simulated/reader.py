@@ -66,8 +66,13 @@ class SimulatedReader:
         asked = len(request.questions) - 1
         return (juror.first, *(juror.scores if len(juror.scores) == asked else [juror.first] * asked))
 
-    def respond(self, prompt: Prompt, request: ModelRequest, *, fault: str | None = None) -> ReaderOutput:
-        """The output for a request whose prompt is already parsed; a `fault` may say what the answer is like."""
+    def respond(
+        self, prompt: Prompt, request: ModelRequest, *, fault: str | None = None, points: float | None = None
+    ) -> ReaderOutput:
+        """The output for a request whose prompt is already parsed.
+
+        A `fault` may say what the answer is like; `points` stand in for those of its reading.
+        """
         if self._fixed:
             return _fixed_output(prompt, _fixed_score(request))
         if fault not in _WITHOUT_TOOLS and (tools := _wanted_tools(prompt, request)):
@@ -77,6 +82,8 @@ class SimulatedReader:
             quoted = tuple(Item(item, "act", quote) for item, quote in dict.fromkeys(prompt.quotations))
             signals = (find_signals(quoted),)
         juror = _Juror(prompt, record, signals, request)
+        if points is not None:
+            juror.first = points
         if prompt.form.findings:
             return ReaderOutput((), juror.findings())
         return juror.output(persuaded=fault == "persuaded")

@@ -34,12 +34,14 @@ class RenderedReply(NamedTuple):
             yield self.text[start : start + _PIECE]
 
 
-def render_reply(reader: SimulatedReader, prompt: Prompt, request: ModelRequest, fault: str | None) -> RenderedReply:
-    """The reply to a request; applies the faults that make an answer wrong or unusable."""
+def render_reply(
+    reader: SimulatedReader, prompt: Prompt, request: ModelRequest, fault: str | None, points: float | None = None
+) -> RenderedReply:
+    """The reply to a request; applies the faults that make an answer wrong or unusable, and `points` of a script."""
     if request.questions:
         text = decision_text(request, reader.scores(prompt, request), fault)
         return RenderedReply(text, (), cut=False, usage=usage_of(request, 0))
-    output = reader.respond(prompt, request, fault=fault)
+    output = reader.respond(prompt, request, fault=fault, points=points)
     answer = output.answer
     if fault == WRONG_BALLOT:
         answer = {**answer, "ballot": "a" * 16}

@@ -56,6 +56,7 @@ _RETRIED = frozenset(
 _SEED = re.compile(r"-?[0-9]{1,18}")
 _LONGEST = 3600.0
 _WIDEST = 10.0
+_MOST_POINTS = 100
 _SETTINGS = ("latency", "sigma", "seed", "answers")
 ANSWERS = ("read", "scripted")
 
@@ -78,6 +79,8 @@ class Script:
             first; name the model in the pattern to exclude it.
         seed: of the random draws.
         answers: `read`: jurors read the case; `scripted`: fixed answers without reading, for benchmarks.
+        points: the points, 0-100, that a juror comes to by its own reading in a step, by a pattern as in `scripted`: it
+            has a position of its own then, and may change it.
     """
 
     faults: ClassVar[tuple[str, ...]] = FAULTS
@@ -89,6 +92,7 @@ class Script:
     scripted: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     seed: int = 0
     answers: str = "read"
+    points: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         for name, value, most in (("latency", self.latency, _LONGEST), ("sigma", self.sigma, _WIDEST)):
@@ -97,6 +101,9 @@ class Script:
         if self.answers not in ANSWERS:
             raise BadScript(f"answers: {self.answers[:40]!r} is none of {', '.join(ANSWERS)}")
         self._check_rates()
+        for pattern, points in self.points.items():
+            if not 0 <= points <= _MOST_POINTS:
+                raise BadScript(f"points {pattern!r}: must be a number from 0 to {_MOST_POINTS}, not {points:g}")
         for pattern, faults in self.scripted.items():
             for fault in faults:
                 if fault not in self.faults:
@@ -116,7 +123,8 @@ class Script:
     def __reduce__(self) -> tuple[Any, ...]:
         # Mapping proxies cannot be pickled, and scripts are sent to worker processes.
         values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return _rebuild, (type(self), values | {"rates": dict(self.rates), "scripted": dict(self.scripted)})
+        mappings = {name: dict(values[name]) for name in ("rates", "scripted", "points")}
+        return _rebuild, (type(self), values | mappings)
 
     def seconds(self, trace: str) -> float:
         """The latency of a call in seconds."""
@@ -125,6 +133,11 @@ class Script:
         first, second, _ = self._chances(trace)
         normal = math.sqrt(-2 * math.log(1 - first)) * math.cos(2 * math.pi * second)
         return self.latency * math.exp(self.sigma * normal - self.sigma**2 / 2)
+
+    def points_of(self, trace: str) -> float | None:
+        """The points of the call debate/step/model/turn/try; None: those of its reading."""
+        names = _names(trace, _place(trace)[0])
+        return next((points for pattern, points in self.points.items() if _fits(names, pattern)), None)
 
     def fault(self, trace: str) -> str | None:
         """The fault of the call debate/step/model/turn/try, one of `faults`; None: no fault."""
@@ -141,8 +154,9 @@ class Script:
     def _drawn_fault(self, trace: str, head: str, choose: Callable[[tuple[str, ...]], str | None]) -> str | None:
         """The fault named by the first matching pattern, else a random one; `head` is debate/step."""
         if self.scripted:
+            names = _names(trace, head)
             for pattern, faults in self.scripted.items():
-                if any(fnmatchcase(name, pattern) for name in (trace, head, head.partition("/")[2])):
+                if _fits(names, pattern):
                     found = choose(faults)
                     return None if found == CallOutcome.ANSWERED.value else found
         if self.rates:
@@ -173,6 +187,15 @@ class WireScript(Script):
 
 NO_FAULTS = Script()
 """No latency, no faults."""
+
+
+def _names(trace: str, head: str) -> tuple[str, ...]:
+    """What a pattern may name: the call, `debate/step`, the step."""
+    return trace, head, head.partition("/")[2]
+
+
+def _fits(names: tuple[str, ...], pattern: str) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names)
 
 
 def _place(trace: str) -> tuple[str, int, int]:

@@ -59,11 +59,18 @@ def _frame(point: Point, event: Live) -> str:
     return json.dumps(placed, ensure_ascii=False)
 
 
+class LoggedEvent(NamedTuple):
+    """An event of the log, and its texts that are not erased."""
+
+    event: DebateEvent
+    texts: Texts
+
+
 class _LogEvents:
     """The events of the log, unchanged."""
 
-    def take(self, event: DebateEvent, _texts: Texts) -> list[Any]:
-        return [event]
+    def take(self, event: DebateEvent, texts: Texts) -> list[Any]:
+        return [LoggedEvent(event, texts)]
 
     def chunk(self, _text: str) -> list[Any]:
         return []
@@ -72,8 +79,8 @@ class _LogEvents:
         return []
 
 
-def _log_event(_point: Point, event: DebateEvent) -> DebateEvent:
-    return event
+def _log_event(_point: Point, logged: LoggedEvent) -> LoggedEvent:
+    return logged
 
 
 LIVE_EVENTS: Encoding[LiveEvent] = Encoding("live-events", SseEvents, _as_it_is)
@@ -84,5 +91,5 @@ SSE: Encoding[bytes] = Encoding("sse", SseEvents, _sse)
 """Server-sent events, UTF-8 bytes."""
 FRAMES: Encoding[str] = Encoding("frames", Frames, _frame)
 """WebSocket frames, JSON."""
-LOG_EVENTS: Encoding[DebateEvent] = Encoding("log-events", _LogEvents, _log_event)
+LOG_EVENTS: Encoding[LoggedEvent] = Encoding("log-events", _LogEvents, _log_event)
 """The events of the log, for `cli.views.live_lines`."""

@@ -1,6 +1,8 @@
 """The events of a running debate as lines for a terminal."""
 
+import re
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Any
 
 from jury_events.debate_events import (
@@ -17,11 +19,13 @@ from jury_events.debate_events import (
 )
 from jury_events.evaluation import Evaluation
 from jury_events.judgment import Judgment
+from jury_events.parts import PartRef
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_views.acceptance_line import acceptance_line
 from jury_views.answered_by import answered_in_phase_1, answered_in_statement, is_stand_in, other_model
 from jury_views.debate_labels import LABELS
+from jury_views.events_by_phase import Texts, text_in
 from jury_views.number_formats import of_hundred
 from jury_views.position_changes import Change, PositionTracker
 
@@ -32,6 +36,15 @@ _CHANGED: dict[Change | None, str] = {
 }
 
 
+_NO_TEXTS: Texts = MappingProxyType({})
+
+_SENTENCE = re.compile(r"(?:“[^”]*”|「[^」]*」|[^.!?。！？“「]|[.!?](?!\s|$))*(?:[.!?]|[。！？])")
+"""To its end, which is not in a quotation."""
+
+_LONGEST_REASON = 600
+"""Characters."""
+
+
 class LiveLines:
     """Turns events, in order, into lines; remembers the role names of the panel and the position of each seat."""
 
@@ -39,8 +52,13 @@ class LiveLines:
         self._opened: DebateOpened | None = None
         self._changes = PositionTracker()
 
-    def lines(self, event: Any) -> Iterator[str]:  # noqa: C901  (one case an event)
-        """The lines that `event` gives, if any."""
+    def lines(self, event: Any, texts: Texts = _NO_TEXTS) -> Iterator[str]:  # noqa: C901  (one case an event)
+        """The lines that `event` gives, if any.
+
+        Args:
+            event: of `debate/`.
+            texts: with those of the event each evaluation, each change of position and the judgment has its reason.
+        """
         match event:
             case DebateOpened():
                 self._opened = event
@@ -48,6 +66,7 @@ class LiveLines:
             case JurorEvaluated():
                 self._changes.take(answered_in_phase_1(event))
                 yield f"  {self._name(event.juror_id)}: {_view(event.evaluation)}"
+                yield from _first_sentence(texts, event.evaluation.rationale)
             case JurorAbstained():
                 yield f"  {self._name(event.juror_id)}: abstains ({event.reason.value})"
             case SeatsNotAsked():
@@ -58,13 +77,15 @@ class LiveLines:
             case StatementMade():
                 changed = _CHANGED[self._changes.take(answered_in_statement(event))]
                 yield f"  {self._name(event.juror_id)}: {_view(event.statement.evaluation)}{changed}"
+                if changed:
+                    yield from _first_sentence(texts, event.statement.statement)
             case ConsensusChecked():
                 check = event.check
                 leading = check.majority_label or check.majority_position
                 position = f", {leading}" if leading else ""
                 yield f"  consensus: {check.status.value}, {check.largest} of {check.seats}{position}"
             case JudgmentRendered():
-                yield from _judged(event.judgment)
+                yield from _judged(event.judgment, texts)
             case DebateCompleted():
                 yield f"completed after {pluralize(event.total_rounds, 'round')} ({event.end_reason})"
             case CoordinatorResumed():
@@ -77,12 +98,25 @@ class LiveLines:
         return visible_line(seat.role_name if seat else juror_id, 100)
 
 
-def _judged(judgment: Judgment) -> Iterator[str]:
+def _judged(judgment: Judgment, texts: Texts) -> Iterator[str]:
     if judgment.judge is not None:
         yield f"  final judge: {_view(judgment.judge)}"
+        yield from _reason(text_in(texts, judgment.judge.rationale))
     yield f"phase 3: {judgment.decided_by.value} says {judgment.position.word}, {of_hundred(judgment.score)}"
     if judgment.acceptance is not None:
         yield f"  {acceptance_line(judgment.acceptance, LABELS['en'])}"
+
+
+def _first_sentence(texts: Texts, ref: PartRef | None) -> Iterator[str]:
+    text = text_in(texts, ref)
+    if text is not None:
+        found = _SENTENCE.match(text.strip())
+        yield from _reason(found.group() if found else text)
+
+
+def _reason(text: str | None) -> Iterator[str]:
+    if text is not None:
+        yield f"    {visible_line(text.strip(), _LONGEST_REASON)}"
 
 
 def _view(evaluation: Evaluation) -> str:
