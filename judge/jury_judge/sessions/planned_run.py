@@ -19,10 +19,10 @@ from jury_judge.seals.key_files import read_keys
 from jury_judge.sessions.announced_jury import is_simulated
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
-from jury_providers.simulated.script import NO_FAULTS, Script
+from jury_providers.simulated.script import NO_FAULTS, PERSUADED, Script
 from jury_store.seals.keys import PublicKey
 
-_ONE_DIFFERS = Script(points={"initial/sim-misuse": 55.0})
+_ONE_DIFFERS = Script(points={"initial/sim-misuse": 55.0}, scripted={"round-1/sim-misuse": (PERSUADED,)})
 """One of the default jurors finds less in the bundled case than the others, until it sees what they say."""
 
 

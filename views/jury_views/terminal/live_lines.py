@@ -38,7 +38,7 @@ _CHANGED: dict[Change | None, str] = {
 
 _NO_TEXTS: Texts = MappingProxyType({})
 
-_SENTENCE = re.compile(r"(?:“[^”]*”|「[^」]*」|[^.!?。！？“「]|[.!?](?!\s|$))*(?:[.!?]|[。！？])")
+_SENTENCE = re.compile(r"(?:“[^”]*”|「[^」]*」|[^.!?。！？“「]|[.!?](?!\s|$))*(?:[.!?](?=\s|$)|[。！？])")
 """To its end, which is not in a quotation."""
 
 _LONGEST_REASON = 600
