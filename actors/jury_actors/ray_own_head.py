@@ -50,7 +50,7 @@ def without_unread_processes() -> Iterator[None]:
     start = services.start_ray_process
     for name in before:
         setattr(Node, name, _start_nothing)
-    Node.start_raylet = _with_ports(before["start_raylet"])
+    setattr(Node, "start_raylet", _with_ports(before["start_raylet"]))  # noqa: B010  (mypy knows the class)
     services.start_ray_process = _with_idle_agents(start)
     try:
         yield
@@ -67,7 +67,7 @@ def _start_nothing(_node: Node, **_options: object) -> None:
 def _with_ports(start: Callable[..., None]) -> Callable[..., None]:
     """The method that starts a node, which finds the ports of agents that serve nothing."""
 
-    def started(node: Node, *given: Any, **options: Any) -> None:
+    def started(node: Any, *given: Any, **options: Any) -> None:
         for name in _PORTS:
             persist_port(node.get_session_dir_path(), node.node_id, name, _NOT_IN_USE)
         start(node, *given, **options)

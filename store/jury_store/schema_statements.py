@@ -17,7 +17,7 @@ from jury_store.triggers import POSTGRES_FUNCTIONS, POSTGRES_TRIGGERS, SQLITE_TR
 
 Database = Literal["sqlite", "postgresql"]
 
-_DIALECTS = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}
+_DIALECTS = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}  # type: ignore[no-untyped-call]
 
 
 def schema_statements(database: Database) -> Iterator[str]:

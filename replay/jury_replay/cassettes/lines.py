@@ -9,7 +9,7 @@ Nothing in them belongs to the store that the debate is taken from: no position,
 
 import hashlib
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -19,7 +19,7 @@ from jury_events.envelope import END_OF_TIME, MOST_NAME, StoredEvent
 from jury_events.parts import SALT_BYTES, Part, decode_digest, encode_digest
 from jury_events.value import DebateId, Value
 
-FORMAT = "jury-judge 1"
+FORMAT: Final = "jury-judge 1"
 SUFFIX = ".cassette.jsonl"
 BATCH_SUFFIX = ".batch.jsonl"
 """Of a file with the stream of a batch of calls: of the same form, and no debate."""
