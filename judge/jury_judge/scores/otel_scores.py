@@ -101,7 +101,7 @@ class OtelScores:
 
     def close(self) -> None:
         """Close the exporter's connections."""
-        self._exporter.shutdown()
+        self._answers.session.close()
 
 
 def _attributes(trace: JudgedTrace, score: DebateScore, *, corrected: bool) -> dict[str, Any]:
