@@ -35,8 +35,8 @@ from jury_events.calibration import VotesStepSignal as VotesStepSignal
 from jury_events.calibration import WeightedInput as WeightedInput
 from jury_events.calibration import WeightsSignal as WeightsSignal
 from jury_events.canonical import canonical_json as canonical_json
-from jury_events.case import ArtifactRecord as ArtifactRecord
 from jury_events.case import CASE_SCHEMA as CASE_SCHEMA
+from jury_events.case import ArtifactRecord as ArtifactRecord
 from jury_events.case import Case as Case
 from jury_events.case import ExecutionResult as ExecutionResult
 from jury_events.case import Image as Image

@@ -101,11 +101,7 @@ class OtelScores:
 
     def close(self) -> None:
         """Close the exporter's connections."""
-<<<<<<< HEAD
-        self._exporter.shutdown()  # type: ignore[no-untyped-call]
-=======
         self._answers.session.close()
->>>>>>> 4607696a0dafdb298c0b94591081974710cd7c77
 
 
 def _attributes(trace: JudgedTrace, score: DebateScore, *, corrected: bool) -> dict[str, Any]:
