@@ -46,11 +46,11 @@ _IDLE = subprocess.list2cmdline([sys.executable, "-I", "-S", str(Path(__file__).
 @contextmanager
 def without_unread_processes() -> Iterator[None]:
     """Heads that are started in the context do without; where a release of Ray has no such method, nothing changes."""
-    before = {name: getattr(Node, name) for name in (*_UNREAD, "start_raylet") if hasattr(Node, name)}
+    instead = {**dict.fromkeys(_UNREAD, _start_nothing), "start_raylet": _with_ports(Node.start_raylet)}
+    before = {name: getattr(Node, name) for name in instead if hasattr(Node, name)}
     start = services.start_ray_process
     for name in before:
-        setattr(Node, name, _start_nothing)
-    setattr(Node, "start_raylet", _with_ports(before["start_raylet"]))  # noqa: B010  (mypy knows the class)
+        setattr(Node, name, instead[name])
     services.start_ray_process = _with_idle_agents(start)
     try:
         yield
@@ -67,9 +67,10 @@ def _start_nothing(_node: Node, **_options: object) -> None:
 def _with_ports(start: Callable[..., None]) -> Callable[..., None]:
     """The method that starts a node, which finds the ports of agents that serve nothing."""
 
-    def started(node: Any, *given: Any, **options: Any) -> None:
+    def started(node: Node, *given: Any, **options: Any) -> None:
+        folder = node.get_session_dir_path()  # type: ignore[no-untyped-call]
         for name in _PORTS:
-            persist_port(node.get_session_dir_path(), node.node_id, name, _NOT_IN_USE)
+            persist_port(folder, node.node_id, name, _NOT_IN_USE)
         start(node, *given, **options)
 
     return started

@@ -187,7 +187,7 @@ def test_a_body_of_an_older_schema_is_read_as_the_event_of_today() -> None:
 @pytest.mark.usefixtures("second_schema")
 @each_row("body", [b"[]", b"{}", b'{"who":7}', b"[" * 100_000, b'{"who":NaN}'])
 def test_an_older_body_that_is_not_an_event_is_refused(body: bytes) -> None:
-    with pytest.raises(MalformedBody, match="event 1 of debate/d1 .debate_cancelled. does not decode"):
+    with pytest.raises(MalformedBody, match=r"event 1 of debate/d1 .debate_cancelled. does not decode"):
         decode(stored("debate_cancelled", body, schema=1))
 
 
