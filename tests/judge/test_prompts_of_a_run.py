@@ -55,12 +55,7 @@ def jury(tmp_path: Path) -> CommandLine:
 
 @pytest.mark.parametrize(
     ("policy", "first"),
-    [
-        ("of the run", 2),
-        ("of the case", 1),
-        pytest.param("of the run", 1, marks=pytest.mark.full),
-        pytest.param("of the case", 2, marks=pytest.mark.full),
-    ],
+    [("of the run", 2), pytest.param("of the case", 2, marks=pytest.mark.full)],
 )
 def test_a_debate_that_was_cut_short_goes_on_under_its_prompts_and_with_its_policy(
     jury: CommandLine, monkeypatch: pytest.MonkeyPatch, policy: str, first: int

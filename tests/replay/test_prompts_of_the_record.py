@@ -42,7 +42,7 @@ def opened_of(store: EventStore, debate_id: str) -> DebateOpened:
     return opened
 
 
-@pytest.mark.parametrize("prompts", PROMPTS)
+@pytest.mark.parametrize("prompts", [2])
 async def test_a_record_replays_equal_and_passes_as_a_regression_test(store: KeptStore, prompts: int) -> None:
     await a_debate(store, prompts)
     (history,) = store.histories(["d0"])
@@ -53,7 +53,7 @@ async def test_a_record_replays_equal_and_passes_as_a_regression_test(store: Kep
     assert verify(store).ok
 
 
-@pytest.mark.parametrize("prompts", PROMPTS)
+@pytest.mark.parametrize("prompts", [2])
 async def test_a_branch_keeps_the_prompts_of_its_origin(store: KeptStore, prompts: int) -> None:
     await a_debate(store, prompts)
     branch = stored(store, a_branch(ForkOrigin(store.history("d0")), "round-1/sim-policy/statement", debate_id="b"))
@@ -103,7 +103,7 @@ async def test_policies_that_end_alike_are_told_apart(store: KeptStore, operator
 OWN, OWN_JUDGE = "Ask who is harmed. {Braces} and $signs stay.", "Weigh them."
 
 
-@pytest.mark.parametrize("prompts", PROMPTS)
+@pytest.mark.parametrize("prompts", [2])
 async def test_own_prompts_are_kept_in_what_is_made_of_a_record(store: KeptStore, prompts: int) -> None:
     seats = [{"model": "simulated/juror", "juror_id": name} for name in ("a", "b")]
     judge = {"model": "simulated/judge", "prompt": OWN_JUDGE}
