@@ -12,8 +12,14 @@ from jury_store import open_store
 from support.calibrations import a_calibration
 from support.command_line import CommandLine
 from support.debate_harness import a_case
-from support.each_row import each_row
 from support.runtime_harness import Meter
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.full)])
+def store_url(request: pytest.FixtureRequest) -> str:
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    return url
+
 
 POLICY = "Refund within 30 days.\n"
 CASES = [a_case(f"c{number}") for number in range(3)]
@@ -29,11 +35,17 @@ async def judged(store_url: str, panel: ResolvedPanel, count: int) -> None:
 
 
 @pytest.mark.parametrize("begun", [1, 2])
-async def test_the_remaining_cases_of_a_run_open_under_its_own_prompts(sqlite_url: str, begun: int) -> None:
-    await judged(sqlite_url, a_panel(begun), 1)
-    await judged(sqlite_url, a_panel(3 - begun), 3)
+async def test_the_remaining_cases_of_a_run_open_under_its_own_prompts(store_url: str, begun: int) -> None:
+    await judged(store_url, a_panel(begun), 1)
+    await judged(store_url, a_panel(3 - begun), 3)
 
-    assert [begun] * 3 == versions(sqlite_url)
+    assert [begun] * 3 == versions(store_url)
+
+
+async def test_a_new_run_opens_under_the_prompts_of_its_panel(store_url: str) -> None:
+    await judged(store_url, a_panel(2), 2)
+
+    assert [2, 2] == versions(store_url)
 
 
 @pytest.fixture
@@ -42,7 +54,8 @@ def jury(tmp_path: Path) -> CommandLine:
 
 
 @pytest.mark.parametrize(
-    ("policy", "first"), [("of the run", 2), pytest.param("of the case", 1, marks=pytest.mark.full)]
+    ("policy", "first"),
+    [("of the run", 2), pytest.param("of the case", 2, marks=pytest.mark.full)],
 )
 def test_a_debate_that_was_cut_short_goes_on_under_its_prompts_and_with_its_policy(
     jury: CommandLine, monkeypatch: pytest.MonkeyPatch, policy: str, first: int
@@ -76,7 +89,7 @@ def versions(store_url: str) -> list[int]:
         store.close()
 
 
-@each_row("certified", [1, 2])
+@pytest.mark.parametrize("certified", [1, 2])
 def test_a_panel_opens_under_the_prompts_that_its_calibration_was_certified_for(certified: int) -> None:
     bare = a_panel(certified)
     calibration = a_calibration().changed(panel=panel_digest(bare.panel), prompts=prompts_digest({}, None, certified))

@@ -60,13 +60,10 @@ async def recorded(model: str, prompts: int, cache: str) -> Recorded:
     ("model", "lifetime"),
     [("openai/gpt-6-sol", "30m"), ("openai-responses/gpt-6-sol", "12h"), ("anthropic/claude-haiku-5-5", "1h")],
 )
-@pytest.mark.parametrize("prompts", [1, 2])
-async def test_the_recorded_request_is_the_same_with_a_cache_and_without(
-    model: str, lifetime: str, prompts: int
-) -> None:
-    without, kept = await recorded(model, prompts, "off"), await recorded(model, prompts, lifetime)
+async def test_the_recorded_request_is_the_same_with_a_cache_and_without(model: str, lifetime: str) -> None:
+    without, kept = await recorded(model, 2, "off"), await recorded(model, 2, lifetime)
 
     assert without.requests == kept.requests
     assert 4 == len(kept.requests)
     assert 0 == without.marks
-    assert (prompts == 2) == bool(kept.marks)
+    assert kept.marks

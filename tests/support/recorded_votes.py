@@ -19,12 +19,12 @@ def give_votes(patches: pytest.MonkeyPatch, votes: Votes) -> None:
     """
     respond = SimulatedReader.respond
 
-    def as_recorded(self: SimulatedReader, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> Any:
-        found = respond(self, prompt, request, tools=tools)
+    def as_recorded(self: SimulatedReader, prompt: Prompt, request: ModelRequest, *, fault: str | None = None) -> Any:
+        found = respond(self, prompt, request, fault=fault)
         debate, seat = request.trace.partition("/")[0], request.model.rpartition("/")[2]
         case = debate.partition("~")[2]
         if "verdict" not in found.answer:
             return found
-        return ReaderOutput((), {**found.answer, "verdict": votes[case][seat]}, found.prose)
+        return ReaderOutput((), {**found.answer, "verdict": votes[case][seat]})
 
     patches.setattr(SimulatedReader, "respond", as_recorded)
