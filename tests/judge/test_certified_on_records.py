@@ -182,7 +182,7 @@ async def test_from_stored_debates_to_a_panel_that_takes_the_calibration(
     }
     resolved = resolve(PanelSpec.model_validate(spec))
 
-    assert 2 == json.loads(found.file_bytes())["calibration"]
+    assert 1 == json.loads(found.file_bytes())["calibration"]
     assert (VotesStepSignal(passing=P, step="item"), 0.833333333) == (calibration.signal, calibration.threshold)
     assert found.report.votes_alone is not None
     assert found.report.votes_alone.certificate.threshold is None

@@ -172,8 +172,7 @@ def test_prompts_are_written_or_read_from_a_file_beside_the_panel(load: Load, tm
     assert "Weigh them." == resolved.judge_prompt
 
 
-LARGE: dict[str, str | bytes] = {
-    "other bytes": b"name: x\nlanguage: \xe9\n",
+LARGE = {
     "too many seats": "name: x\nseats:\n" + "- {model: a/b, prompt_file: none.md}\n" * 501,
     "far too many seats": "seats:\n" + "- {model: a/b}\n" * 30_000,
     "far too many dimensions": "rubric: {" + ", ".join(f"a{n}: 1" for n in range(30_000)) + "}",
@@ -189,7 +188,7 @@ def test_a_file_that_cannot_be_used_is_named_with_line_field_and_remedy(
     (tmp_path / "large.md").write_text("x" * (1 << 20) + "y")
     os.mkfifo(tmp_path / "pipe.md")
     said: dict[str, str] = {}
-    files = {**refusals.rows("panel_files"), **LARGE}
+    files = {**refusals.rows("panel_files"), "other bytes": b"name: x\nlanguage: \xe9\n"}
     for table, name in ((files, "panel.yaml"), (refusals.rows("panel_json_files"), "panel.json")):
         for row, content in table.items():
             with pytest.raises(PanelFileError) as refused:
@@ -199,6 +198,11 @@ def test_a_file_that_cannot_be_used_is_named_with_line_field_and_remedy(
             assert "canary" not in said[row]
 
     refusals.compare("panel_files", said)
+
+
+@pytest.mark.full
+def test_a_file_that_is_far_too_large_is_refused(refusals: RefusalTables, load: Load, tmp_path: Path) -> None:
+    refusals.check("large_panels", LARGE, load, PanelFileError)
 
 
 @pytest.mark.full
