@@ -82,7 +82,7 @@ COLUMNS = [(table.name, column.name) for table in metadata.sorted_tables for col
 def test_a_value_of_a_wrong_type_is_named_and_the_rest_is_checked(
     store: SealedStore, sixteenth: int, share: int, tmp_path: Path
 ) -> None:
-    """Every sixteenth column with every `share`th kind of value; where some are left out, readers take turns as well."""
+    """Every sixteenth column with every `share`th kind of value; where some are left out, readers take turns too."""
     turn = sixteenth
     for number in range(sixteenth, len(COLUMNS), 16):
         table, column = COLUMNS[number]
