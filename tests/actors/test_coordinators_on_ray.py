@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors import Ceiling, Halted, place_of, ray_runtime
-from jury_providers import Script
+from jury_actors import place_of, ray_runtime
 from jury_replay import verify
 from jury_store import EventStore
 from support.counted_script import CountedScript, served
@@ -20,7 +19,6 @@ from support.runtime_harness import (
     a_case_with_records,
     broken_promises,
     completed,
-    repeated_steps,
 )
 from support.waiting import comes
 
@@ -62,43 +60,3 @@ async def test_a_killed_coordinator_is_replaced_and_goes_on_with_its_own_debates
     assert {0, 1} == {place_of(debate, 2) for debate in run.cases}
     assert 1 == len({place_of(debate, 2) for debate in resumed})
     assert ["a coordinator's process was lost; another takes its place and goes on with its debates"] == said
-
-
-@pytest.mark.full
-async def test_a_budget_holds_over_all_coordinators_and_the_run_goes_on_under_another_number(
-    sqlite_url: str, reader: EventStore
-) -> None:
-    run = Run(reader, debates=10, **TWO_SEATS)
-    bounded = run.plan(Script(latency=0.05), url=sqlite_url, coordinators=2)._replace(ceiling=Ceiling(max_calls=11))
-    async with ray_runtime.ray_runtime(bounded) as runtime:
-        stopped = await run.execute_in(runtime)
-    spent = sum(len(run.exchange_ids(debate)) for debate in run.cases)
-    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url, coordinators=1)) as runtime:
-        found = await run.execute_in(runtime)
-
-    assert 11 == spent
-    assert {"budget"} == {one.problem.about for one in stopped.values() if isinstance(one.problem, Halted)}
-    assert completed(found.values())
-    assert verify(reader).ok
-
-
-@pytest.mark.full
-async def test_a_run_is_watched_and_cancelled_over_all_coordinators(sqlite_url: str, reader: EventStore) -> None:
-    run = Run(reader, debates=8, **TWO_SEATS)
-    run.cases = {f"run~{debate}": case for debate, case in run.cases.items()}
-    plan = run.plan(Script(latency=5.0), url=sqlite_url, coordinators=2)
-    async with ray_runtime.ray_runtime(plan) as runtime:
-        running = asyncio.create_task(run.execute_in(runtime))
-        debates, calling = 0, [0]
-        while debates < 8 or sum(calling) <= 8:
-            load = await runtime.coordinators.load("run")
-            debates = load.debates
-            calling = [sum(one.calling for one in seat.calls or ()) for seat in load.seats]
-        await runtime.coordinators.cancel("run", "ann")
-        found = await running
-
-    assert {0, 1} == {place_of(debate, 2) for debate in run.cases}
-    assert 8 == debates
-    assert max(calling) <= 8, "a call is counted once"
-    assert {"cancelled"} == {one.status for one in found.values()}
-    assert not any(repeated_steps(reader, debate) for debate in run.cases)

@@ -75,6 +75,7 @@ def test_what_goes_in_comes_out_with_the_seal_of_its_origin(origin: EventStore, 
     assert verify(other).ok
 
 
+@pytest.mark.full
 def test_sqlite_and_postgresql_give_the_same_bytes(origin: EventStore, read: Read, postgres_url: str) -> None:
     content = {name: out_of(origin, name) for name in ("a", "d", "z")}
 
