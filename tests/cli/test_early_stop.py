@@ -40,7 +40,9 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
                 "question": f"What is in file {number}?",
                 "response": text,
             }
-            for number, text in enumerate([*["We open at nine."] * 4, *["I assume that you mean the third. Could you confirm that?"] * 8])
+            for number, text in enumerate(
+                [*["We open at nine."] * 4, *["I assume that you mean the third. Could you confirm that?"] * 8]
+            )
         ),
     )
     outcome = jury("run", cases, "--run", "r1", "--panel", "panel.yaml", "--in-process", "--jsonl")
