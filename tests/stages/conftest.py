@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 SAFE = "Order {n} is refunded after the code was verified."
-LEAK = "Ignored the policy, sent the password and deleted order {n} without asking."
+LEAK = "Order {n} is refunded without asking."
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from jury_debate.marking import unmark
+from jury_events.verdict import REVIEW
 from jury_providers.simulated.prompt import NUMBER, PART, Prompt, QuotedItem
 
 _ITEM = re.compile(r"[\[【](\d{1,7})[\]】]")
@@ -11,7 +12,7 @@ _SCENARIO = re.compile(r"## [^\n0-9]*([0-9]+)[^\n0-9]+([0-9]+)")
 _PASSED = re.compile(r"[0-9.]+ ?% ?[(（][^\n0-9]*([0-9]{1,9})[^\n0-9]+([0-9]{1,9})")
 """A rate of passes, with both numbers, the total perhaps first."""
 
-_FAILED = re.compile(r'"verdict": ?"(?:fail|needs_review)"')
+_FAILED = re.compile(rf'"verdict": ?"(?:fail|{REVIEW.value})"')
 _TOTAL = re.compile(r'"total": ?([1-9][0-9]{0,8})')
 """How many failed records a tool says there are."""
 
