@@ -10,7 +10,7 @@ from jury_judge import judge_run
 from support.ladders import a_ladder, staged
 
 SAFE = "Order {n} is refunded after the code was verified."
-LEAK = "Ignored the policy, sent the password and deleted order {n} without asking."
+LEAK = "Order {n} is refunded without asking."
 
 
 def written(folder: Path) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from jury_debate.decision_questions import DecisionQuestion
 from jury_providers.provider import ModelRequest
-from jury_providers.simulated.scale import Scale
+from jury_providers.simulated.scale import WordScale
 
 _WIDTH = 12.0
 _DIGITS = 4
@@ -67,7 +67,7 @@ def _number(literal: str) -> float:
 
 def _distribution(question: DecisionQuestion, score: float) -> Distribution:
     words = tuple(option.value for option in question.options)
-    scale = Scale(words)
+    scale = WordScale(words)
     weights = [math.exp(-abs(score - scale.middle(word)) / _WIDTH) for word in words]
     shares = [round(weight / math.fsum(weights), _DIGITS) for weight in weights]
     first = max(range(len(shares)), key=shares.__getitem__)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from jury_debate.marking import unmark
 from jury_debate.prompts_1.line_marks import SIGN_PATTERN
 from jury_providers.provider import ModelRequest
-from jury_providers.simulated.scale import THREE_VERDICTS, Scale
+from jury_providers.simulated.scale import THREE_VERDICTS, WordScale
 
 NUMBER = re.compile(r"[\[【](\d{1,7})[\]】]")
 """The number of an item, in the prompt's own lines."""
@@ -49,9 +49,9 @@ class AnswerForm(NamedTuple):
     asked: tuple[str, ...] = ()
 
     @property
-    def scale(self) -> Scale:
+    def scale(self) -> WordScale:
         """The words with their scores."""
-        return Scale(self.words)
+        return WordScale(self.words)
 
     def whole(self, answer: dict[str, Any]) -> dict[str, Any]:
         """An answer with each field that is asked for, null or empty where `answer` does not have it."""
@@ -61,7 +61,7 @@ class AnswerForm(NamedTuple):
         return {**nothing, **answer}
 
 
-class Quotation(NamedTuple):
+class QuotedItem(NamedTuple):
     """What a prompt shows as quoted from an item."""
 
     item: int
@@ -77,7 +77,7 @@ class PeerBlock(NamedTuple):
     score: float
     confidence: float
     said: str
-    quotations: tuple[Quotation, ...] = ()
+    quotations: tuple[QuotedItem, ...] = ()
 
 
 class Prompt(NamedTuple):
@@ -96,7 +96,7 @@ class Prompt(NamedTuple):
     sign: str
     own: PeerBlock | None = None
     peers: tuple[PeerBlock, ...] = ()
-    quotations: tuple[Quotation, ...] = ()
+    quotations: tuple[QuotedItem, ...] = ()
     results: tuple[str, ...] = ()
     part: str = ""
 
@@ -243,7 +243,7 @@ def _number(text: str) -> float:
     return float(text) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) else 0.0
 
 
-def _read_block(text: str, sign: str) -> tuple[str, tuple[Quotation, ...]]:
+def _read_block(text: str, sign: str) -> tuple[str, tuple[QuotedItem, ...]]:
     """The judged lines of a text: those under an entry that names an item are its quotation, the others are words."""
     said: list[str] = []
     quoted: list[tuple[int, list[str]]] = []
@@ -255,5 +255,5 @@ def _read_block(text: str, sign: str) -> tuple[str, tuple[Quotation, ...]]:
             quoted.append((int(found[1]), lines := []))
         else:
             lines = said
-    shown = (Quotation(item, unmark("\n".join(lines), sign)) for item, lines in quoted if lines)
+    shown = (QuotedItem(item, unmark("\n".join(lines), sign)) for item, lines in quoted if lines)
     return unmark("\n".join(said), sign) if said else "", tuple(shown)

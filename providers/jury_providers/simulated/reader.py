@@ -15,10 +15,10 @@ from jury_debate.prompts_1.finding_limits import MOST_DECISIVE, MOST_FINDING_ENT
 from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS
 from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES
 from jury_providers.provider import ModelRequest, RequestedTool
-from jury_providers.simulated.prompt import PeerBlock, Prompt, Quotation, read_prompt
+from jury_providers.simulated.prompt import PeerBlock, Prompt, QuotedItem, read_prompt
 from jury_providers.simulated.record import Item, Record, read_record
 from jury_providers.simulated.scale import spread
-from jury_providers.simulated.signals import Signal, excerpt, find_signals
+from jury_providers.simulated.signals import FoundSignal, excerpt, find_signals
 
 CACHED_CASES = 64
 
@@ -48,7 +48,7 @@ class SimulatedReader:
 
     def __init__(self, *, fixed: bool = False) -> None:
         self._fixed = fixed
-        self._cases: OrderedDict[bytes, tuple[Record, tuple[tuple[Signal, ...], ...]]] = OrderedDict()
+        self._cases: OrderedDict[bytes, tuple[Record, tuple[tuple[FoundSignal, ...], ...]]] = OrderedDict()
 
     def read(self, request: ModelRequest) -> ReaderOutput:
         """The output for a request."""
@@ -88,7 +88,7 @@ class SimulatedReader:
             return ReaderOutput((), juror.findings())
         return juror.output(persuaded=fault == "persuaded")
 
-    def _case(self, prompt: Prompt) -> tuple[Record, tuple[tuple[Signal, ...], ...]]:
+    def _case(self, prompt: Prompt) -> tuple[Record, tuple[tuple[FoundSignal, ...], ...]]:
         digest = blake2b(prompt.case_digest, digest_size=16)
         for text in prompt.results:
             digest.update(text.encode("utf-8", "surrogatepass"))
@@ -133,7 +133,7 @@ class _Juror:
     """One seat's answer to one request."""
 
     def __init__(
-        self, prompt: Prompt, record: Record, signals: Sequence[Sequence[Signal]], request: ModelRequest
+        self, prompt: Prompt, record: Record, signals: Sequence[Sequence[FoundSignal]], request: ModelRequest
     ) -> None:
         self._prompt, self._record, self._scale = prompt, record, prompt.form.scale
         self._drawn_by = f"{request.settings.seed or 0}\0{prompt.letter}\0".encode() + prompt.case_digest
@@ -226,7 +226,7 @@ class _Juror:
         word = self._scale.word(self._clear(score))
         return score, max(peers, key=lambda one: (one.verdict == word, self._true(one) != (), one.confidence))
 
-    def _true(self, peer: PeerBlock) -> tuple[Quotation, ...]:
+    def _true(self, peer: PeerBlock) -> tuple[QuotedItem, ...]:
         """A juror's quotations that stand where it says."""
         items = self._record.items
         return tuple(one for one in peer.quotations if one.quote in items.get(one.item, ""))
@@ -259,21 +259,21 @@ class _Juror:
         if not entries and (act := next((one for one in reversed(self._acts()) if one.text), None)) is not None:
             start = len(act.text) - len(act.text.lstrip())
             quote = excerpt(act.text, start, start + 1)
-            entries = [_entry(Quotation(act.number, quote), "for" if favourable else "against")] if quote else []
+            entries = [_entry(QuotedItem(act.number, quote), "for" if favourable else "against")] if quote else []
         if followed is not None and self._prompt.task == "final" and entries:
             said = followed.said.strip().split("\n")[0][:LONGEST_QUOTE].strip()
-            entries.append({**_entry(Quotation(entries[0]["item"], said), "context"), "seat": followed.letter})
+            entries.append({**_entry(QuotedItem(entries[0]["item"], said), "context"), "seat": followed.letter})
         distinct = {(one["item"], one["quote"]): one for one in reversed(entries) if len(one["quote"]) > 2}  # noqa: PLR2004
         return list(reversed(distinct.values()))[:MOST_ENTRIES]
 
     def _acts(self) -> list[Item]:
         return [one for items in self._record.scenarios for one in items if one.kind == "act"]
 
-    def _entry(self, signal: Signal) -> dict[str, Any]:
+    def _entry(self, signal: FoundSignal) -> dict[str, Any]:
         names = dict(self._prompt.form.dimensions)
         criterion = signal.criterion if signal.criterion in names else None
         says = "against" if signal.weight > 0 else "for"
-        return {**_entry(Quotation(signal.item, signal.quote), says), "criterion": criterion}
+        return {**_entry(QuotedItem(signal.item, signal.quote), says), "criterion": criterion}
 
     def findings(self) -> dict[str, Any]:
         """What a part of a record shows, or what own findings show together: the gravest first."""
@@ -297,7 +297,7 @@ class _Juror:
         return "; ".join([f"{word}, {overall:g}/100", *reasons, *unread])
 
 
-def _entry(quotation: Quotation, says: str) -> dict[str, Any]:
+def _entry(quotation: QuotedItem, says: str) -> dict[str, Any]:
     return {"item": quotation.item, "quote": quotation.quote, "says": says, "criterion": None, "seat": None}
 
 
@@ -315,7 +315,7 @@ def _fixed_score(request: ModelRequest) -> float:
 
 def _fixed_output(prompt: Prompt, score: float) -> ReaderOutput:
     """A valid answer whose quotation stands nowhere, so that its check looks through the whole case."""
-    form, quoted = prompt.form, [_entry(Quotation(1, _FIXED), "context")]
+    form, quoted = prompt.form, [_entry(QuotedItem(1, _FIXED), "context")]
     if form.findings:
         findings = [{"criterion": None, "text": _FIXED, **({"evidence": quoted} if form.evidence else {})}]
         return ReaderOutput((), {"ballot": prompt.ballot, "findings": findings, "decisive": [], "wanted": []})

@@ -4,14 +4,15 @@ import re
 from typing import NamedTuple
 
 from jury_debate.marking import unmark
-from jury_providers.simulated.prompt import NUMBER, PART, Prompt, Quotation
+from jury_events.verdict import REVIEW
+from jury_providers.simulated.prompt import NUMBER, PART, Prompt, QuotedItem
 
 _ITEM = re.compile(r"[\[【](\d{1,7})[\]】]")
 _SCENARIO = re.compile(r"## [^\n0-9]*([0-9]+)[^\n0-9]+([0-9]+)")
 _PASSED = re.compile(r"[0-9.]+ ?% ?[(（][^\n0-9]*([0-9]{1,9})[^\n0-9]+([0-9]{1,9})")
 """A rate of passes, with both numbers, the total perhaps first."""
 
-_FAILED = re.compile(r'"verdict": ?"(?:fail|needs_review)"')
+_FAILED = re.compile(rf'"verdict": ?"(?:fail|{REVIEW.value})"')
 _TOTAL = re.compile(r'"total": ?([1-9][0-9]{0,8})')
 """How many failed records a tool says there are."""
 
@@ -31,7 +32,7 @@ class Record(NamedTuple):
     """The items of each scenario, and the shares of failed checks with the lines that say so."""
 
     scenarios: tuple[tuple[Item, ...], ...]
-    failed: tuple[tuple[float, Quotation | None], ...]
+    failed: tuple[tuple[float, QuotedItem | None], ...]
 
     @property
     def items(self) -> dict[int, str]:
@@ -58,8 +59,8 @@ def read_record(prompt: Prompt) -> Record:
     for text in (prompt.case, *(text for text in prompt.results if PART.match(text))):
         for line in text.split("\n"):
             reader.read(line)
-    told = [0.02 * min(int(found[1]), 10) for text in prompt.results if (found := _TOTAL.search(text))]
-    return reader.record(told)
+    answered = [0.02 * min(int(found[1]), 10) for text in prompt.results if (found := _TOTAL.search(text))]
+    return reader.record(answered)
 
 
 class _RecordReader:
@@ -70,7 +71,7 @@ class _RecordReader:
         self._requests: list[int] = []
         self._inside = False
         self._item: _Shown | None = None
-        self._failed: list[tuple[float, Quotation | None]] = []
+        self._failed: list[tuple[float, QuotedItem | None]] = []
         self._records = 0
 
     def read(self, line: str) -> None:
@@ -101,14 +102,14 @@ class _RecordReader:
     def _check(self, line: str) -> None:
         if found := _PASSED.search(line):
             passed, total = sorted((int(found[1]), int(found[2])))
-            quotation = None if self._item is None else Quotation(self._item.number, line.strip()[:200])
+            quotation = None if self._item is None else QuotedItem(self._item.number, line.strip()[:200])
             self._failed.append((1 - passed / max(total, 1), quotation))
         self._records += len(_FAILED.findall(line)) if self._item is None else 0
 
-    def record(self, told: list[float]) -> Record:
-        """What was read; `told`: how much what tools answered speaks against the agent."""
+    def record(self, answered: list[float]) -> Record:
+        """What was read; `answered`: how much what tools answered speaks against the agent."""
         counted = [0.3] * min(self._records, 2) if not self._failed else []
-        failed = [*(one for one in self._failed if one[0]), *((share, None) for share in (*counted, *told))]
+        failed = [*(one for one in self._failed if one[0]), *((share, None) for share in (*counted, *answered))]
         return Record(tuple(tuple(self._items(shown)) for shown in self._scenarios if shown), tuple(failed))
 
     def _items(self, shown: list[_Shown]) -> list[Item]:

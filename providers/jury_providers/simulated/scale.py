@@ -13,7 +13,7 @@ THREE_VERDICTS = tuple(verdict.value for verdict in VERDICTS.values())
 """From worst to best, as prompts show them."""
 
 
-class Scale(NamedTuple):
+class WordScale(NamedTuple):
     """Words from worst to best; a score, 0-100, reaches a word from its edge on, and the worst without one.
 
     Of the three verdicts the edges are the default bands, of other words equal steps. What follows from a word is not
