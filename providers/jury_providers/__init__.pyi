@@ -8,8 +8,11 @@ from jury_providers.batches.failures import BatchFailure as BatchFailure
 from jury_providers.batches.failures import BatchNotFound as BatchNotFound
 from jury_providers.batches.failures import BatchRefused as BatchRefused
 from jury_providers.batches.failures import BatchUnavailable as BatchUnavailable
+from jury_providers.batches.item import BatchItem as BatchItem
 from jury_providers.batches.item import BatchLine as BatchLine
 from jury_providers.batches.item import ItemEnd as ItemEnd
+from jury_providers.batches.limits import BatchLimits as BatchLimits
+from jury_providers.batches.limits import batch_limits as batch_limits
 from jury_providers.batches.provider import BatchProvider as BatchProvider
 from jury_providers.batches.registry import NoBatches as NoBatches
 from jury_providers.batches.registry import batch_provider as batch_provider
@@ -20,8 +23,12 @@ from jury_providers.cache_lifetimes import lifetimes as lifetimes
 from jury_providers.caching import CachePolicy as CachePolicy
 from jury_providers.caching import cache_policy as cache_policy
 from jury_providers.carriage import with_carriage as with_carriage
+from jury_providers.catalogue import ModelLengths as ModelLengths
 from jury_providers.catalogue import model_facts as model_facts
+from jury_providers.catalogue import model_lengths as model_lengths
 from jury_providers.catalogue import retirement_warnings as retirement_warnings
+from jury_providers.catalogue import retirements as retirements
+from jury_providers.endpoints import PROTOCOL_DEFAULTS as PROTOCOL_DEFAULTS
 from jury_providers.endpoints import ApiProtocol as ApiProtocol
 from jury_providers.endpoints import Endpoint as Endpoint
 from jury_providers.endpoints import Endpoints as Endpoints
@@ -108,3 +115,4 @@ from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS as ESTIMATED_PICTURE_
 from jury_providers.tokens import estimated_tokens as estimated_tokens
 from jury_providers.tokens import picture_token_upper_bound as picture_token_upper_bound
 from jury_providers.windows import known_window as known_window
+from jury_providers.windows import smallest_window as smallest_window

@@ -29,8 +29,7 @@ from jury_events import BatchFacts, batch_stream, texts_of_debate
 from jury_judge import Budget, Jury, LiveRunReader, MetricsExposition, RunRefused, Selection
 from jury_judge.batches.recorded_batches import RecordedBatches
 from jury_judge.batches.wave_metrics import StoreBatchMetrics
-from jury_providers import BatchAccount, BatchLine, CachePolicy, ItemEnd, RefusedLine
-from jury_providers.batches.limits import BatchLimits
+from jury_providers import BatchAccount, BatchLimits, BatchLine, CachePolicy, ItemEnd, RefusedLine
 from jury_replay import ErasureOrder, auditor, erase, verify
 from jury_store import open_store
 from support import nights

@@ -202,7 +202,7 @@ class Storm:
         if rng.random() < 0.5:
             self._theirs.append(self._stranger.submits())
         jobs.script.seconds = rng.choice(_LASTS)
-        jobs.script.jobs = ("none",) * len(jobs.jobs) + tuple(rng.choice(_JOB_FAULTS) for _ in range(4))
+        jobs.script.jobs = ("none",) * jobs.submitted + tuple(rng.choice(_JOB_FAULTS) for _ in range(4))
         jobs.script.calls = {
             call: ("none",) * (jobs.calls[call] + rng.randrange(3)) + (rng.choice(faults),)
             for call, faults in _CALL_FAULTS.items()

@@ -2,8 +2,7 @@
 
 import pytest
 
-from jury_providers import Endpoint, NoBatches, batch_provider, no_batches
-from jury_providers.batches.limits import batch_limits
+from jury_providers import Endpoint, NoBatches, batch_limits, batch_provider, no_batches
 from support.each_row import each_row
 
 HOSTED = ("openai", "openai-responses", "anthropic", "google")

@@ -3,8 +3,7 @@
 from datetime import date
 
 from jury_events import CallSettings
-from jury_providers import CachePolicy, Endpoint, Price, Prices, cache_policy, load_prices
-from jury_providers.cache_lifetimes import lifetimes
+from jury_providers import CachePolicy, Endpoint, Price, Prices, cache_policy, lifetimes, load_prices
 from support.each_row import each_row
 
 TODAY = date(2026, 11, 1)

@@ -4,8 +4,7 @@ from datetime import date, timedelta
 
 from jury_judge import load_panel
 from jury_judge.documents.seating import documents_fallbacks
-from jury_providers import retirement_warnings
-from jury_providers.catalogue import retirements
+from jury_providers import retirement_warnings, retirements
 from support.each_row import each_row
 
 

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from jury_providers import ProviderConnection
-from jury_providers.endpoints import PROTOCOL_DEFAULTS
+from jury_providers import PROTOCOL_DEFAULTS, ProviderConnection
 from support.canned_server import canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
 from support.each_row import each_row

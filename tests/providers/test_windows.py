@@ -4,9 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from jury_judge import load_panel
-from jury_providers import Endpoint, known_window
-from jury_providers.catalogue import ModelLengths, model_lengths
-from jury_providers.windows import smallest_window
+from jury_providers import Endpoint, ModelLengths, known_window, model_lengths, smallest_window
 from support.debate_harness import a_panel
 from support.each_row import each_row
 

@@ -11,6 +11,8 @@ from jury_providers import (
     NO_FAULTS,
     BatchAccount,
     BatchFailure,
+    BatchItem,
+    BatchLimits,
     BatchLine,
     BatchNotFound,
     BatchProvider,
@@ -25,8 +27,6 @@ from jury_providers import (
     SimulatedProvider,
     SubmittedBatch,
 )
-from jury_providers.batches.item import BatchItem
-from jury_providers.batches.limits import BatchLimits
 
 
 class SentBatch(NamedTuple):

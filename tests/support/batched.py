@@ -94,6 +94,7 @@ class BatchedModels:
         self.scripted.script = BatchScript()
         self.jobs.jobs.clear()
         self.scripted.calls.clear()
+        self.scripted.submitted = 0
         self.now[0] = START
         self.batches.most_bytes = None
 

@@ -119,13 +119,14 @@ class KeptFiles(FileStore):
 class ScriptedJobs(BatchJobs):
     """The batches of a server. Keys that are equal up to their last dot are one account's: `acme.1` and `acme.2`.
 
-    `calls` counts the calls by name; `left_hanging` is set when one is left without an answer.
+    `submitted` counts the batches, `calls` the calls by name; `left_hanging` is set when one is left without an answer.
     """
 
     def __init__(self, backend: SimulationBackend, script: BatchScript, clock: Callable[[], float]) -> None:
         super().__init__(backend, clock=clock)
         self.script = script
         self.files = KeptFiles(clock)
+        self.submitted = 0
         self.calls: Counter[str] = Counter()
         self.left_hanging = asyncio.Event()
         self._endless: set[Path] = set()
@@ -147,7 +148,8 @@ class ScriptedJobs(BatchJobs):
         plain = super().new_job(*given, **named)
         job = ScriptedJob(**{name: value for name, value in vars(plain).items() if name != "seconds"}, seconds=0.0)
         job.seconds, job.cancel_seconds = self.script.seconds, self.script.cancel_seconds
-        job.faults = self.script.job_faults(len(self.jobs))
+        job.faults = self.script.job_faults(self.submitted)
+        self.submitted += 1
         return job
 
     def submit(self, job: BatchJob, form: ResultFormat) -> BatchJob:
@@ -156,12 +158,9 @@ class ScriptedJobs(BatchJobs):
             job.refusal, job.refused_line = "This line is not a valid request.", len(job.items) // 2 + 1
         elif "failed" in job.faults:
             job.refusal = "The batch failed for a reason of the provider's own."
-        taken = super().submit(job, form)
         if job.refusal is not None and job.identity.startswith("msgbatch_"):
-            self.jobs[job.identity] = job  # it counts as submitted, so that the next one has the next faults
-            job.account = "of nobody"
             raise InvalidRequest(f"requests.{len(job.items) // 2}.params", "this is not a valid request")
-        return taken
+        return super().submit(job, form)
 
     def listed(self, account: str, prefix: str) -> list[BatchJob]:
         early = self.clock() - _UNLISTED_SECONDS
