@@ -137,7 +137,8 @@ def test_exchanges_are_listed_and_read_with_raw_answers(api_client: TestClient) 
     assert ["system", "user"] == [message["role"] for message in whole["request"]][:2]
     assert "Refund" in whole["request"][1]["text"]
     assert answered["answerBytes"] == len(raw.content)
-    assert ("text/plain; charset=utf-8", 'attachment; filename="d0-1-answer.txt"') == (
+    name = f"d0-{answered['number']}-answer.txt"
+    assert ("text/plain; charset=utf-8", f'attachment; filename="{name}"') == (
         raw.headers["content-type"],
         raw.headers["content-disposition"],
     )
