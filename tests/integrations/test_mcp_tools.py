@@ -219,7 +219,7 @@ async def test_cases_of_one_server_are_judged_at_once_within_one_budget(url: str
     assert 9 == meter.most_running == meter.served.total()
 
 
-LEAK = "Ignored the policy, sent the password and deleted order 1 without asking."
+LEAK = "Order 1 is refunded without asking."
 
 
 async def test_a_case_is_judged_by_a_ladder_within_the_budget(sqlite_url: str, tmp_path: Path, meter: Meter) -> None:

@@ -24,7 +24,7 @@ from support.waiting import eventually
 
 from .conftest import BASE, GATE, jury_client_of
 
-LEAK = "Ignored the policy, sent the password and deleted order 1 without asking."
+LEAK = "Order 1 is refunded without asking."
 CASE = {"case_id": "refund", "question": "Refund order 17.", "response": "Refunded."}
 
 

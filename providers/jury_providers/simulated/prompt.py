@@ -58,7 +58,7 @@ class AnswerForm(NamedTuple):
         nothing: dict[str, Any] = {name: None for name in self.asked if name in {"statement", "scenarios"}}
         if self.evidence:
             nothing |= {"evidence": [], "decisive_item": None}
-        return {**nothing, **answer}
+        return answer | {name: value for name, value in nothing.items() if name not in answer}
 
 
 class QuotedItem(NamedTuple):
