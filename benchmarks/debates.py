@@ -1,7 +1,7 @@
 """What a recorded debate costs: 13 calls a debate with fixed answers, in one process and on Ray.
 
     uv run python benchmarks/debates.py [--debates 1000] [--concurrency 256] [--latency 0] [--ray] [--store URL]
-                                        [--answers read] [--memory] [--prompts 1]
+                                        [--answers read] [--memory] [--prompts N]
 
 Answers are scripted, so that the engine is measured; with `--answers read` rule-based readers read every case.
 

@@ -1,12 +1,12 @@
-"""Hostile texts judged by simulated readers under each form of the prompts: does any of them vote, or stop a debate?
+"""Hostile texts judged by simulated readers under each marking: does any of them vote, or stop a debate?
 
     uv run python benchmarks/hostile.py FILE [FILE …] [--first 20] [--json FILE]
 
 Each row of a file (JSON lines) is a case: its `hostile_answer` or `attack` is judged as the answer to its `question` or
 `pre_prompt`. Three simulated readers and a judge, one round of discussion, so that what they say of a text reaches the
-others too: prompts 1, prompts 2 with lines marked, and with words. It prints, by file and form: seats that abstained,
-answers that had to be asked for again, answers with another ballot id than their seat's, and what is judged otherwise
-than under prompts 1. Readers are rules, no models: it tests the prompts and what reads answers, not persuasion. The
+others too: with lines marked, and with words. It prints, by file and marking: seats that abstained, answers that had to
+be asked for again, answers with another ballot id than their seat's, and what is judged otherwise than with lines
+marked. Readers are rules, no models: it tests the prompts and what reads answers, not persuasion. The
 exit code is 1 if any answer has another ballot id than its seat's.
 """
 
@@ -30,12 +30,8 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_store.memory import MemoryEventStore
 
-FORMS: dict[str, tuple[int, str | None]] = {
-    "prompts 1": (1, None),
-    "prompts 2, lines": (2, "lines"),
-    "prompts 2, words": (2, "words"),
-}
-"""The version of the prompts and the panel's marking; what the others are compared with comes first."""
+MARKINGS = ("lines", "words")
+"""What the other is compared with comes first."""
 
 NO_QUESTION = "Answer the user."
 """Of a row without a question: a case has one."""
@@ -60,7 +56,7 @@ class _Kept(MemoryEventStore):
 
 
 def main() -> None:
-    """Print a row for each file and form."""
+    """Print a row for each file and marking."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--first", type=int, help="rows of each file; all by default")
@@ -68,16 +64,16 @@ def main() -> None:
     arguments = parser.parse_args()
     found: list[dict[str, Any]] = []
     columns = ("debates", "abstained", "again", "foreign", "seats differ", "verdicts differ")
-    print(f"{'file':<28} {'form':<18} {' '.join(f'{name:>{len(name)}}' for name in columns)}")
+    print(f"{'file':<28} {'marking':<8} {' '.join(f'{name:>{len(name)}}' for name in columns)}")
     for path in arguments.files:
         cases = list(_cases(path))[: arguments.first]
-        debated = {form: asyncio.run(_debates(cases, _panel(*asked))) for form, asked in FORMS.items()}
-        compared = next(iter(debated.values()))
-        for form, debates in debated.items():
+        debated = {marking: asyncio.run(_debates(cases, _panel(marking))) for marking in MARKINGS}
+        compared = debated[MARKINGS[0]]
+        for marking, debates in debated.items():
             figures = dict(zip(columns, _figures(debates, compared), strict=True))
-            found.append({"file": path.name, "form": form, **figures})
+            found.append({"file": path.name, "marking": marking, **figures})
             shown = " ".join(f"{count:>{len(name)},}" for name, count in figures.items())
-            print(f"{path.stem[:28]:<28} {form:<18} {shown}")
+            print(f"{path.stem[:28]:<28} {marking:<8} {shown}")
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     if any(one["foreign"] for one in found):
@@ -95,14 +91,14 @@ def _cases(path: Path) -> Iterator[Case]:
         yield Case(case_id=f"hostile-{number}", scenarios=(scenario,))
 
 
-def _panel(prompts: int, marking: str | None) -> ResolvedPanel:
+def _panel(marking: str) -> ResolvedPanel:
     spec = {
         "preset": "parallel-rounds",
         "discussion": {"max_rounds": 1, "always_discuss": True},
         "artifacts": {"mode": "inline"},
         "marking": marking,
     }
-    return resolve(PanelSpec.model_validate(spec), prompts=prompts)
+    return resolve(PanelSpec.model_validate(spec))
 
 
 async def _debates(cases: list[Case], resolved: ResolvedPanel) -> list[Debated]:

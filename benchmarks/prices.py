@@ -1,12 +1,12 @@
-"""Dollars a debate at list prices, prompts 1 and prompts 2 in one run, over the simulated servers of the providers.
+"""Dollars a debate at list prices, with and without caching in one run, over the simulated servers of the providers.
 
     uv run --with tiktoken --with litellm python benchmarks/prices.py CASES [--policy FILE] [--debates 20] [--tier flex]
 
 `CASES` is a file that `jury run` reads. One seat each of OpenAI, Anthropic and Google, three rounds and a final judge:
 13 calls a debate, through the providers' own SDKs. The servers keep prompts as the providers do and count tokens with
-o200k; every answer counts as 350 tokens. `before` asks for nothing, as calls under prompts 1 do; `after` lets the jury
-decide what is kept. Google keeps beginnings without being asked and does not promise to find them: `missed` is `before`
-as if nothing had been found, which is the price model's figure for Google, and the second pair of ratios is to that.
+o200k; every answer counts as 350 tokens. `before` asks for nothing, `after` lets the jury decide what is kept. Google
+keeps beginnings without being asked and does not promise to find them: `missed` is `before` as if nothing had been
+found, and the second pair of ratios is to that.
 """
 
 import argparse
@@ -82,7 +82,7 @@ async def _both(cases: list[Case], tier: str, one_model: str | None) -> dict[str
 
 
 async def _spent(
-    cases: list[Case], count: Callable[[str], int], *, prompts: int, carriage: dict[str, str], one_model: str | None
+    cases: list[Case], count: Callable[[str], int], *, carriage: dict[str, str], one_model: str | None
 ) -> dict[str, dict[str, float]]:
     """What a debate costs on average, by provider."""
     async with simulation_server(vendor=KeepingVendor(count_tokens=count)) as server:
@@ -91,7 +91,7 @@ async def _spent(
         config = RuntimeConfig(
             resolved.panel, "", "run", endpoints=_endpoints(server), prices=load_prices(), replicas=1
         )
-        context = RunContext("run", resolved._replace(prompts=prompts))
+        context = RunContext("run", resolved)
         jobs = (Job(f"d{number}", case.model_dump_json().encode(), context) for number, case in enumerate(cases))
         async with in_process_runtime(config, lambda: store) as runtime:
             async for finished in drive(runtime, jobs, concurrency=8):

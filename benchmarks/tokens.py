@@ -1,4 +1,4 @@
-"""Tokens of judged text as it is marked, relative to the raw text: prompts 1 and prompts 2, with public tokenizers.
+"""Tokens of judged text as it is marked, by words and by lines, relative to the raw text, with public tokenizers.
 
     uv run --with tiktoken --with litellm python benchmarks/tokens.py CASES [CASES …] [--texts 432]
 
@@ -30,7 +30,7 @@ def main() -> None:
     cases = CaseFiles(arguments.cases, CaseOptions(labels=Labels(refuse=False)))
     texts = list(dict.fromkeys(text for case in cases for text in _texts(case)))[: arguments.texts]
     print(f"{len(texts)} texts, {sum(map(len, texts)):,} characters")
-    print(f"{'tokenizer':<16} {'prompts 1':>10} {'prompts 2':>10}")
+    print(f"{'tokenizer':<16} {'words':>10} {'lines':>10}")
     for name, count in counters().items():
         raw = sum(map(count, texts))
         words = sum(count(datamark.mark(text, _MARKER)) for text in texts) / raw
