@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
-from jury_debate.prompts_1.numbered_case import NumberedCase, numbered_case
+from jury_debate.numbered_case import NumberedCase, numbered_case
 from jury_debate.prompts_1.operator_policy import NUMBER
 from jury_debate.prompts_registry import load_prompts
 from jury_events.case import Case
