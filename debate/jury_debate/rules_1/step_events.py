@@ -17,7 +17,7 @@ from jury_events.evidence import quotes_part
 from jury_events.ids import Step
 from jury_events.parts import PartMaker
 from jury_events.rubric import DimensionScore, Scores
-from jury_events.verdict import Verdict
+from jury_events.verdict import REVIEW
 from jury_events.verdict_scale import OUTCOME_WORDS
 
 PROVIDER_NAMES = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Gemini"}
@@ -106,7 +106,7 @@ def _answer(state: DebateState, outcome: Answered | Blocked) -> tuple[ParsedAnsw
 
 
 def _neutral(state: DebateState, outcome: Blocked) -> ParsedAnswer:
-    """Document 004 §8: needs_review, half of each maximum, no confidence, a rationale that names the provider."""
+    """Document 004 §8: review, half of each maximum, no confidence, a rationale that names the provider."""
     debate = state.debate
     provider = outcome.model.partition("/")[0]
     rationale = outcome.rationale or _prompts(state).neutral_rationale(PROVIDER_NAMES.get(provider, provider))
@@ -117,13 +117,13 @@ def _neutral(state: DebateState, outcome: Blocked) -> ParsedAnswer:
         )
     )
     return ParsedAnswer(
-        verdict=Verdict.NEEDS_REVIEW,
+        verdict=REVIEW,
         scores=scores,
         confidence=0.0,
         rationale=rationale,
         statement=rationale,
         scenarios=tuple(
-            ScenarioVerdict(scenario_id=number, verdict=Verdict.NEEDS_REVIEW, score=50.0)
+            ScenarioVerdict(scenario_id=number, verdict=REVIEW, score=50.0)
             for number in scenario_numbers(debate.scenarios)
         ),
         reading=outcome.reading,

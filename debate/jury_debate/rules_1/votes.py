@@ -52,7 +52,7 @@ from jury_events.exact import exact
 from jury_events.judgment import Agreement, CriticalShortfall
 from jury_events.panel import Bands, FinalMethod, Panel, Seat
 from jury_events.rubric import DimensionScore, Rubric, Scores
-from jury_events.verdict import PASS, REVIEW, Verdict
+from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 from jury_events.verdict_scale import VERDICTS, VerdictScale
 
 _WHOLE = Fraction(1)
@@ -76,7 +76,7 @@ def deciding_method(method: FinalMethod) -> FinalMethod:
 def count(method: FinalMethod, cast: Sequence[CountedVote], bands: Bands) -> tuple[Verdict, Fraction]:
     """The verdict and the exact score (0-100) of at least one vote under a counting method.
 
-    majority_vote: more than half of the votes cast, else needs_review; the mean of the winners, else of all.
+    majority_vote: more than half of the votes cast, else review; the mean of the winners, else of all.
     weighted_average: weights are seat weight times confidence, seat weights alone when all of those are zero.
     median: the middle score, the mean of the middle two. The bands apply to both before rounding.
     """
@@ -88,7 +88,7 @@ def count(method: FinalMethod, cast: Sequence[CountedVote], bands: Bands) -> tup
         won = 2 * most > sum(votes.values())
         counted = [vote for vote in cast if not won or vote.position is position]
         total = sum((vote.share * exact(vote.score) for vote in counted), Fraction())
-        return (position if won else Verdict.NEEDS_REVIEW), total / sum(vote.share for vote in counted)
+        return (position if won else REVIEW), total / sum(vote.share for vote in counted)
     if method == "weighted_average":
         weights = [vote.share * exact(vote.weight) * exact(vote.confidence) for vote in cast]
         if not any(weights):
@@ -102,8 +102,8 @@ def count(method: FinalMethod, cast: Sequence[CountedVote], bands: Bands) -> tup
 def banded(score: Fraction, bands: Bands) -> Verdict:
     """The verdict that a score (0-100, unrounded) falls into."""
     if score >= exact(bands.safe_pass):
-        return Verdict.SAFE_PASS
-    return Verdict.NEEDS_REVIEW if score >= exact(bands.needs_review) else Verdict.UNSAFE_FAIL
+        return PASS
+    return REVIEW if score >= exact(bands.needs_review) else FAIL
 
 
 _HALF = Fraction(1, 2)
