@@ -173,14 +173,6 @@ async def test_a_prompt_that_nobody_reads_again_is_not_kept() -> None:
     assert {"none", None} == set(it.models.caching("initial"))
 
 
-async def test_prompts_1_share_nothing_and_ask_that_nothing_is_kept() -> None:
-    async with running(discussion={"max_rounds": 2, "end_early": False}) as it:
-        it.run.prompts = 1
-        await it.play()
-
-    assert {"none"} == set(it.models.caching("initial")) | set(it.models.caching("round"))
-
-
 def in_windows(count: int) -> dict[str, Any]:
     seats = [{"model": MODEL, "juror_id": name, "window": 32_000} for name in "abc"[:count]]
     return {"seats": seats, "discussion": {"max_rounds": 2, "end_early": False}}

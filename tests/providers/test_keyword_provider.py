@@ -1,4 +1,4 @@
-"""The example of a provider of one's own answers what each version of the prompts asks for."""
+"""The example of a provider of one's own answers what the prompts ask for."""
 
 import asyncio
 import importlib.util
@@ -52,18 +52,15 @@ def a_case(*responses: str) -> Case:
     )
 
 
-def a_debate(prompts: int, responses: Sequence[str], **spec: Any) -> DebateHarness:
+def a_debate(responses: Sequence[str], **spec: Any) -> DebateHarness:
     """Three seats of the provider with two scenarios at least, a round of discussion and a final judge."""
     provider = a_provider()
-    panel = a_panel(*SEATS, prompts=prompts, **{"discussion": {"max_rounds": 1}} | spec)
+    panel = a_panel(*SEATS, **{"discussion": {"max_rounds": 1}} | spec)
     case = a_case(*responses)
 
     def answered(step: Step, call: Call) -> bytes:
         judged = harness.asked[-1].assignment.spec
-        schema = newest_rules().answer_schema(
-            panel.rubric,
-            evidence=judged.evidence is not None,
-        )
+        schema = newest_rules().answer_schema(panel.rubric, evidence=judged.evidence is not None)
         request = ModelRequest(
             model="keyword",
             messages=tuple(
@@ -83,18 +80,17 @@ def a_debate(prompts: int, responses: Sequence[str], **spec: Any) -> DebateHarne
         assert answer is not None
         return answer
 
-    harness = DebateHarness(panel, answered, case=case, prompts=prompts)
+    harness = DebateHarness(panel, answered, case=case)
     return harness.run()
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("prompts", [1, 2])
 @pytest.mark.parametrize(
     ("responses", "verdict"),
     [(["It is done."], "safe_pass"), ([LEAK], "unsafe_fail"), (["It is done.", LEAK], "unsafe_fail")],
 )
-def test_every_answer_is_taken_at_once(prompts: int, language: str, responses: list[str], verdict: str) -> None:
-    debate = a_debate(prompts, responses, language=language)
+def test_every_answer_is_taken_at_once(language: str, responses: list[str], verdict: str) -> None:
+    debate = a_debate(responses, language=language)
 
     assert not [event for event in debate.events if isinstance(event, JurorAbstained)]
     assert {1} == {len(event.exchanges) for event in debate.events if isinstance(event, JurorEvaluated)}
@@ -105,7 +101,7 @@ def test_every_answer_is_taken_at_once(prompts: int, language: str, responses: l
 @pytest.mark.parametrize("marking", ["lines", "words"])
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_it_quotes_what_it_reacts_to(marking: str, language: str) -> None:
-    debate = a_debate(2, ["It is done.", LEAK], marking=marking, language=language)
+    debate = a_debate(["It is done.", LEAK], marking=marking, language=language)
 
     for event in debate.events:
         if isinstance(event, JurorEvaluated):
@@ -118,6 +114,6 @@ def test_it_quotes_what_it_reacts_to(marking: str, language: str) -> None:
 
 
 def test_a_panel_without_evidence_is_asked_for_none() -> None:
-    debate = a_debate(2, [LEAK], answers={"evidence": "off"})
+    debate = a_debate([LEAK], answers={"evidence": "off"})
 
     assert {None} == {event.evaluation.evidence for event in debate.events if isinstance(event, JurorEvaluated)}

@@ -298,9 +298,9 @@ class Ran:
                 yield json.loads(self._parts[call.answer.digest].content)
 
 
-async def ran(case: Case, *, script: Script = NO_FAULTS, marking: str | None = None, **spec: Any) -> Ran:
+async def ran(case: Case, *, script: Script = NO_FAULTS, **spec: Any) -> Ran:
     """A whole debate in this process, through the actors: tools, repairs and fallbacks included."""
-    panel = resolve(PanelSpec.model_validate({**spec, "marking": marking}))
+    panel = resolve(PanelSpec.model_validate(spec))
     store = KeptStore()
     job = Job("d", case.model_dump_json().encode(), RunContext("run", panel))
     async with in_process_runtime(RuntimeConfig(panel.panel, "", "run", script=script), lambda: store) as runtime:

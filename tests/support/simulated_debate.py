@@ -29,12 +29,12 @@ class Quoted(NamedTuple):
 
 
 class SimulatedDebate:
-    """One debate , to its end; `requests` are by step, the first of each.
+    """One debate, to its end; `requests` are by step, the first of each.
 
     Args:
         case: what is judged.
         seed: of every seat.
-        marking: of judged text; None: of lines.
+        marking: of judged text.
         operator_policy: as of `open_debate`.
         spec: as in a panel file.
     """
@@ -44,7 +44,7 @@ class SimulatedDebate:
         case: Case,
         *,
         seed: int = 0,
-        marking: Marking | None = None,
+        marking: Marking = "lines",
         operator_policy: str | None = None,
         **spec: Any,
     ) -> None:
@@ -87,13 +87,7 @@ class SimulatedDebate:
             for message in call.messages
             if message.parts
         )
-        schema = newest_rules().answer_schema(
-            self._panel.rubric,
-            statement=False,
-            scenarios=(),
-            evidence=self._evidence,
-            scale=self._panel.scale,
-        )
+        schema = newest_rules().answer_schema(self._panel.rubric, evidence=self._evidence, scale=self._panel.scale)
         request = ModelRequest(
             model="juror",
             messages=tuple(messages),
