@@ -137,7 +137,7 @@ def evidence_after(
 
 
 def _check(entry: Any) -> QuotationCheck:
-    says, seat, result = entry["says"], entry["seat"], entry["result"]
+    says, seat, result = entry["says"], entry.get("seat"), entry["result"]
     if says not in _SAYS or result not in RESULTS or not (seat is None or isinstance(seat, str)):
         raise ValueError("not an entry of evidence")
     return QuotationCheck(_number(entry["item"]), says, seat, result)
