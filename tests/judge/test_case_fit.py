@@ -38,18 +38,17 @@ def a_wordy_case(case_id: str, kilobytes: int) -> Case:
     return a_case(case_id).changed(artifact_summary="All orders were refunded. " * (40 * kilobytes))
 
 
-def a_fit(*cases: Case, prompts: int = 1, judge: str | None = None, **settings: object) -> CaseFit:
+def a_fit(*cases: Case, judge: str | None = None, **settings: object) -> CaseFit:
     final = {"method": "majority_vote"} if judge is None else {"judge": {"model": judge, "fallbacks": []}}
-    resolved = a_resolved(seats=SEATS, final=final, settings=settings)._replace(prompts=prompts)
+    resolved = a_resolved(seats=SEATS, final=final, settings=settings)
     fit = CaseFit(resolved, SMALL_AND_LARGE)
     for case in cases:
         fit.add(case)
     return fit
 
 
-@each_row("prompts", [1, 2])
-def test_cases_that_are_longer_than_a_window_are_counted_by_seat(prompts):
-    fit = a_fit(a_case("short"), a_wordy_case("longer", 100), a_wordy_case("longest", 800), prompts=prompts)
+def test_cases_that_are_longer_than_a_window_are_counted_by_seat():
+    fit = a_fit(a_case("short"), a_wordy_case("longer", 100), a_wordy_case("longest", 800))
 
     assert [
         ("small", 20_000, 2, ["longer", "longest"]),
@@ -95,7 +94,7 @@ def a_reading(resolved: ResolvedPanel, *cases: Case) -> CaseFit:
 async def asked(resolved: ResolvedPanel, case: Case) -> Counter[str]:
     """The calls of a debate, by step."""
     run = Harness(KeptStore())
-    run.resolved, run.prompts, run.cases = resolved, 2, {"d0": case}
+    run.resolved, run.cases = resolved, {"d0": case}
     assert completed((await run.execute()).values())
     return Counter("/".join(exchange.split("/")[:2]) for exchange in run.exchange_ids("d0"))
 
@@ -150,7 +149,7 @@ async def test_a_debate_takes_what_was_estimated(spec: dict[str, Any]) -> None:
 async def test_calls_of_a_step_that_are_made_at_once_stay_within_a_budget() -> None:
     resolved, case = a_panel_of(READERS[0]), a_long_case(12)
     run = Harness(KeptStore())
-    run.resolved, run.prompts, run.cases = resolved, 2, {"d0": case}
+    run.resolved, run.cases = resolved, {"d0": case}
     bounded = run.plan()._replace(ceiling=Ceiling(max_calls=4))
     async with in_process_runtime(bounded, lambda: run.store) as runtime:
         stopped = await run.execute_in(runtime)

@@ -17,7 +17,6 @@ CALLS = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in
 CALLED = {"role": "assistant", "content": "I look.", "tool_calls": CALLS}
 FOUND = {"role": "tool", "tool_call_id": "find", "content": "Order 7"}
 BOSS = {"role": "Boss", "content": "Go."}
-TWO_CALLS = {"role": "assistant", "tool_calls": [{"name": "a", "arguments": "{}"}] * 2}
 
 
 def case(*messages: dict[str, Any], **row: Any) -> Case:
@@ -45,22 +44,6 @@ def test_the_decisive_message_of_a_row_is_label_data() -> None:
     assert b"decisive" not in found.to_part()
     for other in (None, "2", True, -1, 2.0):
         assert decisive_message({"decisive_message": other}) is None
-
-
-@each_row(
-    ("messages", "schema"),
-    [
-        ([ASKED, {**DONE, "name": "a"}], 2),
-        ([BOSS], 3),
-        ([TWO_CALLS, {"role": "tool", "content": "1", "name": "a"}], 3),
-        ([{**TWO_CALLS, "name": "writer"}], 3),
-    ],
-)
-def test_only_cases_with_speakers_have_the_next_schema(messages: list[Any], schema: int) -> None:
-    part = case(*messages).changed(reading=0).to_part()
-
-    assert f'"schema":{schema}'.encode() in part
-    assert part == Case.from_part(part).to_part()
 
 
 def test_a_rule_for_roles_that_means_or_matches_nothing_is_named_with_the_nearest(tmp_path: Path) -> None:

@@ -136,17 +136,17 @@ def test_seats_that_abstain_for_lack_of_support(
     assert voting == sum(vote.verdict is not None for vote in votes.votes_of(0))
 
 
-def a_run(store: EventStore, prompts: int = 1, **spec: Any) -> Panel:
+def a_run(store: EventStore, **spec: Any) -> Panel:
     """60 debates: failing verdicts whose seats agree on an item, others that do not, and passes."""
-    panel = a_panel(*SEATS, prompts=prompts, preset="independent", **spec)
+    panel = a_panel(*SEATS, preset="independent", **spec)
     kinds = ([says(F, 1)] * 3, [says(F, 1), says(F, 1), says(P)], [says(F, 1), says(F, 2), says(F)], [says(P)] * 3)
-    store_60(store, [debate_of(panel, kind, prompts) for kind in kinds])
+    store_60(store, [debate_of(panel, kind) for kind in kinds])
     return panel
 
 
-def debate_of(panel: Panel, answers: Sequence[Answer], prompts: int = 1) -> DebateHarness:
+def debate_of(panel: Panel, answers: Sequence[Answer]) -> DebateHarness:
     script = by_round({seat: [one] for seat, one in zip(SEATS, answers, strict=True)})
-    return DebateHarness(panel, script, prompts=prompts).run()
+    return DebateHarness(panel, script).run()
 
 
 def store_60(store: EventStore, debates: Sequence[DebateHarness]) -> None:
@@ -186,7 +186,6 @@ async def test_from_stored_debates_to_a_panel_that_takes_the_calibration(
     assert (VotesStepSignal(passing=P, step="item"), 0.833333333) == (calibration.signal, calibration.threshold)
     assert found.report.votes_alone is not None
     assert found.report.votes_alone.certificate.threshold is None
-    assert 2 == resolved.prompts
     assert panel_digest(panel) == calibration.panel
     for answers, verdict in (([says(F, 1)] * 3, F), ([says(F, 1), says(F, 2), says(F)], R), ([says(P)] * 3, R)):
         judgment = debate_of(resolved.panel, answers).debate.state.judgment
@@ -194,11 +193,8 @@ async def test_from_stored_debates_to_a_panel_that_takes_the_calibration(
         assert verdict == judgment.verdict
 
 
-@pytest.mark.parametrize("spec", [{"prompts": 1}, {"answers": {"evidence": "off"}}])
-async def test_debates_whose_jurors_name_no_item_are_refused(
-    store: EventStore, sqlite_url: str, spec: dict[str, Any]
-) -> None:
-    a_run(store, **spec)
+async def test_debates_whose_jurors_name_no_item_are_refused(store: EventStore, sqlite_url: str) -> None:
+    a_run(store, answers={"evidence": "off"})
 
     with pytest.raises(AnalysisError, match="no vote names one"):
         await calibrated(sqlite_url, labels((True,) * 4), signal="votes+step")

@@ -94,21 +94,20 @@ SOL = [{"model": "openai/gpt-6-sol", "juror_id": name} for name in ("gpt", "clau
 LONG = a_case(artifact_summary="All orders were refunded. " * 2000)
 
 
-def likely_cost(prompts: int = 1, **settings) -> float:
+def likely_cost(**settings) -> float:
     resolved = a_resolved(
         seats=[{**seat, "settings": settings} for seat in SOL],
         final={"method": "majority_vote"},
         discussion={"max_rounds": 2, "end_early": False},
-    )._replace(prompts=prompts)
+    )
     found = estimate(resolved, [LONG], debates=1, prices=LISTED, endpoints={}, on=TODAY)
     assert found.cost is not None
     assert found.cost.least <= found.cost.likely <= found.cost.most
     return found.cost.likely
 
 
-def test_caches_make_a_debate_cheaper_under_prompts_2_alone():
+def test_caches_make_a_debate_cheaper():
     assert likely_cost() < 0.5 * likely_cost(cache="off")
-    assert likely_cost() == likely_cost(cache="off")
 
 
 def test_the_tier_is_part_of_the_estimate():

@@ -1,5 +1,6 @@
 """A run keeps the version of the prompts with which it was begun, whatever its panel would open new debates with."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -12,7 +13,14 @@ from jury_store import open_store
 from support.calibrations import a_calibration
 from support.command_line import CommandLine
 from support.debate_harness import a_case
+from support.later_versions import later_program
 from support.runtime_harness import Meter
+
+
+@pytest.fixture(autouse=True)
+def two_versions() -> Iterator[None]:
+    with later_program():
+        yield
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.full)])
@@ -53,12 +61,9 @@ def jury(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("policy", "first"),
-    [("of the run", 2), pytest.param("of the case", 2, marks=pytest.mark.full)],
-)
+@pytest.mark.parametrize("policy", ["of the run", pytest.param("of the case", marks=pytest.mark.full)])
 def test_a_debate_that_was_cut_short_goes_on_under_its_prompts_and_with_its_policy(
-    jury: CommandLine, monkeypatch: pytest.MonkeyPatch, policy: str, first: int
+    jury: CommandLine, monkeypatch: pytest.MonkeyPatch, policy: str
 ) -> None:
     own = {"policy": POLICY} if policy == "of the case" else {}
     cases = jury.write(
@@ -68,17 +73,16 @@ def test_a_debate_that_was_cut_short_goes_on_under_its_prompts_and_with_its_poli
     given = (cases, "--run", "r", "--policy", "policy.md")
     meter = Meter()
     meter.breaks = lambda trace: "/final/" in trace
-    monkeypatch.setattr(resolve, "__defaults__", ((), first, ()))
     with patch("jury_actors.runtime.provider_factory", meter.factory):
         begun = jury.run(*given, "--limit", "1")
     unfinished = jury("list", "--run", "r", "--unfinished", "--json").json
     # What opens by default changes between the two.
-    monkeypatch.setattr(resolve, "__defaults__", ((), 3 - first, ()))
+    monkeypatch.setattr(resolve, "__defaults__", ((), 2, ()))
     resumed, replayed = jury.run(*given), jury("replay", "--run", "r")
 
     assert (4, 0, 0) == (begun.code, resumed.code, replayed.code), resumed.err
     assert ["judging"] == [row["status"] for row in unfinished]
-    assert [first, first] == versions(f"sqlite:///{jury.folder / 'jury.db'}")
+    assert [1, 1] == versions(f"sqlite:///{jury.folder / 'jury.db'}")
 
 
 def versions(store_url: str) -> list[int]:

@@ -9,10 +9,9 @@ from support.each_row import each_row
 from support.model_requests import requests_of_a_debate
 
 
-@each_row("prompts", [1, 2])
 @each_row("step", ["initial/gpt", "round-1/claude"])
-def test_a_supplied_answer_has_every_field(step: str, prompts: int) -> None:
-    request = requests_of_a_debate(a_case(), prompts=prompts)[step]
+def test_a_supplied_answer_has_every_field(step: str) -> None:
+    request = requests_of_a_debate(a_case())[step]
     supplied = SuppliedAnswers()
     supplied.add(request.trace.split("/")[0], {step: SuppliedAnswer("needs_review", 50.0, 0.5, "A reason.", {})})
     reply = supplied.reply(request)
