@@ -60,20 +60,15 @@ batch_uploaded file_id type
 by_outcome outcome risk threshold
 cache_writes lifetime tokens
 calibration confidence digest on panel prompts risk signal threshold by_outcome?
-calls after until
 calls body debate_id exchange
 check largest reached seats status majority_label? majority_position?
 consensus_checked check round type end_reason?
 coordinator_resumed cause epoch number repeated_steps type
-debate after until
 debate_cancelled by type reason?
 debate_completed early_termination end_reason final_verdict total_rounds type final_label? final_score?
 debate_failed reason type detail?
 debate_forked inherited_steps origin secret steps type version
-debate_imported calls debate number review type lengths? seal? sealed_by? verified_with?
 debate_opened agent_card_records case case_id debate_id images metadata omissions panel pieces prompts rules scenarios secret security_gate_records simulated tags type agent_cost? asking? cluster? label? provenance? reading? run_id? stage? submission_id?
-debate_quarantined by number reason type
-debate_released by number type
 dimensions dimension points
 dimensions maximum name critical? critical_below? meaning?
 discussion always_discuss end_early history max_rounds order speakers threshold unanimity_ends stagnation_rounds?
@@ -92,7 +87,6 @@ judgment_rendered exchanges judgment type
 juror_abstained exchanges juror_id reason stale step type partly_read? refusal?
 juror_evaluated evaluation exchanges juror_id peer_text type
 labels id meaning outcome
-lengths at signed_by
 omissions count what size?
 panel answers artifacts discussion final language least_read marking name reading rubric seats scale? stop? task?
 pieces name text
@@ -100,7 +94,6 @@ probabilities label probability
 reading characters_read characters_total findings_left_out items_read items_total mode parts unread partly_read?
 reading image_parts parts pictures seats
 request images parts role call_id?
-review after until
 review_assigned by number reviewer type sample?
 review_withdrawn by number type withdraws reason?
 round_started instruction round speaker_order type
@@ -108,10 +101,7 @@ rubric dimensions name of_rank?
 sample population seed size
 scale labels name in_doubt?
 scenarios scenario_id score verdict label? probabilities?
-scores content name id?
 scores dimensions
-scores_export_begun number place target type
-scores_exported number place scores target type
 seats chances seat
 seats fallbacks images juror_id model role role_focus role_name settings weight least_read? questions? reading? window?
 seats mode room windows juror_id?

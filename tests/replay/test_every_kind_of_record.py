@@ -1,6 +1,6 @@
-"""Whatever a debate is about and under whatever prompts, scale and seats it was held, its record keeps the same laws.
+"""Whatever a debate is about and whatever scale and seats it has, its record keeps the same laws.
 
-It replays equal, under today's rules too; its case is read back as it was; a cassette carries it to another store and
+It replays equal, under the newest rules too; its case is read back as it was; a cassette carries it to another store and
 past the second verifier; a setting that changes nothing leaves its result; a branch keeps what it was opened with.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jury_debate import PROMPTS, RULES, PanelSpec, UnknownPrompts, newest_rules, resolve, spec_of
+from jury_debate import PanelSpec, resolve, rules_of, spec_of
 from jury_events import (
     Case,
     ExecutionResult,
@@ -102,28 +102,20 @@ class Kind(NamedTuple):
 
     case: Callable[[str], Case] = a_case
     spec: Mapping[str, Any] = {}
-    prompts: int = 1
     policy: str | None = None
     script: Script = NO_FAULTS
 
     def run(self) -> Run:
         run = Run(KeptStore(), case=self.case)
-        run.prompts, run.operator_policy = self.prompts, self.policy
-        run.resolved = resolve(PanelSpec.model_validate({**ROUNDS, **self.spec}), prompts=self.prompts)
+        run.operator_policy = self.policy
+        run.resolved = resolve(PanelSpec.model_validate({**ROUNDS, **self.spec}))
         assert completed(asyncio.run(run.execute(script=self.script)).values())
         return run
 
 
 KINDS: dict[str, Kind] = {
-    **{f"prompts {number}": Kind(prompts=number) for number in PROMPTS},
-    **{
-        f"own prompts, and pictures, under prompts {number}": Kind(
-            shown,
-            {"seats": [{**SIGHTED[0], "prompt": OWN}, SIGHTED[1]], "final": JUDGE},
-            number,
-        )
-        for number in PROMPTS
-    },
+    "nothing special": Kind(),
+    "own prompts, and pictures": Kind(shown, {"seats": [{**SIGHTED[0], "prompt": OWN}, SIGHTED[1]], "final": JUDGE}),
     "pictures that no seat is sent": Kind(shown),
     "all that may be known of a case": Kind(lambda case_id: sourced(case_id).changed(**KNOWN)),
     "a policy of the operator": Kind(with_policies(POLICY), policy=POLICY),
@@ -211,9 +203,8 @@ async def test_a_branch_keeps_what_it_was_opened_with(run: Run) -> None:
     assert case_in(run.store) == case_in(run.store, branch_id)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.startswith("own prompts")])
-def test_own_prompts_are_those_of_their_seats(kind: str) -> None:
-    history = held(kind).store.history("d0")
+def test_own_prompts_are_those_of_their_seats() -> None:
+    history = held("own prompts, and pictures").store.history("d0")
     own = {piece.name: pen_of(history).content(piece.text.part).decode() for piece in history.opened.pieces}
 
     assert (OWN, OWN_JUDGE) == (own["role_prompt/sighted"], own["role_prompt/final"])
@@ -233,15 +224,12 @@ async def test_a_branch_may_take_another_scale() -> None:
     assert ReplayStatus.EQUAL is replay_history(changed).status
 
 
-def test_every_version_of_the_rules_keeps_the_provenance_and_knows_its_prompts() -> None:
-    old, new = Kind(sourced, prompts=min(PROMPTS)).run(), held("prompts 2")
-    history, later = old.store.history("d0"), new.store.history("d0")
+def test_a_record_that_is_opened_anew_keeps_its_provenance() -> None:
+    history = Kind(sourced).run().store.history("d0")
+    reopened = reopen(history, rules_of(history.opened.rules), pen_of(history))
 
-    for rules in RULES.values():
-        assert history.opened.provenance == reopen(history, rules, pen_of(history)).provenance
-        if rules is not newest_rules():
-            with pytest.raises(UnknownPrompts, match="rules version 3"):
-                reopen(later, rules, pen_of(later))
+    assert history.opened.provenance is not None
+    assert history.opened.provenance == reopened.provenance
 
 
 def test_the_body_of_a_record_without_provenance_has_no_such_field() -> None:
@@ -249,5 +237,5 @@ def test_the_body_of_a_record_without_provenance_has_no_such_field() -> None:
     history = run.store.history("d0")
 
     assert b"provenance" not in history.stored_events[0].body
-    assert "provenance" not in history.opened.model_dump()
+    assert history.opened.provenance is None
     assert provenance(case_in(run.store)) is None

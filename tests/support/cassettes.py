@@ -253,7 +253,7 @@ SPOILINGS = (
     Spoiling("no JSON", _replaced(4, lambda line: b"}\n"), "JSON"),
     Spoiling("another body", _replaced(2, lambda line: _body(line, "safe_pass", "unsafe_fail")), "does not follow"),
     Spoiling("another time", _replaced(2, lambda line: _changed(line, recorded_at=1)), "does not follow"),
-    Spoiling("another schema", _replaced(2, lambda line: _changed(line, schema=1)), "does not follow"),
+    Spoiling("another schema", _replaced(2, lambda line: _changed(line, schema=2)), "does not follow"),
     Spoiling("another type", _replaced(2, lambda line: _changed(line, type="completed")), "does not follow"),
     Spoiling("another id", _replaced(2, lambda line: _changed(line, event_id="x")), "does not follow"),
     Spoiling("another hash", _replaced(2, lambda line: _changed(line, hash="A" * 43)), "does not follow"),

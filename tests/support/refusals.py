@@ -9,6 +9,7 @@ start of a line, and below it the message, indented. The whole table is compared
 What the rows are may stand in `refusals/<table>.yaml` beside it: `refusals.rows("files")`.
 
 What is printed, as a page of the terminal, is compared in the same way with `printed/<table>.txt`: `printed.compare`.
+Lines that stand in a file of the program, and follow from something else in it: `refusals.compare_block`.
 
 `pytest --update` writes the files of the tests that run; what it wrote is read as a diff before it is committed.
 """
@@ -16,7 +17,8 @@ What is printed, as a page of the terminal, is compared in the same way with `pr
 import difflib
 import os
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -78,7 +80,18 @@ class RefusalTables:
         """Compare the messages by names of rows with the table, or write it."""
         path = self._place / f"{table}.txt"
         found = written({name: self._without_folder(message) for name, message in messages.items()})
-        expected = path.read_text("utf-8") if path.exists() else ""
+        self._compare(path, path.read_text("utf-8") if path.exists() else "", found)
+
+    def compare_block(self, path: Path, begin: str, end: str, lines: Iterable[str]) -> None:
+        """Compare the lines between the line `begin` and the next line `end` of a file, or write them."""
+        text = path.read_text("utf-8")
+        before, first, rest = text.partition(f"\n{begin}\n")
+        _, last, after = rest.partition(f"\n{end}\n")
+        assert first, f"{path.name} has no line {begin}"
+        assert last, f"{path.name} has no line {end} after {begin}"
+        self._compare(path, text, "".join([before, first, "\n".join(lines), last, after]))
+
+    def _compare(self, path: Path, expected: str, found: str) -> None:
         if found == expected:
             return
         if self._update:
