@@ -21,6 +21,7 @@ from jury_store import (
     open_store,
     schema_statements,
 )
+from jury_store.projection_checkpoints import LISTS, SEARCH, checkpoint_position
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 
@@ -38,6 +39,8 @@ revision, down_revision = "log_0002", "log_0001"
 
 def upgrade() -> None:
     op.add_column("runs", sa.Column("colour", sa.Text()))
+    op.execute("DELETE FROM debates")
+    op.execute("UPDATE projections SET position = 0")
 """
 
 
@@ -69,7 +72,7 @@ def test_an_empty_database_becomes_a_store_of_the_declared_schema(empty_url: str
 
 @pytest.fixture
 def later(tmp_path: Path) -> Iterator[pytest.MonkeyPatch]:
-    """A later program, whose second revision adds a column."""
+    """A later program, whose second revision adds a column and empties the lists."""
     folder = tmp_path / "later"
     shutil.copytree(VERSIONS.parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "versions" / "log_0002.py").write_text(LATER, encoding="utf-8")
@@ -92,7 +95,7 @@ def test_a_later_program_upgrades_a_store_with_its_content_and_an_earlier_one_re
         upgrade(empty_url)
         store, script = open_store(empty_url, write=True), DebateScript("d")
         store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
-        events = store.read_all()
+        events, debates = store.read_all(), store.debates()
         store.close()
     with pytest.raises(StoreOutdated, match="jury db upgrade"):
         open_store(empty_url, write=False)
@@ -100,10 +103,11 @@ def test_a_later_program_upgrades_a_store_with_its_content_and_an_earlier_one_re
     assert "log_0002" == upgrade(empty_url)
 
     store = open_store(empty_url, write=False)
-    assert (events, True) == (store.read_all(), verify(store).ok)
+    assert (events, debates, True) == (store.read_all(), store.debates(), verify(store).ok)
     store.close()
     with connected(empty_url) as connection:
         assert "colour" in {column["name"] for column in inspect(connection).get_columns("runs")}
+        assert {events[-1].position} == {checkpoint_position(connection, name) for name in (LISTS, SEARCH)}
     later.undo()
     with pytest.raises(StoreTooNew, match=r"log_0002, .* up to log_0001; upgrade jury-judge"):
         open_store(empty_url, write=False)
