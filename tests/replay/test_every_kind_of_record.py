@@ -1,7 +1,7 @@
 """Whatever a debate is about and whatever scale and seats it has, its record keeps the same laws.
 
-It replays equal, under the newest rules too; its case is read back as it was; a cassette carries it to another store and
-past the second verifier; a setting that changes nothing leaves its result; a branch keeps what it was opened with.
+It replays equal, under the newest rules too; its case is read back as it was; a cassette carries it to another store
+and past the second verifier; a setting that changes nothing leaves its result; a branch keeps what it was opened with.
 """
 
 import asyncio
