@@ -7,7 +7,8 @@ the prompt's own; what cannot be read is left out.
 import json
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -80,11 +81,12 @@ class PeerBlock(NamedTuple):
     quotations: tuple[QuotedItem, ...] = ()
 
 
-class Prompt(NamedTuple):
+@dataclass(frozen=True)
+class Prompt:
     """A request as read. `task`: initial, discussion, final, window, gather or closing; `part`: that is shown.
 
-    `case` and `results`, what tools answered, have `sign` in the place of the debate's. `own` is the
-    seat's latest evaluation. `quotations` are those of the seat's own findings, where the task shows these.
+    `case`, `turn` (what follows the ballot) and `results`, what tools answered, have `sign` in the place of the
+    debate's. A turn is read when it is asked for: scripted answers need nothing of it.
     """
 
     letter: str
@@ -94,11 +96,28 @@ class Prompt(NamedTuple):
     case: str
     form: AnswerForm
     sign: str
-    own: PeerBlock | None = None
-    peers: tuple[PeerBlock, ...] = ()
-    quotations: tuple[QuotedItem, ...] = ()
+    turn: str = ""
     results: tuple[str, ...] = ()
     part: str = ""
+
+    @cached_property
+    def _evaluations(self) -> tuple[PeerBlock, ...]:
+        return tuple(_blocks(self.turn, self.form.words, self.sign))
+
+    @property
+    def own(self) -> PeerBlock | None:
+        """The seat's latest evaluation."""
+        return next((block for block in reversed(self._evaluations) if block.letter == self.letter), None)
+
+    @property
+    def peers(self) -> tuple[PeerBlock, ...]:
+        """The evaluations of other seats, oldest first."""
+        return tuple(block for block in self._evaluations if block.letter != self.letter)
+
+    @cached_property
+    def quotations(self) -> tuple[QuotedItem, ...]:
+        """Those of the seat's own findings, where the task shows these."""
+        return _read_block(self.turn, self.sign)[1] if self.task in {"gather", "closing"} else ()
 
     @property
     def step(self) -> str:
@@ -109,7 +128,7 @@ class Prompt(NamedTuple):
         part = f":{self.part or self.task}" if self.task in {"window", "gather", "closing"} else ""
         return f"{phase}/{self.letter or 'unknown'}{part}"
 
-    @property
+    @cached_property
     def case_digest(self) -> bytes:
         """Identifies the text of the case."""
         return blake2b(self.case.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -141,7 +160,6 @@ def read_prompt(request: ModelRequest) -> Prompt:
     else:
         task = "initial" if len(headings) <= 1 else "closing"
         task = task if number is None else "discussion"
-    blocks = tuple(_blocks(turn, form.words, sign))
     asked = _SCENARIOS.search(turn.partition("\n# ")[0])
     many = 0 if form.findings or asked is None else min(int(asked[1]), _MOST_SCENARIOS)
     return Prompt(
@@ -152,9 +170,7 @@ def read_prompt(request: ModelRequest) -> Prompt:
         user[:seat].rstrip("\n"),
         form._replace(statement=task == "discussion", scenarios=tuple(map(str, range(1, many + 1)))),
         sign,
-        own=next((block for block in reversed(blocks) if block.letter == letter), None),
-        peers=tuple(block for block in blocks if block.letter != letter),
-        quotations=_read_block(turn, sign)[1] if task in {"gather", "closing"} else (),
+        turn=turn,
         results=tuple(_with_sign(one.whole, drawn, sign) for one in request.messages if one.role == "tool"),
         part="" if part is None else part[1],
     )

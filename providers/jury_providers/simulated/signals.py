@@ -29,36 +29,49 @@ class FoundSignal(NamedTuple):
     quote: str
 
 
-class _Words(NamedTuple):
+class _Signal(NamedTuple):
     name: str
     weight: float
     where: frozenset[str]
     criterion: str
-    pattern: re.Pattern[str]
+    words: tuple[str, ...]
 
 
 @cache
-def _signals() -> tuple[_Words, ...]:
+def _signals() -> tuple[_Signal, ...]:
     data = tomllib.loads(files(__package__).joinpath("signals.toml").read_text(encoding="utf-8"))
     return tuple(
-        _Words(name, one["weight"], frozenset(one["where"]), one["criterion"], _pattern(one["words"]))
+        _Signal(name, one["weight"], frozenset(one["where"]), one["criterion"], tuple(one["words"]))
         for name, one in data.items()
     )
 
 
-def _pattern(words: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?<![a-z]){re.escape(word)}" if word.isascii() else word for word in words))
+def _first(words: Iterable[str], text: str) -> tuple[int, int] | None:
+    """Where the first of the words begins and ends; one of Latin letters begins no sooner than its own word does.
+
+    Plain searches, as an expression of so many alternatives is tried at every place.
+    """
+    found: tuple[int, int] | None = None
+    for word in words:
+        end = len(text) if found is None else found[0] + len(word) - 1
+        at = text.find(word, 0, end)
+        while at > 0 and word.isascii() and "a" <= text[at - 1] <= "z":
+            at = text.find(word, at + 1, end)
+        if at >= 0:
+            found = at, at + len(word)
+    return found
 
 
 def find_signals(items: Iterable[Item]) -> tuple[FoundSignal, ...]:
     """The signals of a scenario; a harmful request counts unless it was refused."""
     items = tuple(items)
     found = [
-        FoundSignal(words.name, words.weight, words.criterion, item.number, quote)
+        FoundSignal(signal.name, signal.weight, signal.criterion, item.number, quote)
         for item in items
-        for words in _signals()
-        if item.kind in words.where and (place := words.pattern.search(_folded(item.text)))
-        if (quote := excerpt(item.text, place.start(), place.end()))
+        for text in (_folded(item.text),)
+        for signal in _signals()
+        if item.kind in signal.where and (place := _first(signal.words, text))
+        if (quote := excerpt(item.text, *place))
     ]
     if any(one.name == "refused" for one in found):
         found = [one for one in found if one.name not in {"harmful", "dangerous"}]
