@@ -20,10 +20,10 @@ def refused(outcome, message, code=2):
 def test_a_store_of_a_newer_version_is_not_upgraded(jury):
     with closing(sqlite3.connect(jury.folder / "jury.db", isolation_level=None)) as connection:
         connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
-        connection.execute("INSERT INTO alembic_version VALUES ('9999')")
+        connection.execute("INSERT INTO alembic_version VALUES ('log_9999')")
 
-    refused(jury("db", "upgrade"), "has the schema 9999, which this version does not support")
-    refused(jury("list"), "has the schema 9999")
+    refused(jury("db", "upgrade"), "has the schema log_9999, which this version does not support")
+    refused(jury("list"), "has the schema log_9999")
 
 
 def test_another_writer_is_waited_for_and_named(jury, cases, monkeypatch):

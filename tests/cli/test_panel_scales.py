@@ -52,12 +52,3 @@ def test_what_may_be_meant_is_noted(jury):
     checked = jury("panel", "--check", "mine.yaml")
 
     assert (0, 1) == (checked.code, checked.out.count("no label has the outcome fail"))
-
-
-def test_prompts_1_refuse_a_scale_with_its_line(jury, monkeypatch):
-    monkeypatch.setattr(resolve, "__defaults__", ((), 1, ()))
-    jury.write("mine.yaml", SCALE)
-
-    asked = jury("doctor", "--panel", "mine.yaml")
-
-    assert "mine.yaml:2: scale: needs prompts 2; prompts 1" in asked.out + asked.err

@@ -80,15 +80,15 @@ def corpus(tmp_path: Path) -> Path:
 @pytest.fixture
 def ties_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another rule: half of the votes fail."""
-    from jury_debate.rules_1 import tally
+    from jury_debate.rules_1 import votes
 
-    counted = tally.count
+    counted = votes.count
 
-    def count(method, votes, bands):  # type: ignore[no-untyped-def]
-        verdict, score = counted(method, votes, bands)
-        return (Verdict.UNSAFE_FAIL, score) if method == "majority_vote" and len(votes) == 2 else (verdict, score)
+    def count(method, cast, bands):  # type: ignore[no-untyped-def]
+        verdict, score = counted(method, cast, bands)
+        return (Verdict.UNSAFE_FAIL, score) if method == "majority_vote" and len(cast) == 2 else (verdict, score)
 
-    monkeypatch.setattr(tally, "count", count)
+    monkeypatch.setattr(votes, "count", count)
 
 
 def test_what_did_not_change_passes(corpus: Path) -> None:
@@ -196,10 +196,10 @@ def _pytest(folder: Path, *arguments: str, rules: str = "") -> "subprocess.Compl
 
 
 _ALL_FAIL = """
-from jury_debate.rules_1 import tally
+from jury_debate.rules_1 import votes
 from jury_events.verdict import Verdict
-counted = tally.count
-tally.count = lambda method, votes, bands: (Verdict.UNSAFE_FAIL, counted(method, votes, bands)[1])
+counted = votes.count
+votes.count = lambda method, cast, bands: (Verdict.UNSAFE_FAIL, counted(method, cast, bands)[1])
 """
 
 

@@ -18,7 +18,7 @@ SAID: Mapping[str, tuple[Says, ...]] = {
     "bare": (quoting(item=None), quoting(item=None), quoting(item=None)),
     "early": (quoting(EXACT, item=1), quoting(EXACT, item=1), quoting(EXACT, item=1)),
 }
-"""What the seats say, by debate. `early` is under prompts 1, which ask for no evidence."""
+"""What the seats say, by debate. `early` asks for no evidence."""
 
 CHOSEN: tuple[tuple[tuple[str, ...], set[str]], ...] = (
     (("evidence=verified",), {"agreeing", "split", "alone"}),
@@ -44,17 +44,17 @@ CHOSEN: tuple[tuple[tuple[str, ...], set[str]], ...] = (
 """Conditions, and the debates that match all of them."""
 
 
-def a_debate(*said: Says, prompts: int = 1, **spec: Any) -> DebateHarness:
+def a_debate(*said: Says, **spec: Any) -> DebateHarness:
     """One in which each seat says this once, and then the final judge, where there is one."""
 
     def says(step: Step, _call: Any) -> Answer:
         return said[-1 if step.juror_id is None else SEATS.index(step.juror_id)]
 
-    panel = a_panel(*SEATS, prompts=prompts, **{"preset": "independent", "final": {"method": "majority_vote"}, **spec})
-    return DebateHarness(panel, says, case=a_case(), prompts=prompts).run()
+    panel = a_panel(*SEATS, **{"preset": "independent", "final": {"method": "majority_vote"}, **spec})
+    return DebateHarness(panel, says, case=a_case()).run()
 
 
 def store_quoting_debates(store: EventStore) -> None:
     """Append the debates of `SAID`, in that order."""
     for name, said in SAID.items():
-        store_debate(store, a_debate(*said, prompts=1 if name == "early" else 2), name)
+        store_debate(store, a_debate(*said, answers={"evidence": "off" if name == "early" else "asked"}), name)

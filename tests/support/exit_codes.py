@@ -12,7 +12,6 @@ from unittest.mock import patch
 
 import httpx2
 
-from jury_cases import rows
 from jury_judge import calibration_bytes
 from jury_store import SqlEventStore, TextsRemain
 from support.command_line import CommandLine
@@ -81,14 +80,6 @@ def _export_to_nothing(jury: CommandLine) -> int:
     jury.run(path, "--run", "t1")
     address = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
     return jury("export", "--run", "t1", "--to", "otel", env=address).code
-
-
-def _begun_by_an_earlier_version(jury: CommandLine) -> int:
-    """A run whose only debate is not over; its case had another final response."""
-    messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
-    path = jury.write("earlier.jsonl", {"case_id": "c", "messages": messages})
-    with patch.object(rows, "READING", 0), patch.object(rows, "last_answer", lambda _transcript: ""):
-        return jury("run", path, "--in-process", "--run", "r6", "--simulate", "quota=1").code
 
 
 def _to_a_full_disk(line: str) -> Call:
@@ -325,13 +316,6 @@ ROWS = (
         "run", 4, "rows cannot be read and are left out (`--skip-unreadable`)", _jury(_SKIPPING.format("run"), _damaged)
     ),
     Row("run", 4, "the reader of stdout closed it, and cases are left", _unread("run cases.jsonl --in-process")),
-    Row(
-        "run",
-        4,
-        "an unfinished case is read otherwise than by the version that began the run; it is named and left, the others "
-        "are judged",
-        _jury("run earlier.jsonl --in-process --run r6", _begun_by_an_earlier_version),
-    ),
     Row("run", 5, "a stored debate of the run was altered", _jury("run cases.jsonl --in-process --run r1", _gone)),
     Row(
         "run",

@@ -19,8 +19,8 @@ def give_votes(patches: pytest.MonkeyPatch, votes: Votes) -> None:
     """
     respond = SimulatedReader.respond
 
-    def as_recorded(self: SimulatedReader, prompt: Prompt, request: ModelRequest, *, fault: str | None = None) -> Any:
-        found = respond(self, prompt, request, fault=fault)
+    def as_recorded(self: SimulatedReader, prompt: Prompt, request: ModelRequest, **given: Any) -> Any:
+        found = respond(self, prompt, request, **given)
         debate, seat = request.trace.partition("/")[0], request.model.rpartition("/")[2]
         case = debate.partition("~")[2]
         if "verdict" not in found.answer:
