@@ -16,9 +16,9 @@ SAID: Mapping[str, tuple[Says, ...]] = {
     "split": (quoting(EXACT, ABSENT, item=1), quoting(SPACED, item=2), quoting(EXACT, item=1)),
     "alone": (quoting(ELSEWHERE, item=1), quoting(EXACT, item=None), quoting(EXACT, item=None)),
     "bare": (quoting(item=None), quoting(item=None), quoting(item=None)),
-    "early": (quoting(EXACT, item=1), quoting(EXACT, item=1), quoting(EXACT, item=1)),
+    "unasked": (quoting(EXACT, item=1), quoting(EXACT, item=1), quoting(EXACT, item=1)),
 }
-"""What the seats say, by debate. `early` asks for no evidence."""
+"""What the seats say, by debate. The panel of `unasked` asks for no evidence."""
 
 CHOSEN: tuple[tuple[tuple[str, ...], set[str]], ...] = (
     (("evidence=verified",), {"agreeing", "split", "alone"}),
@@ -28,13 +28,13 @@ CHOSEN: tuple[tuple[tuple[str, ...], set[str]], ...] = (
     (("evidence=none",), {"bare"}),
     (("evidence~NO",), {"split", "bare"}),
     (("evidence~",), {"agreeing", "split", "alone", "bare"}),
-    (("evidence!~",), {"early"}),
-    (("evidence!=verified",), {"bare", "early"}),
+    (("evidence!~",), {"unasked"}),
+    (("evidence!=verified",), {"bare", "unasked"}),
     (("evidence~zzz",), set()),
     (("decisive=agree",), {"agreeing"}),
     (("decisive=disagree",), {"split"}),
     (("decisive=none",), {"alone", "bare"}),
-    (("decisive!=none",), {"agreeing", "split", "early"}),
+    (("decisive!=none",), {"agreeing", "split", "unasked"}),
     (("unsupported=yes",), {"alone", "bare"}),
     (("unsupported=no",), {"agreeing", "split"}),
     (("evidence=not_found", "decisive=disagree"), {"split"}),
@@ -57,4 +57,5 @@ def a_debate(*said: Says, **spec: Any) -> DebateHarness:
 def store_quoting_debates(store: EventStore) -> None:
     """Append the debates of `SAID`, in that order."""
     for name, said in SAID.items():
-        store_debate(store, a_debate(*said, answers={"evidence": "off" if name == "early" else "asked"}), name)
+        answers = {"evidence": "off" if name == "unasked" else "asked"}
+        store_debate(store, a_debate(*said, answers=answers), name)

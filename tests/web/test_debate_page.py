@@ -9,6 +9,7 @@ from jury_events import CallOutcome, RoundStarted, Usage, Verdict
 from support.debate_builder import SEATS, DebateBuilder
 from support.pages import Page, Site, keep, stored
 from support.runtime_harness import KeptStore, Run, a_case_with_records
+from support.unguarded import unguarded
 
 ADDRESS = "/debates/run-1~c1"
 POINTS = (1.0, 1.0, 1.0, 1.0)
@@ -105,8 +106,8 @@ def test_the_page_of_a_large_debate_counts_and_links_what_it_leaves_out() -> Non
 
 def test_a_record_that_cannot_be_decoded_gets_an_error_page_that_names_the_place() -> None:
     store = stored(whole())
-    stream = store._streams["debate/run-1~c1"]
-    stream[3] = stream[3]._replace(body=b"{}")
+    with unguarded(store) as connection:
+        connection.execute("UPDATE events SET body = ? WHERE stream = 'debate/run-1~c1' AND version = 4", (b"{}",))
     shown = Site(store).get(ADDRESS)
 
     assert 500 == shown.status

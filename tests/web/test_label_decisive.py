@@ -104,17 +104,13 @@ def test_an_item_beyond_the_limit_of_a_page_is_shown_if_the_label_names_its_mess
 
 
 def test_jurors_that_are_asked_for_no_item_leave_the_label(tmp_path: Path) -> None:
-    for prompts, spec, anchor in ((1, {}, "i-1-3"), (2, {"answers": {"evidence": "off"}}, "item-4")):
-        panel = a_panel(*SEATS, prompts=prompts, preset="independent", **spec)
-        made = DebateHarness(panel, lambda *_: PASSES, case=a_row(tmp_path), prompts=prompts).run()
-        page = page_of(SimpleNamespace(opened=made.events[0], events=made.events, texts=made.pen.texts, exchanges=[]))
-        absent = page.one("[data-region=decisive] > .absent")
+    panel = a_panel(*SEATS, preset="independent", answers={"evidence": "off"})
+    made = DebateHarness(panel, lambda *_: PASSES, case=a_row(tmp_path)).run()
+    page = page_of(SimpleNamespace(opened=made.events[0], events=made.events, texts=made.pen.texts, exchanges=[]))
+    absent = page.one("[data-region=decisive] > .absent")
 
-        assert (["#" + anchor], [anchor]) == (
-            page.attributes(".by-label a", "href"),
-            page.attributes(".is-labelled", "id"),
-        )
-        assert "The jurors of this debate were not asked for quotations." == absent
+    assert (["#item-4"], ["item-4"]) == (page.attributes(".by-label a", "href"), page.attributes(".is-labelled", "id"))
+    assert "The jurors of this debate were not asked for quotations." == absent
 
 
 def test_items_are_found_under_an_operators_policy_and_not_in_an_erased_case(tmp_path: Path) -> None:
