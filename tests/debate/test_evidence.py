@@ -76,7 +76,7 @@ def a_debate(
     verdict: str = "unsafe_fail",
     decisive: int | None = None,
     operator_policy: str | None = None,
-    marking: Marking | None = None,
+    marking: Marking = "lines",
     **spec: Any,
 ) -> DebateHarness:
     """Three seats that say the same, without a discussion unless `spec` says so."""

@@ -80,10 +80,9 @@ def a_case(text: str) -> Case:
     return Case(case_id="c", scenarios=(scenario,))
 
 
-def prompts_of(text: str, marking: str | None = None) -> list[str]:
+def prompts_of(text: str, marking: str = "lines") -> list[str]:
     """The whole of every request of a debate over the text."""
-    spec: dict[str, Any] = {} if marking is None else {"marking": marking}
-    panel = a_panel("gpt", "claude", discussion={"max_rounds": 1}, final={"method": "majority_vote"}, **spec)
+    panel = a_panel("gpt", "claude", discussion={"max_rounds": 1}, final={"method": "majority_vote"}, marking=marking)
     positions = {"gpt": [Says("safe_pass")], "claude": [Says("unsafe_fail")]}
     harness = DebateHarness(panel, by_round(positions), case=a_case(text)).run()
     return [harness.prompt(asked) for asked in harness.asked]
@@ -192,7 +191,7 @@ def debate_of(case: Case, marking: str, said: str = "It is so.", mode: str = "in
         *("gpt", "claude"),
         discussion={"max_rounds": 2, "always_discuss": True},
         artifacts={"mode": mode},
-        marking=None if marking == "lines" else marking,
+        marking=marking,
     )
 
     def script(step: Step, _call: Call) -> bytes:
@@ -246,7 +245,7 @@ def test_results_of_jurors_tools_are_marked_whatever_they_contain(marking: str, 
 
 def test_marking_is_part_of_a_panel_and_of_what_is_written_of_it() -> None:
     words = resolve(PanelSpec(marking="words"))
-    silent = ResolvedPanel(words.panel.changed(marking=None), {}, None)
+    lines = ResolvedPanel(words.panel.changed(marking="lines"), {}, None)
 
-    assert ["marking"] == [difference.field for difference in panel_differences(silent, words)]
+    assert ["marking"] == [difference.field for difference in panel_differences(lines, words)]
     assert words.panel == resolve(spec_of(words)).panel

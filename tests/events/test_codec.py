@@ -320,7 +320,7 @@ def test_a_review_has_the_number_of_its_place_in_the_stream() -> None:
 
 
 def test_the_chain_hash_is_as_defined() -> None:
-    expected = "2a10c01cd81aef486a813a0fcb9ec9fe6de222e2deb9155559d24939c6ed85ef"
+    expected = "bd52624d88dccd0756e38b3ea9c46204946d3fd950766ca9d03ba45477cc4d65"
 
     found = chain_hash(
         GENESIS,

@@ -60,7 +60,6 @@ class Billing(NamedTuple):
     models: tuple[str, ...] = (OPENAI, CLAUDE, GEMINI)
     region: str | None = None
     counts: Callable[[str], int] | None = None
-    prompts: tuple[int, ...] = (1, 2)
     most: float = 0.5
 
 
@@ -79,13 +78,9 @@ def more_tokens(text: str) -> int:
 
 BILLINGS = {
     "as today": Billing(lambda call: not call.usage.cache_writes),
-    "kept where it pays": Billing(
-        wrote("5m", "30m"), {name: {"cache": "auto"} for name in ("openai", "anthropic")}, prompts=(2,)
-    ),
-    "kept for an hour": Billing(wrote("1h"), {"anthropic": {"cache": "1h"}, "openai": {"cache": "30m"}}, prompts=(2,)),
-    "kept for twelve hours": Billing(
-        wrote("12h"), {"openai-responses": {"cache": "12h"}}, models=(RESPONSES, GEMINI), prompts=(2,)
-    ),
+    "kept where it pays": Billing(wrote("5m", "30m"), {name: {"cache": "auto"} for name in ("openai", "anthropic")}),
+    "kept for an hour": Billing(wrote("1h"), {"anthropic": {"cache": "1h"}, "openai": {"cache": "30m"}}),
+    "kept for twelve hours": Billing(wrote("12h"), {"openai-responses": {"cache": "12h"}}, models=(RESPONSES, GEMINI)),
     "priority": Billing(answered_at("priority"), {"openai": {"tier": "priority"}, "anthropic": {"tier": "standard"}}),
     "priority at Google": Billing(answered_at("priority"), {"google": {"tier": "priority"}}, models=(GEMINI,)),
     "flex": Billing(
@@ -97,7 +92,6 @@ BILLINGS = {
         {"anthropic": {"cache": "1h"}},
         models=(CLAUDE,),
         counts=more_tokens,
-        prompts=(2,),
     ),
 }
 
@@ -107,7 +101,7 @@ def a_long_case(number: int, billing: Billing) -> Case:
     return a_case(f"c{number}", artifact_summary=f"Order {number} was refunded. " * times)
 
 
-def a_panel(prompts: int, billing: Billing) -> ResolvedPanel:
+def a_panel(billing: Billing) -> ResolvedPanel:
     seats = [
         {"model": model, "juror_id": f"{name}-{number}", "settings": billing.settings.get(name, {}), "fallbacks": []}
         for model in billing.models
@@ -115,8 +109,7 @@ def a_panel(prompts: int, billing: Billing) -> ResolvedPanel:
         for number in range(2)
     ]
     discussion = {"max_rounds": 2, "end_early": False}
-    resolved = a_resolved(seats=seats, discussion=discussion, final={"method": "majority_vote"})
-    return resolved._replace(prompts=prompts)
+    return a_resolved(seats=seats, discussion=discussion, final={"method": "majority_vote"})
 
 
 def endpoints(server: Simulation) -> dict[str, Endpoint]:
@@ -127,20 +120,14 @@ def endpoints(server: Simulation) -> dict[str, Endpoint]:
 
 
 @pytest.mark.parametrize(
-    ("prompts", "billing"),
+    "billing",
     [
-        pytest.param(
-            prompts,
-            billing,
-            id=f"{name}, prompts {prompts}",
-            marks=() if name == "kept where it pays" else pytest.mark.full,
-        )
+        pytest.param(billing, id=name, marks=() if name == "kept where it pays" else pytest.mark.full)
         for name, billing in BILLINGS.items()
-        for prompts in billing.prompts
     ],
 )
-async def test_a_bound_in_dollars_is_never_passed(prompts: int, billing: Billing) -> None:
-    resolved, store = a_panel(prompts, billing), KeptStore()
+async def test_a_bound_in_dollars_is_never_passed(billing: Billing) -> None:
+    resolved, store = a_panel(billing), KeptStore()
     async with simulation_server(vendor=KeepingVendor(count_tokens=billing.counts)) as server:
         config = RuntimeConfig(
             resolved.panel,

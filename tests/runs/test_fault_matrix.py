@@ -52,7 +52,7 @@ REPAIRED = {"truncated": "truncated", "unparseable": "answered", "wrong_ballot":
 
 GIVEN_UP = ("bad_request", "context_too_long")
 HALTED = ("authentication", "quota")
-HARMLESS = ("slow_drip", "wrong_model")
+HARMLESS = ("slow_drip", "wrong_model", "persuaded", "misquoted")
 ALWAYS = "openai"
 """The SDK of the default tier."""
 

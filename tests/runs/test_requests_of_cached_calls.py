@@ -37,7 +37,7 @@ class Recorded:
         return sum(self.sent(call.sent).get("cache_marks", 0) for call in self.calls.values())
 
 
-async def recorded(model: str, prompts: int, cache: str) -> Recorded:
+async def recorded(model: str, cache: str) -> Recorded:
     name = model.partition("/")[0]
     seats = [
         {"model": model, "juror_id": f"seat-{number}", "settings": {"cache": cache}, "fallbacks": []}
@@ -45,7 +45,6 @@ async def recorded(model: str, prompts: int, cache: str) -> Recorded:
     ]
     discussion = {"max_rounds": 1, "end_early": False}
     resolved = a_resolved(seats=seats, discussion=discussion, final={"method": "majority_vote"})
-    resolved = resolved._replace(prompts=prompts)
     store = KeptStore()
     async with simulation_server() as server:
         endpoints = {name: Endpoint(base_url=server.url + ("" if name == "anthropic" else "/v1"))}
@@ -61,7 +60,7 @@ async def recorded(model: str, prompts: int, cache: str) -> Recorded:
     [("openai/gpt-6-sol", "30m"), ("openai-responses/gpt-6-sol", "12h"), ("anthropic/claude-haiku-5-5", "1h")],
 )
 async def test_the_recorded_request_is_the_same_with_a_cache_and_without(model: str, lifetime: str) -> None:
-    without, kept = await recorded(model, 2, "off"), await recorded(model, 2, lifetime)
+    without, kept = await recorded(model, "off"), await recorded(model, lifetime)
 
     assert without.requests == kept.requests
     assert 4 == len(kept.requests)

@@ -114,9 +114,8 @@ def test_every_step_has_the_same_schema(coding: DebateHarness) -> None:
         json.dumps(
             rules.answer_schema(
                 asked.assignment.spec.rubric,
-                statement=asked.assignment.spec.statement,
-                scenarios=asked.assignment.spec.scenarios,
-                one_form=asked.assignment.spec.one_form,
+                evidence=asked.assignment.spec.evidence is not None,
+                scale=asked.assignment.spec.scale,
             )
         )
         for asked in coding.asked
