@@ -1,7 +1,7 @@
 """What a recorded debate costs: 13 calls a debate with fixed answers, in one process and on Ray.
 
     uv run python benchmarks/debates.py [--debates 1000] [--concurrency 256] [--latency 0] [--ray] [--store URL]
-                                        [--answers read] [--memory] [--prompts N]
+                                        [--answers read] [--memory]
 
 Answers are scripted, so that the engine is measured; with `--answers read` rule-based readers read every case.
 
@@ -30,7 +30,6 @@ from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import SIMULATED_IDS, PanelSpec, resolve
-from jury_debate.prompts_registry import PROMPTS, PROMPTS_VERSION
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.envelope import NewEvent
 from jury_events.ids import calls_stream, debate_stream
@@ -227,10 +226,8 @@ def main() -> None:
     parser.add_argument("--store", default=None)
     parser.add_argument("--answers", choices=ANSWERS, default="scripted")
     parser.add_argument("--memory", action="store_true")
-    parser.add_argument("--prompts", type=int, choices=sorted(PROMPTS), default=PROMPTS_VERSION)
     options = parser.parse_args()
-    spec = PanelSpec.model_validate({"discussion": {"end_early": False}})
-    resolved = resolve(spec, prompts=options.prompts)
+    resolved = resolve(PanelSpec.model_validate({"discussion": {"end_early": False}}))
     with tempfile.TemporaryDirectory() as folder:
         url = options.store or f"sqlite:///{folder}/debates.db"
         upgrade(url)
