@@ -166,7 +166,7 @@ def both_ways(store: MemoryEventStore, event: StoredEvent) -> tuple[ItemMessages
     if opened.provenance is not None:
         case = with_provenance(case, parts[opened.provenance.digest])
     pieces = [parts[piece.text.digest] for piece in opened.pieces if piece.name == OPERATOR_POLICY]
-    policy = policy_of_piece(pieces[0], opened.panel.language, case) if pieces else None
+    policy = policy_of_piece(pieces[0], opened.prompts, opened.panel.language, case) if pieces else None
     whole = ItemMessages(case, policy, inline=opened.panel.artifacts.mode == "inline")
     return CaseMessages(store).of([found])[opened.debate_id], whole
 

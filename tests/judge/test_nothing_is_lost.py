@@ -228,10 +228,11 @@ def courses(draw: st.DrawFn) -> list[Said]:
     return course
 
 
-def blocks(case: Case) -> list[str]:
-    """The items of the record as jurors are shown them."""
-    record = text_shown(case).partition("(items: ")[2].partition("\n\n")[2].partition("\n\n### ")[0]
-    return record.split("\n\n")
+def blocks(case: Case) -> dict[int, str]:
+    """The items of the record as jurors are shown them, by number."""
+    total, _, items = text_shown(case).partition("(items: ")[2].partition(")\n\n")
+    found = items.split("\n\n")[: int(total)]
+    return {int(block[1 : block.index("]")]): block for block in found}
 
 
 @given(course=courses())
@@ -243,14 +244,15 @@ def test_every_item_is_shown_under_its_author_and_results_with_their_calls(name:
 
     found = blocks(case)
     numbers = {
-        number: next((i for i, b in enumerate(found, 1) if text(number) in b), 0) for number in range(len(course))
+        number: next((item for item, block in found.items() if text(number) in block), 0)
+        for number in range(len(course))
     }
     for number, one in enumerate(course):
         if one.kind in HEADINGS:
             kind = one.kind
             if kind == "refusal" and name in {"anthropic", "gemini", "otel"}:
                 kind = "assistant"  # these forms have no refusals of their own
-            block = found[numbers[number] - 1]
+            block = found[numbers[number]]
             assert block.startswith(f"[{numbers[number]}] {HEADINGS[kind]}\n")
             if one.kind == "result":
                 assert f"It belongs to tool call [{numbers[one.call]}]." in block
@@ -261,4 +263,4 @@ def test_every_item_is_shown_under_its_author_and_results_with_their_calls(name:
     assert strange == sum(
         omission.count for omission in case.omissions(images_seen=True) if "hologram" in omission.what
     )
-    assert pictures == sum(block.count("picture 1 of 1 of this message") for block in found)
+    assert pictures == sum(block.count("picture 1 of 1 of this message") for block in found.values())

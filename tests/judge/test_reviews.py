@@ -21,7 +21,6 @@ from jury_judge import (
 from jury_replay import ErasureOrder, erase, quarantine, replay_history, verify
 from jury_store import Append, DebateFilter, EventStore, MemoryEventStore, open_store
 from jury_views import event_lines, line_of, result_of, review_choices
-from support.debate_builder import DebateBuilder
 from support.debate_harness import a_case
 from support.debates import DebateScript
 from support.evidence_debate import EvidenceDebate
@@ -238,14 +237,12 @@ def naming(item: int | None, verdict: Verdict = FAIL) -> NewReview:
 def test_what_cannot_be_recorded_is_refused_with_the_place(refusals: RefusalTables) -> None:
     store, located, erased = MemoryEventStore(), a_located(), a_located()
     erase(erased, "d1", ERASURE, now=9)
-    keep(located, DebateBuilder().phase_1().round_1().judged())
     for name, verdict in {"plain": REVIEW, "aside": REVIEW}.items():
         judged_debate(store, name, verdict, seed=len(name))
     quarantine(store, "aside", by="ops", reason="why")
     script = DebateScript("open")
     store.append([Append(script.stream, (script.opened(),), 0, store.next_epoch())])
     store_debate(store, a_right_answer(), "a")
-    (unnumbered,) = {row.debate_id for row in located.debates(limit=9)} - {"d1"}
     rows: dict[str, tuple[EventStore, str, NewReview]] = {
         "no debate": (store, "x", NewReview("ann", PASS)),
         "a debate that goes on": (store, "open", NewReview("ann", PASS)),
@@ -263,7 +260,6 @@ def test_what_cannot_be_recorded_is_refused_with_the_place(refusals: RefusalTabl
         **{f"item {item}": (located, "d1", naming(item)) for item in (0, 9, -1, 10**9)},
         "item of a pass": (located, "d1", naming(5, PASS)),
         "item of an erased case": (erased, "d1", naming(5)),
-        "item where prompts number none": (located, unnumbered, naming(1)),
     }
 
     refusals.check("reviews", rows, lambda row: record_review(*row), ReviewRefused, DebateNotFound)

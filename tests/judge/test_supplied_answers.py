@@ -18,4 +18,4 @@ def test_a_supplied_answer_has_every_field(step: str) -> None:
 
     assert reply is not None
     assert reply.answer is not None
-    assert SimulatedReader().read(request, tools=False).answer.keys() == json.loads(reply.answer).keys()
+    assert SimulatedReader().read(request).answer.keys() == json.loads(reply.answer).keys()

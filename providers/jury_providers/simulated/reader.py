@@ -14,6 +14,7 @@ from zlib import crc32
 from jury_debate.prompts_1.finding_limits import MOST_DECISIVE, MOST_FINDING_ENTRIES, MOST_FINDINGS
 from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS
 from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES
+from jury_events.text.pluralize import pluralize
 from jury_providers.provider import ModelRequest, RequestedTool
 from jury_providers.simulated.prompt import PeerBlock, Prompt, QuotedItem, read_prompt
 from jury_providers.simulated.record import Item, Record, read_record
@@ -293,7 +294,7 @@ class _Juror:
             for says in ("against", "for", "context")
             if (quoted := [one for one in evidence if one["says"] == says and one["seat"] is None])
         ]
-        unread = [f"{self._pictures} pictures not read"] if self._pictures else []
+        unread = [f"{pluralize(self._pictures, 'picture')} not read"] if self._pictures else []
         return "; ".join([f"{word}, {overall:g}/100", *reasons, *unread])
 
 

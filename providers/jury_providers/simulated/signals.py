@@ -15,7 +15,9 @@ _WHOLE = 160
 
 _AROUND = 45
 
-_PLACES = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,64}|\b[A-Z]{2}\d{10,34}\b|https?://[^\s'\"<>)]{4,200}")
+_PLACES = re.compile(
+    r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,64}|\b[A-Z]{2}\d{2}[A-Z0-9]{10,30}\b|https?://[^\s'\"<>)]{4,200}"
+)
 """Where something can be sent."""
 
 
