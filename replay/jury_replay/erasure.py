@@ -128,7 +128,7 @@ def plan_erasure(history: DebateHistory, scope: str) -> ErasurePlan:
     given = {*refs_in(exchange["request"]), *refs_in(exchange.get("sent"))}
     said = {ref for event in own for ref in refs_in(json.loads(event.body))} - given
     # An answer is repeated in the model's next request: it is deleted all the same.
-    said |= {ref for key in ("answer", "response", "error", "tool_calls") for ref in refs_in(exchange[key])}
+    said |= {ref for key in ("answer", "response", "error", "tool_calls") for ref in refs_in(exchange.get(key))}
     elsewhere = {ref for event in others for ref in refs_in(json.loads(event.body))}
     going = {decode_digest(ref) for ref in said | (given - elsewhere)}
     shared = {decode_digest(ref) for ref in (given & elsewhere) - said}
