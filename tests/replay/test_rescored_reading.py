@@ -5,10 +5,10 @@ import re
 import pytest
 
 from jury_debate import PanelSpec, resolve
-from jury_events import ReadingRule, SettingError
+from jury_events import SettingError
 from jury_judge import load_grid
 from jury_providers import Script
-from jury_replay import Grid, NotApplicable, RescoreRow, RescoreStatus, Setting, SettingRefused, StrictRescoring
+from jury_replay import Grid, RescoreRow, RescoreStatus, Setting, SettingRefused, StrictRescoring
 from support.debate_harness import a_panel
 from support.each_row import each_row
 from support.long_records import WINDOW, a_long_case
@@ -20,7 +20,7 @@ async def a_debate(script: Script | None = None, **spec: object) -> KeptStore:
     run = Run(KeptStore())
     seat = {"model": "simulated/juror", "juror_id": "j", "window": WINDOW}
     written = {"seats": [seat], "preset": "independent", "final": {"method": "majority_vote"}, **spec}
-    run.resolved, run.prompts = resolve(PanelSpec.model_validate(written)), 2
+    run.resolved = resolve(PanelSpec.model_validate(written))
     run.cases = {"d0": a_long_case(12)}
     assert completed((await run.execute(script=script or Script())).values())
     return run.store
@@ -68,16 +68,10 @@ def test_a_setting_holds_for_every_seat() -> None:
         {"model": "simulated/b", "juror_id": "b"},
     ]
     panel = a_panel(seats=seats, final={"method": "majority_vote"})
-    changed = Setting(reading="windows").apply(panel, 2)
+    changed = Setting(reading="windows").apply(panel)
 
     assert ("windows", [None, None]) == (changed.reading, [seat.reading for seat in changed.seats])
     assert [0.1, None] == [seat.least_read for seat in changed.seats]
-
-
-@each_row("reading", ["whole", "windows"])
-def test_prompts_1_have_no_reading(reading: ReadingRule) -> None:
-    with pytest.raises(NotApplicable, match="under prompts 1 every juror was sent the whole record"):
-        Setting(reading=reading).apply(a_panel(final={"method": "majority_vote"}), 1)
 
 
 @each_row("setting", ["reading=windows", "least_read=0.5"])

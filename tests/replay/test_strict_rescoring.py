@@ -1,6 +1,6 @@
 """Rescoring never answers what was not asked: against really holding each debate under each setting.
 
-One store has debates of both prompts and of a scale of its own: a grid takes each as if it stood alone.
+One store has debates of the three verdicts and of a scale of its own: a grid takes each as if it stood alone.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from jury_debate import PROMPTS, PanelSpec, resolve
+from jury_debate import PanelSpec, resolve
 from jury_events import (
     Bands,
     CoordinatorResumed,
@@ -61,7 +61,6 @@ class Base(NamedTuple):
     """Under which rules debates are recorded; their ids begin with its name."""
 
     name: str
-    prompts: int
     spec: dict[str, Any]
     share: int
     """Of the debates one in so many."""
@@ -70,9 +69,8 @@ class Base(NamedTuple):
         """The debates, or some of them, under these rules with changes."""
         store = KeptStore()
         run = Run(store, debates=debates // self.share, case=a_varied_case)
-        run.prompts = self.prompts
         spec = {**self.spec, **{name: _merged(self.spec.get(name), value) for name, value in changes.items()}}
-        run.resolved = resolve(PanelSpec.model_validate(spec), prompts=self.prompts)
+        run.resolved = resolve(PanelSpec.model_validate(spec))
         named = {f"{self.name}-{debate}": case for debate, case in run.cases.items()}
         run.cases = {debate: case for debate, case in named.items() if only is None or debate in only}
         asyncio.run(run.execute(script=FAULTS))
@@ -83,8 +81,7 @@ def _merged(before: object, after: object) -> object:
     return {**before, **after} if isinstance(before, dict) and isinstance(after, dict) else after
 
 
-PLAIN, SCALE = Base("p2", 2, BASE, 1), Base("scale", 2, SCALED, 2)
-BASES = (PLAIN, SCALE, *(Base(f"p{prompts}", prompts, BASE, 2) for prompts in PROMPTS if prompts != PLAIN.prompts))
+BASES = PLAIN, SCALE = Base("plain", BASE, 1), Base("scale", SCALED, 2)
 
 
 def outcomes(**words: OutcomeWord) -> Setting:
@@ -131,7 +128,6 @@ OF_SCALES: tuple[tuple[Setting, dict[str, Any]], ...] = (
 )
 COMPARED = [
     *((PLAIN, setting, changes) for setting, changes in SETTINGS),
-    *((base, *SETTINGS[2]) for base in BASES if base not in (PLAIN, SCALE)),
     *((SCALE, setting, changes) for setting, changes in OF_SCALES),
 ]
 
@@ -257,7 +253,7 @@ def test_a_final_judge_that_read_more_is_no_judge_of_less_and_one_that_was_not_a
     store = KeptStore()
     run_varied(store, 6, discussion={"max_rounds": 2, "end_early": False})
     rows = _rows(store, Setting(max_rounds=1), Setting(max_rounds=1, method="median"), Setting(quorum=1))
-    (unasked,) = _rows(recorded, Setting(method="final_judge"), selection=DebateSelection(("p2-d0",)))
+    (unasked,) = _rows(recorded, Setting(method="final_judge"), selection=DebateSelection(("plain-d0",)))
 
     shorter = [row for row in rows if row.setting == "max_rounds=1"]
     assert {(RescoreStatus.UNDETERMINED, "final", "final was not asked as this setting asks it")} == {
