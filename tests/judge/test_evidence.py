@@ -71,7 +71,7 @@ COUNTS = {
     "split": (2, 1, 0, 1, 0, "disagree"),
     "alone": (2, 0, 1, 0, 1, "none"),
     "bare": (0, 0, 0, 0, 3, "none"),
-    "early": None,
+    "unasked": None,
 }
 
 

@@ -33,13 +33,13 @@ def test_a_listed_debate_has_the_facts_of_its_evidence(store: EventStore) -> Non
     store_quoting_debates(store)
     for advance in (lambda: None, store.project):
         advance()
-        split, early = store.debate("split"), store.debate("early")
+        split, unasked = store.debate("split"), store.debate("unasked")
 
         assert split is not None
-        assert early is not None
+        assert unasked is not None
         seats = (SeatEvidence(GPT, 1, False), SeatEvidence(CLAUDE, 2, False), SeatEvidence(GEMINI, 1, False))
         assert EvidenceFacts(verified=2, normalised=1, not_found=1, seats=seats) == split.evidence
-        assert (None, None) == (early.evidence, early.evidence_values)
+        assert (None, None) == (unasked.evidence, unasked.evidence_values)
 
 
 def test_seats_count_by_their_latest_evaluations_and_quotations_by_all(store: EventStore) -> None:

@@ -16,9 +16,9 @@ SAID: Mapping[str, tuple[Says, ...]] = {
     "split": (quoting(EXACT, ABSENT, item=1), quoting(SPACED, item=2), quoting(EXACT, item=1)),
     "alone": (quoting(ELSEWHERE, item=1), quoting(EXACT, item=None), quoting(EXACT, item=None)),
     "bare": (quoting(item=None), quoting(item=None), quoting(item=None)),
-    "early": (quoting(EXACT, item=1), quoting(EXACT, item=1), quoting(EXACT, item=1)),
+    "unasked": (quoting(EXACT, item=1), quoting(EXACT, item=1), quoting(EXACT, item=1)),
 }
-"""What the seats say, by debate. `early` is under prompts 1, which ask for no evidence."""
+"""What the seats say, by debate. The seats of `unasked` are asked for no evidence."""
 
 CHOSEN: tuple[tuple[tuple[str, ...], set[str]], ...] = (
     (("evidence=verified",), {"agreeing", "split", "alone"}),
@@ -28,13 +28,13 @@ CHOSEN: tuple[tuple[tuple[str, ...], set[str]], ...] = (
     (("evidence=none",), {"bare"}),
     (("evidence~NO",), {"split", "bare"}),
     (("evidence~",), {"agreeing", "split", "alone", "bare"}),
-    (("evidence!~",), {"early"}),
-    (("evidence!=verified",), {"bare", "early"}),
+    (("evidence!~",), {"unasked"}),
+    (("evidence!=verified",), {"bare", "unasked"}),
     (("evidence~zzz",), set()),
     (("decisive=agree",), {"agreeing"}),
     (("decisive=disagree",), {"split"}),
     (("decisive=none",), {"alone", "bare"}),
-    (("decisive!=none",), {"agreeing", "split", "early"}),
+    (("decisive!=none",), {"agreeing", "split", "unasked"}),
     (("unsupported=yes",), {"alone", "bare"}),
     (("unsupported=no",), {"agreeing", "split"}),
     (("evidence=not_found", "decisive=disagree"), {"split"}),
@@ -44,17 +44,17 @@ CHOSEN: tuple[tuple[tuple[str, ...], set[str]], ...] = (
 """Conditions, and the debates that match all of them."""
 
 
-def a_debate(*said: Says, prompts: int = 1, **spec: Any) -> DebateHarness:
+def a_debate(*said: Says, **spec: Any) -> DebateHarness:
     """One in which each seat says this once, and then the final judge, where there is one."""
 
     def says(step: Step, _call: Any) -> Answer:
         return said[-1 if step.juror_id is None else SEATS.index(step.juror_id)]
 
-    panel = a_panel(*SEATS, prompts=prompts, **{"preset": "independent", "final": {"method": "majority_vote"}, **spec})
-    return DebateHarness(panel, says, case=a_case(), prompts=prompts).run()
+    panel = a_panel(*SEATS, **{"preset": "independent", "final": {"method": "majority_vote"}, **spec})
+    return DebateHarness(panel, says, case=a_case()).run()
 
 
 def store_quoting_debates(store: EventStore) -> None:
     """Append the debates of `SAID`, in that order."""
     for name, said in SAID.items():
-        store_debate(store, a_debate(*said, prompts=1 if name == "early" else 2), name)
+        store_debate(store, a_debate(*said, answers={"evidence": "off" if name == "unasked" else "asked"}), name)

@@ -178,7 +178,7 @@ def test_a_row_over_http_has_counts_of_its_evidence(quoting: Lists) -> None:
 
     counts = {"verified": 2, "normalised": 1, "elsewhere": 0, "notFound": 1, "unsupported": 0, "decisive": "disagree"}
     assert counts == rows["split"]
-    assert rows["early"] is None
+    assert rows["unasked"] is None
 
 
 def test_a_reviewer_cannot_choose_by_evidence(quoting: Lists) -> None:
