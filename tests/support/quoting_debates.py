@@ -23,6 +23,6 @@ def says(step: Step, _call: Any) -> Answer:
     }[step.juror_id]
 
 
-def a_quoting_debate(prompts: int = 1, **spec: Any) -> DebateHarness:
-    panel = a_panel(*SEATS, prompts=prompts, **{"preset": "independent", **spec})
-    return DebateHarness(panel, says, case=a_case(), prompts=prompts).run()
+def a_quoting_debate(**spec: Any) -> DebateHarness:
+    panel = a_panel(*SEATS, **{"preset": "independent", **spec})
+    return DebateHarness(panel, says, case=a_case()).run()
