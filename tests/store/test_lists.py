@@ -434,6 +434,7 @@ def _is_the_model_of(
     while found := store.list_debates(wanted, order, limit=size, after=place):
         assert len(found) <= size
         pages += found
+        assert len(pages) <= len(rows), (wanted, order)
         place = order.decode_cursor(order.encode_cursor(order.cursor(asdict(found[-1]))))
     values = [getattr(row, order.column) for row in pages]
     known = [value for value in values if value is not None]
