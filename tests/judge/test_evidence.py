@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from jury_analysis import Statistics
+from jury_analysis import MixedPanels, Statistics
 from jury_judge import Records, export_tables, stored_ballots
 from jury_replay import DebateSelection
 from jury_store import EventStore, MemoryEventStore
@@ -65,13 +65,16 @@ def test_quotations_that_cannot_be_read_have_no_text_but_their_results(content: 
     assert ["verified", "normalised", "elsewhere", "not_found"] == [one["result"] for one in evidence]
 
 
+UNASKED = {"evidence": "off"}
+"""Of a panel: its seats are not asked for quotations."""
+
 NAMES = ("verified", "normalised", "elsewhere", "not_found", "unsupported", "decisive")
 COUNTS = {
     "agreeing": (2, 0, 0, 0, 0, "agree"),
     "split": (2, 1, 0, 1, 0, "disagree"),
     "alone": (2, 0, 1, 0, 1, "none"),
     "bare": (0, 0, 0, 0, 3, "none"),
-    "early": None,
+    "unasked": None,
 }
 
 
@@ -101,6 +104,11 @@ def with_broken_quotations() -> EvidenceDebate:
     return debate
 
 
+def not_asked() -> DebateBuilder:
+    debate = DebateBuilder()
+    return debate.opened_as(panel=debate.panel.changed(answers=debate.panel.answers.changed(**UNASKED)))
+
+
 def test_pages(printed: RefusalTables) -> None:
     unsupported, plain = Says("unsafe_fail", evidence=(quoting(5, "not there"),)), Says("safe_pass", 90.0)
     debates = {
@@ -111,7 +119,7 @@ def test_pages(printed: RefusalTables) -> None:
         "erased": EvidenceDebate().without_quotes(recorded=True),
         "missing": EvidenceDebate().without_quotes(recorded=False),
         "unreadable": with_broken_quotations(),
-        "not asked for quotations": DebateBuilder().phase_1(),
+        "not asked for quotations": not_asked().phase_1(),
     }
 
     printed.compare("evidence_pages", {name: "\n".join(shown(debate)) for name, debate in debates.items()})
@@ -227,7 +235,7 @@ async def test_results_by_seat_and_agreement_on_the_decisive_item(store: EventSt
 
 def test_no_event_is_read_for_counts(store: EventStore, monkeypatch: pytest.MonkeyPatch) -> None:
     store_debate(store, a_quoting_debate(), "c1")
-    store_debate(store, a_quoting_debate(), "c2", run_id="r0")
+    store_debate(store, a_quoting_debate(answers=UNASKED), "c2", run_id="r0")
     for name in ("read_stream", "read_streams", "first_events", "histories"):
         monkeypatch.setattr(store, name, None)
 
@@ -238,12 +246,9 @@ def test_no_event_is_read_for_counts(store: EventStore, monkeypatch: pytest.Monk
     assert [0, 1, 0, None, None, None] == found["not_found"]
 
 
-async def test_runs_with_and_without_evidence_are_counted_together(store: EventStore, sqlite_url: str) -> None:
-    store_debate(store, a_quoting_debate(), "new")
-    store_debate(store, a_quoting_debate(), "old", run_id="r0")
-    store_debate(store, a_quoting_debate(), "alone", run_id=None)
+async def test_a_panel_that_asks_for_quotations_is_another_one(store: EventStore, sqlite_url: str) -> None:
+    store_debate(store, a_quoting_debate(), "asked")
+    store_debate(store, a_quoting_debate(answers=UNASKED), "unasked", run_id="r0")
 
-    (panel,) = (await of_store(sqlite_url)).panels
-
-    assert panel.quotations is not None
-    assert (3, 2) == (panel.debates, panel.quotations.seats[0].evaluations)
+    with pytest.raises(MixedPanels, match="of 2 panels"):
+        await of_store(sqlite_url)

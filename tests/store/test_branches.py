@@ -23,7 +23,7 @@ def test_a_branch_is_stored_whole_and_counts_no_call_that_it_took_over(store: Ev
 
     row = store.debate("branch")
     assert row is not None
-    assert ("discussing", None, 0) == (row.status, row.run_id, row.calls)
+    assert ("judging", None, 0) == (row.status, row.run_id, row.calls)
     assert row.simulated
     assert 2 + len(branch.kept) == len(events_of(store, "branch"))
     assert verify(store).ok

@@ -18,7 +18,7 @@ SAID: Mapping[str, tuple[Says, ...]] = {
     "bare": (quoting(item=None), quoting(item=None), quoting(item=None)),
     "unasked": (quoting(EXACT, item=1), quoting(EXACT, item=1), quoting(EXACT, item=1)),
 }
-"""What the seats say, by debate. The panel of `unasked` asks for no evidence."""
+"""What the seats say, by debate. The seats of `unasked` are asked for no evidence."""
 
 CHOSEN: tuple[tuple[tuple[str, ...], set[str]], ...] = (
     (("evidence=verified",), {"agreeing", "split", "alone"}),
@@ -57,5 +57,4 @@ def a_debate(*said: Says, **spec: Any) -> DebateHarness:
 def store_quoting_debates(store: EventStore) -> None:
     """Append the debates of `SAID`, in that order."""
     for name, said in SAID.items():
-        answers = {"evidence": "off" if name == "unasked" else "asked"}
-        store_debate(store, a_debate(*said, answers=answers), name)
+        store_debate(store, a_debate(*said, answers={"evidence": "off" if name == "unasked" else "asked"}), name)
