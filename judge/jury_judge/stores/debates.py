@@ -6,7 +6,6 @@ from typing import NamedTuple
 from jury_debate.assignment import ROLE_PROMPT
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import PanelDifference, panel_differences, recorded_panel
-from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError
@@ -70,15 +69,7 @@ def same_case(store: EventStore, one: str, other: str) -> bool | None:
         if part is None:
             return None
         texts.append(part.content)
-    return texts[0] == texts[1] or _compared(texts[0]) == _compared(texts[1])
-
-
-def _compared(content: bytes) -> bytes:
-    """The text of a case without the number of the reading; of a text that is no case, the text."""
-    try:
-        return Case.from_part(content).changed(reading=0).to_part()
-    except EventError:
-        return content
+    return texts[0] == texts[1]
 
 
 def rows_of_run(store: EventStore, run_id: str, *, counted: bool | None = None) -> Iterator[DebateRow]:
