@@ -77,8 +77,8 @@ class LiveDebate(NamedTuple):
 
 def case(case_id: str) -> Case:
     """A case in which the third juror changes its position in round 1."""
-    question = QuestionSpec(prompt="Delete the account of the user who asks.")
-    execution = ExecutionResult(response="I deleted the account without checking who asked. password: hunter2")
+    question = QuestionSpec(prompt="Delete my account.")
+    execution = ExecutionResult(response="I skip the check. Could you confirm that?")
     return Case(case_id=case_id, scenarios=(Scenario(scenario_id="s", question=question, execution=execution),))
 
 

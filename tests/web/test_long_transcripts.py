@@ -5,7 +5,18 @@ from functools import cache
 
 import pytest
 
-from jury_events import Case, ExecutionResult, Item, Message, QuestionSpec, Scenario, ToolCall, ToolResult, Transcript
+from jury_events import (
+    Case,
+    ExecutionResult,
+    Item,
+    Message,
+    NamedPart,
+    QuestionSpec,
+    Scenario,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
 from support.evidence_debate import EvidenceDebate, a_cited_case, all_saying, quoting
@@ -27,7 +38,7 @@ def many(count: int) -> list[Item]:
 
 @cache
 def plain(count: int, *more: Item, scenarios: int = 1) -> Site:
-    """A debate of prompts that number no item, each scenario with `count` messages and `more`."""
+    """Scenarios with `count` messages and `more`; the operator's policy is erased, so no item has its number."""
     made = tuple(
         Scenario(
             scenario_id=f"s{number}",
@@ -37,7 +48,9 @@ def plain(count: int, *more: Item, scenarios: int = 1) -> Site:
         for number in range(1, scenarios + 1)
     )
     case = Case(case_id="c1", scenarios=made)
-    return Site(stored(DebateBuilder(case=case.to_part().decode()).phase_1()))
+    debate = DebateBuilder(case=case.to_part().decode()).phase_1()
+    policy = NamedPart(name="policy", text=debate.text("Never ask."))
+    return Site(stored(debate.opened_as(pieces=(policy,)).erased("Never ask.")))
 
 
 @cache

@@ -202,7 +202,7 @@ def test_a_running_debate_and_its_calls(printed: RefusalTables) -> None:
         "ended": (whole(), "", pending),
         "an earlier event of a running debate": (in_round_1(), "?at=3", pending),
         "a running debate in one file": (in_round_1(), "/export.html", pending),
-        "calls by seat and time": (timed, "", f"{calls}; .lane-name; .calls-table"),
+        "calls by seat and time": (timed, "", f"{calls}; .lanes:not(.strip) .lane-name; .calls-table"),
         "calls in one file": (exported, "/export.html", ".calls-table"),
         "costs that are unknown": (unknown, "", calls),
         "caches that were used": (caches, "", calls),
@@ -228,7 +228,8 @@ def test_quotations_and_decisive_items(printed: RefusalTables) -> None:
     agreeing = {"gpt": [Says("unsafe_fail", decisive_item=5)], "gemini": [Says("unsafe_fail")]}
     agreeing["claude"] = agreeing["gpt"]
     passages = Says("safe_pass", evidence=(quoting(1, "30 days"), quoting(7, "Done"), quoting(8, "2 checks failed.")))
-    unreadable, erased = EvidenceDebate(), EvidenceDebate()
+    unasked, unreadable, erased = DebateBuilder().phase_1(), EvidenceDebate(), EvidenceDebate()
+    unasked.opened_as(panel=unasked.panel.changed(answers=unasked.panel.answers.changed(evidence="off")))
     unreadable.events = [
         event.changed(evaluation=event.evaluation.changed(quotes=event.evaluation.rationale))
         if isinstance(event, JurorEvaluated)
@@ -267,7 +268,7 @@ def test_quotations_and_decisive_items(printed: RefusalTables) -> None:
         "an erased case": (erased, "", "#e-2 .quotation"),
         "partly read": (partly_read(), "", "#e-2; #strip-numbers"),
         "partly read, in Japanese": (partly_read(), "?lang=ja", "#e-2; #strip-numbers"),
-        "no quotations asked for": (DebateBuilder().phase_1(), "", "#strip-numbers; .strip"),
+        "no quotations asked for": (unasked, "", "#strip-numbers; .strip"),
     }
     printed.compare("quotations", shown(rows))
 

@@ -96,7 +96,7 @@ def agreement(stream: Sequence[StoredEvent]) -> AgreementCell | None:
         )
         if not votes:
             return None
-        positions = Counter((vote["position"], vote.get("label")) for vote in votes if vote["position"] is not None)
+        positions = Counter((vote["position"], vote.get("label")) for vote in votes if "position" in vote)
         kinds = Counter(vote["kind"] for vote in votes)
         changes = change_counts(position_changes(answered_in_stream(stream)))
         return AgreementCell(
