@@ -44,7 +44,7 @@ def _texts(case: Case) -> Iterator[str]:
         execution = scenario.execution
         if execution.response:
             yield execution.response
-        for item in execution.transcript.items if execution.transcript is not None else ():
+        for item in execution.transcript.items:
             if isinstance(item, Message | ToolResult):
                 yield item.text
 
