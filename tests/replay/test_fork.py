@@ -7,8 +7,7 @@ from itertools import count
 
 import pytest
 
-from jury_debate import PROMPTS_VERSION, PanelSpec, ResolvedPanel, ballot_id, line_sign, resolve, spec_of
-from jury_debate.rules_1.ballots import datamark
+from jury_debate import PanelSpec, ResolvedPanel, ballot_id, line_sign, resolve, spec_of
 from jury_events import (
     Case,
     CoordinatorResumed,
@@ -53,10 +52,9 @@ TROUBLED = Script(
 """A try and repairs, and a seat that abstains in a round."""
 
 
-async def a_debate(store: EventStore, prompts: int = PROMPTS_VERSION, **spec: object) -> ForkOrigin:
+async def a_debate(store: EventStore, **spec: object) -> ForkOrigin:
     """d0, tools and all kinds of trouble in it."""
     run = Run(store, case=a_case_with_records, **spec)
-    run.prompts = prompts
     await run.execute(script=TROUBLED)
     return origin_in(store)
 
@@ -165,19 +163,16 @@ async def test_quotations_of_the_origins_answers_are_looked_for_in_the_branchs_o
     assert replay_history(store.histories([branch.debate_id])[0]).status is ReplayStatus.EQUAL
 
 
-@pytest.mark.parametrize(("prompts", "mark"), [(1, datamark), (2, line_sign)])
-async def test_a_branch_with_its_own_secret_shows_no_model_the_origins_marks(
-    store: KeptStore, prompts: int, mark: Callable[[bytes], str]
-) -> None:
-    origin = await a_debate(store, prompts)
+async def test_a_branch_with_its_own_secret_shows_no_model_the_origins_marks(store: KeptStore) -> None:
+    origin = await a_debate(store)
     branch = stored(store, a_branch(origin, "round-1/started", secret=OTHER_SECRET))
     finished = await execute_branch(store, branch, script=TROUBLED)
 
     assert finished.status == "completed"
     shown = asked_after(store, branch)
     assert shown
-    assert not any(mark(SECRET) in prompt for prompt in shown)
-    assert all(mark(OTHER_SECRET) in prompt for prompt in shown)
+    assert not any(line_sign(SECRET) in prompt for prompt in shown)
+    assert all(line_sign(OTHER_SECRET) in prompt for prompt in shown)
     assert plain(store, "d0", SECRET)[1:] == plain(store, branch.debate_id, OTHER_SECRET)[2:]
     assert verify(store).ok
 
@@ -197,7 +192,6 @@ def plain(store: EventStore, debate_id: str, secret: bytes) -> list[object]:
     """A debate's events with their texts in place, marks and ballots aside."""
     texts = {part.ref.part: part.content.decode("utf-8", "replace") for part in store.parts(debate_id).values()}
     marks = [
-        datamark(secret),
         line_sign(secret),
         *(ballot_id(secret, seat) for seat in ("sim-policy", "sim-security", "sim-misuse", None)),
     ]

@@ -113,13 +113,14 @@ def test_a_picture_is_kept_once_a_debate(record: KeptStore) -> None:
     assert CASE_WITH_IMAGES in [piece.name for piece in log.opened.pieces]
 
 
-def test_simulated_seats_say_that_they_see_none_sent_or_not(record: KeptStore) -> None:
+def test_a_simulated_seat_says_that_it_does_not_read_the_pictures_that_it_is_sent(record: KeptStore) -> None:
     parts = record.parts("d0")
     evaluated = [event for event in Log(record).events if isinstance(event, JurorEvaluated)]
 
     assert 2 == len(evaluated)
     for event in evaluated:
-        assert b"see no pictures" in parts[event.evaluation.rationale.digest].content
+        said = parts[event.evaluation.rationale.digest].content
+        assert (event.juror_id == SIGHTED) == (b"2 pictures not read" in said)
 
 
 async def test_without_a_sighted_seat_no_picture_is_kept() -> None:

@@ -77,7 +77,7 @@ FORGED: dict[str, tuple[str, Change, DifferenceKind]] = {
     "the rounds": ("completed", set_to("total_rounds", to=0), EVENT),
     "whether tools were offered": ("initial/sim-policy/simulated%2Fjuror/1/1", set_to("tools", to=False), CALL),
     "a call's settings": (
-        "initial/sim-policy/simulated%2Fjuror/1/1", set_to("settings", "temperature", to=1.5), CALL,
+        "initial/sim-policy/simulated%2Fjuror/1/1", set_to("settings", "max_output_tokens", to=1), CALL,
     ),
     "whose call it was": ("initial/sim-policy/simulated%2Fjuror/1/1", set_to("juror_id", to="sim-misuse"), CALL),
     **{
@@ -202,7 +202,7 @@ def test_another_request_in_a_debate_that_stopped_is_reported_once_a_call() -> N
     debate, calls = debate_stream(record.debate_id), calls_stream(record.debate_id)
     asked = [one for one in record.streams[calls] if one.event_id.startswith("initial/")]
     asked.pop()
-    hotter = [one._replace(body=one.body.replace(b'"temperature":null', b'"temperature":0.9')) for one in asked]
+    hotter = [one._replace(body=one.body.replace(b'"timeout_', b'"temperature":0.9,"timeout_')) for one in asked]
     stopped = replace(record, streams={debate: record.streams[debate][:2], calls: hotter})
 
     replayed = replay_history(stopped)

@@ -259,7 +259,7 @@ SPOILINGS = (
     Spoiling("another hash", _replaced(2, lambda line: _changed(line, hash="A" * 43)), "does not follow"),
     Spoiling("a huge time", _replaced(2, lambda line: _changed(line, recorded_at=10**400)), "recorded_at"),
     Spoiling("a fraction", _replaced(2, lambda line: _changed(line, version=2.0)), "version"),
-    Spoiling("true for a number", _manifest(cassette=True), "canonical"),
+    Spoiling("true for a number", _manifest(parts=True), "parts"),
     Spoiling("a number for an id", _replaced(2, lambda line: _changed(line, event_id=5)), "event_id"),
     Spoiling("an event id twice", _renamed_call, "another event"),
     Spoiling("two events swapped", _swapped(2, 3), "event 2 of debate/d must stand here"),
