@@ -52,7 +52,9 @@ def test_the_first_line_describes_what_follows() -> None:
 
     manifest = json.loads(first)
 
-    assert ("jury-judge 1", "d", 7, False) == tuple(manifest[name] for name in ("cassette", "debate_id", "parts", "sealed"))
+    assert ("jury-judge 1", "d", 7, False) == tuple(
+        manifest[name] for name in ("cassette", "debate_id", "parts", "sealed")
+    )
     assert {name: end["events"] for name, end in manifest["streams"].items()} == {"debate/d": 5, "calls/d": 2}
     assert manifest["sha256"] == hashlib.sha256(rest).hexdigest()
 

@@ -77,7 +77,7 @@ FORGED: dict[str, tuple[str, Change, DifferenceKind]] = {
     "the rounds": ("completed", set_to("total_rounds", to=0), EVENT),
     "whether tools were offered": ("initial/sim-policy/simulated%2Fjuror/1/1", set_to("tools", to=False), CALL),
     "a call's settings": (
-        "initial/sim-policy/simulated%2Fjuror/1/1", set_to("settings", "max_output_tokens", to=1), CALL,
+        "initial/sim-policy/simulated%2Fjuror/1/1", set_to("settings", "max_output_tokens", to=16), CALL,
     ),
     "whose call it was": ("initial/sim-policy/simulated%2Fjuror/1/1", set_to("juror_id", to="sim-misuse"), CALL),
     **{
