@@ -421,3 +421,19 @@ async def test_a_debate_without_an_evaluation_has_a_verdict_and_no_score(sqlite_
     (found,) = await exported(sqlite_url, "langfuse", at(server))
 
     assert [("jury.verdict", "needs_review")] == [(one.name, one.value) for one in found.scores]
+
+
+async def test_a_key_in_a_reason_has_a_mask_in_its_place(
+    sqlite_url: str, langfuse: Langfuse, server: JsonServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, key = DebateScript("r~a"), "sk-canary-4711-of-the-case"
+    opened = script.opened(metadata={"trace_id": "t1"}, run_id="r")
+    rest = (script.evaluated(f"It sent {key} away."), script.checked(), script.judged(), script.completed())
+    with closing(open_store(sqlite_url, write=True)) as store:
+        store.append([Append(script.stream, (opened, *rest), 0, store.next_epoch())])
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    await exported(sqlite_url, "langfuse", at(server))
+
+    said = [one.get("comment", "") for one in langfuse.scores.values()]
+    assert any("It sent" in one for one in said)
+    assert not any(key in one for one in said)
