@@ -25,7 +25,7 @@ from support.corpus import CORPUS
 from support.each_row import each_row
 
 WITHOUT = "two-of-three-reach-0.67"  # safe_pass by two of three, and no calibration
-ON_THE_THRESHWITHOUT = "calibrated-on-the-threshold"
+ON_THE_THRESHOLD = "calibrated-on-the-threshold"
 NOT_ACCEPTED = "calibrated-and-not-accepted"
 
 
@@ -66,7 +66,7 @@ def test_without_its_calibration_a_withheld_verdict_stands(mode: str) -> None:
 
 @each_row("mode", ["strict", "recount"])
 def test_a_calibration_of_another_panel_is_not_applicable(mode: str) -> None:
-    history = recorded(ON_THE_THRESHWITHOUT)
+    history = recorded(ON_THE_THRESHOLD)
     (other,) = rows(history, mode, a_calibration())
     (changed,) = rows(history, mode, certified(history), quorum=1)
 
@@ -75,7 +75,7 @@ def test_a_calibration_of_another_panel_is_not_applicable(mode: str) -> None:
 
 
 def test_a_changed_setting_of_a_calibrated_panel_asks_to_leave_the_calibration_out() -> None:
-    panel = recorded(ON_THE_THRESHWITHOUT).opened.panel
+    panel = recorded(ON_THE_THRESHOLD).opened.panel
 
     with pytest.raises(NotApplicable, match="calibration=off leaves it out"):
         Setting(method="median").apply(panel)
@@ -83,12 +83,12 @@ def test_a_changed_setting_of_a_calibrated_panel_asks_to_leave_the_calibration_o
 
 
 def test_regress_sees_another_threshold() -> None:
-    history = recorded(ON_THE_THRESHWITHOUT)
+    history = recorded(ON_THE_THRESHOLD)
     calibration = history.opened.panel.final.calibration
     assert calibration is not None
     setting = Setting(calibration=calibration.changed(threshold=0.75))
 
-    found = regress(CORPUS / (ON_THE_THRESHWITHOUT + SUFFIX), setting=setting)
+    found = regress(CORPUS / (ON_THE_THRESHOLD + SUFFIX), setting=setting)
 
     assert RegressionStatus.CHANGED is found.status
     assert found.now is not None

@@ -5,12 +5,19 @@ from typing import Any
 import pytest
 
 from jury_debate import UnknownRules, rules_of
+from jury_events import DebateHistory
 from jury_replay import (
+    SUFFIX,
     ForkOrigin,
+    Grid,
+    RecountRescoring,
     RegressionStatus,
     ReplayStatus,
+    RescoreRow,
+    StrictRescoring,
     import_cassette,
     read_cassette,
+    read_positions,
     regress_history,
     replay_history,
     verify,
@@ -34,6 +41,10 @@ def versions(store: KeptStore, debate_id: str = "d0") -> tuple[int, int]:
     return opened.rules, opened.prompts
 
 
+def rescored(history: DebateHistory, grid: Grid) -> list[RescoreRow]:
+    return [*StrictRescoring(grid).rows(history), *RecountRescoring(grid).rows(read_positions(history))]
+
+
 def test_a_record_replays_under_the_rules_that_it_names_and_regress_asks_the_newest() -> None:
     history = read_cassette(TIE).history
     with later_program():
@@ -46,6 +57,21 @@ def test_a_record_replays_under_the_rules_that_it_names_and_regress_asks_the_new
     assert changed.recorded is not None
     assert changed.now is not None
     assert ("needs_review", "safe_pass") == (changed.recorded.verdict, changed.now.verdict)
+
+
+def test_every_record_of_the_corpus_replays_and_is_rescored_by_a_later_program_as_today(
+    subtests: pytest.Subtests,
+) -> None:
+    grid = Grid.of({"method": ("majority_vote", "median")})
+    for path in sorted(CORPUS.glob(f"*{SUFFIX}")):
+        history = read_cassette(path).history
+        with subtests.test(path=path.name), later_program():
+            later = rescored(history, grid)
+
+            assert ReplayStatus.EQUAL is replay_history(history).status
+            assert RegressionStatus.SAME is regress_history(history, 1).status
+        with subtests.test(path=path.name, by="today"):
+            assert rescored(history, grid) == later
 
 
 def test_a_cassette_is_imported_by_a_later_program_and_verifies_there(store: KeptStore) -> None:
