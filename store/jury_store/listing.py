@@ -3,7 +3,7 @@
 All functions work in the transaction of the connection.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -36,6 +36,7 @@ from jury_store.debate_rows import (
     RunRow,
     Totals,
     indexed_values,
+    row_fault,
 )
 from jury_store.dialects import Dialect
 from jury_store.driver_cursor import DriverCursor
@@ -43,7 +44,7 @@ from jury_store.errors import StoreDamaged
 from jury_store.event_rows import last_position, read_unchecked_events
 from jury_store.list_order import PageCursor, SortOrder
 from jury_store.list_queries import FIELDS_IN_COLUMNS, ballots_query, conditions, debates_query
-from jury_store.list_rows import checked_row, list_row, rows_by_id, run_sizes
+from jury_store.list_rows import list_row, rows_by_id, run_sizes
 from jury_store.list_totals import SUMS, single_group, sum_groups, totals_by_run
 from jury_store.list_writer import insert_rows, update_rows
 from jury_store.open_debates import OpenDebate, OpenDebates
@@ -166,7 +167,9 @@ def debate(connection: Connection, dialect: Dialect, debate_id: str) -> DebateRo
     tail = _tail(connection, dialect, of=[debate_id])
     row = tail.debates.get(debate_id)
     if row is None:
-        row = rows_by_id(connection, debates_table, "debate_id", [debate_id]).get(debate_id)
+        row = rows_by_id(connection, debates_table, "debate_id", [debate_id], checked=False).get(debate_id)
+        if row is not None and row_fault(row) is not None:
+            row = _made_again(connection, dialect, {debate_id: row})[debate_id]
     return DebateRow(**row) if row else None
 
 
@@ -179,14 +182,24 @@ def debates(
     limit: int,
     after: PageCursor | None,
 ) -> list[DebateRow]:
-    """The selected rows, up to date."""
+    """The selected rows, up to date.
+
+    A row that the projection does not store, because the database was altered, is made again from its events, so that
+    it stops no list; `list_faults` names it.
+
+    Raises:
+        StoreDamaged: such a row is of no debate, or its place in the order was altered: nothing would be after it.
+    """
     tail = _tail(connection, dialect)
     matches = _text_matches(connection, dialect, wanted, tail)
     # A debate of the tail may no longer match, or sort elsewhere: with that many rows more, enough remain.
     query = debates_query(dialect, wanted, order, limit=limit + len(tail.debates), after=after, text_matches=matches)
-    found = {
-        row["debate_id"]: checked_row(debates_table, list_row(row)) for row in connection.execute(query).mappings()
-    }
+    found = {row["debate_id"]: list_row(row) for row in connection.execute(query).mappings()}
+    damaged = {name: row for name, row in found.items() if row_fault(row) is not None and name not in tail.debates}
+    for debate_id, row in _made_again(connection, dialect, damaged).items():
+        if order.cursor(row) != order.cursor(damaged[debate_id]):
+            raise _damage(damaged[debate_id])
+        found[debate_id] = row
     for debate_id, row in tail.debates.items():
         found.pop(debate_id, None)
         if order.is_after(row, after) and wanted.matches(row, matches.__contains__):
@@ -215,25 +228,44 @@ def cached_calls(connection: Connection, dialect: Dialect, wanted: DebateFilter)
         columns.cached_input_tokens + columns.cache_write_tokens > 0,
     )
     found: tuple[CachedCalls, ...] = ()
+    damaged: dict[str, Row] = {}
+
+    def cached(debate_id: str, stored: str) -> tuple[CachedCalls, ...]:
+        try:
+            return parsed(stored)
+        except ValueError:
+            damaged[debate_id] = {"debate_id": debate_id}
+            return ()
+
     for some in connection.execute(query).partitions(_PAGE):
-        listed = (_cached(*row) for row in some if row[0] not in tail.debates)
-        found = summed(chain(found, *listed))
+        found = summed(chain(found, *(cached(*row) for row in some if row[0] not in tail.debates)))
+    again = _made_again(connection, dialect, damaged)
+    found = summed(chain(found, *(row["cached_calls"] for row in again.values())))
     fresh = (row for row in tail.debates.values() if wanted.matches(row, matches.__contains__))
     return summed(chain(found, *(row["cached_calls"] for row in fresh if row["cost"] is not None)))
 
 
-def _cached(debate_id: str, stored: str) -> tuple[CachedCalls, ...]:
-    try:
-        return parsed(stored)
-    except ValueError:
-        fault = "column cached_calls contains no sums over calls"
-        raise damaged_row(debates_table, {"debate_id": debate_id}, fault) from None
+def _made_again(connection: Connection, dialect: Dialect, damaged: Mapping[Any, Row]) -> dict[str, Row]:
+    """The rows of debates as their events say.
+
+    Raises:
+        StoreDamaged: a row is of no debate.
+    """
+    if (odd := next((row for name, row in damaged.items() if not isinstance(name, str)), None)) is not None:
+        raise _damage(odd)
+    made = _projected(connection, dialect, damaged, _UNLIMITED).debates
+    if (odd := next((row for name, row in damaged.items() if name not in made), None)) is not None:
+        raise _damage(odd)
+    return made
+
+
+def _damage(row: Row) -> StoreDamaged:
+    return damaged_row(debates_table, row, row_fault(row) or "no row of a debate")
 
 
 def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *groups: ColumnElement[Any]) -> list[Row]:
-    """Sums over the selected debates with equal `groups`."""
-    tail = _tail(connection, dialect)
-    matches = _text_matches(connection, dialect, wanted, tail)
+    """Sums over the selected debates with equal `groups`; rows whose groups were altered count as their events say."""
+    tail, types = _tail(connection, dialect), RowTypes.of("debates", *(str(group.key) for group in groups))
     columns = debates_table.c
     sums = {
         "debates": func.count(),
@@ -243,14 +275,23 @@ def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *gro
         "cost": func.sum(columns.cost),
         "known_cost": func.count(columns.cost),
     }
-    query = select(*groups, *(value.label(name) for name, value in sums.items()))
-    query = query.where(*conditions(dialect, wanted, matches)).group_by(*groups)
-    if tail.debates:
-        query = query.where(columns.debate_id.not_in(bindparam("tail", sorted(tail.debates), expanding=True)))
-    types = RowTypes.of("debates", *(str(group.key) for group in groups))
-    found: list[Row] = [dict(types.checked_row(row)) for row in connection.execute(query).mappings()]
-    found += [single_group(row) for row in tail.debates.values() if wanted.matches(row, matches.__contains__)]
-    return found
+
+    def summed_up() -> list[Row]:
+        matches = _text_matches(connection, dialect, wanted, tail)
+        query = select(*groups, *(value.label(name) for name, value in sums.items()))
+        query = query.where(*conditions(dialect, wanted, matches)).group_by(*groups)
+        if tail.debates:
+            query = query.where(columns.debate_id.not_in(bindparam("tail", sorted(tail.debates), expanding=True)))
+        found: list[Row] = [dict(types.checked_row(row)) for row in connection.execute(query).mappings()]
+        return found + [single_group(row) for row in tail.debates.values() if wanted.matches(row, matches.__contains__)]
+
+    try:
+        return summed_up()
+    except StoreDamaged:
+        rows = connection.execute(select(columns.debate_id, *groups)).mappings()
+        damaged = {row["debate_id"]: dict(row) for row in rows if not types.fit(row)}
+        tail.debates.update(_made_again(connection, dialect, damaged))
+        return summed_up()
 
 
 def _text_matches(
@@ -396,6 +437,12 @@ def load_sheets(
 
 
 def _folded(connection: Connection, dialect: Dialect, debates: Collection[str], until: int) -> dict[str, BallotSheet]:
+    sheets = _projected(connection, dialect, debates, until).ballots or {}
+    return {one: sheets[one] if one in sheets else BallotSheet.unpacked(None, None) for one in sorted(debates)}
+
+
+def _projected(connection: Connection, dialect: Dialect, debates: Collection[str], until: int) -> ListProjection:
+    """The rows and ballots of debates, projected from their events up to the position `until`."""
     projection = ListProjection({}, {}, {})
     wanted = sorted(debates)
     for start in range(0, len(wanted), _CHUNK):
@@ -403,8 +450,7 @@ def _folded(connection: Connection, dialect: Dialect, debates: Collection[str], 
         events = read_unchecked_events(connection, dialect.read_streams, (dialect.id_list(streams),))
         wanted_events = sorted((event for event in events if event.position <= until), key=lambda one: one.position)
         projection.advance(wanted_events)
-    sheets = projection.ballots or {}
-    return {one: sheets[one] if one in sheets else BallotSheet.unpacked(None, None) for one in wanted}
+    return projection
 
 
 def _save_ballots(connection: Connection, dialect: Dialect, projection: ListProjection, stored: set[str]) -> None:

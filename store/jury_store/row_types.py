@@ -79,6 +79,10 @@ class RowTypes(NamedTuple):
         self.checked([tuple(row[column.name] for column in self.columns)])
         return row
 
+    def fit(self, row: Mapping[Any, Any]) -> bool:
+        """Whether every column of a row, by column name, contains a value of its type."""
+        return self._damage([row[column.name] for column in self.columns]) is None
+
     def _damage(self, row: Sequence[Any]) -> StoreDamaged | None:
         for column, kinds, value in zip(self.columns, self.kinds, row, strict=True):
             if type(value) not in kinds:

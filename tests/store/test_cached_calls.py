@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from jury_events import CacheWrite, Usage
-from jury_store import PROMPT_STEP, Append, CachedCalls, DebateFilter, EventStore, StoreDamaged
+from jury_store import PROMPT_STEP, Append, CachedCalls, DebateFilter, EventStore
 from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")
@@ -90,14 +90,14 @@ def test_a_cache_that_was_paid_alone_is_apart_from_calls_that_were_answered(stor
     ) == store.cached_calls()
 
 
-def test_a_column_that_holds_no_sums_is_damage(
+def test_a_column_that_holds_no_sums_is_made_again_from_the_events(
     url: str, sql: Callable[[str, str], None], open_writer: Callable[[str], EventStore]
 ) -> None:
     store = open_writer(url)
     judged(store, "d", (SOL, 0.25, read(10)))
     store.project()
+    before = store.cached_calls()
     for text in ("[1]", "[[1, 2]]", "{", '[["a",null,0,-1.0,1,1,1,0,0,0,0]]'):
         sql(url, f"UPDATE debates SET cached_calls = '{text}'")
 
-        with pytest.raises(StoreDamaged, match=r"table debates, row d: column cached_calls .* jury db rebuild"):
-            store.cached_calls()
+        assert before == store.cached_calls() != ()

@@ -84,6 +84,44 @@ def test_lists_that_differ_from_the_log_are_reported_and_rebuilt(filled: str, re
     assert [] == reader.list_faults() == reader.list_faults(reader.histories(["d", "e"]))
 
 
+ALTERED = {
+    "no facts": "evidence = '{'",
+    "no calls": "cached_calls = '[1]'",
+    "no review": "reviews = '[[1]]'",
+    "a verdict of no kind": "final_verdict = 'good'",
+    "a state of no kind": "status = 'done'",
+    "completed without a verdict": "final_verdict = NULL",
+}
+TYPES = {"text": "calls = 'many'", "blob": "status = x'00ff'", "a word for a number": "final_score = 'high'"}
+"""PostgreSQL refuses these by the types of columns."""
+
+
+def test_an_altered_row_stops_no_list(filled: str, reader: EventStore, sql: Sql) -> None:
+    """Its events say what it is; verification names it."""
+    rows, totals = reader.debates(), reader.totals()
+    changes = {**ALTERED, **(TYPES if filled.startswith("sqlite") else {})}
+    for name, change in changes.items():
+        sql(filled, f"UPDATE debates SET {change} WHERE debate_id = 'd'")
+
+        assert rows == reader.debates(), name
+        assert rows == [*reader.debates(limit=1), *reader.debates(limit=1, after=rows[0].position)]
+        assert {row.debate_id: row for row in rows}["d"] == reader.debate("d"), name
+        assert reader.list_faults(reader.histories(["d"])), name
+        if name == "blob":  # a group of the totals
+            assert totals == reader.totals(), name
+        with closing(open_store(filled, write=True)) as writer:
+            writer.rebuild()
+
+
+def test_a_row_whose_place_was_altered_stops_its_list(url: str, filled: str, reader: EventStore, sql: Sql) -> None:
+    if url.startswith("postgresql"):
+        pytest.skip("its column takes numbers alone")
+    sql(filled, "UPDATE debates SET position = 'last' WHERE debate_id = 'd'")
+
+    with pytest.raises(StoreDamaged, match=r"row d: position.* jury db rebuild"):
+        reader.debates()
+
+
 def test_events_appended_after_a_record_was_read_are_no_list_fault(filled: str, reader: EventStore) -> None:
     records = reader.histories(["d"])
     writer = open_store(filled, write=True)
