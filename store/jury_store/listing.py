@@ -3,7 +3,7 @@
 All functions work in the transaction of the connection.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -24,7 +24,6 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import MOST_REPEATS, repeat_of, stream_debate, streams_of
 from jury_events.parts import Digest
 from jury_store import search_index
-from jury_store.ballot_sheet import UNREADABLE, BallotSheet
 from jury_store.cached_calls import CachedCalls, parsed, summed
 from jury_store.committed_events import CommittedEvents, events_after
 from jury_store.debate_ballots import DEBATE_COLUMNS, DebateBallots
@@ -48,6 +47,7 @@ from jury_store.list_rows import list_row, rows_by_id, run_sizes
 from jury_store.list_totals import SUMS, single_group, sum_groups, totals_by_run
 from jury_store.list_writer import insert_rows, update_rows
 from jury_store.open_debates import OpenDebate, OpenDebates
+from jury_store.projected_rows import UNLIMITED, damage, folded_sheets, listed_rows, load_sheets, made_again, run_row
 from jury_store.projection import ListProjection, Row, debate_ids, opened_run
 from jury_store.projection_checkpoints import (
     LISTS,
@@ -69,7 +69,6 @@ _PAGE = 5000
 
 _parts = metadata.tables["parts"]
 _fields = metadata.tables["debate_fields"]
-_UNLIMITED = 2**62
 _REPEATS = tuple("%~%~" + "_" * digits for digits in range(1, len(str(MOST_REPEATS)) + 1))
 """The forms of the ids of repeats (`jury_events.ids.repeat_id`)."""
 
@@ -84,7 +83,6 @@ _ENDS = (
     debates_table.c.aside,
 )
 """By which totals are grouped."""
-_RUN = RowTypes.of("runs")
 _ENDED = RowTypes.of("debates", "debate_id", "position")
 _CASE = (
     RowTypes.of("debates", "debate_id", "case_id", "status", "case_part")
@@ -116,7 +114,7 @@ def advance(
         return 0
     ids = debate_ids(events)
     kept = open_debates.take(begin, ids)
-    listed = rows_by_id(connection, debates_table, "debate_id", ids - kept.keys())
+    listed = listed_rows(connection, dialect, ids - kept.keys(), begin)
     stored, unstored = load_sheets(connection, dialect, listed.keys(), begin)
     rows = {**listed, **{name: one.row for name, one in kept.items()}}
     sheets = {**stored, **unstored, **{name: one.sheet for name, one in kept.items()}}
@@ -167,9 +165,7 @@ def debate(connection: Connection, dialect: Dialect, debate_id: str) -> DebateRo
     tail = _tail(connection, dialect, of=[debate_id])
     row = tail.debates.get(debate_id)
     if row is None:
-        row = rows_by_id(connection, debates_table, "debate_id", [debate_id], checked=False).get(debate_id)
-        if row is not None and row_fault(row) is not None:
-            row = _made_again(connection, dialect, {debate_id: row})[debate_id]
+        row = listed_rows(connection, dialect, [debate_id]).get(debate_id)
     return DebateRow(**row) if row else None
 
 
@@ -196,9 +192,9 @@ def debates(
     query = debates_query(dialect, wanted, order, limit=limit + len(tail.debates), after=after, text_matches=matches)
     found = {row["debate_id"]: list_row(row) for row in connection.execute(query).mappings()}
     damaged = {name: row for name, row in found.items() if row_fault(row) is not None and name not in tail.debates}
-    for debate_id, row in _made_again(connection, dialect, damaged).items():
+    for debate_id, row in made_again(connection, dialect, damaged).items():
         if order.cursor(row) != order.cursor(damaged[debate_id]):
-            raise _damage(damaged[debate_id])
+            raise damage(damaged[debate_id])
         found[debate_id] = row
     for debate_id, row in tail.debates.items():
         found.pop(debate_id, None)
@@ -239,28 +235,10 @@ def cached_calls(connection: Connection, dialect: Dialect, wanted: DebateFilter)
 
     for some in connection.execute(query).partitions(_PAGE):
         found = summed(chain(found, *(cached(*row) for row in some if row[0] not in tail.debates)))
-    again = _made_again(connection, dialect, damaged)
+    again = made_again(connection, dialect, damaged)
     found = summed(chain(found, *(row["cached_calls"] for row in again.values())))
     fresh = (row for row in tail.debates.values() if wanted.matches(row, matches.__contains__))
     return summed(chain(found, *(row["cached_calls"] for row in fresh if row["cost"] is not None)))
-
-
-def _made_again(connection: Connection, dialect: Dialect, damaged: Mapping[Any, Row]) -> dict[str, Row]:
-    """The rows of debates as their events say.
-
-    Raises:
-        StoreDamaged: a row is of no debate.
-    """
-    if (odd := next((row for name, row in damaged.items() if not isinstance(name, str)), None)) is not None:
-        raise _damage(odd)
-    made = _projected(connection, dialect, damaged, _UNLIMITED).debates
-    if (odd := next((row for name, row in damaged.items() if name not in made), None)) is not None:
-        raise _damage(odd)
-    return made
-
-
-def _damage(row: Row) -> StoreDamaged:
-    return damaged_row(debates_table, row, row_fault(row) or "no row of a debate")
 
 
 def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *groups: ColumnElement[Any]) -> list[Row]:
@@ -290,7 +268,7 @@ def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *gro
     except StoreDamaged:
         rows = connection.execute(select(columns.debate_id, *groups)).mappings()
         damaged = {row["debate_id"]: dict(row) for row in rows if not types.fit(row)}
-        tail.debates.update(_made_again(connection, dialect, damaged))
+        tail.debates.update(made_again(connection, dialect, damaged))
         return summed_up()
 
 
@@ -311,8 +289,8 @@ def _text_matches(
 def runs(connection: Connection, dialect: Dialect) -> list[RunRow]:
     """Rows in the order of the first debate, up to date."""
     tail = _tail(connection, dialect)
-    listed = _RUN.checked(connection.execute(select(runs_table)).all())
-    found = {row.run_id: row._asdict() for row in listed} | tail.runs
+    listed = connection.execute(select(runs_table)).mappings()
+    found = {row["run_id"]: run_row(connection, dialect, dict(row)) for row in listed} | tail.runs
     sizes = run_sizes(connection)
     rows = sorted(found.values(), key=lambda row: row["position"])
     return [RunRow(**{**row, **sizes.get(row["run_id"], {})}) for row in rows]
@@ -323,7 +301,8 @@ def run(connection: Connection, dialect: Dialect, run_id: str) -> RunRow | None:
     tail = _tail(connection, dialect)
     row = tail.runs.get(run_id)
     if row is None:
-        row = rows_by_id(connection, runs_table, "run_id", [run_id]).get(run_id)
+        row = rows_by_id(connection, runs_table, "run_id", [run_id], checked=False).get(run_id)
+        row = row and run_row(connection, dialect, row)
     return RunRow(**{**row, **run_sizes(connection, run_id).get(run_id, {})}) if row else None
 
 
@@ -360,7 +339,7 @@ def further_repeats(connection: Connection, dialect: Dialect, run_id: str, most:
     )
     ids = {*connection.scalars(query), *tail.debates}
     numbered = [one for one in ids if (last := one.rpartition("~")[2]).isdigit() and int(last) > most]
-    rows = {**rows_by_id(connection, debates_table, "debate_id", numbered), **tail.debates}
+    rows = {**listed_rows(connection, dialect, numbered), **tail.debates}
     return sum(
         row["run_id"] == run_id
         and row["quarantined"] is None
@@ -393,12 +372,12 @@ def ballots(
             if row[0] in tail.debates:
                 continue
             if ended_at is None:
-                unstored += rows_by_id(connection, debates_table, "debate_id", [row[0]]).values()
+                unstored += listed_rows(connection, dialect, [row[0]]).values()
             else:
                 found.append(_stored_ballots(row))
         for start in range(0, len(unstored), _CHUNK):
             chunk = unstored[start : start + _CHUNK]
-            sheets = _folded(connection, dialect, [row["debate_id"] for row in chunk], _UNLIMITED)
+            sheets = folded_sheets(connection, dialect, [row["debate_id"] for row in chunk], UNLIMITED)
             found += [DebateBallots.of(row, sheets[row["debate_id"]]) for row in chunk]
         if found:
             yield sorted(found, key=lambda one: one.debate_id)
@@ -414,43 +393,6 @@ def _stored_ballots(row: Sequence[Any]) -> DebateBallots:
 def has_ended(row: Row) -> bool:
     """Whether the ballots of a debate are stored, by its row."""
     return row["ended_at"] is not None
-
-
-def load_sheets(
-    connection: Connection, dialect: Dialect, debates: Collection[str], until: int
-) -> tuple[dict[str, BallotSheet], dict[str, BallotSheet]]:
-    """The stored ballots of debates, and those of the others, folded from their events up to the position `until`.
-
-    Raises:
-        StoreDamaged: stored ballots cannot be read.
-    """
-    stored: dict[str, BallotSheet] = {}
-    for debate_id, row in rows_by_id(connection, ballots_table, "debate_id", debates).items():
-        try:
-            stored[debate_id] = BallotSheet.unpacked(row["panel"], row["votes"])
-        except UNREADABLE:
-            raise StoreDamaged(
-                f"the ballots of debate {debate_id} cannot be read: the database was altered. Run jury verify --all; "
-                "jury db rebuild rebuilds them"
-            ) from None
-    return stored, _folded(connection, dialect, [one for one in debates if one not in stored], until)
-
-
-def _folded(connection: Connection, dialect: Dialect, debates: Collection[str], until: int) -> dict[str, BallotSheet]:
-    sheets = _projected(connection, dialect, debates, until).ballots or {}
-    return {one: sheets[one] if one in sheets else BallotSheet.unpacked(None, None) for one in sorted(debates)}
-
-
-def _projected(connection: Connection, dialect: Dialect, debates: Collection[str], until: int) -> ListProjection:
-    """The rows and ballots of debates, projected from their events up to the position `until`."""
-    projection = ListProjection({}, {}, {})
-    wanted = sorted(debates)
-    for start in range(0, len(wanted), _CHUNK):
-        streams = [stream for one in wanted[start : start + _CHUNK] for stream in streams_of(one)]
-        events = read_unchecked_events(connection, dialect.read_streams, (dialect.id_list(streams),))
-        wanted_events = sorted((event for event in events if event.position <= until), key=lambda one: one.position)
-        projection.advance(wanted_events)
-    return projection
 
 
 def _save_ballots(connection: Connection, dialect: Dialect, projection: ListProjection, stored: set[str]) -> None:
@@ -479,17 +421,17 @@ def _tail(connection: Connection, dialect: Dialect, of: Collection[str] | None =
         of = {stream_debate(name) for name in streams if isinstance(name, str)}.intersection(of)
         if not of:
             return ListProjection({}, {})
-    events = read_unchecked_events(connection, dialect.read_all, (begin, _UNLIMITED))
+    events = read_unchecked_events(connection, dialect.read_all, (begin, UNLIMITED))
     if of is not None:
         wanted = {name for one in of for name in streams_of(one)}
         events = [event for event in events if event.stream in wanted]
-    projection = _load(connection, events)
+    projection = _load(connection, dialect, events, begin)
     projection.advance(events)
     return projection
 
 
-def _load(connection: Connection, events: list[StoredEvent]) -> ListProjection:
-    rows = rows_by_id(connection, debates_table, "debate_id", debate_ids(events))
+def _load(connection: Connection, dialect: Dialect, events: list[StoredEvent], begin: int) -> ListProjection:
+    rows = listed_rows(connection, dialect, debate_ids(events), begin)
     opened = {run_id for event in events if (run_id := opened_run(event)) is not None}
     run_ids = opened | {row["run_id"] for row in rows.values() if row["run_id"] is not None}
     return ListProjection(rows, rows_by_id(connection, runs_table, "run_id", run_ids))

@@ -113,6 +113,29 @@ def test_an_altered_row_stops_no_list(filled: str, reader: EventStore, sql: Sql)
             writer.rebuild()
 
 
+def test_an_altered_row_stops_no_further_event_of_its_debate(filled: str, reader: EventStore, sql: Sql) -> None:
+    with closing(open_store(filled, write=True)) as writer:
+        for number, project in enumerate((False, True), 1):
+            sql(filled, "UPDATE debates SET evidence = '{' WHERE debate_id = 'd'")
+            script = DebateScript("d", seed=9 + number)
+            erased = script.erased("because", number=number)
+            writer.append([Append(script.stream, (erased,), 4 + number, writer.next_epoch())])
+            if project:
+                writer.project()
+
+            assert {"d", "e"} == {row.debate_id for row in reader.debates()}
+    assert [] == reader.list_faults(reader.histories(["d"]))
+
+
+def test_an_altered_row_of_a_run_stops_no_list_of_runs(filled: str, reader: EventStore, sql: Sql) -> None:
+    if filled.startswith("postgresql"):
+        pytest.skip("its columns take numbers alone")
+    runs = reader.runs()
+    sql(filled, "UPDATE runs SET completed = 'all', last_at = x'00'")
+
+    assert runs == reader.runs() == [reader.run("run")]
+
+
 def test_a_row_whose_place_was_altered_stops_its_list(url: str, filled: str, reader: EventStore, sql: Sql) -> None:
     if url.startswith("postgresql"):
         pytest.skip("its column takes numbers alone")
