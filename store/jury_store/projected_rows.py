@@ -69,6 +69,7 @@ def made_again(
 
 
 def damage(row: Row) -> StoreDamaged:
+    """The error for a row of a debate that no events make right."""
     return damaged_row(debates_table, row, row_fault(row) or "no row of a debate")
 
 
@@ -95,6 +96,7 @@ def load_sheets(
 def folded_sheets(
     connection: Connection, dialect: Dialect, debates: Collection[str], until: int
 ) -> dict[str, BallotSheet]:
+    """The ballots of debates, of which some may have none, from their events up to the position `until`."""
     sheets = projected(connection, dialect, debates, until).ballots or {}
     return {one: sheets[one] if one in sheets else BallotSheet.unpacked(None, None) for one in sorted(debates)}
 
