@@ -195,7 +195,10 @@ def debates(
     for debate_id, row in made_again(connection, dialect, damaged).items():
         if order.cursor(row) != order.cursor(damaged[debate_id]):
             raise damage(damaged[debate_id])
-        found[debate_id] = row
+        del found[debate_id]
+        # It was selected by what was altered; its texts, which the search goes through, are the same.
+        if wanted.matches(row, lambda _: True):
+            found[debate_id] = row
     for debate_id, row in tail.debates.items():
         found.pop(debate_id, None)
         if order.is_after(row, after) and wanted.matches(row, matches.__contains__):

@@ -7,7 +7,7 @@ import pytest
 
 from jury_events import AlteredPart
 from jury_replay import verify
-from jury_store import SQLITE_TRIGGERS, Append, EventStore, StoreDamaged, open_store
+from jury_store import SQLITE_TRIGGERS, Append, DebateFilter, EventStore, StoreDamaged, open_store
 from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")
@@ -111,6 +111,14 @@ def test_an_altered_row_stops_no_list(filled: str, reader: EventStore, sql: Sql)
             assert totals == reader.totals(), name
         with closing(open_store(filled, write=True)) as writer:
             writer.rebuild()
+
+
+def test_an_altered_row_is_selected_by_what_its_events_say(filled: str, reader: EventStore, sql: Sql) -> None:
+    sql(filled, "UPDATE debates SET final_verdict = 'unsafe_fail', evidence = '{' WHERE debate_id = 'd'")
+    (verdict,) = {row.final_verdict for row in reader.debates()}
+
+    assert "safe_pass" == verdict
+    assert [] == reader.list_debates(DebateFilter(verdict="unsafe_fail"))
 
 
 def test_an_altered_row_stops_no_further_event_of_its_debate(filled: str, reader: EventStore, sql: Sql) -> None:
