@@ -245,7 +245,7 @@ def cached_calls(connection: Connection, dialect: Dialect, wanted: DebateFilter)
 
 
 def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *groups: ColumnElement[Any]) -> list[Row]:
-    """Sums over the selected debates with equal `groups`; rows whose groups were altered count as their events say."""
+    """Sums over selected debates with equal `groups`; where these have no such type, as the events of a debate say."""
     tail, types = _tail(connection, dialect), RowTypes.of("debates", *(str(group.key) for group in groups))
     columns = debates_table.c
     sums = {
