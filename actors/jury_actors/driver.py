@@ -22,7 +22,7 @@ async def _always(_job: Job) -> bool:
 
 async def drive(
     runtime: Runtime,
-    jobs: Iterator[Job],
+    jobs: Iterator[Job | None],
     *,
     concurrency: int,
     on_chunk: Callable[[Chunk], None] = lambda _chunk: None,
@@ -35,6 +35,7 @@ async def drive(
     Args:
         runtime: may be used by several drivers at once.
         jobs: drawn, in a thread, only when there is room for a debate; to start no new ones, let the iterator end.
+            None: there is no job now, and there may be one once a debate has ended and was yielded.
         concurrency: debates at once.
         on_chunk: called with the pieces of watched answers as they arrive.
         admits: a job that it refuses waits until another debate has ended; with none running, it is the last drawn.
@@ -93,11 +94,11 @@ class _Inbox:
 class _Window:
     """The debates in flight, bounded in number and bytes."""
 
-    def __init__(self, jobs: Iterator[Job], most: int, admits: Callable[[Job], Awaitable[bool]]) -> None:
+    def __init__(self, jobs: Iterator[Job | None], most: int, admits: Callable[[Job], Awaitable[bool]]) -> None:
         self.running: dict[str, Job] = {}
         self._admits = admits
-        self._drawn: deque[Job | None] = deque()
-        self._jobs: Iterator[Job] | None = jobs
+        self._drawn: deque[Job | _End | None] = deque()
+        self._jobs: Iterator[Job | None] | None = jobs
         self._most = most
         self._size = 0
 
@@ -114,6 +115,8 @@ class _Window:
                 self._drawn += await asyncio.to_thread(_draw, self._jobs, room, MAX_BYTES - self._size)
             job = self._drawn.popleft()
             if job is None:
+                break
+            if isinstance(job, _End):
                 self._jobs = None
                 break
             if not await self._admits(job):
@@ -138,14 +141,18 @@ class _Window:
         return job is not None
 
 
-def _draw(jobs: Iterator[Job], most: int, size: int) -> list[Job | None]:
-    """The next jobs, at least one, at most `most`, and none after `size` bytes; None at the end stands for no more."""
-    drawn: list[Job | None] = []
+class _End:
+    """After the last job."""
+
+
+def _draw(jobs: Iterator[Job | None], most: int, size: int) -> list[Job | _End | None]:
+    """The next jobs, at least one, at most `most`, and none after `size` bytes; or None, where there is none now."""
+    drawn: list[Job | _End | None] = []
     until = time.monotonic() + _DRAWING_SECONDS
     while not drawn or (len(drawn) < most and size > 0 and time.monotonic() < until):
-        job = next(jobs, None)
+        job = next(jobs, _End())
         drawn.append(job)
-        if job is None:
+        if job is None or isinstance(job, _End):
             break
         size -= len(job.case)
     return drawn

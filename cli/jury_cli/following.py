@@ -8,30 +8,30 @@ from jury_cli.judging import note_line
 from jury_cli.streams import check_stdout
 from jury_cli.terminal import ProgressDisplay
 from jury_judge.sessions.followed_run import followed
-from jury_judge.sessions.planned_run import PlannedRun
 
 if TYPE_CHECKING:
     from jury_cli.results import Results
     from jury_judge.sessions.run_session import RunOutcome
+    from jury_providers.prices import Prices
 
 
-def follow_run(planned: PlannedRun, process: str, results: "Results", display: str) -> "RunOutcome":
-    """Print the results of all debates of a run, in the order of the cases, until the process ends.
+def follow_run(
+    url: str, run_id: str, process: str, results: "Results", *, display: str, prices: "Prices"
+) -> "RunOutcome":
+    """Print the results of all cases of a run, in the order of its list, until the process ends.
 
     Ctrl-C ends the printing, and leaves the run going.
 
     Args:
-        planned: the input, as of the command that began it.
+        url: of the store.
+        run_id: the run.
         process: that executes it, as people name it.
         results: takes the line of each debate.
         display: how progress is shown.
-
-    Raises:
-        RunRefused, CaseFileError: as `followed`: the input is not that of the run.
+        prices: of the models.
     """
-    run_id = planned.run.run_id
     note_line(f"run {run_id} goes on in process {process}; Ctrl-C leaves it going")
-    with closing(ProgressDisplay(run_id, display)) as progress, followed(planned, progress) as following:
+    with closing(ProgressDisplay(run_id, display)) as progress, followed(url, run_id, progress, prices) as following:
 
         async def print_results() -> None:
             async for line in following.lines():

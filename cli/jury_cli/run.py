@@ -260,7 +260,14 @@ def command(
     from jury_cli.following import follow_run
 
     with results:
-        outcome = follow_run(planned, holder.process, results, shown.display)
+        outcome = follow_run(
+            planned.store_url,
+            planned.run.run_id,
+            holder.process,
+            results,
+            display=shown.display,
+            prices=settings.price_list(planned.environ),
+        )
     return end_run(planned.run.run_id, results, outcome, settings)
 
 

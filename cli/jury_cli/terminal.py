@@ -4,9 +4,10 @@ import logging
 import os
 import sys
 import time
+from collections import Counter
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from jury_cli.log_format import is_json, write_line
 from jury_events.errors import error_text
@@ -161,19 +162,6 @@ class WritingLine:
             self._live = None
 
 
-class _StageCount(NamedTuple):
-    """The debates of a stage of a ladder; `task` draws them."""
-
-    name: str
-    total: int | None
-    done: int
-    task: "TaskID | None"
-
-    def __str__(self) -> str:
-        of_all = "" if self.total is None else f" of {self.total:,}"
-        return f"{self.name}: {self.done:,}{of_all}"
-
-
 class ProgressDisplay:
     """Progress of a run with its rate and the time left; a bar on a terminal, now and then a line elsewhere.
 
@@ -192,14 +180,14 @@ class ProgressDisplay:
             self._bar = _progress_bar()
         self._total: int | None = None
         self._done = self._new = 0
-        self._stage: _StageCount | None = None
+        self._went_on: Counter[int] = Counter()
         self._cost = ""
         self._calls = 0
         self._noted: set[str] = set()
         self._started = self._said = time.monotonic()
 
     def begin(self, total: int | None, stored: int) -> None:
-        """See `SessionListener`."""
+        """See `ProgressListener`."""
         self._total, self._done = total, stored
         self._started = self._said = time.monotonic()
         if self._bar is not None:
@@ -215,7 +203,7 @@ class ProgressDisplay:
             note(said, "progress", run=self._run_id, done=stored, total=total)
 
     def total_known(self, total: int) -> None:
-        """See `SessionListener`."""
+        """See `ProgressListener`."""
         self._total = total
         self._draw(total=total)
 
@@ -227,12 +215,12 @@ class ProgressDisplay:
             self._cost = f"{pluralize(spending.calls, 'call')}, {spending.cost_text}"
         now = time.monotonic()
         if self._bar is not None:
-            self._draw(cost=self._cost)
+            self._draw(cost=self._beside())
         elif more and not self._quiet and now - self._said >= _CALLS_EVERY:
             self._say(now)
 
     def ended(self, finished: "Finished") -> None:
-        """See `SessionListener`."""
+        """See `ProgressListener`."""
         if finished.problem is not None:
             self._note_problem(finished.debate_id, finished.problem)
             return
@@ -246,32 +234,18 @@ class ProgressDisplay:
         elif not self._quiet and (now - self._said >= _PLAIN_EVERY or self._done == self._total):
             self._say(now)
 
-    def stage_begins(self, stage: str, total: int | None, stored: int) -> None:
-        """See `SessionListener`."""
-        if self._bar is not None and self._stage is not None and self._stage.task is not None:
-            self._bar.remove_task(self._stage.task)
-        task = None
-        if self._bar is not None:
-            task = self._bar.add_task(stage, total=total, completed=stored, rate="", cost="")
-        self._stage = _StageCount(stage, total, stored, task)
-
-    def stage_total_known(self, total: int) -> None:
-        """See `SessionListener`."""
-        if self._stage is not None:
-            self._draw_stage(self._stage._replace(total=total))
-
-    def stage_ended(self) -> None:
-        """See `SessionListener`."""
-        if self._stage is not None:
-            self._draw_stage(self._stage._replace(done=self._stage.done + 1))
+    def goes_on(self, stage: int) -> None:
+        """See `ProgressListener`."""
+        self._went_on[stage] += 1
         now = time.monotonic()
+        self._draw(cost=self._beside())
         if self._bar is None and not self._quiet and now - self._said >= _PLAIN_EVERY:
             self._say(now)
 
-    def _draw_stage(self, stage: "_StageCount") -> None:
-        self._stage = stage
-        if self._bar is not None and stage.task is not None:
-            self._bar.update(stage.task, completed=stage.done, total=stage.total)
+    def _beside(self) -> str:
+        """Cases that went on to later stages, and the spending."""
+        stages = [f"{count:,} went on to stage {stage}" for stage, count in sorted(self._went_on.items())]
+        return ", ".join(filter(None, (*stages, self._cost)))
 
     def _rate(self, now: float) -> tuple[float, str]:
         """Debates a second, also as text. From the first one on: setting up actors says nothing about the debates."""
@@ -283,8 +257,7 @@ class ProgressDisplay:
         speed, fast = self._rate(now)
         of_all = "" if self._total is None else f"{self._done:,} of "
         debates = pluralize(self._done if self._total is None else self._total, "debate")
-        stage = "" if self._stage is None else str(self._stage)
-        parts = [f"{of_all}{debates}", *filter(None, (stage, fast, self._cost))]
+        parts = [f"{of_all}{debates}", *filter(None, (fast, self._beside()))]
         if speed and self._total is not None and self._done < self._total:
             parts.append(f"about {duration((self._total - self._done) / speed)} left")
         note(

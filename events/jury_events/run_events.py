@@ -62,14 +62,16 @@ class RunOpened(EventBody):
 class CasesListed(EventBody):
     """A page of the list: the openings of these debates are in the same transaction, in their order.
 
-    `first` is the place of the first in the list, from 1, `debates` how many the page has. `digest` is over the place,
-    the id and the hash of the opening of each (`jury_events.run_facts.page_digest`).
+    `first` is the place of the first in the list, from 1, `debates` how many the page has. `later`: they are later
+    stages of cases that are listed already. `digest` is over the place, the id and the hash of the opening of each
+    (`jury_events.run_facts.page_digest`).
     """
 
     type: Literal["cases_listed"] = "cases_listed"
     number: EventNumber
     first: Annotated[int, Field(ge=1, lt=2**63)]
     debates: Annotated[int, Field(ge=1, lt=2**31)]
+    later: bool = False
     digest: Sha256
 
     @property

@@ -124,7 +124,7 @@ def _after(
         case CasesListed():
             listed = facts.listed + event.debates
             return facts.pages + 1, facts._replace(
-                listed=listed, pages=event.number, complete=False, ended=None, page=event
+                listed=listed, pages=event.number, complete=facts.complete and event.later, ended=None, page=event
             )
         case ListCompleted():
             return facts.completions + 1, facts._replace(completions=event.number, complete=True)

@@ -148,6 +148,8 @@ from jury_judge.running.supervision import RunSupervision as RunSupervision
 from jury_judge.runs.allowance import Allowance as Allowance
 from jury_judge.runs.case_fit import CaseFit as CaseFit
 from jury_judge.runs.case_preview import CasePreview as CasePreview
+from jury_judge.runs.case_stages import next_stages as next_stages
+from jury_judge.runs.case_stages import open_stages as open_stages
 from jury_judge.runs.case_summary import CaseSummary as CaseSummary
 from jury_judge.runs.estimate import estimate as estimate
 from jury_judge.runs.observation import Observation as Observation
@@ -163,7 +165,6 @@ from jury_judge.runs.runtime_choice import in_process_for as in_process_for
 from jury_judge.runs.runtime_pool import RuntimePool as RuntimePool
 from jury_judge.runs.spending import Spending as Spending
 from jury_judge.runs.spending import SpendingWatch as SpendingWatch
-from jury_judge.runs.stage_runs import next_stages as next_stages
 from jury_judge.runs.uncached_cost import uncached_cost as uncached_cost
 from jury_judge.runs.uncached_cost import uncached_sums as uncached_sums
 from jury_judge.runs.writing import Writing as Writing

@@ -44,6 +44,7 @@ from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.arguments import check_bounds, check_ids, check_repeat
 from jury_judge.runs.budgets import check_priced
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
+from jury_judge.runs.case_stages import judge_stages
 from jury_judge.runs.observation import UNOBSERVED, Observation
 from jury_judge.runs.preflight import PreflightReport, is_over, preflight
 from jury_judge.runs.run import Run, fresh_debate_id, fresh_run_id
@@ -53,7 +54,6 @@ from jury_judge.runs.run_locking import locked_run
 from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtime_pool import RuntimePool
 from jury_judge.runs.runtimes import runtime_of
-from jury_judge.runs.stage_runs import first_stage, judge_stages, next_stage_run
 from jury_judge.runs.writing import PLAIN_WRITING, Writing
 from jury_judge.settings.budget import Budget
 from jury_judge.settings.runtime import RuntimeSettings
@@ -295,8 +295,7 @@ class Jury(Records):
     ) -> AsyncGenerator[CollaborativeJuryResult, None]:
         """Judge many cases, a debate each; yields the results in the order of the cases.
 
-        By a ladder a debate a stage; the results come stage by stage: of the cases that a stage accepted, then those of
-        the next.
+        By a ladder it is a debate a stage, and the result that of the debate that counts.
 
         The same call with the same `run_id` resumes the run; no call to a model is made twice.
 
@@ -320,7 +319,7 @@ class Jury(Records):
         check_bounds(concurrency=(concurrency, 1))
         check_repeat(repeat)
         check_callback(on_event)
-        given = Run(
+        run = Run(
             run_id=run_id or fresh_run_id(),
             resolved=self._loaded.resolved,
             cases=self._loaded.redaction.cases(
@@ -329,40 +328,35 @@ class Jury(Records):
             concurrency=concurrency or self._concurrency,
             adopt=self._adopt,
             repeats=repeat,
+            ladder=self._loaded.ladder,
             endpoints=self._loaded.endpoints,
         )
-        ladder, stopping, problems = self._loaded.ladder, asyncio.Event(), list[Finished]()
-        run: Run | None = first_stage(given, ladder)
+        problems = list[Finished]()
         reopens = 0 if run_id is None else await self._read(cancellations, run_id)
-        supervision = RunSupervision(self.store_url, given.run_id, reopens=reopens, say=self._say)
+        supervision = RunSupervision(self.store_url, run.run_id, reopens=reopens, say=self._say)
         size, results = _RunSize(), 0
-        order: Iterable[str] = ()
         async with locked_run(self.store_url, run_id, wait=self._writing.lock_wait, say=self._say):
-            while run is not None and not stopping.is_set():
-                checked = await self._read(partial(preflight, run))
-                order = checked.order if run.counts_cases else order
-                if checked.left:
-                    self._check_keys()
-                lines = self.execute(
-                    run,
-                    checked,
-                    problems=problems,
-                    stopping=stopping,
-                    progress=size if run.counts_cases else None,
-                    on_chunk=None if on_event is None and self._on_chunk is None else self._take_chunk,
-                    on_event=on_event,
-                    supervision=supervision,
-                )
-                with while_open():
-                    async with aclosing(lines):
-                        async for line in lines:
-                            results += 1
-                            yield await self.result(line["debate_id"])
-                run = await self._read(partial(next_stage_run, run, order, ladder))
+            checked = await self._read(partial(preflight, run))
+            if checked.left:
+                self._check_keys()
+            lines = self.execute(
+                run,
+                checked,
+                problems=problems,
+                progress=size,
+                on_chunk=None if on_event is None and self._on_chunk is None else self._take_chunk,
+                on_event=on_event,
+                supervision=supervision,
+            )
+            with while_open():
+                async with aclosing(lines):
+                    async for line in lines:
+                        results += 1
+                        yield await self.result(line["debate_id"])
             if problems:
-                raise RunUnfinished.of(given.run_id, size.total, [(one.debate_id, one.problem) for one in problems])
+                raise RunUnfinished.of(run.run_id, size.total, [(one.debate_id, one.problem) for one in problems])
             if size.total is None or results < size.total:
-                raise RunUnfinished.short(given.run_id, size.total, results, supervision.cancelled_by)
+                raise RunUnfinished.short(run.run_id, size.total, results, supervision.cancelled_by)
 
     def execute(
         self,

@@ -69,7 +69,7 @@ cache_writes lifetime tokens
 calibration confidence digest on panel prompts risk signal threshold by_outcome?
 calls body debate_id exchange
 cancel_requested by number type
-cases_listed debates digest first number type
+cases_listed debates digest first later number type
 check largest reached seats status majority_label? majority_position?
 consensus_checked check round type end_reason?
 coordinator_resumed cause epoch number repeated_steps type

@@ -296,9 +296,13 @@ class EventStore(ABC):
             ReadOnlyStore: the store was opened for reading.
         """
 
-    @abstractmethod
     def debate(self, debate_id: str) -> DebateRow | None:
         """One row of the list of debates, up to date; None when the debate was never opened."""
+        return self.debates_named([debate_id]).get(debate_id)
+
+    @abstractmethod
+    def debates_named(self, debate_ids: Collection[str]) -> dict[str, DebateRow]:
+        """The same of several debates, by id; of one that was never opened there is none."""
 
     def debates(
         self,

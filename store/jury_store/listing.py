@@ -163,13 +163,11 @@ def lag(connection: Connection, dialect: Dialect, name: str = LISTS) -> int:
     return last_position(connection, dialect) - checkpoint_position(connection, name)
 
 
-def debate(connection: Connection, dialect: Dialect, debate_id: str) -> DebateRow | None:
-    """One row, up to date."""
-    tail = _tail(connection, dialect, of=[debate_id])
-    row = tail.debates.get(debate_id)
-    if row is None:
-        row = listed_rows(connection, dialect, [debate_id]).get(debate_id)
-    return DebateRow(**row) if row else None
+def debates_named(connection: Connection, dialect: Dialect, wanted: Collection[str]) -> dict[str, DebateRow]:
+    """The rows of those debates that exist, up to date."""
+    tail = _tail(connection, dialect, of=wanted)
+    rows = listed_rows(connection, dialect, [one for one in wanted if one not in tail.debates])
+    return {debate_id: DebateRow(**row) for debate_id, row in (rows | tail.debates).items()}
 
 
 def debates(

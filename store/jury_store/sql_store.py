@@ -270,10 +270,10 @@ class SqlEventStore(EventStore):
         with self._writing() as connection:
             scrub(connection, self.name, wait)
 
-    def debate(self, debate_id: str) -> DebateRow | None:
+    def debates_named(self, debate_ids: Collection[str]) -> dict[str, DebateRow]:
         self._catch_up()
         with self._reading() as connection:
-            return listing.debate(connection, self._dialect, debate_id)
+            return listing.debates_named(connection, self._dialect, debate_ids)
 
     def list_debates(
         self,

@@ -76,27 +76,22 @@ def test_an_unknown_part_of_the_cost_is_reported(jury, labelled):
     )
 
 
-def test_the_stage_of_a_ladder_is_counted_beside_the_cases(capsys, monkeypatch):
+def test_cases_that_go_on_to_a_stage_of_a_ladder_are_counted_beside_the_others(capsys, monkeypatch):
     from jury_actors import Finished
 
     monkeypatch.setattr(terminal, "_PLAIN_EVERY", 0.0)
     progress = ProgressDisplay("r1", "plain")
     progress.begin(None, 0)
-    progress.stage_begins("stage 1 of 2", None, 0)
-    progress.stage_ended()
+    progress.goes_on(2)
     progress.total_known(3)
-    progress.stage_total_known(3)
-    progress.stage_ended()
     progress.ended(Finished("r1~a", "completed"))
-    progress.stage_begins("stage 2 of 2", 2, 1)
     progress.spent(Spending(calls=9))
-    progress.stage_ended()
+    progress.goes_on(2)
 
     assert capsys.readouterr().err.splitlines() == [
-        "run r1: 0 debates, stage 1 of 2: 1",
-        "run r1: 0 of 3 debates, stage 1 of 2: 2 of 3",
-        "run r1: 1 of 3 debates, stage 1 of 2: 2 of 3",
-        "run r1: 1 of 3 debates, stage 2 of 2: 2 of 2, 9 calls, $0.00",
+        "run r1: 0 debates, 1 went on to stage 2",
+        "run r1: 1 of 3 debates, 1 went on to stage 2",
+        "run r1: 1 of 3 debates, 2 went on to stage 2, 9 calls, $0.00",
     ]
 
 

@@ -45,5 +45,6 @@ async def test_what_waits_in_the_second_stage_is_judged_after_the_run_was_reopen
     assert stopped is not None
     assert ended is not None
     assert ("ann", None) == (stopped.cancelled_by, ended.cancelled_by)
-    assert (3, 6, True) == (len(lines) - 1, len(again), after.whole)
+    assert [("r~c0", "completed"), ("r~c1~s2", "cancelled")] == [(one["debate_id"], one["status"]) for one in lines]
+    assert (6, True) == (len(again), after.whole)
     assert ["cancelled"] + ["completed"] * 5 == sorted(line["status"] for line in again)

@@ -90,7 +90,7 @@ async def test_a_jury_and_a_run_by_the_same_ladder_go_on_with_each_others_debate
         others = [one async for one in jury.evaluate_many(cases, run_id="other", repeat=2)]
 
         assert 6 * (2 + 4) == served
-        assert ["c0", "c2", "c4", "c1", "c3", "c5"] == [one["case_id"] for one in lines]
+        assert ["c0", "c1", "c2", "c3", "c4", "c5"] == [one["case_id"] for one in lines]
         assert [one["debate_id"] for one in lines] == [one.debate_id for one in results]
         assert 12 == len({one.debate_id for one in others})
         assert "other~c1~2~s2" in {one.debate_id for one in others}

@@ -1,6 +1,7 @@
 """A run by a ladder: a debate a stage, decided from the log; one debate a case counts."""
 
 import asyncio
+from collections import Counter
 from contextlib import closing
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jury_actors import Finished
 from jury_events import audited
 from jury_judge import (
     HandedRun,
@@ -24,7 +26,6 @@ from jury_judge import (
     next_stages,
     opening_of,
 )
-from jury_judge.sessions import prepared_run
 from jury_providers import KeyMissing, Script
 from jury_replay import DebateSelection, replay
 from jury_store import ALL_STAGES, DebateFilter, DebateRow, open_registry, open_store
@@ -33,6 +34,8 @@ from support.tiers import others_full
 
 PASSES: Accepts = {"pass": 1.0}
 EARLY, LATE = ["c0", "c2", "c4"], ["c1", "c3", "c5"]
+EVERY = sorted(EARLY + LATE)
+IN_ORDER = [f"r~{one}{'~s2' * (one in LATE)}" for one in EVERY]
 KEY_REFUSED = Script(scripted={"*~s2/*": ("authentication",)})
 
 
@@ -43,21 +46,17 @@ async def _judged(planned: PlannedRun) -> tuple[RunOutcome, list[dict[str, Any]]
     return outcome, lines, said
 
 
-class _StageCounts(NoListener):
-    """How many debates each stage was said to have, and how many of them ended."""
+class _Stages(NoListener):
+    """How many cases went on to each stage, and how many ended."""
 
     def __init__(self) -> None:
-        self.totals: dict[str, int | None] = {}
-        self.ended_in: dict[str, int] = {}
+        self.counts: Counter[int] = Counter()
 
-    def stage_begins(self, stage: str, total: int | None, stored: int) -> None:
-        self._stage, self.totals[stage], self.ended_in[stage] = stage, total, stored
+    def goes_on(self, stage: int) -> None:
+        self.counts[stage] += 1
 
-    def stage_total_known(self, total: int) -> None:
-        self.totals[self._stage] = total
-
-    def stage_ended(self) -> None:
-        self.ended_in[self._stage] += 1
+    def ended(self, _finished: Finished) -> None:
+        self.counts[0] += 1
 
 
 def _rows(url: str) -> dict[str, DebateRow]:
@@ -77,11 +76,10 @@ async def test_a_case_goes_to_the_next_stage_unless_its_verdict_is_accepted(
 ) -> None:
     planned = staged(cases, url, a_ladder(tmp_path, PASSES))
 
-    outcome, lines, said = await _judged(planned)
+    outcome, lines, _ = await _judged(planned)
 
-    assert [*(f"r~{one}" for one in EARLY), *(f"r~{one}~s2" for one in LATE)] == [line["debate_id"] for line in lines]
+    assert IN_ORDER == [line["debate_id"] for line in lines]
     assert (6, 6, 0, []) == (outcome.total, outcome.now, outcome.before, outcome.problems)
-    assert "stage 2 of 2: 3 debates to run" in said
     rows = _rows(url)
     assert {f"r~{one}": "escalated" for one in LATE} == {name: row.aside for name, row in rows.items() if row.aside}
     with closing(open_store(url, write=False)) as store:
@@ -102,7 +100,7 @@ async def test_a_staged_run_of_another_process_is_followed_through_its_stages(
     planned = staged(cases, url, a_ladder(tmp_path, PASSES, audit=1.0), max_calls=calls)
     outcome, lines, _ = await _judged(planned)
 
-    with followed(planned, NoListener()) as following:
+    with followed(url, "r", NoListener()) as following:
         seen = [line async for line in following.lines()]
         ended = following.outcome(len(seen))
 
@@ -111,21 +109,17 @@ async def test_a_staged_run_of_another_process_is_followed_through_its_stages(
     assert (outcome.short is None) == (len(seen) == 6)
 
 
-@pytest.mark.parametrize("preflight", others_full(60.0, 0.0))
-async def test_who_judges_and_who_follows_hear_of_the_debates_of_each_stage(
-    cases: Path, url: str, tmp_path: Path, preflight: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(prepared_run, "PREFLIGHT_SECONDS", preflight)
-    planned = staged(cases, url, a_ladder(tmp_path, PASSES))
-    judging, following = _StageCounts(), _StageCounts()
+async def test_who_judges_hears_which_cases_go_on_and_which_end(cases: Path, url: str, tmp_path: Path) -> None:
+    judging = _Stages()
 
-    await judge_run(planned, lambda _line: None, say=lambda _line: None, progress=judging)
-    with followed(planned, following) as run:
-        async for _ in run.lines():
-            pass
+    await judge_run(
+        staged(cases, url, a_ladder(tmp_path, PASSES, audit=1.0)),
+        lambda _line: None,
+        say=lambda _line: None,
+        progress=judging,
+    )
 
-    assert {"stage 1 of 2": 6, "stage 2 of 2": 3} == judging.ended_in == following.ended_in
-    assert {"stage 1 of 2": 6, "stage 2 of 2": 3} == judging.totals
+    assert {0: 6, 2: 3} == judging.counts
 
 
 async def test_a_staged_run_is_handed_to_another_process_with_all_its_stages(
@@ -139,7 +133,7 @@ async def test_a_staged_run_is_handed_to_another_process_with_all_its_stages(
 
     _, lines, _ = await _judged(HandedRun.read().planned(there))
 
-    assert [*EARLY, *LATE] == [line["case_id"] for line in lines]
+    assert EVERY == [line["case_id"] for line in lines]
     assert (6, 0) == ((again := (await _judged(planned))[0]).before, again.now)
 
 
@@ -209,7 +203,7 @@ async def test_a_stage_that_is_unreachable_stops_the_run_and_is_resumed(cases: P
 
     assert EARLY == [line["case_id"] for line in first]
     assert "the provider refuses the key" in str(stopped.problems[0].problem)
-    assert [*EARLY, *LATE] == [line["case_id"] for line in lines]
+    assert EVERY == [line["case_id"] for line in lines]
     assert (3, 3, []) == (whole.before, whole.now, whole.problems)
 
 

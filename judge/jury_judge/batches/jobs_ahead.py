@@ -9,21 +9,22 @@ class JobsAhead:
     """Jobs are drawn before it is decided whether they are admitted; those that were not come again.
 
     Args:
-        jobs: of the debates that are left, drawn in a thread.
+        jobs: of the debates that are left, drawn in a thread; None: there is none now (see `drive`).
         admits: whether a debate may begin now.
     """
 
-    def __init__(self, jobs: Iterator[Job], admits: Callable[[Job], Awaitable[bool]]) -> None:
+    def __init__(self, jobs: Iterator[Job | None], admits: Callable[[Job], Awaitable[bool]]) -> None:
         self._jobs = jobs
         self._admits = admits
         self._drawn: dict[str, Job] = {}
 
-    def after(self, begun: Iterable[Job]) -> Iterator[Job]:
+    def after(self, begun: Iterable[Job]) -> Iterator[Job | None]:
         """For one wave: jobs of debates that begun earlier, which are always admitted; then those that are left."""
         yield from begun
         yield from list(self._drawn.values())
         for job in self._jobs:
-            self._drawn[job.debate_id] = job
+            if job is not None:
+                self._drawn[job.debate_id] = job
             yield job
 
     async def admits(self, job: Job) -> bool:

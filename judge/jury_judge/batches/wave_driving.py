@@ -10,7 +10,7 @@ from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from jury_actors.admission.budget_service import BudgetService
 from jury_actors.batches.batch_errors import OtherAccount
@@ -45,6 +45,13 @@ _WINDING_UP = 10.0
 
 _LAPSES = 2
 """So often batches may fail to answer a call before it is made live."""
+
+
+class _Going(NamedTuple):
+    """What a job of a recorded debate has."""
+
+    context: RunContext
+    adopted: bool
 
 
 class WaveDriving:
@@ -84,16 +91,16 @@ class WaveDriving:
         self._prices = prices
         self._say = say
         self._effects = effects
-        self._waiting: dict[str, bool] = {}
-        """Debates that wait for answers of a wave, and whether they were adopted; their cases are recorded."""
-        self._context: RunContext | None = None
+        self._waiting: dict[str, _Going] = {}
+        """How debates go on that wait for answers of a wave. Many share one, and their cases are recorded."""
+        self._going: list[_Going] = []
         self._wave = 0
         self._stopped_at: float | None = None
 
     async def __call__(
         self,
         runtime: Runtime,
-        jobs: Iterator[Job],
+        jobs: Iterator[Job | None],
         *,
         concurrency: int,
         on_chunk: Callable[[Chunk], None],
@@ -114,7 +121,7 @@ class WaveDriving:
     async def _waves(
         self,
         runtime: Runtime,
-        jobs: Iterator[Job],
+        jobs: Iterator[Job | None],
         driving: Callable[..., AsyncGenerator[Finished, None]],
         admits: Callable[[Job], Awaitable[bool]],
     ) -> AsyncGenerator[Finished, None]:
@@ -258,17 +265,20 @@ class WaveDriving:
             self._metrics.follow(sent)
 
     async def _driven(
-        self, driving: Callable[[Iterator[Job]], AsyncGenerator[Finished, None]], jobs: Iterator[Job], spool: WaveSpool
+        self,
+        driving: Callable[[Iterator[Job | None]], AsyncGenerator[Finished, None]],
+        jobs: Iterator[Job | None],
+        spool: WaveSpool,
     ) -> AsyncGenerator[Finished, None]:
         """Let every debate go on as far as it can; what is due then is sent in batches."""
-        sent: dict[str, bool] = {}
-        driven = driving(self._spooled(job, spool, sent) for job in jobs)
+        sent: dict[str, Job] = {}
+        driven = driving(None if job is None else self._spooled(job, spool, sent) for job in jobs)
         try:
             async with aclosing(driven):
                 async for finished in driven:
-                    adopted = sent.pop(finished.debate_id)
+                    job = sent.pop(finished.debate_id)
                     if finished.status == "waiting":
-                        self._waiting[finished.debate_id] = adopted
+                        self._waiting[finished.debate_id] = self._goes_on(job)
                     else:
                         self._waiting.pop(finished.debate_id, None)
                         yield finished
@@ -276,16 +286,23 @@ class WaveDriving:
         finally:
             spool.discard()
 
-    def _spooled(self, job: Job, spool: WaveSpool, sent: dict[str, bool]) -> Job:
-        sent[job.debate_id], self._context = job.adopted, job.context
+    def _spooled(self, job: Job, spool: WaveSpool, sent: dict[str, Job]) -> Job:
+        sent[job.debate_id] = job
         return job._replace(context=job.context._replace(spool=spool))
 
     def _left(self) -> Iterator[Job]:
         """The debates that wait for answers of the last wave."""
-        for debate, adopted in list(self._waiting.items()):
-            if self._context is None or self._stopping.is_set():
+        for debate, going in list(self._waiting.items()):
+            if self._stopping.is_set():
                 return
-            yield Job(debate, b"", self._context, adopted=adopted)
+            yield Job(debate, b"", going.context, adopted=going.adopted)
+
+    def _goes_on(self, job: Job) -> "_Going":
+        for one in self._going:
+            if one.context is job.context and one.adopted == job.adopted:
+                return one
+        self._going.append(_Going(job.context, job.adopted))
+        return self._going[-1]
 
     async def _unless_stopped(self, work: Awaitable[_T], *, grace: float = _GRACE) -> _T | None:
         """What `work` returns; None: the run was stopped, and `grace` seconds later it was not done.

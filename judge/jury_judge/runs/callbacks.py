@@ -53,12 +53,12 @@ class Callbacks:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def drive(
-        self, runtime: Runtime, jobs: Iterator[Job], *, admits: Callable[[Job], Awaitable[bool]], **options: Any
+        self, runtime: Runtime, jobs: Iterator[Job | None], *, admits: Callable[[Job], Awaitable[bool]], **options: Any
     ) -> AsyncGenerator[Finished, None]:
         """See `jury_actors.driver.drive`; calls back for each debate from its submission to its end."""
 
         async def begun(job: Job) -> bool:
-            if admitted := await admits(job):
+            if (admitted := await admits(job)) and not (job.stage is not None and job.stage.audit):
                 self.begin(job.debate_id)
             return admitted
 

@@ -78,6 +78,7 @@ class CaseLister:
 
     def __post_init__(self) -> None:
         self._log = RunLog(self.store, self.run.run_id)
+        self._lock = threading.Lock()
 
     def listed(self, jobs: Iterator[Job]) -> Iterator[Job]:
         """The same jobs, once their debates are opened: a thread lists ahead of those that begin.
@@ -105,7 +106,8 @@ class CaseLister:
             for page in batches(jobs, lambda job: len(job.case), first=1, most=_MOST_OF_PAGE):
                 if not ahead.wait_for_room():
                     return
-                ahead.put(self._page(page))
+                for later in (False, True):
+                    ahead.put(self._page([job for job in page if _is_later(job) == later], later=later))
             self.exhausted = not self.stopping.is_set() and self.readable()
             if self.exhausted and self.run.whole:
                 self._write(_list_completed)
@@ -146,16 +148,23 @@ class CaseLister:
     def _stream(self) -> str:
         return run_stream(self.run.run_id)
 
-    def _page(self, jobs: list[Job]) -> list[Job]:
-        for _ in range(_ATTEMPTS):
+    def open_further(self, jobs: list[Job]) -> list[Job]:
+        """Open debates of later stages of listed cases, unless they are open; returns the jobs. Raises as `listed`."""
+        return self._page(jobs, later=True)
+
+    def _page(self, jobs: list[Job], *, later: bool) -> list[Job]:
+        for _ in range(_ATTEMPTS) if jobs else ():
             there = self.store.heads([debate_stream(job.debate_id) for job in jobs])
             opened = {job.debate_id: self._opened(job) for job in jobs if debate_stream(job.debate_id) not in there}
-            if not opened or self._store_page(list(opened.values())):
-                return [job._replace(known=opened.get(job.debate_id)) for job in jobs]
-            self._log.look()
+            with self._lock:
+                if not opened or self._store_page(list(opened.values()), later=later):
+                    return [job._replace(known=opened.get(job.debate_id)) for job in jobs]
+                self._log.look()
+        if not jobs:
+            return []
         raise EventConflict(f"run {self.run.run_id} is being listed by another process all the time; try again")
 
-    def _store_page(self, opened: list[DebateHistory]) -> bool:
+    def _store_page(self, opened: list[DebateHistory], *, later: bool) -> bool:
         """Store openings with their page; False where another process stored one of them meanwhile."""
         facts = self._log.facts
         listed, version_before = (0, 0) if facts is None else (facts.listed, facts.version)
@@ -163,6 +172,7 @@ class CaseLister:
             number=1 if facts is None else facts.pages + 1,
             first=listed + 1,
             debates=len(opened),
+            later=later,
             digest=page_digest(listed + 1, (ListedOpening(one.debate_id, one.stored_events[0].hash) for one in opened)),
         )
         first = [] if facts is not None else [Append(self._stream, (self._encoded(self._run_opened()),), 0)]
@@ -211,7 +221,7 @@ class CaseLister:
             prompts=resolved.prompts,
             custom=prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts),
             endpoints=tuple(_endpoint(name, one) for name, one in sorted(run.endpoints.items())),
-            ladder=None if run.stage is None else run.stage.ladder,
+            ladder=None if run.ladder is None else run.ladder.digest,
             repeats=run.repeats,
             budget=self.budget,
             by=self.by,
@@ -220,10 +230,11 @@ class CaseLister:
 
     def _write(self, event: Callable[[RunFacts], RunEvent | None]) -> None:
         """Append to the run's stream what follows from its facts, if anything does; read again where another wrote."""
-        while (facts := self._log.look()) is not None and (new := event(facts)) is not None:
-            refusal = first_refusal(self._recorded([Append(self._stream, (self._encoded(new),), facts.version)]))
-            if refusal is not None and not isinstance(refusal, EventConflict | WrongVersion):
-                raise refusal
+        with self._lock:
+            while (facts := self._log.look()) is not None and (new := event(facts)) is not None:
+                refusal = first_refusal(self._recorded([Append(self._stream, (self._encoded(new),), facts.version)]))
+                if refusal is not None and not isinstance(refusal, EventConflict | WrongVersion):
+                    raise refusal
 
     def _encoded(self, event: RunEvent) -> NewEvent:
         return encode(event, recorded_at=self.effects.clock())
@@ -231,6 +242,10 @@ class CaseLister:
     def _recorded(self, appends: list[Append]) -> AppendResults:
         done = asyncio.run_coroutine_threadsafe(self.clerk.record_together(appends), self.loop)
         return done.result()
+
+
+def _is_later(job: Job) -> bool:
+    return job.stage is not None and job.stage.number > 1
 
 
 def _list_completed(facts: RunFacts) -> ListCompleted | None:

@@ -56,7 +56,7 @@ class PreflightReport:
         omissions: the parts of the cases that no juror is shown.
         fit: which cases are longer than the windows of which models.
         recorded: the run in the store; None if the store has no debate of it.
-        opened: how many debates the store has of the run, of a ladder of its first stage.
+        opened: how many debates the store has of the run, by a ladder of its first stage.
         position: of the newest event: debates that open after it belong to this call.
         ended: how many of the debates are over; if `total` is None, how many of the recorded ones.
         elsewhere: how many debates of the run are over other cases, or are further repeats.
@@ -90,9 +90,9 @@ class PreflightReport:
         """How many debates the run is to have, with those of earlier calls; None as for `total`."""
         return None if self.total is None else self.total + self.elsewhere
 
-    def resolved(self, run: Run) -> ResolvedPanel:
-        """The panel of the run, under the prompts with which it was begun."""
-        return run.resolved if self.prompts is None else run.resolved._replace(prompts=self.prompts)
+    def resolved(self, resolved: ResolvedPanel) -> ResolvedPanel:
+        """A panel of the run, under the prompts with which it was begun."""
+        return resolved if self.prompts is None else resolved._replace(prompts=self.prompts)
 
     @property
     def left(self) -> bool:
@@ -177,10 +177,12 @@ def preflight(
                 row = index.row(debate)
                 if row is not None:
                     known += 1
-                    ended += row.has_ended
+                    ended += index.is_over(debate)
                     check_case(run, case, debate, row, store, changed=report.changed)
             if end is not None and time.monotonic() > end:
-                return replace(report, read=read, read_cases=read_cases, ended=_ended(run, store, recorded))
+                return replace(
+                    report, read=read, read_cases=read_cases, ended=0 if recorded is None else recorded.ended
+                )
     elsewhere = max(0, report.opened - known)
     return replace(report, read=read, read_cases=read_cases, total=read, ended=ended, elsewhere=elsewhere)
 
@@ -334,36 +336,27 @@ def _never(_case: Case) -> bool:
 
 
 def _first_debate(run: Run, store: EventStore) -> list[DebateRow]:
-    """The first recorded debate of the run, of a ladder that of the stage; refuses a run of another ladder."""
+    """The first recorded debate of the run; refuses a run of another ladder."""
     for first in store.debates(run_id=run.run_id, waiting=None, limit=1):
-        if run.stage is None and first.stage is None:
-            return [first]
-        place = opening_of(store, first.debate_id).stage
-        if (said := _other_ladder(place, None if run.stage is None else run.stage.ladder)) is not None:
+        place = None if first.stage is None and run.ladder is None else opening_of(store, first.debate_id).stage
+        if (said := _other_ladder(place, None if run.ladder is None else run.ladder.digest)) is not None:
             raise RunRefused(
                 f"run {run.run_id!r} was begun {said}: use the panel or ladder that it was begun with, or give the "
                 "run another --run id"
             )
-    if run.stage is None:
-        return []
-    return store.list_debates(DebateFilter(run.run_id, stage=run.stage.number, waiting=None), OLDEST, limit=1)
+        if run.ladder is None:
+            return [first]
+        return store.list_debates(DebateFilter(run.run_id, stage=1, waiting=None), OLDEST, limit=1)
+    return []
 
 
 def _opened(run: Run, store: EventStore, recorded: RunRow | None) -> int:
-    """How many debates the store has of the cases of a run; of a ladder of the first stage, escalated ones too."""
+    """How many debates the store has of the cases of a run; by a ladder of the first stage, escalated ones too."""
     if recorded is None:
         return 0
-    if run.stage is None:
+    if run.ladder is None:
         return recorded.debates + recorded.waiting
-    return store.totals(DebateFilter(run.run_id, stage=1, waiting=None)).opened if run.counts_cases else 0
-
-
-def _ended(run: Run, store: EventStore, recorded: RunRow | None) -> int:
-    """How many recorded debates of a run are over; of a ladder those of the stage."""
-    if recorded is None or run.stage is None:
-        return 0 if recorded is None else recorded.ended
-    totals = store.totals(DebateFilter(run.run_id, stage=run.stage.number))
-    return totals.opened - totals.unfinished
+    return store.totals(DebateFilter(run.run_id, stage=1, waiting=None)).opened
 
 
 def _other_ladder(recorded: StagePlace | None, now: str | None) -> str | None:

@@ -4,14 +4,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import NamedTuple
 
 from jury_cases.outline import Fetch, Skip, outline_of
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import repeat_id
-from jury_events.stages import StagePlace
+from jury_judge.panels.files import Ladder
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS
 from jury_store.seals.keys import PublicKey
@@ -23,32 +22,13 @@ Several threads may iterate at once.
 """
 
 
-class RunStage(NamedTuple):
-    """Which debates a run has at a stage of its ladder.
-
-    Args:
-        ladder: its digest.
-        number: of the stage, from 1.
-        of: how many stages there are.
-        debate: the id and the place of its debate, from the id of that of the first stage; None: there is none.
-    """
-
-    ladder: str
-    number: int
-    of: int
-    debate: Callable[[str], tuple[str, StagePlace] | None]
-
-    def __str__(self) -> str:
-        return f"stage {self.number} of {self.of}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """The input of a run.
 
     Attributes:
         run_id: its name in the store.
-        resolved: the panel.
+        resolved: the panel, of a ladder that of the first stage.
         cases: see `CaseSource`; may be called several times.
         concurrency: debates at once.
         submission_id: the caller's name of a case in live events.
@@ -56,7 +36,7 @@ class Run:
         repeats: debates a case.
         operator_policy: the policy that was given for all cases without one; it is shown before the case.
         batched: calls go into batches; else a run with an open batch is refused.
-        stage: of a ladder; None: the run is of none.
+        ladder: by which its cases are judged; None: by one panel.
         listed: its debates are opened page by page and recorded in `run/{id}`; else each when it begins, as where cases
             come one by one.
         whole: its cases are all that it is to have; else a part of its list, as the store has it.
@@ -72,27 +52,15 @@ class Run:
     repeats: int = 1
     operator_policy: str | None = None
     batched: bool = False
-    stage: RunStage | None = None
+    ladder: Ladder | None = None
     listed: bool = True
     whole: bool = True
     endpoints: Endpoints = field(default_factory=lambda: NO_ENDPOINTS)
 
-    @property
-    def counts_cases(self) -> bool:
-        """Whether it has a debate a case; later stages of a ladder do not."""
-        return self.stage is None or self.stage.number == 1
-
     def debate_ids(self, case: Case | str) -> tuple[str, ...]:
-        """The ids of all debates of a case, or of a case id; of a ladder those of the stage."""
-        return tuple(debate for debate, _ in self.debates(case))
-
-    def debates(self, case: Case | str) -> list[tuple[str, StagePlace | None]]:
-        """The same, with their places in a ladder."""
+        """The ids of all debates of a case, or of a case id; by a ladder those of its first stage."""
         first = id_of(self.run_id, case if isinstance(case, str) else case.case_id)
-        firsts = [repeat_id(first, repeat) for repeat in range(1, self.repeats + 1)]
-        if self.stage is None:
-            return [(one, None) for one in firsts]
-        return [found for one in firsts if (found := self.stage.debate(one)) is not None]
+        return tuple(repeat_id(first, repeat) for repeat in range(1, self.repeats + 1))
 
     def outline(self, skip: Skip, fetch: Fetch) -> Iterator[Case | str]:
         """The cases in their order, without those that `skip` chose: of these the id alone."""

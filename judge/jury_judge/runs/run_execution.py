@@ -1,34 +1,35 @@
 """A run executed: debates are begun as places become free, and their result lines come in the order of the cases."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
-from typing import TypeVar
+from typing import Any
 
 from jury_actors.driver import drive
 from jury_actors.errors import ClusterLost, Halted
-from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.messages import Chunk, Finished, Job
 from jury_actors.runtime import Runtime
 from jury_actors.store_retry import StoreRetry
+from jury_events.ids import first_stage_of
 from jury_events.run_events import RunBudget
 from jury_judge.running.run_requests import requester
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.case_stages import open_stages
 from jury_judge.runs.lister import CaseLister
 from jury_judge.runs.preflight import PreflightReport
+from jury_judge.runs.recorded_cases import recorded_cases
 from jury_judge.runs.run import Run
-from jury_judge.runs.run_index import DebateIndex
+from jury_judge.runs.run_index import Read
 from jury_judge.runs.run_jobs import RunJobs
 from jury_judge.runs.run_lines import Line, RunLines
 from jury_judge.runs.run_progress import ProgressListener, RunProgress, moves
-from jury_store.debate_rows import CaseRow
 from jury_store.errors import AppendRefused, Fenced, StoreError, StoreFailed, StoreUnreachable
 from jury_store.event_store import EventStore
-
-_T = TypeVar("_T")
 
 Driving = Callable[..., AsyncGenerator[Finished, None]]
 
@@ -87,7 +88,6 @@ async def execute_run(
         driving=driving,
         supervision=supervision,
         state=RunProgress(moved=moves(moved)),
-        index=_PatientIndex(store, patience),
     )
     state = execution.state
     lines = RunLines(run, execution.jobs, store, patience=patience, state=state)
@@ -131,7 +131,8 @@ class _Execution:
     driving: Driving
     supervision: RunSupervision | None
     state: RunProgress
-    index: DebateIndex
+    further: "deque[Job]" = field(default_factory=deque)
+    """Of cases that go on to another stage of their ladder."""
 
     async def ends(self) -> AsyncGenerator[Finished, None]:
         """The debates as they end. Where none is expected to be left, the actors are set up once one is found."""
@@ -142,12 +143,11 @@ class _Execution:
                 return
             jobs = chain([first], jobs)
         async with self.open_runtime() as runtime, self._supervised(runtime):
-            if run.counts_cases:
-                await runtime.clerk.store_run_size(run.run_id, checked.size)
+            await runtime.clerk.store_run_size(run.run_id, checked.size)
             lister = self._lister(runtime)
             ends = self.driving(
                 runtime,
-                jobs if lister is None else lister.listed(jobs),
+                self._with_further(jobs if lister is None else lister.listed(jobs), lister),
                 concurrency=run.concurrency,
                 on_chunk=self.on_chunk or _ignored,
                 admits=self.bounds.admits,
@@ -159,6 +159,26 @@ class _Execution:
             await self._note_counted(runtime)
             if lister is not None:
                 await self._note_end(runtime, lister)
+
+    def _with_further(self, jobs: Iterator[Job], lister: CaseLister | None) -> Iterator[Job | None]:
+        """The jobs, and as soon as a case goes on to another stage of its ladder, that of its next debate.
+
+        None: no more are there now, and a debate that runs may bring another.
+        """
+        for job in jobs:
+            yield from self._opened_further(lister)
+            if self.stopping.is_set():
+                return
+            yield job
+        while not self.stopping.is_set() and (self.further or self.state.running or self.state.auditing):
+            ready = self._opened_further(lister)
+            yield from ready
+            if not ready:
+                yield None
+
+    def _opened_further(self, lister: CaseLister | None) -> list[Job]:
+        drawn = [self.further.popleft() for _ in range(len(self.further))]
+        return lister.open_further(drawn) if drawn and lister is not None else drawn
 
     def _lister(self, runtime: Runtime) -> CaseLister | None:
         if not self.run.listed:
@@ -179,7 +199,7 @@ class _Execution:
         """Record how far the list is, and whether anything of the run is left."""
         run = self.run
         cancelled = self.supervision is not None and self.supervision.cancelled_by is not None
-        if not cancelled and lister.exhausted and run.whole and (run.stage is None or run.stage.number == run.stage.of):
+        if not cancelled and lister.exhausted and run.whole:
             await asyncio.to_thread(lister.ended, await runtime.clerk.next_epoch())
 
     def _supervised(self, runtime: Runtime) -> AbstractAsyncContextManager[None]:
@@ -189,13 +209,36 @@ class _Execution:
 
     async def end(self, finished: Finished) -> None:
         """A debate ended, or could not go on."""
-        self.progress.ended(finished)
         await self.bounds.ended(finished)
-        self.state.end(finished)
+        following = await self._following(finished)
+        if following is not None and not (following.stage is not None and following.stage.audit):
+            self.progress.goes_on(0 if following.stage is None else following.stage.number)
+        elif finished.problem is not None or first_stage_of(finished.debate_id) not in self.state.auditing:
+            self.progress.ended(finished)
+        self.state.end(finished, following)
+        if following is not None:
+            self.further.append(following)
         if finished.problem is not None:
             self.problems.append(finished)
             if _stops_the_run(finished.problem):
                 self.stopping.set()
+
+    async def _following(self, finished: Finished) -> Job | None:
+        """The debate of the next stage of a case; None: the case is over, or its texts were erased."""
+        ladder, first = self.run.ladder, first_stage_of(finished.debate_id)
+        if ladder is None or finished.problem is not None or self.stopping.is_set():
+            return None
+
+        def following() -> Job | None:
+            found = open_stages(self.store, [first], ladder).get(first)
+            case = None if found is None else recorded_cases(self.store, [first]).get(first)
+            if found is None or case is None:
+                return None
+            content = case.model_dump_json().encode()
+            return Job(found.debate_id, content, self.jobs.context(found.place), stage=found.place)
+
+        job, _ = await self.bounds.patience.run(partial(asyncio.to_thread, following), reads=True)
+        return job
 
     def close(self) -> None:
         """No debate runs, and none begins any more."""
@@ -208,24 +251,19 @@ class _Execution:
         """The debates of this call."""
         return RunJobs(
             run=self.run,
-            context=RunContext(
-                self.run.run_id,
-                self.checked.resolved(self.run),
-                watched=self.on_chunk is not None,
-                operator_policy=self.run.operator_policy,
-            ),
+            watched=self.on_chunk is not None,
             checked=self.checked,
             state=self.state,
             stopping=self.stopping,
             store=self.store,
-            index=self.index,
+            read=_patient(self.bounds.patience),
             progress=self.progress,
             begun_first=self.bounds.allowance is not None,
         )
 
     async def _note_counted(self, runtime: Runtime) -> None:
         """Store how many debates the run is to have once all cases were read, if the preflight did not count them."""
-        if self.state.cases is not None and self.run.counts_cases:
+        if self.state.cases is not None:
             await self.bounds.patience.run(partial(runtime.clerk.store_run_size, self.run.run_id, self.state.cases))
             self.state.cases = None
 
@@ -270,23 +308,11 @@ async def _next(items: AsyncGenerator[Finished, None]) -> Finished | None:
     return await anext(items, None)
 
 
-@dataclass(frozen=True)
-class _PatientIndex:
-    """Reads the index of a store in the thread of the caller, again while the store is away."""
+def _patient(patience: StoreRetry) -> Read:
+    """Reads a store in the thread of the caller, again while the store is away."""
 
-    store: EventStore
-    patience: StoreRetry
-
-    def cases_of(self, debate_ids: Collection[str]) -> Mapping[str, CaseRow]:
-        """See `DebateIndex`."""
-        return self._read(partial(self.store.cases_of, debate_ids))
-
-    def ended_positions(self, debate_ids: Collection[str]) -> Mapping[str, int]:
-        """See `DebateIndex`."""
-        return self._read(partial(self.store.ended_positions, debate_ids))
-
-    def _read(self, read: Callable[[], _T]) -> _T:
-        async def attempt() -> _T:
+    def patiently(read: Callable[[], Any]) -> Any:
+        async def attempt() -> Any:
             return read()
 
         try:
@@ -294,8 +320,10 @@ class _PatientIndex:
         except (StoreFailed, StoreUnreachable):
             # In a loop of this thread: one that the caller's loop awaits would need a second thread of the pool, and
             # with many runs at once all threads of the pool may be here.
-            found, _ = asyncio.run(self.patience.run(attempt, reads=True))
+            found, _ = asyncio.run(patience.run(attempt, reads=True))
             return found
+
+    return patiently
 
 
 @dataclass(frozen=True)

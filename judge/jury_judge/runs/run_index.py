@@ -1,39 +1,41 @@
 """What the store has of the cases of a run, looked up for some cases at a time: never all of a run."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
+from jury_judge.runs.case_stages import OpenStage, open_stages
 from jury_judge.runs.run import Run
 from jury_store.debate_rows import CaseRow
+from jury_store.event_store import EventStore
+
+Read = Callable[[Callable[[], Any]], Any]
+"""Calls a function that reads the store, again where the store is away for a moment."""
 
 
-class DebateIndex(Protocol):
-    """The index of a store: an `EventStore`, or what waits for one."""
-
-    def cases_of(self, debate_ids: Collection[str], /) -> Mapping[str, CaseRow]:
-        """As `EventStore.cases_of`."""
-        ...
-
-    def ended_positions(self, debate_ids: Collection[str], /) -> Mapping[str, int]:
-        """As `EventStore.ended_positions`."""
-        ...
+def read_once(read: Callable[[], Any]) -> Any:
+    """Calls it once."""
+    return read()
 
 
 class RunIndex:
-    """The recorded debates of the cases that were looked up last.
+    """The recorded debates of the cases that were looked up last. Debates are named by the first one of their case.
 
     Args:
         run: the input.
-        store: its index; None where it has no debate of the run.
-        brief: of cases whose debates are all over, only that is looked up; they have no `row`.
+        store: open for reading; None where it has no debate of the run.
+        brief: of cases that are over only that is looked up; they have no `row`.
+        read: see `Read`.
     """
 
-    def __init__(self, run: Run, store: DebateIndex | None, *, brief: bool = False) -> None:
+    def __init__(self, run: Run, store: EventStore | None, *, brief: bool = False, read: Read = read_once) -> None:
         self._run = run
         self._store = store
         self._brief = brief
+        self._read = read
         self._rows: Mapping[str, CaseRow] = {}
         self._ended: Mapping[str, int] = {}
+        self._further: Mapping[str, OpenStage] = {}
         self._judged: frozenset[str] = frozenset()
 
     def load(self, case_ids: Sequence[str]) -> frozenset[str]:
@@ -43,31 +45,46 @@ class RunIndex:
         """
         if self._store is None:
             return frozenset()
+        store, ladder = self._store, self._run.ladder
         debates = {case_id: self._run.debate_ids(case_id) for case_id in case_ids}
-        if not self._brief:
-            self._rows = self._store.cases_of([one for of_case in debates.values() for one in of_case])
-            self._judged = frozenset(one for one, of_case in debates.items() if all(map(self.has_ended, of_case)))
-            return self._judged
-        self._ended = ended = self._store.ended_positions([one for of_case in debates.values() for one in of_case])
-        self._judged = frozenset(one for one, of_case in debates.items() if all(map(ended.__contains__, of_case)))
-        others = [one for case_id, of_case in debates.items() if case_id not in self._judged for one in of_case]
-        self._rows = self._store.cases_of(others) if others else {}
+        every = [one for of_case in debates.values() for one in of_case]
+        self._rows = {} if self._brief else self._read(partial(store.cases_of, every))
+        self._ended = self._read(partial(store.ended_positions, every)) if self._brief else {}
+        if ladder is not None:
+            over = [one for one in every if self._has_ended(one)]
+            self._further = self._read(partial(open_stages, store, over, ladder)) if over else {}
+        self._judged = frozenset(one for one, of_case in debates.items() if all(map(self.is_over, of_case)))
+        if self._brief:
+            others = [one for case_id, of_case in debates.items() if case_id not in self._judged for one in of_case]
+            self._rows = self._read(partial(store.cases_of, others)) if others else {}
         return self._judged
 
-    def row(self, debate_id: str) -> CaseRow | None:
+    def row(self, first: str) -> CaseRow | None:
         """The recorded case of a debate; None where the store does not have it."""
-        return self._rows.get(debate_id)
+        return self._rows.get(first)
 
-    def position(self, debate_id: str) -> int | None:
+    def further(self, first: str) -> OpenStage | None:
+        """The debate of a later stage of its case that is to be judged; None: there is none."""
+        return self._further.get(first)
+
+    def position(self, first: str) -> int | None:
         """The position of the opening event of a debate; None where the store does not have it."""
-        row = self._rows.get(debate_id)
-        return self._ended.get(debate_id) if row is None else row.position
+        row = self._rows.get(first)
+        return self._ended.get(first) if row is None else row.position
 
-    def has_ended(self, debate_id: str) -> bool:
-        """Whether the debate is over."""
-        row = self._rows.get(debate_id)
-        return debate_id in self._ended if row is None else row.has_ended
+    def is_over(self, first: str) -> bool:
+        """Whether the debate is over, by a ladder with all that follow it."""
+        return self._has_ended(first) and first not in self._further
+
+    def has_verdict(self, first: str) -> bool:
+        """Whether nothing is left of the case but its audit."""
+        further = self._further.get(first)
+        return self._has_ended(first) and (further is None or (further.place is not None and further.place.audit))
 
     def is_judged(self, case_id: str) -> bool:
         """Whether all debates of the case are over."""
         return case_id in self._judged
+
+    def _has_ended(self, first: str) -> bool:
+        row = self._rows.get(first)
+        return first in self._ended if row is None else row.has_ended

@@ -4,16 +4,19 @@ import asyncio
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from jury_actors.messages import Job, RunContext
 from jury_cases.errors import CaseFileError
 from jury_events.case import Case
+from jury_events.ids import first_stage_of, stage_id
 from jury_events.stages import StagePlace
 from jury_judge.errors import RunRefused
+from jury_judge.runs.case_stages import OpenStage, first_place
 from jury_judge.runs.cases_once import ReadCase
 from jury_judge.runs.preflight import PreflightReport, check_case, records_wanted
 from jury_judge.runs.run import Run
-from jury_judge.runs.run_index import DebateIndex, RunIndex
+from jury_judge.runs.run_index import Read, RunIndex
 from jury_judge.runs.run_progress import ProgressListener, RunProgress
 from jury_store.debate_rows import CaseRow
 from jury_store.event_store import EventStore
@@ -23,32 +26,34 @@ _PAGE = 1000
 
 @dataclass(kw_only=True)
 class RunJobs:
-    """Iterates the debates that are left. Cases whose debates are over are passed by their ids alone.
+    """Iterates the debates that are left: of each case the next one. Cases that are over are passed by their ids alone.
 
     Attributes:
         run: the input.
-        context: of every job.
+        watched: see `RunContext`.
         checked: the report of the preflight, with the cases; takes the order of the debates.
         state: takes which debates run.
         stopping: once set, no more jobs are drawn.
         store: open for reading.
-        index: of the store.
+        read: reads the store.
         progress: takes how many debates there are, if the preflight did not count them.
         begun_first: debates of earlier sessions that are not over come before all others.
     """
 
     run: Run
-    context: RunContext
+    watched: bool
     checked: PreflightReport
     state: RunProgress
     stopping: asyncio.Event
     store: EventStore
-    index: DebateIndex
+    read: Read
     progress: ProgressListener
     begun_first: bool
 
     def __post_init__(self) -> None:
-        self._index = RunIndex(self.run, None if self.checked.recorded is None else self.index, brief=True)
+        store = None if self.checked.recorded is None else self.store
+        self._index = RunIndex(self.run, store, brief=True, read=self.read)
+        self._contexts: dict[int, RunContext] = {}
         self._cases: Iterator[ReadCase] | None = None
         self._early: set[str] = set()
         """Debates of earlier sessions that were drawn before their place."""
@@ -89,14 +94,15 @@ class RunJobs:
                 self._count()
                 return None
             jobs = [] if found.content is None or self.state.over else self._jobs_of(found)
-            self.state.running.update(job.debate_id for job in jobs)
+            for job in jobs:
+                self.state.draw(job)
             for debate in self.run.debate_ids(found.case_id):
                 position = self._index.position(debate)
                 there = position is not None and position <= self.checked.position
                 self._number += 1
                 self._there += there
-                over = there and self._index.has_ended(debate)
-                if over or debate in self._early or not self.state.over:
+                over = there and self._index.is_over(debate)
+                if (there and self._index.has_verdict(debate)) or debate in self._early or not self.state.over:
                     self.checked.order.add(debate, over=over)
         return jobs
 
@@ -117,12 +123,17 @@ class RunJobs:
     def _jobs_of(self, found: ReadCase) -> list[Job]:
         """The jobs of a case that begin at its place in the order of the cases."""
         jobs = []
-        for debate, place in self.run.debates(found.case_id):
-            row = self._index.row(debate)
-            if row is not None and not self._may_go_on(found, debate, row):
+        for first in self.run.debate_ids(found.case_id):
+            row = self._index.row(first)
+            if first in self._early or (row is not None and not self._may_go_on(found, first, row)):
                 continue
-            if not self._index.has_ended(debate) and debate not in self._early:
-                jobs.append(self._job(found, debate, place, adopted=row is not None and row.imported is not None))
+            place = first_place(self.run.ladder)
+            if (further := self._index.further(first)) is not None:
+                if self._may_go_further(found, first, further):
+                    adopted = further.row is not None and further.row.imported is not None
+                    jobs.append(self._job(found, further.debate_id, further.place, adopted=adopted))
+            elif not self._index.is_over(first):
+                jobs.append(self._job(found, first, place, adopted=row is not None and row.imported is not None))
         return jobs
 
     def _begun(self) -> Iterator[Job]:
@@ -135,24 +146,40 @@ class RunJobs:
 
         def others(case_ids: Sequence[str]) -> set[str]:
             judged = self._index.load(case_ids)
-            return {one for one in case_ids if one in judged and left.isdisjoint(self.run.debate_ids(one))}
+            return {one for one in case_ids if one in judged and left.isdisjoint(self._every_stage(one))}
 
         for found in self.checked.cases.ahead(others, self._is_wanted) if left else ():
             if self._ends or not left:
                 return
-            for debate, place in () if found.content is None else self.run.debates(found.case_id):
-                if debate not in left:
-                    continue
+            for debate in () if found.content is None else left.intersection(self._every_stage(found.case_id)):
                 left.discard(debate)
-                row = self._index.row(debate)
+                row = self.read(partial(self.store.cases_of, [debate])).get(debate)
                 if row is not None and self._may_go_on(found, debate, row):
-                    self._early.add(debate)
-                    self.state.running.add(debate)
-                    yield self._job(found, debate, place, adopted=row.imported is not None)
+                    first = first_stage_of(debate)
+                    further = self._index.further(first)
+                    place = first_place(self.run.ladder) if further is None else further.place
+                    self._early.add(first)
+                    job = self._job(found, debate, place, adopted=row.imported is not None)
+                    self.state.draw(job)
+                    yield job
+
+    def _every_stage(self, case_id: str) -> list[str]:
+        """The ids of all debates that a case may have."""
+        stages = 1 if self.run.ladder is None else len(self.run.ladder.stages)
+        return [stage_id(one, number) for one in self.run.debate_ids(case_id) for number in range(1, stages + 1)]
+
+    def _may_go_further(self, found: ReadCase, first: str, further: OpenStage) -> bool:
+        """Compare a recorded debate of a later stage with its case."""
+        if first in self.state.failed:
+            return False
+        if further.row is None:
+            return True
+        row = self.read(partial(self.store.cases_of, [further.debate_id])).get(further.debate_id)
+        return row is None or self._may_go_on(found, further.debate_id, row)
 
     def _may_go_on(self, found: ReadCase, debate: str, row: CaseRow) -> bool:
         """Compare a recorded debate with its case."""
-        if debate in self.state.failed:
+        if first_stage_of(debate) in self.state.failed:
             return False
         check_case(self.run, found.case, debate, row, self.store, changed=self.checked.changed)
         return True
@@ -160,7 +187,21 @@ class RunJobs:
     def _job(self, found: ReadCase, debate: str, place: StagePlace | None, *, adopted: bool) -> Job:
         assert found.content is not None, "the case was read"
         self.state.moved()
-        return Job(debate, found.content, self.context, found.submission_id, adopted=adopted, stage=place)
+        context = self.context(place)
+        return Job(debate, found.content, context, found.submission_id, adopted=adopted, stage=place)
+
+    def context(self, place: StagePlace | None) -> RunContext:
+        """What the debates of a stage share; None: of the run, which has no ladder."""
+        run, number = self.run, 1 if place is None else place.number
+        if number not in self._contexts:
+            resolved = run.resolved if run.ladder is None else run.ladder.stages[number - 1].resolved
+            self._contexts[number] = RunContext(
+                run.run_id,
+                self.checked.resolved(resolved),
+                watched=self.watched,
+                operator_policy=run.operator_policy,
+            )
+        return self._contexts[number]
 
     def _count(self) -> None:
         if self.checked.total is None and not self.state.over:

@@ -2,9 +2,10 @@
 
 import asyncio
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from jury_actors.store_retry import StoreRetry
+from jury_judge.runs.case_stages import latest_stage
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_jobs import RunJobs
 from jury_judge.runs.run_progress import RunProgress
@@ -21,7 +22,7 @@ _FIRST_LINES = 16
 class RunLines:
     """Gives the line of each debate at its place, once it is over.
 
-    Of a ladder's stage only the debates that count for their cases have a line.
+    By a ladder it is the line of the debate that counts for the case.
 
     Args:
         run: the input.
@@ -75,16 +76,16 @@ class RunLines:
             if first.debate_id not in state.failed and first.debate_id not in state.running:
                 self._ready.append(first.debate_id)
         ready = self._ready
-        if self._run.stage is not None:
-            ready = [one for one in ready if _counts(self._store.debate(one))]
+        if self._run.ladder is not None:
+            ready = [row.debate_id for one in ready if _counts(row := latest_stage(self._store, one))]
         lines = _read_lines(self._store, ready) if ready else []
         # Only now: where the store is away, the same debates are read again.
         self._ready = []
         return lines
 
 
-def _counts(row: DebateRow | None) -> bool:
-    return row is not None and row.aside is None
+def _counts(row: DebateRow | None) -> TypeGuard[DebateRow]:
+    return row is not None and row.has_ended and row.aside is None
 
 
 def _read_lines(store: EventStore, debates: list[str]) -> list[Line]:

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from jury_events.errors import DebateNotFound
 from jury_judge.running.live_runs import LiveRuns
-from jury_judge.runs.stage_runs import latest_stage
+from jury_judge.runs.case_stages import latest_stage
 from jury_judge.serving.kept_submissions import KeptSubmissions
 from jury_judge.serving.submission_attempts import Submission
 from jury_judge.serving.submission_claims import Kind

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, aclosing
 
 from jury_judge.runs.run_lines import Line
-from jury_judge.runs.run_progress import SessionListener
+from jury_judge.runs.run_progress import ProgressListener
 from jury_judge.sessions.planned_run import PlannedRun
 from jury_judge.sessions.prepared_run import prepared_run
 from jury_judge.sessions.run_session import RunOutcome
@@ -19,7 +19,7 @@ async def judge_run(
     planned: PlannedRun,
     take: Callable[[Line], None],
     *,
-    progress: SessionListener | None = None,
+    progress: ProgressListener | None = None,
     stopping: asyncio.Event | None = None,
     say: Say = _log.warning,
 ) -> RunOutcome:

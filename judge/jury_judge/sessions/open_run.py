@@ -15,7 +15,6 @@ from jury_actors.errors import Halted
 from jury_actors.messages import Finished
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
-from jury_events.stages import StagePlace
 from jury_judge.errors import RunUnfinished
 from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel
@@ -23,11 +22,11 @@ from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import ceiling
 from jury_judge.runs.callbacks import OnEvent
+from jury_judge.runs.case_stages import latest_stage
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.preflight import preflight
 from jury_judge.runs.run import Run
 from jury_judge.runs.shared_context import SharedContext
-from jury_judge.runs.stage_runs import at_stage, judge_stages
 from jury_judge.runs.writing import Writing
 from jury_judge.sessions.announced_jury import announced_jury
 from jury_judge.sessions.planned_run import OneCase, PlannedRun
@@ -58,7 +57,6 @@ class OpenRun:
         self, settings: RunSettings, loaded: LoadedPanel, say: Say, environ: Mapping[str, str] | None = None
     ) -> None:
         self._planned = partial(PlannedRun, settings=settings, loaded=loaded, adopt=(), environ=environ)
-        self._ladder = loaded.ladder
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._sessions = SharedContext(lambda: _Session(settings, loaded, say, environ))
 
@@ -81,22 +79,13 @@ class OpenRun:
             RunUnfinished: a person cancelled the run.
         """
         run = replace(self._planned(OneCase(case)).run, listed=False)
-        debate_id = id_of(run.run_id, case.case_id)
-        ladder = self._ladder
-        if ladder is None:
-            await self._judge(run, store, on_event)
-            return debate_id
-
-        async def judge(_debate: str, _loaded: LoadedPanel, place: StagePlace) -> None:
-            await self._judge(at_stage(run, ladder, place), store, None if place.audit else on_event)
-
-        return await judge_stages(debate_id, ladder, store, judge)
-
-    async def _judge(self, run: Run, store: EventStore, on_event: OnEvent | None) -> None:
         checked = await asyncio.to_thread(preflight, run, store, seconds=None)
         if checked.left:
             async with self._slots, self._sessions.use() as session:
                 await session.judge(run, on_event)
+        counts = await asyncio.to_thread(latest_stage, store, id_of(run.run_id, case.case_id))
+        assert counts is not None, "the debate was judged"
+        return counts.debate_id
 
 
 class _Session:
@@ -152,7 +141,6 @@ class _Session:
                 self._ended.set()
                 self._ended = asyncio.Event()
             self._check(problems, supervision)
-            # A stage that is followed by another has no line.
             if lines or not (await asyncio.to_thread(preflight, run, self._jury.store, seconds=None)).left:
                 return
             if self._allowance is None or self._allowance.short:

@@ -14,7 +14,6 @@ from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.ladder_documents import load_panel_or_ladder
 from jury_judge.runs.preflight import sees_images
 from jury_judge.runs.run import CaseSource, Run, fresh_run_id
-from jury_judge.runs.stage_runs import first_stage
 from jury_judge.seals.key_files import read_keys
 from jury_judge.sessions.announced_jury import is_simulated
 from jury_judge.settings.run import RunSettings
@@ -76,7 +75,7 @@ class PlannedRun:
         self.settings = settings
         self.environ = os.environ if environ is None else environ
         self.loaded = loaded or panel_of_run(settings, self.environ)
-        run = Run(
+        self.run = Run(
             run_id=settings.run_id or generated or fresh_run_id(),
             resolved=self.loaded.resolved,
             cases=self.loaded.redaction.cases(self._source()),
@@ -85,9 +84,9 @@ class PlannedRun:
             repeats=settings.repeat,
             operator_policy=self.loaded.redaction.policy(cases.policy),
             batched=settings.batch,
+            ladder=self.loaded.ladder,
             endpoints=self.loaded.endpoints,
         )
-        self.run = first_stage(run, self.loaded.ladder)
 
     @classmethod
     def of_example(cls, settings: RunSettings, generated: str, environ: Mapping[str, str] | None = None) -> Self:

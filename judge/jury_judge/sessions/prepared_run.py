@@ -20,16 +20,14 @@ from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import ceiling, check_priced
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
-from jury_judge.runs.run import Run
-from jury_judge.runs.run_progress import NoListener, SessionListener
+from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtime_choice import in_process_for
-from jury_judge.runs.stage_runs import next_stage_run
 from jury_judge.runs.writing import Writing
 from jury_judge.seals.key_files import signer
 from jury_judge.seals.sealing import Sealing
 from jury_judge.sessions.announced_jury import announced_jury
 from jury_judge.sessions.planned_run import PlannedRun
-from jury_judge.sessions.run_session import RunPass, RunSession
+from jury_judge.sessions.run_session import RunSession
 from jury_judge.settings.budget import Budget
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.stores.stores import Say, lock_run, open_writer
@@ -168,7 +166,7 @@ class PreparedRun:
     reopens: int
     writer: EventStore | None = None
 
-    def session(self, progress: SessionListener | None = None, metrics: MetricTotals | None = None) -> RunSession:
+    def session(self, progress: ProgressListener | None = None, metrics: MetricTotals | None = None) -> RunSession:
         """What executes the run; says where debates run, who receives the cases, and what is odd about the panel.
 
         Args:
@@ -217,12 +215,12 @@ class PreparedRun:
             environ=planned.environ,
         )
         return RunSession(
-            RunPass(run, self.checked),
+            run,
+            self.checked,
             self.store,
             progress or NoListener(),
             jury=jury,
             allowance=self._allowance(bounds),
-            further=self._next,
             in_process=in_process,
             sealing=sealing,
             unreadable=planned.cases.unreadable,
@@ -232,26 +230,6 @@ class PreparedRun:
                 self.url, run.run_id, detached=self.detached, reopens=self.reopens, say=self.say
             ),
         )
-
-    def _next(self, run: Run) -> RunPass | None:
-        """The stage after that of `run`, as far as the log goes now; None after the last, and without a ladder.
-
-        Raises:
-            RunRefused, CaseFileError: see `preflight`.
-            KeyMissing: a debate of the stage is left, and a provider's key is gone.
-        """
-        planned, ladder = self.planned, self.planned.loaded.ladder
-        stage = next_stage_run(run, self.checked.order, ladder, self.store)
-        if ladder is None or stage is None or stage.stage is None:
-            return None
-        loaded = ladder.stages[stage.stage.number - 1]
-        seconds = None if planned.settings.strict else PREFLIGHT_SECONDS
-        checked = preflight(stage, self.store, seconds=seconds, endpoints=loaded.endpoints)
-        if checked.left:
-            many = "" if checked.total is None else f": {pluralize(checked.total - checked.ended, 'debate')} to run"
-            self.say(f"{stage.stage}{many}")
-            check_models(loaded.panel, loaded.endpoints, None if planned.settings.ray_address else os.environ)
-        return RunPass(stage, checked)
 
     def remarks(self) -> Iterator[str]:
         """Lines about the cases: further repeats, columns that nearly have a name that is read, what is not shown, what

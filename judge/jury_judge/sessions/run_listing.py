@@ -5,7 +5,6 @@ from contextlib import closing
 from typing import NamedTuple
 
 from jury_actors.clerk import Clerk, ClerkInterface
-from jury_actors.messages import RunContext
 from jury_actors.store_retry import StoreRetry
 from jury_events.ids import run_stream
 from jury_events.run_events import RunBudget
@@ -13,6 +12,7 @@ from jury_events.run_facts import run_facts
 from jury_judge.errors import SettingsRefused
 from jury_judge.running.run_requests import requester
 from jury_judge.runs.lister import CaseLister
+from jury_judge.runs.run_index import read_once
 from jury_judge.runs.run_jobs import RunJobs
 from jury_judge.runs.run_progress import NoListener, RunProgress, moves
 from jury_judge.sessions.prepared_run import LOCK_SECONDS, PreparedRun
@@ -61,12 +61,12 @@ async def _listed_by(
     state = RunProgress(moved=moves(asyncio.Event()))
     jobs = RunJobs(
         run=run,
-        context=RunContext(run.run_id, checked.resolved(run), operator_policy=run.operator_policy),
+        watched=False,
         checked=checked,
         state=state,
         stopping=stopping,
         store=ready.store,
-        index=ready.store,
+        read=read_once,
         progress=NoListener(),
         begun_first=False,
     )

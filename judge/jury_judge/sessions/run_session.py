@@ -19,7 +19,7 @@ from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.preflight import PreflightReport
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_lines import Line
-from jury_judge.runs.run_progress import SessionListener
+from jury_judge.runs.run_progress import ProgressListener
 from jury_judge.runs.spending import Spending, SpendingWatch
 from jury_judge.seals.sealing import Sealing
 from jury_judge.stores.open_batches import waiting_line
@@ -110,23 +110,6 @@ class RunOutcome(NamedTuple):
         return () if self.unreadable is None else tuple(self.unreadable.lines())
 
 
-class RunPass(NamedTuple):
-    """A run, or one stage of it, that can be executed.
-
-    Attributes:
-        run: the input.
-        checked: the report of its preflight.
-    """
-
-    run: Run
-    checked: PreflightReport
-
-
-def _no_further(_run: Run) -> RunPass | None:
-    """For a run without a ladder."""
-    return None
-
-
 @asynccontextmanager
 async def _passed_on(stopping: asyncio.Event | None) -> AsyncIterator[asyncio.Event]:
     """An event that is set with `stopping`, and that the run sets itself without saying that a person stopped it."""
@@ -148,15 +131,15 @@ async def _passed_on(stopping: asyncio.Event | None) -> AsyncIterator[asyncio.Ev
 
 
 class RunSession:
-    """A `ProgressListener` that counts, and passes everything on. Of a ladder, the stages are executed one by one.
+    """A `ProgressListener` that counts, and passes everything on.
 
     Args:
-        first: the run, or its first stage.
+        run: the input.
+        checked: the report of its preflight.
         store: open for reading, until `outcome` was called.
         progress: called for what happens.
-        jury: executes the run, all stages of its ladder; None where another process does.
+        jury: executes the run.
         allowance: of a run with a budget.
-        further: makes the stage that follows, from what is recorded; blocks.
         in_process: whether debates run in this process, else on Ray.
         sealing: of the log, meanwhile.
         supervision: shows the run to other processes, which may cancel it.
@@ -167,13 +150,13 @@ class RunSession:
 
     def __init__(
         self,
-        first: RunPass,
+        run: Run,
+        checked: PreflightReport,
         store: EventStore,
-        progress: SessionListener,
+        progress: ProgressListener,
         *,
-        jury: Jury | None = None,
+        jury: Jury,
         allowance: Allowance | None = None,
-        further: Callable[[Run], RunPass | None] = _no_further,
         in_process: bool = True,
         sealing: Sealing | None = None,
         supervision: RunSupervision | None = None,
@@ -185,18 +168,16 @@ class RunSession:
         self._jury = jury
         self._allowance = allowance
         self.in_process = in_process
-        self.total = first.checked.total
-        self._first = self._now = first
-        self._further = further
-        self._ended: set[str] = set()
-        """Debates of stages that ended in this session, until it is known whether they count for their cases."""
+        self.total = checked.total
+        self._run = run
+        self._checked = checked
         self._sealing = sealing
         self._supervision = supervision
         self._unreadable = unreadable
         self._store = store
         self._progress = progress
         self._prices = prices
-        self._watch = SpendingWatch(store, first.run.run_id)
+        self._watch = SpendingWatch(store, run.run_id)
         self._started = time.monotonic()
         self._ended_now = 0
         self._problems: list[Finished] = []
@@ -204,7 +185,7 @@ class RunSession:
     @property
     def needs_ray(self) -> bool:
         """Whether a debate may be left to run, and that is on Ray."""
-        return (self._first.checked.left or self._first.run.stage is not None) and not self.in_process
+        return self._checked.left and not self.in_process
 
     @property
     def sealed(self) -> int | None:
@@ -225,41 +206,29 @@ class RunSession:
     ) -> AsyncGenerator[Line, None]:
         """Run the debates that are left; yields the lines of all, in the order of the cases. See `Jury.execute`.
 
-        Of a ladder, the lines come stage by stage: of the cases that a stage accepted, then those of the next.
-
         Args:
             stopping: once set, no new debate begins; those that run are finished.
             on_chunk: called with each chunk that a final judge writes.
             on_spending: called every few seconds with what was spent in this session.
         """
-        assert self._jury is not None, "another process executes this run"
         async with self._spending_shown(on_spending), self._jury, _passed_on(stopping) as ending:
-            following: RunPass | None = self._first
-            while following is not None:
-                self._now, self._ended = following, set()
-                lines = self._jury.execute(
-                    following.run,
-                    following.checked,
-                    problems=self._problems,
-                    progress=self,
-                    stopping=ending,
-                    on_chunk=on_chunk,
-                    allowance=self._allowance,
-                    supervision=self._supervision,
-                    batches=self._batches,
-                )
-                async with aclosing(lines):
-                    async for line in lines:
-                        if line["debate_id"] in self._ended:
-                            self.count(Finished(line["debate_id"], "over"))
-                        yield line
-                if ending.is_set():
-                    return
-                following = await asyncio.to_thread(self._further, following.run)
+            lines = self._jury.execute(
+                self._run,
+                self._checked,
+                problems=self._problems,
+                progress=self,
+                stopping=ending,
+                on_chunk=on_chunk,
+                allowance=self._allowance,
+                supervision=self._supervision,
+                batches=self._batches,
+            )
+            async with aclosing(lines):
+                async for line in lines:
+                    yield line
 
     async def waits_for(self) -> str:
         """What running debates wait for, as a phrase for people."""
-        assert self._jury is not None, "another process executes this run"
         return await self._jury.waits_for()
 
     def result(self, debate_id: str) -> dict[str, Any] | None:
@@ -272,7 +241,7 @@ class RunSession:
     @asynccontextmanager
     async def _spending_shown(self, show: Callable[[Spending], None] | None) -> AsyncIterator[None]:
         """Call `show` every few seconds with what was spent in this session, if a debate is left to run."""
-        if show is None or not (self._first.checked.left or self._first.run.stage is not None):
+        if show is None or not self._checked.left:
             yield
             return
         over = asyncio.Event()
@@ -292,14 +261,14 @@ class RunSession:
             over.set()
             await watching
 
-    def outcome(self, *, interrupted: bool, lines: int, lost: str | None = None) -> RunOutcome:
-        """How the session ended; `lines` is how many result lines were taken, `lost` as of `RunOutcome`."""
+    def outcome(self, *, interrupted: bool, lines: int) -> RunOutcome:
+        """How the session ended; `lines` is how many result lines were taken."""
         seconds = time.monotonic() - self._started
-        run_id, allowance = self._first.run.run_id, self._allowance
+        run_id, allowance = self._run.run_id, self._allowance
         spent = whole = waiting = None
         failed: tuple[str, ...] = ()
         with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
-            spent = None if self._jury is None else self._watch.look()
+            spent = self._watch.look()
             waiting = waiting_line(self._store, run_id)
             whole = Spending.total(self._store, run_id, self._prices)
             failed = self._failed()
@@ -307,7 +276,7 @@ class RunSession:
             interrupted,
             self._problems,
             self.total,
-            self._before,
+            self._checked.ended,
             self._ended_now,
             seconds,
             spent,
@@ -318,8 +287,7 @@ class RunSession:
             self._unreadable,
             waiting,
             lines,
-            lost,
-            failed,
+            failed=failed,
         )
 
     def _failed(self) -> tuple[str, ...]:
@@ -337,42 +305,20 @@ class RunSession:
             return None
         return allowance.rest(None if self.total is None else self.total - lines)
 
-    @property
-    def _before(self) -> int:
-        """How many debates had ended before this session; of a ladder those that count for their cases."""
-        checked = self._first.checked
-        if self._first.run.stage is None:
-            return checked.ended
-        return 0 if checked.recorded is None else checked.recorded.ended
-
     def begin(self, total: int | None, stored: int) -> None:
-        """See `ProgressListener`; the stages of a ladder are one run."""
-        stage = self._now.run.stage
-        if stage is None:
-            self._progress.begin(total, stored)
-            return
-        if self._now is self._first:
-            self._progress.begin(total, self._before)
-        self._progress.stage_begins(str(stage), total, stored)
+        """See `ProgressListener`."""
+        self._progress.begin(total, stored)
 
     def total_known(self, total: int) -> None:
         """See `ProgressListener`."""
-        if self._now is self._first:
-            self.total = total
-            self._progress.total_known(total)
-        if self._now.run.stage is not None:
-            self._progress.stage_total_known(total)
+        self.total = total
+        self._progress.total_known(total)
+
+    def goes_on(self, stage: int) -> None:
+        """See `ProgressListener`."""
+        self._progress.goes_on(stage)
 
     def ended(self, finished: Finished) -> None:
-        """See `ProgressListener`. A stage that is over counts once its line is there: another stage may follow."""
-        if self._first.run.stage is None or finished.problem is not None:
-            self.count(finished)
-        else:
-            self._ended.add(finished.debate_id)
-            self._progress.stage_ended()
-
-    def count(self, finished: Finished) -> None:
-        """A debate that counts for its case ended, or one could not go on."""
-        self._ended.discard(finished.debate_id)
+        """See `ProgressListener`."""
         self._ended_now += finished.problem is None
         self._progress.ended(finished)

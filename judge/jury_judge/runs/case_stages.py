@@ -1,63 +1,67 @@
-"""The stages of a ladder: which debate follows another, decided from the log alone.
+"""Which debate of a case is next, decided from the log alone: its first one, by a ladder then those of later stages.
 
-Stage 1 has a debate a case. Each further stage has one for every case whose debate of the stage before ended without an
-accepted verdict, which is every case without a certificate; the last stage has also the audits: debates of an audited
-share of the cases that stopped early.
+A case goes on to the next stage where its debate ended without an accepted verdict, which is every case without a
+certificate. An audited share of the cases that stopped early is judged by the last stage too; their verdict stands.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Container, Iterable, Iterator
-from dataclasses import replace
-from functools import partial
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from typing import NamedTuple
 
-from jury_cases.outline import Fetch, batches
-from jury_events.case import Case
 from jury_events.ids import first_stage_of, stage_id
 from jury_events.stages import StagePlace, audited
 from jury_judge.panels.files import Ladder, LoadedPanel
-from jury_judge.runs.preflight import sees_images
-from jury_judge.runs.recorded_cases import recorded_cases
-from jury_judge.runs.run import Run, RunStage
-from jury_store.debate_rows import DebateFilter, DebateRow
+from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
-from jury_store.list_order import OLDEST, PageCursor
 
 _PAGE = 500
 
 
-def first_stage(run: Run, ladder: Ladder | None) -> Run:
-    """The run over the first stage; without a ladder the run itself."""
-    return run if ladder is None else at_stage(run, ladder, _place(ladder, 1))
+class OpenStage(NamedTuple):
+    """The debate of a case that is to be judged now.
+
+    Attributes:
+        debate_id: its id.
+        place: in the ladder; None: it is of none.
+        row: what the store has of it; None: it is not opened.
+    """
+
+    debate_id: str
+    place: StagePlace | None
+    row: DebateRow | None
 
 
-def next_stage_run(run: Run, firsts: Iterable[str], ladder: Ladder | None, store: EventStore) -> Run | None:
-    """The run over the stage after that of `run`, with the debates that follow from what is recorded.
+def open_stages(store: EventStore, firsts: Collection[str], ladder: Ladder | None) -> dict[str, OpenStage]:
+    """The next debate of each case that is not over, by the id of its first debate.
 
-    None after the last stage, and without a ladder.
+    A case is over once a debate counts for it and its audit, if it has one, is over; without a ladder once its debate
+    is. Nothing follows a cancelled debate, and a debate whose secret was erased is not audited.
 
     Args:
-        run: over a stage that was executed.
-        firsts: the debates of the first stage of this call, in their order; iterated again for each reading.
-        ladder: its ladder.
-        store: open for reading, also while the run is executed.
+        store: open for reading.
+        firsts: the first debate of each case.
+        ladder: of the run; None: it has none.
     """
-    if ladder is None or run.stage is None or run.stage.number == run.stage.of:
-        return None
-    number, of = run.stage.number + 1, run.stage.of
-    earlier = range(1 if number == of else number - 1, number)
-    rows = (row for stage in earlier for row in _rows(store, run.run_id, stage))
-    if number < of:  # no audits: no secret is read
-        rows = (row for row in rows if row.aside == "escalated")
-    places = {first: place for first, place in next_stages(store, rows, ladder) if place.number == number}
-    following = _at(run, ladder, number, places.get)
-    if sees_images(following.resolved.panel) and not sees_images(ladder.stages[0].panel):
-        return following  # the store has no pictures of its cases
-    return replace(following, cases=partial(_cases, store, firsts, places))
+    place = first_place(ladder)
+    looked: dict[str, tuple[str, StagePlace | None]] = {first: (first, place) for first in firsts}
+    found = {}
+    while looked:
+        rows = store.debates_named([debate for debate, _ in looked.values()])
+        over = []
+        for first, (debate, at) in looked.items():
+            row = rows.get(debate)
+            if row is None or not row.has_ended:
+                found[first] = OpenStage(debate, at, row)
+            else:
+                over.append(row)
+        following = () if ladder is None else next_stages(store, over, ladder)
+        looked = {first: (stage_id(first, after.number), after) for first, after in following}
+    return found
 
 
-def at_stage(run: Run, ladder: Ladder, place: StagePlace) -> Run:
-    """The run over one stage, whose debates have this place."""
-    return _at(run, ladder, place.number, lambda _first: place)
+def first_place(ladder: Ladder | None) -> StagePlace | None:
+    """The place of a case's first debate; None without a ladder."""
+    return None if ladder is None else _place(ladder, 1)
 
 
 async def judge_stages(
@@ -152,41 +156,6 @@ def _place(ladder: Ladder, number: int, *, before: str | None = None, audit: boo
         audit=audit,
         every_case=True if ladder.certificate is None else None,
     )
-
-
-def _at(run: Run, ladder: Ladder, number: int, place: Callable[[str], StagePlace | None]) -> Run:
-    def placed(first: str) -> tuple[str, StagePlace] | None:
-        found = place(first)
-        return None if found is None else (stage_id(first, number), found)
-
-    return replace(
-        run,
-        resolved=ladder.stages[number - 1].resolved,
-        stage=RunStage(ladder.digest, number, len(ladder.stages), placed),
-    )
-
-
-def _cases(store: EventStore, firsts: Iterable[str], places: Container[str], _fetch: Fetch) -> Iterator[Case]:
-    """The cases of the debates that have a place; of an erased one there is none."""
-    for rows in batches(_firsts(store, firsts, places)):
-        yield from recorded_cases(store, [row.debate_id for row in rows]).values()
-
-
-def _firsts(store: EventStore, firsts: Iterable[str], places: Container[str]) -> Iterator[DebateRow]:
-    """The first of the debates of each case of which one has a place."""
-    case_id = None
-    for one in firsts:
-        row = store.debate(one) if one in places else None
-        if row is not None and row.case_id != case_id:
-            case_id = row.case_id
-            yield row
-
-
-def _rows(store: EventStore, run_id: str, stage: int) -> Iterator[DebateRow]:
-    wanted, after = DebateFilter(run_id, stage=stage), None
-    while rows := store.list_debates(wanted, OLDEST, limit=_PAGE, after=after):
-        yield from rows
-        after = PageCursor(rows[-1].position)
 
 
 def _paged(rows: Iterable[DebateRow]) -> Iterator[list[DebateRow]]:
