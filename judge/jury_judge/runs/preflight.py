@@ -354,14 +354,14 @@ def _opened(run: Run, store: EventStore, recorded: RunRow | None) -> int:
     if recorded is None:
         return 0
     if run.stage is None:
-        return recorded.debates + recorded.waiting
+        return recorded.debates + recorded.waiting - len(run.replacing)
     return store.totals(DebateFilter(run.run_id, stage=1, waiting=None)).opened if run.counts_cases else 0
 
 
 def _ended(run: Run, store: EventStore, recorded: RunRow | None) -> int:
     """How many recorded debates of a run are over; of a ladder those of the stage."""
     if recorded is None or run.stage is None:
-        return 0 if recorded is None else recorded.ended
+        return 0 if recorded is None else recorded.ended - len(run.replacing)
     totals = store.totals(DebateFilter(run.run_id, stage=run.stage.number))
     return totals.opened - totals.unfinished
 

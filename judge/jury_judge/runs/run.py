@@ -1,6 +1,6 @@
 """A run: many cases before one panel, under one id."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -61,6 +61,8 @@ class Run:
             come one by one.
         whole: its cases are all that it is to have; else a part of its list, as the store has it.
         endpoints: how its providers are reached.
+        successors: by the id of a debate whose case is judged again, that of the debate that counts in its place.
+        replacing: those of them that are recorded as replaced when their successors open.
     """
 
     run_id: str
@@ -76,6 +78,8 @@ class Run:
     listed: bool = True
     whole: bool = True
     endpoints: Endpoints = field(default_factory=lambda: NO_ENDPOINTS)
+    successors: Mapping[str, str] = field(default_factory=dict)
+    replacing: frozenset[str] = frozenset()
 
     @property
     def counts_cases(self) -> bool:
@@ -91,8 +95,9 @@ class Run:
         first = id_of(self.run_id, case if isinstance(case, str) else case.case_id)
         firsts = [repeat_id(first, repeat) for repeat in range(1, self.repeats + 1)]
         if self.stage is None:
-            return [(one, None) for one in firsts]
-        return [found for one in firsts if (found := self.stage.debate(one)) is not None]
+            return [(self.successors.get(one, one), None) for one in firsts]
+        found = [placed for one in firsts if (placed := self.stage.debate(one)) is not None]
+        return [(self.successors.get(one, one), place) for one, place in found]
 
     def outline(self, skip: Skip, fetch: Fetch) -> Iterator[Case | str]:
         """The cases in their order, without those that `skip` chose: of these the id alone."""

@@ -12,7 +12,7 @@ from functools import partial
 
 from jury_cases.outline import Fetch, batches
 from jury_events.case import Case
-from jury_events.ids import first_stage_of, stage_id
+from jury_events.ids import again_id, first_stage_of, stage_id
 from jury_events.stages import StagePlace, audited
 from jury_judge.panels.files import Ladder, LoadedPanel
 from jury_judge.runs.preflight import sees_images
@@ -96,8 +96,11 @@ def latest_stage(store: EventStore, first: str) -> DebateRow | None:
     found = following = store.debate(first)
     while following is not None:
         found = following
-        stage = found.stage if found.aside == "escalated" else None
-        following = None if stage is None else store.debate(stage_id(first, stage + 1))
+        following = None
+        if found.aside == "replaced":
+            following = store.debate(again_id(found.debate_id))
+        elif found.aside == "escalated" and found.stage is not None:
+            following = store.debate(stage_id(first, found.stage + 1))
     return found
 
 
