@@ -1,6 +1,6 @@
 """`jury resume`: go on with a run from its store, without its files."""
 
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -10,7 +10,7 @@ from jury_cli.option_groups import grouped, options
 from jury_cli.options import BUDGET, KEYS, PATIENCE, RUNTIME, SEALS, STORE
 
 _GROUPS = {
-    "The run": ("store_url", "panel_name", "concurrency", "adopt", "trust"),
+    "The run": ("store_url", "panel_name", "again", "concurrency", "adopt", "trust"),
     "Results": ("as_jsonl", "as_json", "display"),
     "What it may spend": ("max_cost", "max_calls", "prices"),
     "Where debates run": (
@@ -42,6 +42,11 @@ _RARE = (
     help="The panel file of the run, where the log does not have all of how its models are reached.",
 )
 @options(KEYS)
+@click.option(
+    "--again",
+    type=click.Choice(["no_evaluation"]),
+    help="Judge again the cases whose debate ended without an evaluation; the first debate counts nowhere.",
+)
 @click.option("--concurrency", type=click.IntRange(1, 100_000), default=64, show_default=True, help="Debates at once.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list of results.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON result a line, in the order of the list.")
@@ -52,7 +57,7 @@ _RARE = (
     help="How progress is shown on stderr.",
 )
 @options(BUDGET, PATIENCE, SEALS, LOG_LINES, TRACES, METRICS, RUNTIME)
-def command(*, run_id: str, **given: Any) -> int:
+def command(*, run_id: str, again: Literal["no_evaluation"] | None, **given: Any) -> int:
     """Judge what is listed in the store and not over, under the panel that the run was opened with.
 
     Needs the store and the keys of the providers alone: no file, and not the machine where the run began. Prints the
@@ -68,7 +73,7 @@ def command(*, run_id: str, **given: Any) -> int:
     if shown.as_json and shown.as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")
     settings = RunSettings.of(run_id=run_id, **given)
-    planned = resumed_run(settings)
+    planned = resumed_run(settings, again=again)
     close_with_command(planned.cases)
     results = Results(shown.form, keep=False)
     with results:

@@ -202,18 +202,19 @@ def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[Condi
     if not outcome.whole or outcome.left_out:
         return Exit.STOPPED
     accepted = {one.condition.name for one in judged}
+    elsewhere = "choose them with --case-id in a run of another name"
     open_ones = [
-        (named, what)
-        for name, named, what in (
-            (NO_VERDICT, tally.no_verdict, "ended without a verdict"),
-            (NO_QUORUM, tally.no_quorum, "had no quorum of jurors"),
+        (named, what, how)
+        for name, named, what, how in (
+            (NO_VERDICT, tally.no_verdict, "ended without a verdict", f"jury resume {run_id} --again no_evaluation"),
+            (NO_QUORUM, tally.no_quorum, "had no quorum of jurors", elsewhere),
         )
         if named.count and name not in accepted
     ]
-    for named, what in open_ones:
+    for named, what, how in open_ones:
         note(
             f"jury: {pluralize(named.count, 'debate')} {what}: {named.names}; `jury show DEBATE` says why. "
-            "They are over: to judge such cases again, choose them with --case-id in a run of another name"
+            f"They are over: to judge such cases again, {how}"
         )
     silent = () if SEAT_MISSING in accepted else tally.silent_seats
     for seat in silent:

@@ -60,6 +60,7 @@ class DebateState(NamedTuple):
         end_reason: why the discussion is over, once it is.
         resumed: how often a coordinator resumed it.
         erased: how often texts of it were erased.
+        replaced: whether its case is judged again.
         forked: the origin of a fork.
         pieces: the fixed texts of its prompts by name.
     """
@@ -82,6 +83,7 @@ class DebateState(NamedTuple):
     completed: DebateCompleted | None = None
     resumed: int = 0
     erased: int = 0
+    replaced: bool = False
     forked: DebateForked | None = None
     pieces: Mapping[str, PartRef] = MappingProxyType({})
 
@@ -98,7 +100,7 @@ class DebateState(NamedTuple):
 
     @property
     def ended(self) -> bool:
-        """Whether only an erasure can follow."""
+        """Whether nothing can follow but an erasure, or that it is replaced."""
         return self.phase in ENDED
 
     def latest(self, juror_id: str) -> SeatEvaluation | None:

@@ -71,6 +71,7 @@ from jury_events.debate_events import DebateCompleted as DebateCompleted
 from jury_events.debate_events import DebateFailed as DebateFailed
 from jury_events.debate_events import DebateForked as DebateForked
 from jury_events.debate_events import DebateOpened as DebateOpened
+from jury_events.debate_events import DebateReplaced as DebateReplaced
 from jury_events.debate_events import EndReason as EndReason
 from jury_events.debate_events import InheritedSteps as InheritedSteps
 from jury_events.debate_events import JudgmentRendered as JudgmentRendered
@@ -129,6 +130,7 @@ from jury_events.hidden_characters import is_hidden as is_hidden
 from jury_events.ids import MOST_REPEATS as MOST_REPEATS
 from jury_events.ids import PREFIXES as PREFIXES
 from jury_events.ids import Step as Step
+from jury_events.ids import again_id as again_id
 from jury_events.ids import batch_id as batch_id
 from jury_events.ids import batch_stream as batch_stream
 from jury_events.ids import calls_stream as calls_stream

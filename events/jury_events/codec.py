@@ -29,6 +29,7 @@ from jury_events.debate_events import (
     DebateFailed,
     DebateForked,
     DebateOpened,
+    DebateReplaced,
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
@@ -78,6 +79,7 @@ DebateEvent = (
     | CoordinatorResumed
     | DebateForked
     | TextsErased
+    | DebateReplaced
 )
 LocalEvent = DebateImported | DebateQuarantined | DebateReleased | ScoresExportBegun | ScoresExported
 ReviewEvent = HumanReviewed | ReviewAssigned | ReviewWithdrawn

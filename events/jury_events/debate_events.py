@@ -313,6 +313,22 @@ class DebateForked(EventBody):
         return next((one.secret for one in self.inherited_steps if step in one.steps), self.secret)
 
 
+class DebateReplaced(EventBody):
+    """The case is judged again by the debate `successor`: this one, which no seat evaluated, counts for nothing.
+
+    It is in one transaction with the opening of the successor. `by`: who asked.
+    """
+
+    type: Literal["debate_replaced"] = "debate_replaced"
+    successor: DebateId
+    by: Label
+
+    @property
+    def event_id(self) -> str:
+        """One a debate."""
+        return "replaced"
+
+
 class TextsErased(EventBody):
     """Texts of this debate are erased. Written before the first part is deleted.
 

@@ -38,6 +38,7 @@ MOST_REPEATS = 99_999
 
 _REPEAT = re.compile(r"(.+)~([2-9]|[1-9][0-9]{1,4})")
 _STAGE = re.compile(r"(.+)~s[2-9]")
+_AGAIN = re.compile(r"(.+)~a([2-9]|[1-9][0-9]{1,4})")
 _BATCH = re.compile(r"[A-Za-z0-9._-]{1,100}~batch~[a-z2-7]{26}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -149,8 +150,32 @@ def stage_id(debate: str, stage: int) -> str:
     return debate if stage == 1 else f"{debate}~s{stage}"
 
 
+def again_id(debate: str) -> str:
+    """The id of the debate that judges the case again: `{debate}~a2`, after that `{debate}~a3`, …
+
+    No case has such an id: `~` is not in a slug, and a hash has 16 digits.
+    """
+    found = _AGAIN.fullmatch(debate)
+    return f"{debate}~a2" if found is None else f"{found[1]}~a{int(found[2]) + 1}"
+
+
+def replaced_id(debate: str) -> str | None:
+    """The inverse of `again_id`: the id of the debate whose place this one takes; None: it is the first."""
+    found = _AGAIN.fullmatch(debate)
+    if found is None:
+        return None
+    return found[1] if found[2] == "2" else f"{found[1]}~a{int(found[2]) - 1}"
+
+
+def first_of(debate: str) -> str:
+    """The id of the first debate of the case at the stage: this one unless the case was judged again."""
+    found = _AGAIN.fullmatch(debate)
+    return debate if found is None else found[1]
+
+
 def first_stage_of(debate: str) -> str:
-    """The inverse of `stage_id`: the id of the debate of the first stage."""
+    """The inverse of `stage_id`: the id of the first debate of the first stage."""
+    debate = first_of(debate)
     found = _STAGE.fullmatch(debate)
     return debate if found is None else found[1]
 

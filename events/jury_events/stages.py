@@ -16,8 +16,9 @@ from jury_events.value import DebateId, Value
 _MOST = 9
 """Stages of a ladder: ids have one digit."""
 
-Aside = Literal["escalated", "audit"]
-"""Why a debate of a stage is not the one that counts for its case: a later stage follows, or it is an audit."""
+Aside = Literal["escalated", "audit", "replaced"]
+"""Why a debate is not the one that counts for its case: a later stage follows, it is an audit, or the case was judged
+again."""
 
 _AUDIT = b"audit of an early exit"
 _BITS = 64

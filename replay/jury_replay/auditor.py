@@ -79,6 +79,7 @@ debate_completed early_termination end_reason final_verdict total_rounds type fi
 debate_failed reason type detail?
 debate_forked inherited_steps origin secret steps type version
 debate_opened agent_card_records case case_id debate_id images metadata omissions panel pieces prompts rules scenarios secret security_gate_records simulated tags type agent_cost? asking? cluster? label? provenance? reading? run_id? stage? submission_id?
+debate_replaced by successor type
 dimensions dimension points
 dimensions maximum name critical? critical_below? meaning?
 discussion always_discuss end_early history max_rounds order speakers threshold unanimity_ends stagnation_rounds?

@@ -20,7 +20,10 @@ from jury_replay.integrity import check_debate
 from jury_replay.recorded_case import recorded_case
 
 _BOOKKEEPING = frozenset(
-    {"debate_forked", "debate_begun", "coordinator_resumed", "texts_erased", "debate_cancelled", "debate_failed"}
+    {
+        *("debate_forked", "debate_begun", "coordinator_resumed", "texts_erased", "debate_cancelled", "debate_failed"),
+        "debate_replaced",
+    }
 )
 """Events that are not part of the discussion: a branch leaves them out."""
 

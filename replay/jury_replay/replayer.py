@@ -21,6 +21,7 @@ from jury_events.debate_events import (
     DebateFailed,
     DebateForked,
     DebateOpened,
+    DebateReplaced,
     TextsErased,
 )
 from jury_events.debate_history import DebateHistory
@@ -29,7 +30,8 @@ from jury_events.ids import Step
 from jury_events.parts import PartBuffer
 from jury_replay.difference import DifferenceKind, FieldChange, ReplayDifference, request_changes
 
-INPUTS = (CoordinatorResumed, DebateBegun, DebateCancelled, DebateFailed, DebateForked, TextsErased)
+_AFTER_THE_END = (TextsErased, DebateReplaced)
+INPUTS = (CoordinatorResumed, DebateBegun, DebateCancelled, DebateFailed, DebateForked, *_AFTER_THE_END)
 """Events that do not follow from the rest of the record: inputs of the debate."""
 
 _ENDINGS = (DebateCancelled, DebateFailed)
@@ -120,7 +122,7 @@ class Replayer:
     def _apply_inputs(self, inputs: list[DebateEvent]) -> None:
         for event in inputs:
             # Under other rules the debate may have ended earlier: then a later input has nothing to apply to.
-            if not self.debate.state.ended or isinstance(event, TextsErased):
+            if not self.debate.state.ended or isinstance(event, _AFTER_THE_END):
                 if isinstance(event, _ENDINGS):
                     self._interrupted = {step.id for step in self.debate.pending_steps()}
                 self.debate.fold([event])

@@ -12,11 +12,14 @@ from typing import NamedTuple, TypeVar
 
 from jury_events.conditions import Condition
 from jury_events.ids import is_batch
+from jury_events.stages import Aside
 from jury_replay.offline import no_network
 from jury_replay.quarantine import set_aside
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+
+_REPLACED: Aside = "replaced"
 
 CHUNK = 50
 """Debates that are read at once."""
@@ -33,7 +36,8 @@ class DebateSelection(NamedTuple):
     """`debate_ids` in the order given; else the debates of `run_id` as they opened; else all, by id.
 
     With `where`, only those whose cases meet all conditions, as they opened; named debates are not filtered. Debates in
-    quarantine, and those that wait, are left out unless they are named, or `quarantined` asks for all that is stored.
+    quarantine, those that wait, and those whose case was judged again are left out unless they are named, or
+    `quarantined` asks for all that is stored.
     """
 
     debate_ids: tuple[str, ...] | None = None
@@ -49,7 +53,8 @@ class DebateSelection(NamedTuple):
         elif self.run_id is not None or self.where:
             position = 0
             while rows := store.debates(run_id=self.run_id, where=self.where, limit=size, after=position):
-                yield [row.debate_id for row in rows]
+                if ids := [row.debate_id for row in rows if row.aside != _REPLACED]:
+                    yield ids
                 position = rows[-1].position
         else:
             after = ""
@@ -59,17 +64,18 @@ class DebateSelection(NamedTuple):
 
 
 def _in_view(store: EventStore, ids: Sequence[str]) -> Sequence[str]:
-    """The debates that are not in quarantine and have begun."""
+    """The debates that are not in quarantine, have begun, and are not replaced."""
     debates = [one for one in ids if not is_batch(one)]
     aside = set_aside(store, debates)
     with suppress(StoreDamaged):  # where the list cannot be read, nothing is left out for what it says
-        aside |= {name for name, case in store.cases_of(debates).items() if case.status == "waiting"}
+        cases = store.cases_of(debates).items()
+        aside |= {name for name, case in cases if case.status == "waiting" or case.aside == _REPLACED}
     return [one for one in debates if one not in aside] if aside else debates
 
 
 EVERYTHING = DebateSelection()
 ALL_STORED = DebateSelection(quarantined=True)
-"""Debates in quarantine, those that wait, and batches too, for verification."""
+"""Debates in quarantine, those that wait, those that were replaced, and batches too, for verification."""
 
 _WORTH_IT = 400
 """Debates from which on more processes pay for their start."""

@@ -225,11 +225,12 @@ class CaseRow(NamedTuple):
     quarantined: str | None = None
     position: int = 0
     label: str | None = None
+    aside: Aside | None = None
 
     @classmethod
     def of(cls, row: Mapping[str, Any], salt: bytes | None) -> "CaseRow":
         """The case of a debate's row, by column name."""
-        names = ("imported", "quarantined", "position", "label")
+        names = ("imported", "quarantined", "position", "label", "aside")
         return cls(row["case_id"], row["status"], row["case_part"], salt, *(row[name] for name in names))
 
     @property

@@ -89,7 +89,7 @@ _ENDED = RowTypes.of("debates", "debate_id", "position")
 _CASE = (
     RowTypes.of("debates", "debate_id", "case_id", "status", "case_part")
     .joined(RowTypes.of("parts", "salt", outer=True))
-    .joined(RowTypes.of("debates", "imported", "quarantined", "position", "label"))
+    .joined(RowTypes.of("debates", "imported", "quarantined", "position", "label", "aside"))
 )
 _BALLOTS = (
     RowTypes.of("debates", *DEBATE_COLUMNS, "metadata")

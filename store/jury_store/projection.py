@@ -418,6 +418,10 @@ def _failed(row: Row, event: StoredEvent, body: Row) -> None:
     _set_aside(row, completed=False)
 
 
+def _replaced(row: Row, _event: StoredEvent, _body: Row) -> None:
+    row["aside"] = "replaced"
+
+
 def _cancelled(row: Row, event: StoredEvent, _body: Row) -> None:
     _over(row, event, "cancelled")
 
@@ -483,6 +487,7 @@ _FOLDS = {
     "judgment_rendered": _judgment,
     "debate_completed": _completed,
     "debate_failed": _failed,
+    "debate_replaced": _replaced,
     "debate_cancelled": _cancelled,
     "coordinator_resumed": _resumed,
     "debate_imported": _imported,

@@ -161,6 +161,7 @@ _UNFINISHED: Mapping[str, Any] = {
     "sqlite_where": text("ended_at IS NULL AND waiting = 0"),
     "postgresql_where": text("ended_at IS NULL AND NOT waiting"),
 }
+_ASIDE = text("aside IS NOT NULL")
 _IMPORTED = text("imported IS NOT NULL")
 _UNREADABLE = text("problem IS NOT NULL")
 
@@ -231,6 +232,7 @@ debates = Table(
     Index("debates_unfinished", "position", **_UNFINISHED),
     # What a run looks for before it goes on: a handful of debates among a million.
     Index("debates_run_unfinished", "run_id", "position", **_UNFINISHED),
+    Index("debates_run_aside", "run_id", "position", sqlite_where=_ASIDE, postgresql_where=_ASIDE),
     Index("debates_run_imported", "run_id", "position", sqlite_where=_IMPORTED, postgresql_where=_IMPORTED),
     Index("debates_run_unreadable", "run_id", "position", sqlite_where=_UNREADABLE, postgresql_where=_UNREADABLE),
 )

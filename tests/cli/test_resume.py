@@ -143,6 +143,47 @@ def test_a_cancelled_run_keeps_what_waits_and_a_person_reopens_it(lost: CommandL
     assert lost("runs", "--json").json[0]["cancelled_by"] is None
 
 
+def test_a_case_without_an_evaluation_is_judged_again_and_its_first_debate_counts_nowhere(tmp_path: Path) -> None:
+    jury = CommandLine(tmp_path)
+    cases = jury.write("cases.jsonl", *CASES)
+    faults = ("--simulate", "bad_request=0.85", "--simulate", "seed=3")
+    first = jury.run(cases, "--run", "r", "--jsonl", *faults)
+    lost = [one["debate_id"] for one in first.lines if one["final_score"] is None]
+    spent = jury("list", "--run", "r", "--totals", "--json").json["calls"]
+
+    again = jury("resume", "r", "--again", "no_evaluation", "--jsonl", *faults)
+    still = [one["debate_id"] for one in again.lines if one["final_score"] is None]
+    last = jury("resume", "r", "--again", "no_evaluation", "--jsonl")
+    none = jury("resume", "r", "--again", "no_evaluation", "--jsonl")
+
+    assert (3, True) == (first.code, "again, jury resume r --again no_evaluation" in first.err)
+    assert f"{len(lost)} cases that ended without an evaluation are judged again" in again.err
+    assert 0 < len(still) < len(lost)
+    assert all(one.endswith("~a2") for one in still)
+    ids = [line["debate_id"] for line in last.lines]
+    assert [one["case_id"] for one in CASES] == [line["case_id"] for line in last.lines]
+    assert (last.code, last.out) == (none.code, none.out), none.err
+    gone = {*lost, *still}
+    listed, exported = (
+        jury("list", "--run", "r", "--limit", "99", "--json"),
+        jury("export", "--run", "r", "--csv", "x"),
+    )
+    assert sorted(ids) == sorted(one["debate_id"] for one in listed.json)
+    assert {*ids} == {
+        line.split(",")[0].strip('"') for line in (tmp_path / "x/debates.csv").read_text().splitlines()[1:]
+    }, exported.err
+    assert gone.isdisjoint(ids)
+    assert (12, 12) == tuple(jury("runs", "--json").json[0][name] for name in ("debates", "completed"))
+    assert jury("list", "--run", "r", "--totals", "--json").json["calls"] > spent
+    assert {*ids} == {line["debate_id"] for line in jury("rescore", "--run", "r", "--set", "quorum=1", "--jsonl").lines}
+    assert "12 debates" in jury("stats", "--run", "r", "--include-simulated").out
+    assert jury("db", "rebuild").code == jury("verify", "--all", "--deep").code == 0
+    assert f"{lost[0]}~a2 counts in its place" in jury("show", lost[0]).out
+    facts, _ = _facts(jury)
+    assert facts is not None
+    assert (12 + len(gone), True) == (facts.listed, facts.complete)
+
+
 def test_who_asked_before_a_run_was_cancelled_does_not_reopen_it(lost: CommandLine) -> None:
     url = f"sqlite:///{lost.folder / 'jury.db'}"
     planned = resumed_run(RunSettings.of(run_id="r", store_url=url))

@@ -5,7 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import Debate, DebateState, IllegalEvent, newest_rules
-from jury_events import CallOutcome, CoordinatorResumed, DebateCancelled, DebateFailed, FailureReason, Step, Verdict
+from jury_events import (
+    CallOutcome,
+    CoordinatorResumed,
+    DebateCancelled,
+    DebateFailed,
+    DebateReplaced,
+    FailureReason,
+    Step,
+    Verdict,
+    again_id,
+)
 from support.debate_harness import SECRET, DebateHarness, Says, a_case, a_panel
 from support.each_row import each_row
 
@@ -231,6 +241,27 @@ def test_after_the_end_nothing_follows(end) -> None:
     assert harness.debate.pending_steps() == ()
     with pytest.raises(IllegalEvent, match="cannot happen while"):
         harness.debate.fold([end])
+
+
+def test_a_debate_without_an_evaluation_is_replaced_once_by_the_next_debate_of_its_case() -> None:
+    passed = DebateHarness(a_panel(), lambda _step, _call: Says("safe_pass")).run()
+    unevaluated = DebateHarness(a_panel(), lambda _step, _call: CallOutcome.BAD_REQUEST).run().debate.state
+    judged, waiting = passed.debate.state, Debate(passed.debate.state.debate, SECRET, passed.pen).state
+    stopped = evolve(waiting, DebateCancelled(by="ann", reason=None))
+    right = DebateReplaced(successor=again_id(judged.debate.debate_id), by="ann")
+
+    for end in (unevaluated, stopped):
+        replaced = evolve(end, right)
+
+        assert (True, end.version + 1) == (replaced.replaced, replaced.version)
+        with pytest.raises(IllegalEvent, match="a debate is replaced once"):
+            evolve(replaced, right)
+        with pytest.raises(IllegalEvent, match="the successor must be"):
+            evolve(end, right.model_copy(update={"successor": "other"}))
+    with pytest.raises(IllegalEvent, match="only a debate that ended without an evaluation is replaced"):
+        evolve(judged, right)
+    with pytest.raises(IllegalEvent, match="cannot happen while waiting"):
+        evolve(waiting, right)
 
 
 def test_no_step_is_asked_before_the_debate_begins_and_it_begins_once() -> None:

@@ -30,6 +30,7 @@ from jury_events import (
     DebateImported,
     DebateQuarantined,
     DebateReleased,
+    DebateReplaced,
     ExchangeRecorded,
     ExportedScore,
     HumanReviewed,
@@ -106,6 +107,7 @@ def sample_events() -> dict[str, AnyEvent]:
         ),
         DebateFailed(reason="case_unreadable", detail=text),
         DebateCancelled(by="operator", reason=None),
+        DebateReplaced(successor="r1~refund~a2", by="operator"),
         CoordinatorResumed(epoch=7, cause="juror", number=1, repeated_steps=("initial/gpt", "round-2/a%2Fb")),
         DebateForked(
             origin="r1~refund",

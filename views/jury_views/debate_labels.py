@@ -31,6 +31,10 @@ class DebateLabels(TranslatedLabels):
         "Simulated jurors: not every answer is a model's.",
         "模擬陪審員による評価が含まれます。すべてがモデルの回答ではありません。",
     )
+    replaced = Translation(
+        "No seat evaluated, and the case was judged again: {successor} counts in its place.",
+        "評価した陪審員がなく、ケースは改めて審理されました。代わりに{successor}が数えられます。",
+    )
     imported_unsealed = Translation(
         "Imported from another store; no seal shows its origin.",
         "インポートされた議論です。ここで行われたものではなく、出所を示す封印はありません。",

@@ -27,6 +27,7 @@ class EventWords(NamedTuple):
     nothing: str
     erased: str
     cancelled: str
+    replaced: str
     called: str
     tokens: str
     simulated: str
@@ -60,6 +61,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         nothing="nothing",
         erased="{texts} of {scope}, by {by}: {reason}",
         cancelled="by {by}",
+        replaced="by {by}: {successor} judges the case again",
         called="called {tools}",
         tokens="{count} tokens",
         simulated="simulated",
@@ -91,6 +93,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         nothing="なし",
         erased="{scope}の{texts}、{by}: {reason}",
         cancelled="中止者: {by}",
+        replaced="依頼者: {by}。{successor}が改めて審理",
         called="ツール {tools}",
         tokens="{count}トークン",
         simulated="模擬",

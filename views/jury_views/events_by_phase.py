@@ -15,6 +15,7 @@ from jury_events.debate_events import (
     DebateFailed,
     DebateForked,
     DebateOpened,
+    DebateReplaced,
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
@@ -52,7 +53,8 @@ class RoundEvents:
 class EventsByPhase:
     """A debate folded from its events; what has not happened is None or empty.
 
-    `discussion_over`: the last consensus check said that no round follows.
+    `discussion_over`: the last consensus check said that no round follows. `successor`: the debate that judges the case
+    again.
     """
 
     opened: DebateOpened
@@ -67,6 +69,7 @@ class EventsByPhase:
     forked: DebateForked | None = None
     resumed: list[CoordinatorResumed] = field(default_factory=list)
     erased: set[str] = field(default_factory=set)
+    successor: str | None = None
 
     @property
     def status(self) -> Status:
@@ -157,6 +160,8 @@ def _add_end(record: EventsByPhase, event: DebateEvent) -> None:
             record.forked = event
         case CoordinatorResumed():
             record.resumed.append(event)
+        case DebateReplaced():
+            record.successor = event.successor
         case TextsErased():
             record.erased.update(ref.part for ref in event.parts)
         case _:

@@ -14,6 +14,7 @@ from jury_events.debate_events import (
     DebateFailed,
     DebateForked,
     DebateOpened,
+    DebateReplaced,
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
@@ -193,6 +194,8 @@ class _Describer:
             case TextsErased():
                 texts, scope = self._counted(len(event.parts), "text", "件の本文"), self._term(event.scope)
                 return words.erased.format(texts=texts, scope=scope, by=event.by, reason=event.reason)
+            case DebateReplaced():
+                return words.replaced.format(by=event.by, successor=event.successor)
             case DebateFailed():
                 return event.reason
             case DebateCancelled():

@@ -88,6 +88,7 @@ _JAPANESE: Mapping[str, str] = {
     "judgment_rendered": "最終判定",
     "debate_completed": "議論の完了",
     "debate_failed": "議論の失敗",
+    "debate_replaced": "再審理への置き換え",
     "debate_cancelled": "議論の中止",
     "coordinator_resumed": "再開",
     "debate_forked": "分岐",

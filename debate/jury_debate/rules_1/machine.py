@@ -1,7 +1,8 @@
 """The state machine of a debate: the fold of its events as one transition table, with its invariants (laws).
 
 Laws
- 1. A debate opens once, begins once, ends once, and after its end only texts are erased.
+ 1. A debate opens once, begins once, ends once, and after its end only texts are erased; one that ended without an
+    evaluation may be replaced, once.
  2. In phase 1 and in every round each seat that is asked has exactly one turn: an evaluation (phase 1), a statement
     (round) or an abstention, appended in speaker order. So the log does not depend on the order of answers.
  3. Seats have their turns only between the beginning (or the start of a round) and the consensus check.
@@ -35,6 +36,7 @@ from jury_events.debate_events import (
     DebateCompleted,
     DebateForked,
     DebateOpened,
+    DebateReplaced,
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
@@ -44,7 +46,8 @@ from jury_events.debate_events import (
     TextsErased,
 )
 from jury_events.evaluation import Evaluation
-from jury_events.ids import Step
+from jury_events.ids import Step, again_id
+from jury_events.judgment import Decider
 
 Changes = dict[str, Any]
 Handler = Callable[[DebateState, Any], Changes]
@@ -191,6 +194,16 @@ def _erased(state: DebateState, event: TextsErased) -> Changes:
     return {"erased": event.number}
 
 
+def _replaced(state: DebateState, event: DebateReplaced) -> Changes:
+    _law(not state.replaced, "a debate is replaced once")
+    judgment = state.judgment
+    unevaluated = judgment is None or judgment.decided_by is Decider.NO_EVALUATION
+    _law(unevaluated, "only a debate that ended without an evaluation is replaced")
+    expected = again_id(state.debate.debate_id)
+    _law(event.successor == expected, "the successor must be {}, not {}", expected, event.successor)
+    return {"replaced": True}
+
+
 def _cancelled(_state: DebateState, _event: object) -> Changes:
     return {"phase": Phase.CANCELLED}
 
@@ -235,7 +248,7 @@ _BEFORE_ITS_END: Mapping[str, Handler] = {
     "texts_erased": _erased,
 }
 _ANY_TIME: Mapping[str, Handler] = {**_BEFORE_ITS_END, "coordinator_resumed": _resumed}
-_ERASURE_ONLY: Mapping[str, Handler] = {"texts_erased": _erased}
+_AFTER_ITS_END: Mapping[str, Handler] = {"texts_erased": _erased, "debate_replaced": _replaced}
 
 TRANSITIONS: Mapping[Phase, Mapping[str, Handler]] = {
     Phase.UNOPENED: {"debate_opened": _opened},
@@ -255,7 +268,7 @@ TRANSITIONS: Mapping[Phase, Mapping[str, Handler]] = {
         "consensus_checked": _checked,
     },
     Phase.JUDGED: {**_ANY_TIME, "debate_completed": _completed},
-    Phase.COMPLETED: _ERASURE_ONLY,
-    Phase.FAILED: _ERASURE_ONLY,
-    Phase.CANCELLED: _ERASURE_ONLY,
+    Phase.COMPLETED: _AFTER_ITS_END,
+    Phase.FAILED: _AFTER_ITS_END,
+    Phase.CANCELLED: _AFTER_ITS_END,
 }

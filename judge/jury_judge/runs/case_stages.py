@@ -5,16 +5,19 @@ certificate. An audited share of the cases that stopped early is judged by the l
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
-from jury_events.ids import first_stage_of, stage_id
+from jury_events.ids import again_id, first_stage_of, stage_id
 from jury_events.stages import StagePlace, audited
 from jury_judge.panels.files import Ladder, LoadedPanel
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 
 _PAGE = 500
+
+NOTHING_AGAIN: Mapping[str, str] = MappingProxyType({})
 
 
 class OpenStage(NamedTuple):
@@ -31,7 +34,9 @@ class OpenStage(NamedTuple):
     row: DebateRow | None
 
 
-def open_stages(store: EventStore, firsts: Collection[str], ladder: Ladder | None) -> dict[str, OpenStage]:
+def open_stages(
+    store: EventStore, firsts: Collection[str], ladder: Ladder | None, successors: Mapping[str, str] = NOTHING_AGAIN
+) -> dict[str, OpenStage]:
     """The next debate of each case that is not over, by the id of its first debate.
 
     A case is over once a debate counts for it and its audit, if it has one, is over; without a ladder once its debate
@@ -41,9 +46,12 @@ def open_stages(store: EventStore, firsts: Collection[str], ladder: Ladder | Non
         store: open for reading.
         firsts: the first debate of each case.
         ladder: of the run; None: it has none.
+        successors: see `Run.successors`.
     """
     place = first_place(ladder)
-    looked: dict[str, tuple[str, StagePlace | None]] = {first: (first, place) for first in firsts}
+    looked: dict[str, tuple[str, StagePlace | None]] = {
+        first: (successors.get(first, first), place) for first in firsts
+    }
     found = {}
     while looked:
         rows = store.debates_named([debate for debate, _ in looked.values()])
@@ -55,7 +63,10 @@ def open_stages(store: EventStore, firsts: Collection[str], ladder: Ladder | Non
             else:
                 over.append(row)
         following = () if ladder is None else next_stages(store, over, ladder)
-        looked = {first: (stage_id(first, after.number), after) for first, after in following}
+        looked = {}
+        for first, after in following:
+            debate = stage_id(first, after.number)
+            looked[first] = (successors.get(debate, debate), after)
     return found
 
 
@@ -100,8 +111,11 @@ def latest_stage(store: EventStore, first: str) -> DebateRow | None:
     found = following = store.debate(first)
     while following is not None:
         found = following
-        stage = found.stage if found.aside == "escalated" else None
-        following = None if stage is None else store.debate(stage_id(first, stage + 1))
+        following = None
+        if found.aside == "replaced":
+            following = store.debate(again_id(found.debate_id))
+        elif found.aside == "escalated" and found.stage is not None:
+            following = store.debate(stage_id(first, found.stage + 1))
     return found
 
 

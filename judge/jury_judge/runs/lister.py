@@ -15,9 +15,10 @@ from jury_cases.outline import batches
 from jury_debate.calibrated import prompts_digest
 from jury_debate.rules import SECRET_BYTES
 from jury_events.codec import RunEvent, encode
+from jury_events.debate_events import DebateReplaced
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import GENESIS, NewEvent, StoredEvent, chain_hash
-from jury_events.ids import debate_stream, run_stream
+from jury_events.ids import debate_stream, replaced_id, run_stream
 from jury_events.known_secrets import known_scrubber
 from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_events.run_events import (
@@ -180,13 +181,28 @@ class CaseLister:
             Append(debate_stream(one.debate_id), (_as_new(one),), expected_version=0, epoch=_NO_EPOCH) for one in opened
         ]
         last = Append(self._stream, (self._encoded(page),), version_before + len(first))
-        refusal = first_refusal(self._recorded([*first, *openings, last]))
+        refusal = first_refusal(self._recorded([*first, *self._replaced(opened), *openings, last]))
         if isinstance(refusal, EventConflict | WrongVersion):
             return False
         if refusal is not None:
             raise refusal
         self._log.look()
         return True
+
+    def _replaced(self, opened: list[DebateHistory]) -> list[Append]:
+        """What is recorded of the debates whose cases these judge again."""
+        successors = {old: one.debate_id for one in opened if (old := replaced_id(one.debate_id)) is not None}
+        heads = self.store.heads([debate_stream(one) for one in successors]) if successors else {}
+        return [
+            Append(
+                stream,
+                (self._encoded(DebateReplaced(successor=successor, by=self.by)),),
+                heads[stream].version,
+                heads[stream].epoch,
+            )
+            for old, successor in successors.items()
+            if (stream := debate_stream(old)) in heads
+        ]
 
     def _budget_changed(self, facts: RunFacts) -> BudgetChanged | None:
         if facts.budget == self.budget:
@@ -236,7 +252,7 @@ class CaseLister:
                 if refusal is not None and not isinstance(refusal, EventConflict | WrongVersion):
                     raise refusal
 
-    def _encoded(self, event: RunEvent) -> NewEvent:
+    def _encoded(self, event: RunEvent | DebateReplaced) -> NewEvent:
         return encode(event, recorded_at=self.effects.clock())
 
     def _recorded(self, appends: list[Append]) -> AppendResults:

@@ -178,10 +178,13 @@ def preflight(
                 if row is not None:
                     known += 1
                     ended += index.is_over(debate)
-                    check_case(run, case, debate, row, store, changed=report.changed)
+                    check_case(run, case, run.counts(debate), row, store, changed=report.changed)
             if end is not None and time.monotonic() > end:
                 return replace(
-                    report, read=read, read_cases=read_cases, ended=0 if recorded is None else recorded.ended
+                    report,
+                    read=read,
+                    read_cases=read_cases,
+                    ended=0 if recorded is None else recorded.ended - len(run.replacing),
                 )
     elsewhere = max(0, report.opened - known)
     return replace(report, read=read, read_cases=read_cases, total=read, ended=ended, elsewhere=elsewhere)
@@ -355,7 +358,7 @@ def _opened(run: Run, store: EventStore, recorded: RunRow | None) -> int:
     if recorded is None:
         return 0
     if run.ladder is None:
-        return recorded.debates + recorded.waiting
+        return recorded.debates + recorded.waiting - len(run.replacing)
     return store.totals(DebateFilter(run.run_id, stage=1, waiting=None)).opened
 
 

@@ -1,6 +1,6 @@
 """A run: many cases before one panel, under one id."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -41,6 +41,8 @@ class Run:
             come one by one.
         whole: its cases are all that it is to have; else a part of its list, as the store has it.
         endpoints: how its providers are reached.
+        successors: by the id of a debate whose case is judged again, that of the debate that counts in its place.
+        replacing: those of them that are recorded as replaced when their successors open.
     """
 
     run_id: str
@@ -56,11 +58,17 @@ class Run:
     listed: bool = True
     whole: bool = True
     endpoints: Endpoints = field(default_factory=lambda: NO_ENDPOINTS)
+    successors: Mapping[str, str] = field(default_factory=dict)
+    replacing: frozenset[str] = frozenset()
 
     def debate_ids(self, case: Case | str) -> tuple[str, ...]:
         """The ids of all debates of a case, or of a case id; by a ladder those of its first stage."""
         first = id_of(self.run_id, case if isinstance(case, str) else case.case_id)
         return tuple(repeat_id(first, repeat) for repeat in range(1, self.repeats + 1))
+
+    def counts(self, debate: str) -> str:
+        """The debate that counts in place of this one: itself, unless its case is judged again."""
+        return self.successors.get(debate, debate)
 
     def outline(self, skip: Skip, fetch: Fetch) -> Iterator[Case | str]:
         """The cases in their order, without those that `skip` chose: of these the id alone."""

@@ -230,7 +230,7 @@ class _Execution:
             return None
 
         def following() -> Job | None:
-            found = open_stages(self.store, [first], ladder).get(first)
+            found = open_stages(self.store, [first], ladder, self.run.successors).get(first)
             case = None if found is None else recorded_cases(self.store, [first]).get(first)
             if found is None or case is None:
                 return None

@@ -1,13 +1,15 @@
 """What the store has of the cases of a run, looked up for some cases at a time: never all of a run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from jury_judge.runs.case_stages import OpenStage, open_stages
 from jury_judge.runs.run import Run
 from jury_store.debate_rows import CaseRow
 from jury_store.event_store import EventStore
+
+_T = TypeVar("_T")
 
 Read = Callable[[Callable[[], Any]], Any]
 """Calls a function that reads the store, again where the store is away for a moment."""
@@ -48,16 +50,23 @@ class RunIndex:
         store, ladder = self._store, self._run.ladder
         debates = {case_id: self._run.debate_ids(case_id) for case_id in case_ids}
         every = [one for of_case in debates.values() for one in of_case]
-        self._rows = {} if self._brief else self._read(partial(store.cases_of, every))
-        self._ended = self._read(partial(store.ended_positions, every)) if self._brief else {}
+        self._rows = {} if self._brief else self._looked_up(store.cases_of, every)
+        self._ended = self._looked_up(store.ended_positions, every) if self._brief else {}
         if ladder is not None:
             over = [one for one in every if self._has_ended(one)]
-            self._further = self._read(partial(open_stages, store, over, ladder)) if over else {}
+            further = partial(open_stages, store, over, ladder, self._run.successors)
+            self._further = self._read(further) if over else {}
         self._judged = frozenset(one for one, of_case in debates.items() if all(map(self.is_over, of_case)))
         if self._brief:
             others = [one for case_id, of_case in debates.items() if case_id not in self._judged for one in of_case]
-            self._rows = self._read(partial(store.cases_of, others)) if others else {}
+            self._rows = self._looked_up(store.cases_of, others) if others else {}
         return self._judged
+
+    def _looked_up(self, look: Callable[[Collection[str]], Mapping[str, _T]], firsts: Collection[str]) -> dict[str, _T]:
+        """What is recorded of these debates, or of those that count in their place."""
+        counting = {self._run.counts(one): one for one in firsts}
+        found = self._read(partial(look, list(counting)))
+        return {counting[debate]: value for debate, value in found.items()}
 
     def row(self, first: str) -> CaseRow | None:
         """The recorded case of a debate; None where the store does not have it."""

@@ -125,7 +125,8 @@ class RunJobs:
         jobs = []
         for first in self.run.debate_ids(found.case_id):
             row = self._index.row(first)
-            if first in self._early or (row is not None and not self._may_go_on(found, first, row)):
+            counts = self.run.counts(first)
+            if first in self._early or (row is not None and not self._may_go_on(found, counts, row)):
                 continue
             place = first_place(self.run.ladder)
             if (further := self._index.further(first)) is not None:
@@ -133,7 +134,7 @@ class RunJobs:
                     adopted = further.row is not None and further.row.imported is not None
                     jobs.append(self._job(found, further.debate_id, further.place, adopted=adopted))
             elif not self._index.is_over(first):
-                jobs.append(self._job(found, first, place, adopted=row is not None and row.imported is not None))
+                jobs.append(self._job(found, counts, place, adopted=row is not None and row.imported is not None))
         return jobs
 
     def _begun(self) -> Iterator[Job]:
@@ -166,7 +167,11 @@ class RunJobs:
     def _every_stage(self, case_id: str) -> list[str]:
         """The ids of all debates that a case may have."""
         stages = 1 if self.run.ladder is None else len(self.run.ladder.stages)
-        return [stage_id(one, number) for one in self.run.debate_ids(case_id) for number in range(1, stages + 1)]
+        return [
+            self.run.counts(stage_id(one, number))
+            for one in self.run.debate_ids(case_id)
+            for number in range(1, stages + 1)
+        ]
 
     def _may_go_further(self, found: ReadCase, first: str, further: OpenStage) -> bool:
         """Compare a recorded debate of a later stage with its case."""

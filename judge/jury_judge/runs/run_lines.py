@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, TypeGuard
 
 from jury_actors.store_retry import StoreRetry
+from jury_events.ids import first_stage_of
 from jury_judge.runs.case_stages import latest_stage
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_jobs import RunJobs
@@ -75,9 +76,9 @@ class RunLines:
             self._before -= first.over
             if first.debate_id not in state.failed and first.debate_id not in state.running:
                 self._ready.append(first.debate_id)
-        ready = self._ready
+        ready = [self._run.counts(one) for one in self._ready]
         if self._run.ladder is not None:
-            ready = [row.debate_id for one in ready if _counts(row := latest_stage(self._store, one))]
+            ready = [row.debate_id for one in ready if _counts(row := latest_stage(self._store, first_stage_of(one)))]
         lines = _read_lines(self._store, ready) if ready else []
         # Only now: where the store is away, the same debates are read again.
         self._ready = []

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
 from jury_actors.messages import Finished
+from jury_events.ids import replaced_id
 from jury_judge.running.detaching import log_file
 from jury_judge.running.run_requests import RunLog
 from jury_judge.runs.case_stages import latest_stage
@@ -74,7 +75,7 @@ class FollowedRun:
             rows = await asyncio.to_thread(self._listed, after)
             for row in rows:
                 after = row.position
-                if row.stage not in {None, 1}:
+                if row.stage not in {None, 1} or replaced_id(row.debate_id) is not None:
                     continue
                 while (counted := await asyncio.to_thread(self._counted, row)) is None and alive:
                     alive = await self._goes_on()

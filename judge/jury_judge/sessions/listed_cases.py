@@ -14,7 +14,7 @@ from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound
-from jury_events.ids import is_run_id, repeat_of, run_stream
+from jury_events.ids import is_run_id, repeat_of, replaced_id, run_stream
 from jury_events.run_facts import run_facts
 from jury_events.text.pluralize import pluralize
 from jury_events.verdict_scale import VerdictScale
@@ -168,8 +168,8 @@ class ListedCases:
         after = 0
         while rows := self._store.debates(run_id=self._run_id, waiting=None, limit=_PAGE, after=after):
             for row in rows:
-                first = repeat_of(row.debate_id, self._run_id, row.case_id) == 1
-                if first and row.stage in {None, 1} and row.status != "unreadable":
+                repeated = repeat_of(row.debate_id, self._run_id, row.case_id) > 1 or replaced_id(row.debate_id)
+                if not repeated and row.stage in {None, 1} and row.status != "unreadable":
                     yield row
             after = rows[-1].position
 

@@ -12,6 +12,7 @@ from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.ladder_documents import load_panel_or_ladder
+from jury_judge.runs.judged_again import Again
 from jury_judge.runs.preflight import sees_images
 from jury_judge.runs.run import CaseSource, Run, fresh_run_id
 from jury_judge.seals.key_files import read_keys
@@ -53,6 +54,7 @@ class PlannedRun:
         generated: the run's id where the settings name none; None generates one.
 
     Attributes:
+        again: which of its cases are judged again; None: none.
         reopens: how many cancellations of the run were known when it was asked for; None: when it is prepared.
 
     Raises:
@@ -70,6 +72,7 @@ class PlannedRun:
         environ: Mapping[str, str] | None = None,
         generated: str | None = None,
     ) -> None:
+        self.again: Again | None = None
         self.reopens: int | None = None
         self.cases = cases
         self.settings = settings

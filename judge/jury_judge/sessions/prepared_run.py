@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import chain, islice
 
@@ -18,6 +18,7 @@ from jury_judge.running.run_requests import cancellations_at
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import ceiling, check_priced
+from jury_judge.runs.judged_again import judged_again
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
 from jury_judge.runs.run_progress import NoListener, ProgressListener
@@ -33,8 +34,9 @@ from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_providers.prices import Prices
 from jury_providers.registry import check_models
+from jury_store.errors import StoreMissing
 from jury_store.event_store import EventStore
-from jury_store.opening import parse_store_url
+from jury_store.opening import open_store, parse_store_url
 from jury_store.sealer import Sealer
 
 LOCK_SECONDS = 20
@@ -119,11 +121,27 @@ def _locked(planned: PlannedRun, url: str, say: Say, *, detached: bool) -> Itera
     lock = None
     if not planned.is_new:
         lock = lock_run(url, planned.run.run_id, wait=LOCK_SECONDS, say=say, detached=detached)
+        _judge_again(planned, url, say)
     try:
         yield
     finally:
         if lock is not None:
             lock.release()
+
+
+def _judge_again(planned: PlannedRun, url: str, say: Say) -> None:
+    """The cases of the run that were judged again, and those that are to be now, count by their last debate."""
+    again = planned.again
+    try:
+        store = open_store(url, write=False)
+    except StoreMissing:
+        return
+    with closing(store):
+        found = judged_again(store, planned.run.run_id, again)
+    planned.run = replace(planned.run, successors=found.successors, replacing=found.replacing)
+    if again is not None:
+        judged = pluralize(len(found.replacing), "case")
+        say(f"{judged} that ended without an evaluation {'is' if len(found.replacing) == 1 else 'are'} judged again")
 
 
 @contextmanager

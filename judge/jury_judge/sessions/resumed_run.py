@@ -11,6 +11,7 @@ from jury_events.run_facts import RunFacts
 from jury_events.text.visible_text import visible_line
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import LoadedPanel
+from jury_judge.runs.judged_again import Again
 from jury_judge.sessions.listed_cases import ListedCases
 from jury_judge.sessions.planned_run import PlannedRun, panel_of_run
 from jury_judge.settings.run import RunSettings
@@ -19,7 +20,9 @@ from jury_providers.endpoints import Endpoint
 from jury_store.opening import open_store
 
 
-def resumed_run(settings: RunSettings, environ: Mapping[str, str] | None = None) -> PlannedRun:
+def resumed_run(
+    settings: RunSettings, environ: Mapping[str, str] | None = None, *, again: Again | None = None
+) -> PlannedRun:
     """The run of the settings' id, from its store alone; its list is that of earlier calls.
 
     Without a panel in the settings its own panel judges on, with the endpoints that it was opened with. Bounds that the
@@ -28,6 +31,7 @@ def resumed_run(settings: RunSettings, environ: Mapping[str, str] | None = None)
     Args:
         settings: with the run's id; a panel, where another file says how its models are reached.
         environ: where settings are read; None is `os.environ`.
+        again: which cases of the run are judged again, by a debate that counts in place of the first; None: none.
 
     Raises:
         DebateNotFound: there is no such run.
@@ -56,7 +60,7 @@ def resumed_run(settings: RunSettings, environ: Mapping[str, str] | None = None)
         max_cost=budget.max_cost if settings.max_cost is None else settings.max_cost,
     )
     planned = PlannedRun(cases, asked, loaded=loaded, environ=surroundings)
-    planned.run = replace(planned.run, whole=facts.complete)
+    planned.run, planned.again = replace(planned.run, whole=facts.complete), again
     return planned
 
 

@@ -178,7 +178,7 @@ def _opened(store: EventStore, run_id: str) -> DebateOpened:
 
 def _own_family(store: EventStore, run_id: str, matrix: VoteMatrix) -> tuple[OwnFamily, ...]:
     agents: dict[str, str] = {}
-    for row in rows_of_run(store, run_id):
+    for row in rows_of_run(store, run_id, counted=True):
         agent = row.metadata.get(AGENT_MODEL)
         if isinstance(agent, str):
             agents[row.debate_id] = agent

@@ -13,7 +13,7 @@ _ROUND: str = "round_started"
 _FOLLOWS = frozenset(
     {
         *(_ROUND, "juror_abstained", "consensus_checked"),
-        *("debate_begun", "coordinator_resumed", "debate_forked", "texts_erased"),
+        *("debate_begun", "coordinator_resumed", "debate_forked", "texts_erased", "debate_replaced"),
     }
 )
 """Events that follow from the others, or contain no position: decoding takes most of the time, so they are skipped."""

@@ -24,7 +24,6 @@ from jury_views.consensus_line import reached_line
 from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
 from jury_views.failed_calls import last_failure
-from jury_views.later_events import later_events_text
 from jury_views.number_formats import of_hundred
 from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
@@ -33,6 +32,7 @@ from jury_views.probabilities import probabilities_line
 from jury_views.record_reading import reading_lines
 from jury_views.sent_pictures import pictures_sent
 from jury_views.standing_lines import cap_lines, exception_lines
+from jury_views.terminal.aside import aside_lines
 from jury_views.terminal.calls import UncachedCost, add_calls
 from jury_views.terminal.verdicts import verdict_text
 from jury_views.terms import term
@@ -146,13 +146,8 @@ class _DebateView:
         if self._simulated:
             said = words.simulated if opened.simulated else words.partly_simulated
             page.line(TextSpan(said, "bold yellow"))
-        if self._local.imported is not None:
-            said = getattr(words, f"imported_{self._local.imported}").format(log=self._local.imported_from)
-            page.line(TextSpan(said, "bold yellow"))
-        if self._local.later_events is not None:
-            page.line(TextSpan(later_events_text(self._local.later_events, words), "yellow"))
-        if self._local.quarantine is not None:
-            page.line(TextSpan(words.quarantined.format(reason=self._local.quarantine.reason), "bold yellow"))
+        for line in aside_lines(self._record, self._local, words):
+            page.line(line)
 
     def _case(self, *, full: bool) -> None:
         opened, page = self._record.opened, self._page

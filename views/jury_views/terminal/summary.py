@@ -16,13 +16,13 @@ from jury_views.answered_by import AnsweredBy, answers, is_simulated
 from jury_views.case_facts import omissions_line
 from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
-from jury_views.later_events import later_events_text
 from jury_views.number_formats import of_hundred
 from jury_views.numbered_items import NumberedItems, numbered_items
 from jury_views.page import Page, TextSpan
 from jury_views.position_changes import Change, position_changes
 from jury_views.reasons import FINAL_JUDGE, evaluation_of, reason_of, went_wrong_line
 from jury_views.standing_lines import cap_lines
+from jury_views.terminal.aside import aside_lines
 from jury_views.terminal.verdicts import VERDICTS, verdict_text
 from jury_views.terms import term
 
@@ -105,17 +105,12 @@ class _Summary:
         )
 
     def _warnings(self) -> None:
-        words, page, local = self._words, self._page, self._local
+        words, page = self._words, self._page
         if is_simulated(self._opened, self._evaluations):
             said = words.simulated if self._opened.simulated else words.partly_simulated
             page.line(TextSpan(said, "bold yellow"))
-        if local.imported is not None:
-            said = getattr(words, f"imported_{local.imported}").format(log=local.imported_from)
-            page.line(TextSpan(said, "bold yellow"))
-        if local.later_events is not None:
-            page.line(TextSpan(later_events_text(local.later_events, words), "yellow"))
-        if local.quarantine is not None:
-            page.line(TextSpan(words.quarantined.format(reason=local.quarantine.reason), "bold yellow"))
+        for one in aside_lines(self._record, self._local, words):
+            page.line(one)
         if (omissions := omissions_line(self._opened, words)) is not None:
             page.line(TextSpan(omissions, "yellow"))
         if (forked := self._record.forked) is not None:

@@ -19,6 +19,7 @@ class ListLabels(TranslatedLabels):
     reset = Translation("Reset", "解除")
     counting_debates = Translation("the debate that counts", "事例の結果となる議論")
     aside_escalated = Translation("went on to the next stage", "次の段に進んだ")
+    aside_replaced = Translation("judged again", "改めて審理された")
     aside_audit = Translation("audit of an early exit", "早期終了の監査")
     quorum_met = Translation("met", "充足")
     quorum_lost = Translation("lost", "不足")
