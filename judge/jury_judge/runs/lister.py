@@ -215,6 +215,7 @@ class CaseLister:
             repeats=run.repeats,
             budget=self.budget,
             by=self.by,
+            submitted=run.submitted,
             program=f"jury-judge {version('jury-judge')}",
         )
 

@@ -11,6 +11,7 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import repeat_id
+from jury_events.run_events import RunSubmission
 from jury_events.stages import StagePlace
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS
@@ -61,6 +62,7 @@ class Run:
             come one by one.
         whole: its cases are all that it is to have; else a part of its list, as the store has it.
         endpoints: how its providers are reached.
+        submitted: it was submitted to a server; None: a command or a call judges it.
     """
 
     run_id: str
@@ -76,6 +78,7 @@ class Run:
     listed: bool = True
     whole: bool = True
     endpoints: Endpoints = field(default_factory=lambda: NO_ENDPOINTS)
+    submitted: RunSubmission | None = None
 
     @property
     def counts_cases(self) -> bool:
