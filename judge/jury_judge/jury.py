@@ -8,7 +8,6 @@ from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cache, partial
-from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import Self
@@ -23,7 +22,7 @@ from jury_actors.observation.log_event import log_event
 from jury_actors.runtime import Runtime, RuntimeConfig
 from jury_cases.case_inputs import CaseInput, case_of, case_source, given_case, with_records
 from jury_cases.formats.registry import AskedFormat
-from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_debate.calibrated import judged_by, prompts_digest
 from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.ids import debate_id as id_of
@@ -193,7 +192,7 @@ class Jury(Records):
             return self._loaded.ladder.digest
         resolved = self._loaded.resolved
         custom = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
-        return sha256(f"{panel_digest(resolved.panel)}{custom}".encode()).hexdigest()
+        return judged_by(resolved.panel, custom)
 
     def read_case(self, given: CaseInput, *, form: AskedFormat = None, policy: str | None = None) -> Case:
         """The case of a row as `evaluate` reads it, before redaction and without records behind URIs.
@@ -387,7 +386,10 @@ class Jury(Records):
             RunUnfinished, RunRefused, StoreLocked, KeyMissing, JuryClosed: as `evaluate_many`.
         """
         run = self._run(run_id, cases, concurrency=concurrency, whole=complete)
-        async with self._slots if lone else nullcontext(), aclosing(self._judged(run, named=True)) as judged:
+        async with (
+            self._slots if lone else nullcontext(),
+            aclosing(self._judged(run, named=True, listed=True)) as judged,
+        ):
             async for _ in judged:
                 pass
 
@@ -427,15 +429,15 @@ class Jury(Records):
         )
 
     async def _judged(
-        self, given: Run, *, named: bool, reopens: int = 0, on_event: OnEventOf | None = None
+        self, given: Run, *, named: bool, reopens: int = 0, listed: bool = False, on_event: OnEventOf | None = None
     ) -> AsyncGenerator[str, None]:
         """Judge a run, stage by stage; yields the ids of the debates in the order of their lines.
 
-        `named`: others may know its id. `reopens`: as of `RunSupervision`. Raises as `evaluate_many`.
+        `named`: others may know its id. `reopens` and `listed`: as of `RunSupervision`. Raises as `evaluate_many`.
         """
         ladder, stopping, problems = self._loaded.ladder, asyncio.Event(), list[Finished]()
         run: Run | None = first_stage(given, ladder)
-        supervision = RunSupervision(self.store_url, given.run_id, reopens=reopens, say=self._say)
+        supervision = RunSupervision(self.store_url, given.run_id, reopens=reopens, listed=listed, say=self._say)
         size, results = _RunSize(), 0
         order: Iterable[str] = ()
         lock = given.run_id if named else None

@@ -110,7 +110,7 @@ class Submissions:
         self._done: dict[str, int] = {}
         """Runs that this server has executed as far as they go, with the version of their stream before."""
         self._ours: set[str] = set()
-        """Runs that wait for a place here."""
+        """Runs of requests to this server that it has not begun yet."""
         self._freed = asyncio.Event()
 
     def executes(self, run_id: str, debate: str | None) -> bool:
@@ -169,8 +169,9 @@ class Submissions:
         Raises:
             StoreError: the store cannot be read.
         """
-        begun = 0
-        for run in await asyncio.to_thread(self.runs.left, {run_id for run_id, _ in self._executed}):
+        begun, executed = 0, {run_id for run_id, _ in self._executed}
+        staged = any(len(jury.panels) > 1 for jury in self._served().values())
+        for run in await asyncio.to_thread(self.runs.left, executed, staged=staged):
             if len(self._executed) >= self._most:
                 break
             panel, problem = self._panel_of(run), self._problems.get(run.run_id)
@@ -217,11 +218,14 @@ class Submissions:
 
     def _panel_of(self, run: SubmittedRun) -> str | None:
         """The name under which the panel of a run is served here."""
+        return next((name for name, jury in self._served().items() if jury.panel_digest == run.panel), None)
+
+    def _served(self) -> dict[str, Jury]:
+        """The Jury of each panel that can be made now."""
         for name in self.panels:
             with suppress(JuryError):
-                if self._jury(name).panel_digest == run.panel:
-                    return name
-        return None
+                self._jury(name)
+        return self._made
 
     def _jury(self, panel: str) -> Jury:
         if panel not in self._made:
@@ -245,10 +249,12 @@ class Submissions:
             await jury.list_cases(cases, wanted.run_id, asked, submission_id=submission_id, complete=wanted.complete)
         self._problems.pop(wanted.run_id, None)
         self._done.pop(wanted.run_id, None)
-        if len(self._executed) < self._most:
-            self._begin(wanted)
-        else:
+        here = any(run_id == wanted.run_id for run_id, _ in self._executed)
+        elsewhere = not here and await asyncio.to_thread(self.runs.holder, wanted.run_id) is not None
+        if elsewhere or len(self._executed) >= self._most:
             self._ours.add(wanted.run_id)
+        else:
+            self._begin(wanted)
 
     def _begin(self, wanted: Submission) -> None:
         key = (wanted.run_id, wanted.debate)

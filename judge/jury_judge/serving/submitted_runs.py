@@ -1,11 +1,10 @@
 """Runs that were submitted to servers, as the log has them, and which process executes them."""
 
 from collections.abc import Collection
-from hashlib import sha256
 from threading import Lock
 from typing import NamedTuple
 
-from jury_debate.calibrated import panel_digest
+from jury_debate.calibrated import judged_by
 from jury_events.ids import run_stream
 from jury_events.run_facts import RunFacts
 from jury_judge.running.run_requests import RunLog
@@ -50,17 +49,22 @@ class SubmittedRuns:
         head = self._store.heads([run_stream(run_id)]).get(run_stream(run_id))
         return 0 if head is None else head.version
 
-    def left(self, executed: Collection[str]) -> list[SubmittedRun]:
-        """Those with a debate that is not over, without cancelled ones and those that a process executes.
+    def left(self, executed: Collection[str], *, staged: bool) -> list[SubmittedRun]:
+        """Those of which something is left, without cancelled ones and those that a process executes.
 
         Args:
             executed: runs of this process, which are left out.
+            staged: whether there may be runs of ladders, of which a stage may be over and the next one not opened.
 
         Raises:
             StoreError: the store cannot be read.
         """
         with self._lock:
-            names = [run_id for run_id in self._store.runs_left() if run_id not in executed]
+            names = self._store.runs_left()
+            if staged:
+                rows = [row for row in self._store.runs() if row.total is not None and row.ended < row.total]
+                names = list(dict.fromkeys([*names, *(row.run_id for row in rows)]))
+            names = [run_id for run_id in names if run_id not in executed]
             heads = self._store.heads([run_stream(run_id) for run_id in names])
             self._logs = {run_id: self._logs.get(run_id) or RunLog(self._store, run_id) for run_id in names}
             found = []
@@ -92,5 +96,5 @@ def submitted_run(facts: RunFacts | None) -> SubmittedRun | None:
     if facts is None or facts.opened.submitted is None or facts.imports:
         return None
     opened = facts.opened
-    panel = opened.ladder or sha256(f"{panel_digest(opened.panel)}{opened.custom}".encode()).hexdigest()
+    panel = opened.ladder or judged_by(opened.panel, opened.custom)
     return SubmittedRun(opened.run_id, panel, facts.version, facts.complete, opened.submitted.concurrency)
