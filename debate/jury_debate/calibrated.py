@@ -25,6 +25,11 @@ def prompts_digest(role_prompts: Mapping[str, str], judge_prompt: str | None, pr
     return sha256(canonical_json(fields)).hexdigest()
 
 
+def judged_by(panel: Panel, custom: str) -> str:
+    """64 hexadecimal digits of all that a panel judges by: its identity, and `custom`, the digest of its prompts."""
+    return sha256(f"{panel_digest(panel)}{custom}".encode()).hexdigest()
+
+
 def mismatch(calibration: Calibration, panel: Panel) -> str | None:
     """Why the calibration is not one of this panel, in words; None where it is. Prompts are not compared."""
     found = panel_digest(panel)

@@ -238,6 +238,7 @@ from jury_events.run_events import RunEndpoint as RunEndpoint
 from jury_events.run_events import RunImported as RunImported
 from jury_events.run_events import RunOpened as RunOpened
 from jury_events.run_events import RunReopened as RunReopened
+from jury_events.run_events import RunSubmission as RunSubmission
 from jury_events.run_facts import run_facts as run_facts
 from jury_events.scrubbing import sent_secrets as sent_secrets
 from jury_events.stages import StagePlace as StagePlace

@@ -32,13 +32,23 @@ class RunBudget(Value):
     max_cost: Annotated[float, Field(ge=0)] | None = None
 
 
+class RunSubmission(Value):
+    """A run was submitted to a server: every server of the store with this panel goes on with it by itself.
+
+    `concurrency`: debates at once that were asked for; None: as many as the server judges.
+    """
+
+    concurrency: Annotated[int, Field(ge=1, lt=2**31)] | None = None
+
+
 class RunOpened(EventBody):
     """A run begins: who judges, how often, for how much, and who asked.
 
     `panel` is that of its debates, of a ladder (`ladder` is its digest) that of the first stage; `prompts` is the
     version of its prompts, `custom` the digest of those that the panel file gives, `endpoints` where it says how
     providers are reached. `repeats`: debates a case. `by` is
-    who asked, `program` the version that wrote this.
+    who asked, `submitted` that it was a client of a server (None: a command or a call, and only who is asked to goes on
+    with the run), `program` the version that wrote this.
     """
 
     type: Literal["run_opened"] = "run_opened"
@@ -51,6 +61,7 @@ class RunOpened(EventBody):
     repeats: Annotated[int, Field(ge=1)]
     budget: RunBudget
     by: Label
+    submitted: RunSubmission | None = None
     program: Label
 
     @property

@@ -76,10 +76,8 @@ from jury_judge.errors import RunRefused as RunRefused
 from jury_judge.errors import RunTooLarge as RunTooLarge
 from jury_judge.errors import RunUnfinished as RunUnfinished
 from jury_judge.errors import SettingsRefused as SettingsRefused
-from jury_judge.errors import SubmissionTaken as SubmissionTaken
 from jury_judge.errors import TooManyReaders as TooManyReaders
 from jury_judge.errors import TooManyReports as TooManyReports
-from jury_judge.errors import TooManySubmissions as TooManySubmissions
 from jury_judge.jury import Jury as Jury
 from jury_judge.live.event_buffer import Cursor as Cursor
 from jury_judge.live.feed import Beginning as Beginning
@@ -174,12 +172,8 @@ from jury_judge.scripts import judge as judge
 from jury_judge.seals.sealing import Sealing as Sealing
 from jury_judge.seals.signing import make_key as make_key
 from jury_judge.seals.signing import sign_calibration as sign_calibration
-from jury_judge.serving.kept_submissions import KeptSubmission as KeptSubmission
-from jury_judge.serving.kept_submissions import KeptSubmissions as KeptSubmissions
-from jury_judge.serving.kept_submissions import kept_submissions as kept_submissions
 from jury_judge.serving.reviewing import Reviewing as Reviewing
 from jury_judge.serving.service import Service as Service
-from jury_judge.serving.submission_attempts import Submission as Submission
 from jury_judge.serving.submissions import Submissions as Submissions
 from jury_judge.sessions.estimated_run import estimate_run as estimate_run
 from jury_judge.sessions.followed_run import followed as followed

@@ -142,24 +142,6 @@ class PanelNotServed(JudgeError):
     """The server is read-only, or does not have the requested panel."""
 
 
-class SubmissionTaken(JudgeError):
-    """Another server of the store, which runs, executes the submission; the message names it."""
-
-    failure = Failure.UNAVAILABLE
-
-
-class KeptFileRefused(JudgeError):
-    """A file of a kept submission cannot be read; the message names it and the remedy."""
-
-    failure = Failure.ALTERED
-
-
-class TooManySubmissions(JudgeError):
-    """The server runs as many evaluations and runs as it may."""
-
-    failure = Failure.UNAVAILABLE
-
-
 class JournalFailed(JudgeError):
     """The deliveries of a webhook cannot be recorded now; the message names the file. A later attempt goes on."""
 

@@ -4,14 +4,15 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, nullcontext
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cache, partial
-from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import Self
 
+from jury_actors.clerk import ClerkInterface
 from jury_actors.driver import drive
 from jury_actors.effects import Effects
 from jury_actors.juror import ProviderFactory
@@ -21,11 +22,12 @@ from jury_actors.observation.log_event import log_event
 from jury_actors.runtime import Runtime, RuntimeConfig
 from jury_cases.case_inputs import CaseInput, case_of, case_source, given_case, with_records
 from jury_cases.formats.registry import AskedFormat
-from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_debate.calibrated import judged_by, prompts_digest
 from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.ids import debate_id as id_of
 from jury_events.panel import Panel
+from jury_events.run_events import RunSubmission
 from jury_events.stages import StagePlace
 from jury_judge.batches.batch_plan import BatchPlan
 from jury_judge.batches.wave_driving import WaveDriving
@@ -44,10 +46,11 @@ from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.arguments import check_bounds, check_ids, check_repeat
 from jury_judge.runs.budgets import check_priced
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
+from jury_judge.runs.case_listing import list_cases
 from jury_judge.runs.case_stages import judge_stages
 from jury_judge.runs.observation import UNOBSERVED, Observation
 from jury_judge.runs.preflight import PreflightReport, is_over, preflight
-from jury_judge.runs.run import Run, fresh_debate_id, fresh_run_id
+from jury_judge.runs.run import CaseSource, Run, fresh_debate_id, fresh_run_id
 from jury_judge.runs.run_execution import Driving, execute_run
 from jury_judge.runs.run_lines import Line
 from jury_judge.runs.run_locking import locked_run
@@ -189,7 +192,7 @@ class Jury(Records):
             return self._loaded.ladder.digest
         resolved = self._loaded.resolved
         custom = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
-        return sha256(f"{panel_digest(resolved.panel)}{custom}".encode()).hexdigest()
+        return judged_by(resolved.panel, custom)
 
     def read_case(self, given: CaseInput, *, form: AskedFormat = None, policy: str | None = None) -> Case:
         """The case of a row as `evaluate` reads it, before redaction and without records behind URIs.
@@ -319,23 +322,124 @@ class Jury(Records):
         check_bounds(concurrency=(concurrency, 1))
         check_repeat(repeat)
         check_callback(on_event)
-        run = Run(
-            run_id=run_id or fresh_run_id(),
+        given = self._run(run_id or fresh_run_id(), self._sourced(cases), concurrency=concurrency, repeats=repeat)
+        reopens = 0 if run_id is None else await self._read(cancellations, run_id)
+        judged = self._judged(given, named=run_id is not None, reopens=reopens, on_event=on_event)
+        async with aclosing(judged):
+            async for debate in judged:
+                yield await self.result(debate)
+
+    async def list_cases(
+        self,
+        cases: Iterable[CaseInput],
+        run_id: str,
+        submitted: RunSubmission,
+        *,
+        submission_id: str | None = None,
+        complete: bool = True,
+    ) -> None:
+        """Open the debates of cases in a run that is submitted to a server, and ask no model; a cancelled run goes on.
+
+        All cases are checked first. What is listed already stays as it is; where all is, nothing is written.
+
+        Args:
+            cases: cases, or rows as in a case file.
+            run_id: names the run.
+            submitted: what was asked for.
+            submission_id: the caller's name of the debates in live events.
+            complete: these are all cases of the run, as far as is known.
+
+        Raises:
+            CaseFileError, KeyMissing: as `evaluate`.
+            RunRefused: the run was begun with another panel or ladder, or by no server; or a debate of it cannot be
+                gone on with.
+            OtherCase: a debate of the run is over another case than the one of its id.
+            StoreError: the store cannot be written; where it is `StoreLocked`, another process writes to it.
+        """
+        check_ids(run_id)
+        self._check_keys()
+        run = self._run(run_id, self._sourced(cases), submitted=submitted, whole=complete)
+        run = replace(run, submission_id=lambda _case: submission_id)
+        with while_open():
+            await list_cases(run, self.store, self.clerk)
+
+    async def judge_listed(
+        self,
+        run_id: str,
+        cases: CaseSource,
+        *,
+        concurrency: int | None = None,
+        complete: bool = True,
+        lone: bool = False,
+    ) -> None:
+        """Judge debates of a run that are listed and not over, to their end.
+
+        Args:
+            run_id: the run.
+            cases: those of the debates, as they are listed.
+            concurrency: debates at once; None is the Jury's.
+            complete: they are all cases of the run.
+            lone: it is one debate, which takes one of the places that `evaluate` has.
+
+        Raises:
+            RunUnfinished, RunRefused, StoreLocked, KeyMissing, JuryClosed: as `evaluate_many`.
+        """
+        run = self._run(run_id, cases, concurrency=concurrency, whole=complete)
+        async with (
+            self._slots if lone else nullcontext(),
+            aclosing(self._judged(run, named=True, listed=True)) as judged,
+        ):
+            async for _ in judged:
+                pass
+
+    async def clerk(self) -> ClerkInterface:
+        """Writes the log, in this process or on the cluster.
+
+        Raises:
+            StoreError, ActorError: the actors cannot be set up; where it is `StoreLocked`, another process writes.
+        """
+        return (await self._runtimes.runtime()).clerk
+
+    def _sourced(self, cases: Iterable[CaseInput] | str | os.PathLike[str]) -> CaseSource:
+        return self._loaded.redaction.cases(
+            case_source(cases, self._settings.artifact_hosts, self._roots, self._loaded.panel.scale)
+        )
+
+    def _run(
+        self,
+        run_id: str,
+        cases: CaseSource,
+        *,
+        concurrency: int | None = None,
+        repeats: int = 1,
+        submitted: RunSubmission | None = None,
+        whole: bool = True,
+    ) -> Run:
+        return Run(
+            run_id=run_id,
             resolved=self._loaded.resolved,
-            cases=self._loaded.redaction.cases(
-                case_source(cases, self._settings.artifact_hosts, self._roots, self._loaded.panel.scale)
-            ),
+            cases=cases,
             concurrency=concurrency or self._concurrency,
             adopt=self._adopt,
-            repeats=repeat,
+            repeats=repeats,
             ladder=self._loaded.ladder,
             endpoints=self._loaded.endpoints,
+            submitted=submitted,
+            whole=whole,
         )
+
+    async def _judged(
+        self, run: Run, *, named: bool, reopens: int = 0, listed: bool = False, on_event: OnEventOf | None = None
+    ) -> AsyncGenerator[str, None]:
+        """Judge a run; yields the ids of the debates in the order of their lines.
+
+        `named`: others may know its id. `reopens` and `listed`: as of `RunSupervision`. Raises as `evaluate_many`.
+        """
         problems = list[Finished]()
-        reopens = 0 if run_id is None else await self._read(cancellations, run_id)
-        supervision = RunSupervision(self.store_url, run.run_id, reopens=reopens, say=self._say)
+        supervision = RunSupervision(self.store_url, run.run_id, reopens=reopens, listed=listed, say=self._say)
         size, results = _RunSize(), 0
-        async with locked_run(self.store_url, run_id, wait=self._writing.lock_wait, say=self._say):
+        lock = run.run_id if named else None
+        async with locked_run(self.store_url, lock, wait=self._writing.lock_wait, say=self._say):
             checked = await self._read(partial(preflight, run))
             if checked.left:
                 self._check_keys()
@@ -352,7 +456,7 @@ class Jury(Records):
                 async with aclosing(lines):
                     async for line in lines:
                         results += 1
-                        yield await self.result(line["debate_id"])
+                        yield line["debate_id"]
             if problems:
                 raise RunUnfinished.of(run.run_id, size.total, [(one.debate_id, one.problem) for one in problems])
             if size.total is None or results < size.total:

@@ -114,7 +114,7 @@ round_started instruction round speaker_order type
 rubric dimensions name of_rank?
 run_ended calls cancelled completed cost debates epoch failed number type calls_at_most? cost_at_most?
 run_imported number type sealed_by? verified_with?
-run_opened budget by custom endpoints panel program prompts repeats run_id type ladder?
+run_opened budget by custom endpoints panel program prompts repeats run_id type ladder? submitted?
 run_reopened by number type
 sample population seed size
 scale labels name in_doubt?
@@ -138,6 +138,7 @@ stage audit ladder number of before? every_case?
 statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
 stop last order rule
+submitted concurrency?
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
 unanswered end item cost? text? usage?

@@ -374,6 +374,12 @@ class EventStore(ABC):
         """Every run, in the order of its first debate, up to date."""
 
     @abstractmethod
+    def runs_left(self) -> list[str]:
+        """Ids of the runs with a debate that waits, or began and is not over, by the oldest such debate; without those
+        in quarantine. Reads no other debate. A run whose last debates end at this moment may be among them.
+        """
+
+    @abstractmethod
     def run(self, run_id: str) -> RunRow | None:
         """One run, up to date; None when none of its debates was ever opened."""
 

@@ -58,9 +58,9 @@ from jury_store.projection_checkpoints import (
     set_checkpoint,
 )
 from jury_store.row_types import RowTypes, damaged_row
+from jury_store.schema import UNFINISHED, WAITING, metadata
 from jury_store.schema import ballots as ballots_table
 from jury_store.schema import debates as debates_table
-from jury_store.schema import metadata
 from jury_store.schema import runs as runs_table
 from jury_store.search_terms import query_terms
 
@@ -86,6 +86,7 @@ _ENDS = (
 )
 """By which totals are grouped."""
 _ENDED = RowTypes.of("debates", "debate_id", "position")
+_LEFT = RowTypes.of("debates", "run_id", "position")
 _CASE = (
     RowTypes.of("debates", "debate_id", "case_id", "status", "case_part")
     .joined(RowTypes.of("parts", "salt", outer=True))
@@ -322,6 +323,27 @@ def run(connection: Connection, dialect: Dialect, run_id: str) -> RunRow | None:
         row = rows_by_id(connection, runs_table, "run_id", [run_id], checked=False).get(run_id)
         row = row and run_row(connection, dialect, row)
     return RunRow(**{**row, **run_sizes(connection, run_id).get(run_id, {})}) if row else None
+
+
+def runs_left(connection: Connection, dialect: Dialect) -> list[str]:
+    """Ids of runs with a debate that waits or began and is not over, by the oldest such debate."""
+    oldest: dict[str, int] = {}
+    for condition in (UNFINISHED, WAITING):
+        there = f"FROM debates WHERE {condition[f'{dialect.name}_where']} AND quarantined IS NULL"
+        # Each run is found by one step in the index, however many debates it has.
+        first = f"""
+            WITH RECURSIVE one(run_id) AS (
+                SELECT min(run_id) {there}
+                UNION ALL SELECT (SELECT min(run_id) {there} AND run_id > one.run_id) FROM one WHERE run_id IS NOT NULL
+            )
+            SELECT run_id, (SELECT min(position) {there} AND run_id = one.run_id) FROM one WHERE run_id IS NOT NULL
+        """  # noqa: S608  (the conditions are those of the schema)
+        for run_id, position in _LEFT.checked(connection.exec_driver_sql(first).all()):
+            oldest[run_id] = min(position, oldest.get(run_id, position))
+    for row in _tail(connection, dialect).debates.values():
+        if row["run_id"] is not None and row["ended_at"] is None and row["quarantined"] is None:
+            oldest[row["run_id"]] = min(row["position"], oldest.get(row["run_id"], row["position"]))
+    return sorted(oldest, key=lambda run_id: oldest[run_id])
 
 
 def cases_of(connection: Connection, dialect: Dialect, wanted: Collection[str]) -> dict[str, CaseRow]:

@@ -155,9 +155,9 @@ Table(
 )
 
 # As SQLAlchemy writes the conditions for each database.
-_WAITING: Mapping[str, Any] = {"sqlite_where": text("waiting = 1"), "postgresql_where": text("waiting")}
+WAITING: Mapping[str, Any] = {"sqlite_where": text("waiting = 1"), "postgresql_where": text("waiting")}
 _BEGUN: Mapping[str, Any] = {"sqlite_where": text("waiting = 0"), "postgresql_where": text("NOT waiting")}
-_UNFINISHED: Mapping[str, Any] = {
+UNFINISHED: Mapping[str, Any] = {
     "sqlite_where": text("ended_at IS NULL AND waiting = 0"),
     "postgresql_where": text("ended_at IS NULL AND NOT waiting"),
 }
@@ -228,10 +228,10 @@ debates = Table(
     # Of a million that wait, none is read for a list of the others, nor for the next one that is to begin.
     Index("debates_begun", "position", **_BEGUN),
     Index("debates_run_begun", "run_id", "position", **_BEGUN),
-    Index("debates_waiting", "run_id", "position", "aside", "quarantined", **_WAITING),
-    Index("debates_unfinished", "position", **_UNFINISHED),
+    Index("debates_waiting", "run_id", "position", "aside", "quarantined", **WAITING),
+    Index("debates_unfinished", "position", **UNFINISHED),
     # What a run looks for before it goes on: a handful of debates among a million.
-    Index("debates_run_unfinished", "run_id", "position", **_UNFINISHED),
+    Index("debates_run_unfinished", "run_id", "position", **UNFINISHED),
     Index("debates_run_aside", "run_id", "position", sqlite_where=_ASIDE, postgresql_where=_ASIDE),
     Index("debates_run_imported", "run_id", "position", sqlite_where=_IMPORTED, postgresql_where=_IMPORTED),
     Index("debates_run_unreadable", "run_id", "position", sqlite_where=_UNREADABLE, postgresql_where=_UNREADABLE),

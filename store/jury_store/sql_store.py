@@ -311,6 +311,11 @@ class SqlEventStore(EventStore):
         with self._reading() as connection:
             return listing.runs(connection, self._dialect)
 
+    def runs_left(self) -> list[str]:
+        self._catch_up()
+        with self._reading() as connection:
+            return listing.runs_left(connection, self._dialect)
+
     def run(self, run_id: str) -> RunRow | None:
         self._catch_up()
         with self._reading() as connection:

@@ -229,6 +229,24 @@ def test_further_repeats_of_a_run_are_counted(store: EventStore) -> None:
     assert {1: 4, 2: 3, 3: 2, 4: 1, 12: 0} == {most: store.further_repeats("run", most) for most in (1, 2, 3, 4, 12)}
 
 
+def test_the_runs_with_something_left_come_by_their_oldest_debate_that_is_not_over(store: EventStore) -> None:
+    scripts = {name: DebateScript(f"{name}~a", run_id=name, seed=n) for n, name in enumerate("zdba")}
+    for name, script in scripts.items():
+        _append(
+            store, script, *(script.whole() if name == "d" else (script.opened(),) if name == "b" else script.begins())
+        )
+        if name == "b":
+            store.project()
+    later = DebateScript("d~late", run_id="d", seed=9)
+    _append(store, later, later.opened())
+    alone = DebateScript("alone", run_id=None, seed=10)
+    _append(store, alone, *alone.begins())
+    half = store.runs_left()
+    store.project()
+
+    assert ["z", "b", "a", "d"] == half == store.runs_left()
+
+
 def test_one_run_is_read_by_its_id(store: EventStore) -> None:
     for n, run_id in enumerate(["run", "other"]):
         script = DebateScript(f"d{n}", run_id=run_id, seed=n)

@@ -32,12 +32,6 @@ def _one_event_loop() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def _patient_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request is answered when a debate of it moves or ends, however slow the machine is."""
-    monkeypatch.setattr("jury_judge.serving.submissions._START_SECONDS", 300.0)
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator["Browser"]:
     """One start of Chromium a module."""

@@ -66,8 +66,7 @@ def test_an_imported_debate_does_not_count_as_judged(jury_client: TestClient, tm
     ]
 
     listed = jury_client.get("/api/debates").json()["rows"][0]
-    # The cassette names another run, so this run finds the debate only when it would start it.
-    assert [409, 422] == [answer.status_code for answer in answers]
+    assert [409, 409] == [answer.status_code for answer in answers]
     assert all("came in a cassette" in answer.text for answer in answers), [one.text for one in answers]
     assert ("unsealed", None) == (listed["imported"], listed["importedFrom"])
 
@@ -83,7 +82,7 @@ def test_the_same_case_of_a_run_is_judged_once_and_another_one_is_a_conflict(jur
 
     assert ("r~refund", 202) == (first["id"], again.status_code)
     assert first["id"] == again.json()["id"]
-    assert (409, True) == (other.status_code, "judged another case" in other.json()["error"])
+    assert (409, True) == (other.status_code, "has another case" in other.json()["error"])
     assert events == len(jury_client.get(first["links"]["events"]).json()["rows"])
 
 
@@ -225,7 +224,7 @@ def test_a_read_only_server_refuses_submissions(api_client: TestClient) -> None:
     assert "without --read-only" in answer.json()["remedy"] + answer.json()["error"]
 
 
-def test_while_another_process_writes_submissions_wait(tmp_path: Path) -> None:
+def test_while_another_process_writes_submissions_are_refused_with_its_name(tmp_path: Path) -> None:
     path = tmp_path / "jury.db"
     url = f"sqlite:///{path}"
     upgrade(url)
@@ -233,29 +232,29 @@ def test_while_another_process_writes_submissions_wait(tmp_path: Path) -> None:
         writer = open_store(url, write=True, run="nightly")
         try:
             answer = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
-            waiting = client.get(answer.headers["location"]).json()
+            unknown = client.get("/api/evaluations/r~refund")
             health = client.get("/api/health").json()
         finally:
             writer.close()
         later = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
         state = finished(client, later.headers["location"])
 
-    assert (202, "waiting", "waiting") == (answer.status_code, answer.json()["state"], waiting["state"])
-    assert "run nightly" in waiting["problem"]
+    assert (503, 404) == (answer.status_code, unknown.status_code)
+    assert "run nightly" in answer.json()["error"]
+    assert "retry-after" in answer.headers
     assert "nightly" == health["writer"]["run"]
     assert (202, "finished") == (later.status_code, state["state"])
 
 
-def test_a_stopped_submission_reports_its_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_providers_keys_nothing_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with jury_client_of(f"sqlite:///{tmp_path / 'jury.db'}", current="current") as client:
         answer = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
-        state = client.get("/api/evaluations/r~refund").json()
+        state = client.get("/api/evaluations/r~refund")
 
-    assert 503 == answer.status_code
+    assert (503, 404) == (answer.status_code, state.status_code)
     assert "OPENAI_API_KEY" in answer.text
-    assert ("stopped", True) == (state["state"], "OPENAI_API_KEY" in state["problem"])
 
 
 def test_a_submission_stopped_by_shutdown_is_resumed_by_the_same_request(tmp_path: Path) -> None:
@@ -268,7 +267,7 @@ def test_a_submission_stopped_by_shutdown_is_resumed_by_the_same_request(tmp_pat
         client.post("/api/evaluations", json=body)
         after = finished(client, "/api/evaluations/r~refund")["state"]
 
-    assert ("unfinished", "finished") == (before, after)
+    assert ("waiting", "finished") == (before, after)
 
 
 def test_no_response_contains_an_api_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,15 +295,15 @@ SECOND = {**CASE, "case_id": "second"}
 
 
 LATER = (
-    ("/api/evaluations", {"case": OTHER}, "with another case"),
+    ("/api/evaluations", {"case": OTHER}, "has another case"),
     ("/api/evaluations", {"case": CASE, "panel": "other"}, "with another panel"),
-    ("/api/runs", {"cases": [OTHER]}, "with another case"),
-    ("/api/runs", {"cases": [CASE, SECOND]}, "with other cases"),
-    ("/api/runs", {"cases": [SECOND]}, "with other cases"),
+    ("/api/runs", {"cases": [OTHER]}, "has another case"),
+    ("/api/runs", {"cases": [SECOND, OTHER]}, "has another case"),
     ("/api/runs", {"cases": [CASE], "panel": "other"}, "with another panel"),
     ("/api/evaluations", {"case": CASE}, None),
     ("/api/evaluations", {"case": SECOND}, None),
     ("/api/runs", {"cases": [CASE]}, None),
+    ("/api/runs", {"cases": [CASE, {**CASE, "case_id": "third"}]}, None),
 )
 """What is asked for under the name of what runs, and why it is a conflict; None: it is none."""
 
@@ -351,23 +350,22 @@ def slow_client(folder: Path) -> TestClient:
     """A client of a server whose jurors take ten minutes."""
     url = f"sqlite:///{folder / 'jury.db'}"
     upgrade(url)
-    slow = partial(Jury, "independent", store=url, runtime=RuntimeSettings(simulate=Script(latency=600.0)))
-    made = {name: lambda on_chunk: slow(on_chunk=on_chunk) for name in ("usual", "other")}
+    slow = partial(Jury, store=url, runtime=RuntimeSettings(simulate=Script(latency=600.0)))
+    panels = {"usual": "independent", "other": "adk-sequential"}
+    made = {name: lambda on_chunk, panel=panel: slow(panel, on_chunk=on_chunk) for name, panel in panels.items()}
     return TestClient(create_app(Service(open_store(url, write=False), made), GATE), base_url=BASE)
 
 
-def test_submissions_beyond_the_limit_get_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jury_judge.serving.submissions.MAX_CASE_BYTES", 600)
+def test_submissions_beyond_those_that_run_at_once_wait_in_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jury_judge.serving.service.MAX_RUNNING", 1)
     with slow_client(tmp_path) as client:
-        asked = [
-            client.post("/api/evaluations", json={"case": {**CASE, "response": "x" * 400}, "runId": f"r{number}"})
-            for number in range(2)
-        ]
-        again = client.post("/api/evaluations", json={"case": {**CASE, "response": "x" * 400}, "runId": "r0"})
+        asked = [client.post("/api/evaluations", json={"case": CASE, "runId": f"r{number}"}) for number in range(2)]
+        runs = client.get("/api/runs").json()["rows"]
 
-    assert [202, 503] == [answer.status_code for answer in asked]
-    assert "retry-after" in asked[1].headers
-    assert ("running", "r0~refund") == (again.json()["state"], again.json()["id"])
+    assert [(202, "running"), (202, "waiting")] == [(one.status_code, one.json()["state"]) for one in asked]
+    assert {"r0", "r1"} == {row["runId"] for row in runs}
 
 
 @pytest.mark.full

@@ -8,8 +8,7 @@ from jury_integrations.content_names import named_by_content
 from jury_integrations.jury_outcome import JuryOutcome
 from jury_integrations.mcp.step_lines import said_of
 from jury_judge import Jury, Records, RuntimeSettings, SettingsRefused
-from jury_judge.serving.submissions import refuse_uris
-from jury_judge.serving.submitted_cases import submitted_cases
+from jury_judge.serving.submitted_cases import refuse_uris, submitted_cases
 from jury_judge.sessions.announced_jury import is_simulated
 from jury_judge.sessions.open_run import OpenRun
 from jury_judge.sessions.planned_run import panel_of_run

@@ -15,6 +15,7 @@ from jury_judge.running.run_requests import RunLog, requester
 from jury_judge.running.status_file import ProcessFigures, StatusFile
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
+from jury_store.opening import parse_store_url
 from jury_store.run_registry import RunRegistry, open_registry
 
 _EVERY = 1.0
@@ -38,6 +39,8 @@ class RunSupervision:
         run_id: the run.
         detached: this process belongs to no terminal.
         reopens: how many cancellations the person knew who asked for this session: from these the run is reopened.
+        listed: the run has a stream already. Then no request is beside it on PostgreSQL, where any process may write,
+            and many runs at once need no connection each.
         every: seconds between two looks.
         say: takes a line for the user when the run is cancelled.
     """
@@ -49,6 +52,7 @@ class RunSupervision:
         *,
         detached: bool = False,
         reopens: int = 0,
+        listed: bool = False,
         every: float = _EVERY,
         say: Say = say_nothing,
     ) -> None:
@@ -56,6 +60,7 @@ class RunSupervision:
         self._run_id = run_id
         self._detached = detached
         self._reopens = reopens
+        self._in_stream = listed and parse_store_url(store_url).get_backend_name() != "sqlite"
         self._every = every
         self._say = say
         self.cancelled_by: str | None = None
@@ -109,7 +114,7 @@ class RunSupervision:
     ) -> None:
         if self.cancelled_by is None:
             by = await self._cancelled_in(log, runtime)
-            if by is None and registry is not None:
+            if by is None and registry is not None and not self._in_stream:
                 by = await asyncio.to_thread(registry.cancelled_by, self._run_id)
             if by is None:
                 return

@@ -19,6 +19,11 @@ class ChangedCases:
         self._labels: dict[str, None] = {}
         self._said = (0, 0)
 
+    @property
+    def first(self) -> str | None:
+        """The id of the first case whose text is not the recorded one; None: there is none."""
+        return next(iter(self._texts), None)
+
     def add_text(self, case: Case) -> None:
         """The text of a case is not the recorded one."""
         self._texts[case.case_id] = None

@@ -12,7 +12,7 @@ from jury_actors.effects import Effects
 from jury_actors.messages import Job
 from jury_actors.openings import opening_of
 from jury_cases.outline import batches
-from jury_debate.calibrated import prompts_digest
+from jury_debate.calibrated import judged_by, prompts_digest
 from jury_debate.rules import SECRET_BYTES
 from jury_events.codec import RunEvent, encode
 from jury_events.debate_events import DebateReplaced
@@ -31,6 +31,7 @@ from jury_events.run_events import (
     RunOpened,
 )
 from jury_events.run_facts import ListedOpening, RunFacts, page_digest
+from jury_judge.errors import RunRefused
 from jury_judge.running.run_requests import RunLog
 from jury_judge.runs.jobs_listed import ListedJobs
 from jury_judge.runs.run import Run
@@ -160,7 +161,7 @@ class CaseLister:
             with self._lock:
                 if not opened or self._store_page(list(opened.values()), later=later):
                     return [job._replace(known=opened.get(job.debate_id)) for job in jobs]
-                self._log.look()
+                self._check_panel(self._log.look())
         if not jobs:
             return []
         raise EventConflict(f"run {self.run.run_id} is being listed by another process all the time; try again")
@@ -204,6 +205,18 @@ class CaseLister:
             if (stream := debate_stream(old)) in heads
         ]
 
+    def _check_panel(self, facts: RunFacts | None) -> None:
+        """Refuse to list in a run that another process began meanwhile with another panel."""
+        if facts is None:
+            return
+        there, here = facts.opened, self._run_opened()
+        same = judged_by(there.panel, there.custom) == judged_by(here.panel, here.custom)
+        if there.ladder != here.ladder or (there.ladder is None and not same):
+            raise RunRefused(
+                f"run {self.run.run_id!r} was begun with another panel; use the panel that it was begun with, or give "
+                "the run another --run id"
+            )
+
     def _budget_changed(self, facts: RunFacts) -> BudgetChanged | None:
         if facts.budget == self.budget:
             return None
@@ -241,6 +254,7 @@ class CaseLister:
             repeats=run.repeats,
             budget=self.budget,
             by=self.by,
+            submitted=run.submitted,
             program=f"jury-judge {version('jury-judge')}",
         )
 

@@ -10,6 +10,7 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import repeat_id
+from jury_events.run_events import RunSubmission
 from jury_judge.panels.files import Ladder
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS
@@ -43,6 +44,7 @@ class Run:
         endpoints: how its providers are reached.
         successors: by the id of a debate whose case is judged again, that of the debate that counts in its place.
         replacing: those of them that are recorded as replaced when their successors open.
+        submitted: it was submitted to a server; None: a command or a call judges it.
     """
 
     run_id: str
@@ -60,6 +62,7 @@ class Run:
     endpoints: Endpoints = field(default_factory=lambda: NO_ENDPOINTS)
     successors: Mapping[str, str] = field(default_factory=dict)
     replacing: frozenset[str] = frozenset()
+    submitted: RunSubmission | None = None
 
     def debate_ids(self, case: Case | str) -> tuple[str, ...]:
         """The ids of all debates of a case, or of a case id; by a ladder those of its first stage."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from jury_actors.effects import Effects
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_cases.artifact_hosts import parse_hosts
-from jury_events.errors import SettingError
+from jury_events.errors import JuryError, SettingError
 from jury_events.regular_files import read_failure, read_text
 from jury_events.text.pluralize import pluralize
 from jury_judge.batches.wave_metrics import StoreBatchMetrics
@@ -20,10 +20,9 @@ from jury_judge.reviews.named_tokens import check_token, named_tokens
 from jury_judge.reviews.reviewer_names import RULE, is_reviewer_name
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
-from jury_judge.serving.kept_submissions import kept_submissions
 from jury_judge.serving.reviewing import Reviewing
 from jury_judge.serving.service import Service
-from jury_judge.serving.submissions import LOOK_SECONDS, MakeJury
+from jury_judge.serving.submissions import MakeJury
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.settings.serving import ServeSettings
 from jury_judge.settings.store import load_settings
@@ -98,7 +97,6 @@ class ServedStore:
             database=self._database,
             store_url=self.url,
             reviewing=reviewing,
-            kept=kept_submissions(self.url),
         )
 
     def batches(self) -> StoreBatchMetrics:
@@ -163,22 +161,22 @@ class ServedStore:
 
 @asynccontextmanager
 async def resuming(service: Service, say: Say) -> AsyncIterator[None]:
-    """Go on meanwhile with what servers of the store that ended left, also with what others leave later."""
+    """Go on meanwhile with submitted runs that nobody executes: at once, and with what other servers leave later."""
 
     async def resume() -> None:
         said = ""
         while True:
             try:
-                resumed = await service.submissions.resume()
-            except OSError as error:
-                line = f"jury: submissions of an earlier server cannot be read: {error}; they are looked for again"
+                resumed = await service.submissions.look()
+            except JuryError as error:
+                line = f"jury: submissions cannot be looked for: {error}; they are looked for again"
                 if line != said:
                     say(line)
                 said = line
             else:
                 if resumed:
                     say(f"jury: going on with {pluralize(resumed, 'submission')} of an earlier server")
-            await asyncio.sleep(LOOK_SECONDS)
+            await service.submissions.freed()
 
     task = asyncio.create_task(resume())
     try:

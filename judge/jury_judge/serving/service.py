@@ -8,7 +8,6 @@ from jury_events.ids import debate_stream
 from jury_judge.live.feed import MOST_READERS, Feed
 from jury_judge.records.records import Records
 from jury_judge.running.live_runs import LiveRuns
-from jury_judge.serving.kept_submissions import KeptSubmissions
 from jury_judge.serving.reviewing import Reviewing
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.serving.submission_states import SubmissionStates
@@ -16,6 +15,9 @@ from jury_judge.serving.submissions import MakeJury, Submissions
 from jury_judge.statistics.run_reports import RunReports
 from jury_store.event_store import EventStore
 from jury_store.sqlite_lock import LockHolder, read_lock_holder
+
+MAX_RUNNING = 500
+"""Evaluations and runs that a server executes at once; the others wait in the store."""
 
 ALIVE_EVERY = 15.0
 """Seconds without an event after which a live reader gets a keep-alive comment."""
@@ -32,7 +34,6 @@ class Service:
         database: the file of a SQLite store, whose lock file names the writer.
         store_url: of the store, to ask which process executes a run; None where it is in memory.
         reviewing: how people review; None: not over this server.
-        kept: see `Submissions`.
     """
 
     def __init__(
@@ -45,7 +46,6 @@ class Service:
         database: Path | None = None,
         store_url: str | None = None,
         reviewing: Reviewing | None = None,
-        kept: KeptSubmissions | None = None,
     ) -> None:
         self.store = store
         self.reader = StoreReader(store)
@@ -54,15 +54,13 @@ class Service:
         self.records = Records.over(store, self.feed, store_url or "")
         self.reports = RunReports(store)
         self.live_runs = LiveRuns(store, store_url)
-        self.submissions = Submissions(panels or {}, store, self.feed, kept=kept, database=database)
-        self.submission_states = SubmissionStates(self.submissions, store, self.live_runs, kept)
+        self.submissions = Submissions(panels or {}, store, self.feed, store_url=store_url, most=MAX_RUNNING)
+        self.submission_states = SubmissionStates(self.submissions, store)
         self.reviewing = reviewing
         self._database = database
 
     async def is_known(self, debate_id: str) -> bool:
-        """Whether a debate is recorded, or was submitted here."""
-        if self.submissions.find("evaluation", debate_id) is not None:
-            return True
+        """Whether a debate is recorded."""
         stream = debate_stream(debate_id)
         return stream in await asyncio.to_thread(self.store.heads, [stream])
 

@@ -1,23 +1,22 @@
 """What a server says of a submission: the log first, then who executes it, then what stopped it here."""
 
-from contextlib import suppress
 from typing import Literal, NamedTuple
 
-from jury_events.errors import DebateNotFound
-from jury_judge.running.live_runs import LiveRuns
+from jury_events.run_facts import RunFacts
+from jury_judge.errors import RunRefused
 from jury_judge.runs.case_stages import latest_stage
-from jury_judge.serving.kept_submissions import KeptSubmissions
-from jury_judge.serving.submission_attempts import Submission
-from jury_judge.serving.submission_claims import Kind
-from jury_judge.serving.submissions import Submissions
+from jury_judge.serving.submissions import Kind, Submissions
+from jury_judge.serving.submitted_runs import submitted_run
+from jury_store.debate_rows import RunRow
 from jury_store.event_store import EventStore
 
 
 class SubmissionState(NamedTuple):
     """The state of an evaluation or a run.
 
-    running: this server executes it, or `process` does. waiting: `problem` says for what; it goes on by itself.
-    finished: nothing is left to do. stopped: `problem` stopped it here. unfinished: nobody executes it.
+    running: this server executes it, or `process` does. waiting: it goes on by itself; `problem` says for what it waits
+    where that is not a free place. finished: nothing is left to do. stopped: `problem` stopped it. unfinished: no
+    server goes on with it by itself.
     """
 
     state: Literal["running", "waiting", "finished", "stopped", "unfinished"]
@@ -31,70 +30,55 @@ class SubmissionStates:
     Args:
         submissions: those of this server.
         store: open for reading.
-        live_runs: says which process executes a run.
-        kept: what servers of this store keep; None: nothing.
     """
 
-    def __init__(
-        self, submissions: Submissions, store: EventStore, live_runs: LiveRuns, kept: KeptSubmissions | None
-    ) -> None:
+    def __init__(self, submissions: Submissions, store: EventStore) -> None:
         self._submissions = submissions
         self._store = store
-        self._live_runs = live_runs
-        self._kept = kept
 
     def read(self, kind: Kind, name: str) -> SubmissionState | None:
-        """The state of a submission; None: neither the log nor a server of this store knows it.
+        """The state of a submission; None: the log does not know it.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        here = self._submissions.find(kind, name)
-        if here is not None and here.running and here.waits_for is None:
-            return SubmissionState("running")
-        known = self._is_over(kind, name, here)
-        if known:
+        if kind == "run":
+            row = self._store.run(name)
+            return None if row is None else self._of_run(row)
+        debate = latest_stage(self._store, name)
+        if debate is None:
+            return None
+        if debate.has_ended and debate.aside != "escalated":
             return SubmissionState("finished")
-        if (process := self._process(kind, name)) is not None:
-            return SubmissionState("running", process=process)
-        if here is not None and here.running:
-            return SubmissionState("waiting", here.waits_for)
-        if here is not None and here.problem is not None:
-            return SubmissionState("stopped", here.problem)
-        is_kept = self._kept is not None and self._kept.find(kind, name) is not None
-        return SubmissionState("unfinished") if is_kept or known is False else None
+        if debate.run_id is None:
+            return SubmissionState("unfinished")
+        return self._left(debate.run_id, name, self._submissions.runs.facts(debate.run_id))
 
     def latest_debate(self, name: str) -> str:
         """The debate of an evaluation; by a ladder that of the last stage that was opened, audits left out."""
         found = latest_stage(self._store, name)
         return name if found is None else found.debate_id
 
-    def _is_over(self, kind: Kind, name: str, here: Submission | None) -> bool | None:
-        """Whether the log has its end; None: it has nothing of it."""
-        if kind == "evaluation":
-            debate = latest_stage(self._store, name)
-            return None if debate is None else debate.has_ended and debate.aside != "escalated"
-        row = self._store.run(name)
-        if row is None:
-            return None
-        debates = frozenset() if here is None else here.debates
-        if debates and not row.cancelled and not self._is_staged(name):
-            return len(self._store.ended_positions(debates)) == len(debates)
-        if row.ended < row.debates:
-            return False
-        # Of a run that was cancelled, cases that were not begun are not left to do.
-        return bool(row.cancelled) or row.total is None or row.ended >= row.total
+    def _of_run(self, row: RunRow) -> SubmissionState:
+        facts = self._submissions.runs.facts(row.run_id)
+        over = row.ended == row.debates
+        if over and facts is not None and facts.cancelled_by is not None:
+            return SubmissionState("finished")  # what was not begun is not left to do
+        if over and not row.waiting and (row.total is None or row.ended >= row.total):
+            return SubmissionState("finished")
+        return self._left(row.run_id, None, facts)
 
-    def _is_staged(self, run_id: str) -> bool:
-        """Whether the run is by a ladder: then the debates of its cases may be followed by others."""
-        return any(first.stage is not None for first in self._store.debates(run_id=run_id, limit=1))
-
-    def _process(self, kind: Kind, name: str) -> str | None:
-        """The process that executes it, elsewhere."""
-        if self._kept is not None and (owner := self._kept.owner(kind, name)) is not None:
-            return owner
-        if kind == "run":
-            with suppress(DebateNotFound):
-                holder = self._live_runs.read(name).holder
-                return None if holder is None else f"process {holder.process}"
-        return None
+    def _left(self, run_id: str, debate: str | None, facts: RunFacts | None) -> SubmissionState:
+        """The state of what is not over."""
+        here = self._submissions
+        if here.executes(run_id, debate):
+            return SubmissionState("running")
+        if (holder := here.runs.holder(run_id)) is not None:
+            return SubmissionState("running", process=f"process {holder.process}")
+        if facts is not None and facts.cancelled_by is not None:
+            said = f"run {run_id} was cancelled by {facts.cancelled_by}; the same request goes on with it"
+            return SubmissionState("stopped", RunRefused(said))
+        problem, run = here.problem(run_id), submitted_run(facts)
+        if problem is not None:
+            return SubmissionState("waiting" if problem.passes else "stopped", problem.error)
+        return SubmissionState("waiting" if run is not None and here.serves(run) else "unfinished")

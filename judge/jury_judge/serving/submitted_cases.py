@@ -48,3 +48,22 @@ def submitted_cases(
         seen.add(case.case_id)
         cases.append(case)
     return cases
+
+
+def refuse_uris(cases: Sequence[Case], over: str = "HTTP") -> None:
+    """Refuse URIs in cases of clients, which would make this process read files or connect to other hosts.
+
+    Args:
+        cases: as they were sent.
+        over: the protocol, for the message.
+
+    Raises:
+        CaseFileError: a case has a URI.
+    """
+    for case in cases:
+        for name in ("security_gate_uri", "agent_card_uri"):
+            if getattr(case, name) is not None:
+                records = name.replace("_uri", "_records")
+                raise CaseFileError(
+                    f"case {visible_line(case.case_id, 80)!r}: {name} is not accepted over {over}; send {records}"
+                )

@@ -7,10 +7,9 @@ from fastapi import APIRouter, Response
 
 from jury_events.case import Case
 from jury_events.verdict_scale import VerdictScale
-from jury_judge.serving.submission_attempts import Submission
 from jury_judge.serving.submission_states import SubmissionState
-from jury_judge.serving.submissions import refuse_uris
-from jury_judge.serving.submitted_cases import submitted_cases
+from jury_judge.serving.submissions import Kind
+from jury_judge.serving.submitted_cases import refuse_uris, submitted_cases
 from jury_web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import RequestRefused, error_response, error_responses
 from jury_web.api.schemas.submissions import EvaluationRequest, Links, RunRequest, SubmissionStatus
@@ -27,10 +26,10 @@ async def evaluate(service: ServiceDependency, request: EvaluationRequest, respo
     settings = request.settings
     scale = service.submissions.scale(request.panel)
     (case,) = await asyncio.to_thread(_cases, [request.case], ["case"], scale, request.format)
-    submission = await service.submissions.evaluate(
+    debate = await service.submissions.evaluate(
         case, panel=request.panel, run_id=settings.run_id, submission_id=request.submission_id
     )
-    return _accepted(response, submission, _debate_links(submission.id))
+    return await _accepted(service, response, "evaluation", debate, _debate_links(debate))
 
 
 @router.get("/evaluations/{debate_id}", operation_id="readEvaluation", responses=error_responses(404, 422, 503))
@@ -50,10 +49,10 @@ async def start_run(service: ServiceDependency, request: RunRequest, response: R
     places = [f"cases.{number}" for number in range(len(request.cases))]
     scale = service.submissions.scale(request.panel)
     cases = await asyncio.to_thread(_cases, request.cases, places, scale, request.format)
-    submission = await service.submissions.run(
+    name = await service.submissions.run(
         cases, panel=request.panel, run_id=settings.run_id, concurrency=settings.asked_at_once
     )
-    return _accepted(response, submission, _run_links(submission.id))
+    return await _accepted(service, response, "run", name, _run_links(name))
 
 
 @router.get("/runs/{run_id}/state", operation_id="readRunState", responses=error_responses(404, 422, 503))
@@ -73,12 +72,13 @@ def _cases(
     return cases
 
 
-def _accepted(response: Response, submission: Submission, links: Links) -> SubmissionStatus:
+async def _accepted(
+    service: ServiceDependency, response: Response, kind: Kind, name: str, links: Links
+) -> SubmissionStatus:
     response.headers["Location"] = links.state
-    if not submission.running:
-        return _status(submission.id, SubmissionState("finished"), links)
-    state = SubmissionState("running" if submission.waits_for is None else "waiting", submission.waits_for)
-    return _status(submission.id, state, links)
+    found = await asyncio.to_thread(service.submission_states.read, kind, name)
+    assert found is not None, "its debates are open"
+    return _status(name, found, links)
 
 
 def _status(name: str, found: SubmissionState, links: Links) -> SubmissionStatus:

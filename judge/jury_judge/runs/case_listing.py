@@ -1,0 +1,93 @@
+"""Cases that are listed in a run and not judged: once their debates are opened, any server may judge them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+
+from jury_actors.clerk import ClerkInterface
+from jury_actors.messages import Job, RunContext
+from jury_events.case import Case
+from jury_events.ids import debate_stream
+from jury_events.run_facts import RunFacts
+from jury_judge.errors import OtherCase, RunRefused
+from jury_judge.running.run_requests import RunLog, requester
+from jury_judge.runs.case_stages import first_place
+from jury_judge.runs.cases_once import no_case
+from jury_judge.runs.lister import CaseLister
+from jury_judge.runs.preflight import PreflightReport, is_over, preflight
+from jury_judge.runs.run import Run
+from jury_store.event_store import EventStore
+
+
+async def list_cases(run: Run, store: EventStore, clerk: Callable[[], Awaitable[ClerkInterface]]) -> None:
+    """Open those debates of a submitted run that are not opened; a cancelled run is gone on with.
+
+    Args:
+        run: with all cases, which are checked before one is listed.
+        store: open for reading.
+        clerk: gives the writer of the log, where there is something to write.
+
+    Raises:
+        RunRefused, OtherCase, CaseFileError: see `Jury.list_cases`.
+        StoreError: the log cannot be read or written.
+    """
+    log = RunLog(store, run.run_id)
+    jobs, listed = await asyncio.to_thread(_checked, run, store, log)
+    facts = log.facts
+    is_open = facts is None or facts.cancelled_by is not None or (run.whole and not facts.complete)
+    if len(listed) == len(jobs) and not is_open:
+        return
+    by, writer = requester(), await clerk()
+    await log.reopen(writer, by)
+    lister = CaseLister(
+        run=run,
+        store=store,
+        clerk=writer,
+        loop=asyncio.get_running_loop(),
+        stopping=asyncio.Event(),
+        readable=lambda: True,
+        by=by,
+    )
+    opened = await asyncio.to_thread(lambda: sum(job.known is not None for job in lister.listed(iter(jobs))))
+    if opened + len(listed) < len(jobs):  # another process listed some of them meanwhile, perhaps over other cases
+        await asyncio.to_thread(_checked, run, store, log)
+
+
+def _checked(run: Run, store: EventStore, log: RunLog) -> tuple[list[Job], frozenset[str]]:
+    """The debates of a run as jobs, and the ids of those that the store has; refuses a run that is not as it was."""
+    _check_submitted(run, log.look())
+    checked = preflight(run, store, seconds=None)
+    if (other := checked.changed.first) is not None:
+        raise OtherCase(
+            f"run {run.run_id!r} has another case under the id {other!r}: its content has changed since (or what the "
+            "panel file redacts of it); use another run or id, or give the case its old content"
+        )
+    jobs = list(_jobs(run, checked))
+    streams = store.heads([debate_stream(job.debate_id) for job in jobs])
+    listed = [job for job in jobs if debate_stream(job.debate_id) in streams]
+    if checked.recorded is None:
+        for job in listed:
+            _check_alone(run, job, store)
+    return jobs, frozenset(job.debate_id for job in listed)
+
+
+def _jobs(run: Run, checked: PreflightReport) -> Iterator[Job]:
+    context, place = RunContext(run.run_id, checked.resolved(run.resolved)), first_place(run.ladder)
+    for found in checked.cases.taken(no_case, lambda _case: True):
+        assert found.content is not None, "the case was read"
+        for debate in run.debate_ids(found.case_id):
+            yield Job(debate, found.content, context, found.submission_id, stage=place)
+
+
+def _check_submitted(run: Run, facts: RunFacts | None) -> None:
+    """Refuse to add to a run that servers do not go on with by themselves: what they acknowledge is to end."""
+    if facts is not None and (facts.opened.submitted is None or facts.imports):
+        how = "came in a cassette" if facts.imports else f"was begun by {facts.opened.by} without a server"
+        raise RunRefused(
+            f"run {run.run_id!r} {how}, so no server goes on with it; submit the cases under another run id"
+        )
+
+
+def _check_alone(run: Run, job: Job, store: EventStore) -> None:
+    """Refuse a debate that the store has of no run of this id: it is of another run, or of none."""
+    is_over(job.debate_id, Case.model_validate_json(job.case), run.resolved, store, run.adopt, stage=job.stage)
+    raise RunRefused(f"debate {job.debate_id} is in the store, and of no run {run.run_id!r}; use another run id")

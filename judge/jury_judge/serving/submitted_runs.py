@@ -1,0 +1,100 @@
+"""Runs that were submitted to servers, as the log has them, and which process executes them."""
+
+from collections.abc import Collection
+from threading import Lock
+from typing import NamedTuple
+
+from jury_debate.calibrated import judged_by
+from jury_events.ids import run_stream
+from jury_events.run_facts import RunFacts
+from jury_judge.running.run_requests import RunLog
+from jury_store.event_store import EventStore
+from jury_store.run_registry import RunHolder, RunRegistry, open_registry
+
+
+class SubmittedRun(NamedTuple):
+    """A run that servers go on with by themselves.
+
+    `panel` is the digest of what judges it (`Jury.panel_digest`), `version` that of its stream, `complete` whether its
+    list is, `concurrency` what was asked for.
+    """
+
+    run_id: str
+    panel: str
+    version: int
+    complete: bool
+    concurrency: int | None
+
+
+class SubmittedRuns:
+    """Reads the runs of a store; several threads may use it.
+
+    Args:
+        store: open for reading.
+        url: of the store; None where it is in memory.
+    """
+
+    def __init__(self, store: EventStore, url: str | None) -> None:
+        self._store = store
+        self._lock = Lock()
+        self._registry: RunRegistry | None = None if url is None else open_registry(url)
+        self._logs: dict[str, RunLog] = {}
+
+    def facts(self, run_id: str) -> RunFacts | None:
+        """The facts of a run now; None: it was not listed. Raises as `RunLog.look`."""
+        return RunLog(self._store, run_id).look()
+
+    def version(self, run_id: str) -> int:
+        """The version of a run's stream now."""
+        head = self._store.heads([run_stream(run_id)]).get(run_stream(run_id))
+        return 0 if head is None else head.version
+
+    def left(self, executed: Collection[str], *, staged: bool) -> list[SubmittedRun]:
+        """Those of which something is left, without cancelled ones and those that a process executes.
+
+        Args:
+            executed: runs of this process, which are left out.
+            staged: whether there may be runs of ladders, of which a stage may be over and the next one not opened.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with self._lock:
+            names = self._store.runs_left()
+            if staged:
+                rows = [row for row in self._store.runs() if row.total is not None and row.ended < row.total]
+                names = list(dict.fromkeys([*names, *(row.run_id for row in rows)]))
+            names = [run_id for run_id in names if run_id not in executed]
+            heads = self._store.heads([run_stream(run_id) for run_id in names])
+            self._logs = {run_id: self._logs.get(run_id) or RunLog(self._store, run_id) for run_id in names}
+            found = []
+            for run_id, log in self._logs.items():
+                head, known = heads.get(run_stream(run_id)), log.facts
+                if head is None:
+                    continue
+                facts = known if known is not None and known.version == head.version else log.look()
+                if (run := submitted_run(facts)) is not None and facts is not None and facts.cancelled_by is None:
+                    found.append(run)
+            held = {} if self._registry is None or not found else self._registry.holders([one.run_id for one in found])
+            return [one for one in found if one.run_id not in held]
+
+    def holder(self, run_id: str) -> RunHolder | None:
+        """The process that executes a run; None: there is none. Raises as `left`."""
+        if self._registry is None:
+            return None
+        with self._lock:
+            return self._registry.holders([run_id]).get(run_id)
+
+    def close(self) -> None:
+        """Close its connection."""
+        if self._registry is not None:
+            self._registry.close()
+
+
+def submitted_run(facts: RunFacts | None) -> SubmittedRun | None:
+    """The run, where it was submitted to a server of this store."""
+    if facts is None or facts.opened.submitted is None or facts.imports:
+        return None
+    opened = facts.opened
+    panel = opened.ladder or judged_by(opened.panel, opened.custom)
+    return SubmittedRun(opened.run_id, panel, facts.version, facts.complete, opened.submitted.concurrency)
