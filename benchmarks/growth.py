@@ -90,9 +90,9 @@ def shown(name: str, found: dict[str, float]) -> None:
     print(f"  {name:34} {found['seconds']:8.2f} s {found['cpu']:8.2f} CPU-s {found['mb']:6.0f} MB", flush=True)
 
 
-def fill(store: Path, first: int, last: int, cases: int, seats: int) -> None:
-    """Append finished debates to a store of a run of so many cases."""
-    line = (sys.executable, STORED_RUNS, store, cases, first, last, seats)
+def fill(store: Path, first: int, last: int, seats: int) -> None:
+    """Append finished debates of a run to a store."""
+    line = (sys.executable, STORED_RUNS, store, first, last, seats)
     subprocess.run(tuple(map(str, line)), check=True, stderr=subprocess.DEVNULL)
 
 
@@ -104,11 +104,11 @@ def make_stored(folder: Path, size: int, seats: int, *, half_done: bool) -> None
     started = time.perf_counter()
     (folder / "panel.yaml").write_text(panel(seats))
     if half_done:
-        fill(half, 0, size // 2, size, seats)
+        fill(half, 0, size // 2, seats)
         shutil.copy(half, whole)
-        fill(whole, size // 2, size, size, seats)
+        fill(whole, size // 2, size, seats)
     else:
-        fill(whole, 0, size, size, seats)
+        fill(whole, 0, size, seats)
     with cases.open("w") as file:  # the last of the files: without it the stores are made anew
         file.writelines(json.dumps(case(number)) + "\n" for number in range(size))
     print(f"{size:,} debates, {whole.stat().st_size / size / 1000:.1f} KB each, made in", end=" ")

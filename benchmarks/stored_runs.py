@@ -1,6 +1,6 @@
 """Stores with a run of many finished debates, made by appending the events of one recorded debate under other ids.
 
-    python benchmarks/stored_runs.py STORE CASES FIRST LAST SEATS
+    python benchmarks/stored_runs.py STORE FIRST LAST SEATS
 
 Used by `growth.py`, in a process of its own: the peak of memory of a process counts for those that it starts.
 """
@@ -63,8 +63,8 @@ def appends(history: DebateHistory, numbers: range) -> Iterator[Append]:
             yield Append(where, tuple(events), 0 if epoch else None, epoch)
 
 
-def fill(path: Path, history: DebateHistory, numbers: range, cases: int) -> None:
-    """A store with a finished debate of each of these cases, of a run of `cases`."""
+def fill(path: Path, history: DebateHistory, numbers: range) -> None:
+    """A store with a finished debate of each of these cases of a run."""
     upgrade(f"sqlite:///{path}")
     with closing(open_store(f"sqlite:///{path}", write=True)) as store:
         for start in range(numbers.start, numbers.stop, GROUP):
@@ -73,13 +73,12 @@ def fill(path: Path, history: DebateHistory, numbers: range, cases: int) -> None
                 assert not isinstance(result, Exception), result
             while store.project() or store.index_texts(5000):
                 pass
-        store.store_run_size(RUN, cases)
 
 
 def main() -> None:
     """Make the store."""
-    store, cases, first, last, seats = Path(sys.argv[1]), *map(int, sys.argv[2:6])
-    fill(store, asyncio.run(template(store.parent, seats)), range(first, last), cases)
+    store, first, last, seats = Path(sys.argv[1]), *map(int, sys.argv[2:5])
+    fill(store, asyncio.run(template(store.parent, seats)), range(first, last))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@
 \set writer :prefix _writer_login
 \set reader :prefix _reader_login
 \set eraser :prefix _eraser_login
-\set tables 'events parts seals attestations origins streams counters projections debates debate_fields runs ballots run_sizes search_texts alembic_version'
+\set tables 'events parts seals attestations origins streams counters projections debates debate_fields runs ballots run_leases search_texts alembic_version'
 
 BEGIN;
 SET LOCAL lock_timeout = '20s';
@@ -63,6 +63,6 @@ GRANT UPDATE (value) ON counters TO jury_writer, jury_eraser;
 GRANT UPDATE (position) ON projections TO jury_writer, jury_eraser;
 GRANT INSERT, UPDATE, DELETE ON debates, runs, ballots TO jury_writer, jury_eraser;
 GRANT INSERT, DELETE ON debate_fields, search_texts TO jury_writer, jury_eraser;
-GRANT INSERT, UPDATE (cases, calls_at_most, cost_at_most) ON run_sizes TO jury_writer, jury_eraser;
+GRANT INSERT, UPDATE (calls_at_most, cost_at_most) ON run_leases TO jury_writer, jury_eraser;
 GRANT DELETE ON parts TO jury_eraser;
 COMMIT;

@@ -59,10 +59,6 @@ class ClerkInterface(Protocol):
         """Store a seal; False where there is one over as many events already."""
         ...
 
-    async def store_run_size(self, run_id: str, cases: int | None) -> None:
-        """Store the number of cases of a run; None: they are still being counted."""
-        ...
-
     async def store_run_lease(self, run_id: str, calls: int, cost: float) -> None:
         """Store what a run may have taken at most; durable when it returns. A repetition does no harm."""
         ...
@@ -144,10 +140,6 @@ class Clerk:
     async def store_seal(self, seal: Seal) -> bool:
         """See `ClerkInterface`."""
         return await asyncio.to_thread(self._store.store_seal, seal)
-
-    async def store_run_size(self, run_id: str, cases: int | None) -> None:
-        """See `ClerkInterface`."""
-        await asyncio.to_thread(self._store.store_run_size, run_id, cases)
 
     async def store_run_lease(self, run_id: str, calls: int, cost: float) -> None:
         """See `ClerkInterface`."""

@@ -74,7 +74,8 @@ class CasesListed(EventBody):
     """A page of the list: the openings of these debates are in the same transaction, in their order.
 
     `first` is the place of the first in the list, from 1, `debates` how many the page has. `later`: they are later
-    stages of cases that are listed already. `digest` is over the place, the id and the hash of the opening of each
+    stages of cases that are listed already. `cases` is how many debates the run is to have, later stages left out,
+    where every case was counted. `digest` is over the place, the id and the hash of the opening of each
     (`jury_events.run_facts.page_digest`).
     """
 
@@ -83,6 +84,7 @@ class CasesListed(EventBody):
     first: Annotated[int, Field(ge=1, lt=2**63)]
     debates: Annotated[int, Field(ge=1, lt=2**31)]
     later: bool = False
+    cases: Count | None = None
     digest: Sha256
 
     @property
@@ -92,11 +94,15 @@ class CasesListed(EventBody):
 
 
 class ListCompleted(EventBody):
-    """Every case that was given is listed: the list has `debates` so far; a later call may add more."""
+    """Every case that was given is listed: the list has `debates` so far; a later call may add more.
+
+    `cases`: as of `CasesListed`.
+    """
 
     type: Literal["list_completed"] = "list_completed"
     number: EventNumber
     debates: Count
+    cases: Count
 
     @property
     def event_id(self) -> str:

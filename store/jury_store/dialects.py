@@ -90,13 +90,8 @@ class Dialect:
             "INSERT INTO origins (debate_id, seal) SELECT ?, ? "
             f"WHERE NOT EXISTS (SELECT 1 FROM origins WHERE debate_id = ?){on_conflict}"
         )
-        # The largest number stays; NULL (being counted) replaces it, and is replaced by the next number.
-        self.upsert_run_size = sql(
-            "INSERT INTO run_sizes (run_id, cases) VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET cases = "
-            "CASE WHEN run_sizes.cases > excluded.cases THEN run_sizes.cases ELSE excluded.cases END"
-        )
         self.upsert_run_lease = sql(
-            "INSERT INTO run_sizes (run_id, calls_at_most, cost_at_most) VALUES (?, ?, ?) ON CONFLICT (run_id) "
+            "INSERT INTO run_leases (run_id, calls_at_most, cost_at_most) VALUES (?, ?, ?) ON CONFLICT (run_id) "
             "DO UPDATE SET calls_at_most = excluded.calls_at_most, cost_at_most = excluded.cost_at_most"
         )
         self.lock_checkpoint = sql(f"SELECT position FROM projections WHERE name = ?{lock}")
@@ -119,9 +114,9 @@ class Dialect:
         self.clear_term_index = (
             None if automatic_index else "INSERT INTO search_index (search_index) VALUES ('delete-all')"
         )
-        # Sizes of runs are not in the log: until such a run is continued, its size is unknown.
-        self.clear_wrong_sizes = (
-            "DELETE FROM run_sizes WHERE typeof(run_id) <> 'text' OR typeof(cases) NOT IN ('integer', 'null') "
+        # Leases are not in the log: of such a run nothing is known of calls that were sent and not recorded.
+        self.clear_wrong_leases = (
+            "DELETE FROM run_leases WHERE typeof(run_id) <> 'text' "
             "OR typeof(calls_at_most) NOT IN ('integer', 'null') OR typeof(cost_at_most) NOT IN ('real', 'null')"
             if self.one_writer
             else None

@@ -217,18 +217,6 @@ class EventStore(ABC):
         """
 
     @abstractmethod
-    def store_run_size(self, run_id: str, cases: int | None) -> None:
-        """Store how many cases a run has, for progress displays; the largest number stays.
-
-        Args:
-            run_id: of the run.
-            cases: None while they are still being counted.
-
-        Raises:
-            ReadOnlyStore: the store was opened for reading.
-        """
-
-    @abstractmethod
     def store_run_lease(self, run_id: str, calls: int, cost: float) -> None:
         """Store what a run may have taken at most, with its calls that are not recorded; the newest figures stay.
 

@@ -24,7 +24,7 @@ from jury_store.inventory import ListFault
 from jury_store.list_queries import FIELDS_IN_COLUMNS
 from jury_store.list_rows import rows_by_id
 from jury_store.listing import has_ended, lag
-from jury_store.projection import RUN_REQUESTS, Row, projected, requests_in, run_counts
+from jury_store.projection import RUN_NEWS, Row, projected, run_counts, run_news
 from jury_store.projection_checkpoints import LISTS, NAMES, SEARCH, checkpoint_position
 from jury_store.schema import ballots, debate_fields, debates, metadata, runs
 from jury_store.search_index import indexed_events
@@ -220,16 +220,16 @@ def _fields(connection: Connection, rows: Iterable[Row]) -> dict[int, list[tuple
     return found
 
 
-def _run_requests(connection: Connection) -> Iterator[StoredEvent]:
+def _run_news(connection: Connection) -> Iterator[StoredEvent]:
     stream, kind = _events.c.stream, _events.c.type
     query = select(*(_events.c[name] for name in StoredEvent._fields)).where(
-        stream > RUN_PREFIX, stream < f"{RUN_PREFIX[:-1]}0", kind.in_(RUN_REQUESTS)
+        stream > RUN_PREFIX, stream < f"{RUN_PREFIX[:-1]}0", kind.in_(RUN_NEWS)
     )
     return map(StoredEvent._make, connection.execute(query.order_by(_events.c.position)))
 
 
 def _counted_runs(connection: Connection) -> tuple[dict[str, Row], set[str]]:
-    """The rows of runs as those of debates and the requests in the log say, and the runs with unreadable debates."""
+    """The rows of runs as those of debates and the streams of runs say, and the runs with unreadable debates."""
     counted: dict[str, Row] = {}
     unread: set[str] = set()
     columns = debates.c
@@ -260,9 +260,9 @@ def _counted_runs(connection: Connection) -> tuple[dict[str, Row], set[str]]:
             run[name] = run.get(name, 0) + group.debates
         if group.status == "unreadable":
             unread.add(group.run_id)
-    for run_id, by in requests_in(_run_requests(connection)).items():
+    for run_id, news in run_news(_run_news(connection)).items():
         if run_id in counted:
-            counted[run_id]["cancelled_by"] = by
+            counted[run_id].update(news)
     return counted, unread
 
 
@@ -276,7 +276,7 @@ def _run_differences(connection: Connection) -> Iterator[str]:
             yield f"lacks {run_id!r}" if run_id in counted else f"contains {run_id!r}, which has no debate"
             continue
         for name in names:
-            made = counted[run_id].get(name, None if name == "cancelled_by" else 0)
+            made = counted[run_id].get(name, None if name in {"cancelled_by", "cases"} else 0)
             if name == "last_at" and run_id in unread:
                 continue  # may include times of events that cannot be read any more
             if listed[run_id][name] != made:

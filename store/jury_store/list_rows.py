@@ -15,10 +15,10 @@ from jury_store.debate_rows import row_fault
 from jury_store.projection import Row
 from jury_store.row_types import RowTypes, damaged_row
 from jury_store.schema import ballots, debates, runs
-from jury_store.schema import run_sizes as sizes
+from jury_store.schema import run_leases as leases
 
 _CHUNK = 500
-_TYPES = {table.name: RowTypes.of(table.name) for table in (runs, ballots, sizes)}
+_TYPES = {table.name: RowTypes.of(table.name) for table in (runs, ballots, leases)}
 
 _VALUES: dict[str, type[Review | AssignedReview | CachedCalls]] = {
     "reviews": Review,
@@ -46,14 +46,14 @@ def rows_by_id(
     return found
 
 
-def run_sizes(connection: Connection, run_id: str | None = None) -> dict[str, Row]:
-    """The numbers of cases, and the leases, of all runs, or of one, by run id.
+def run_leases(connection: Connection, run_id: str | None = None) -> dict[str, Row]:
+    """The leases of all runs, or of one, by run id.
 
     Raises:
         StoreDamaged: a row has a value of a wrong type.
     """
-    query = select(sizes) if run_id is None else select(sizes).where(sizes.c.run_id == run_id)
-    return {row.run_id: row._asdict() for row in _TYPES[sizes.name].checked(connection.execute(query).all())}
+    query = select(leases) if run_id is None else select(leases).where(leases.c.run_id == run_id)
+    return {row.run_id: row._asdict() for row in _TYPES[leases.name].checked(connection.execute(query).all())}
 
 
 def list_row(stored: RowMapping) -> Row:

@@ -44,12 +44,12 @@ from jury_store.errors import StoreDamaged
 from jury_store.event_rows import last_position, read_unchecked_events
 from jury_store.list_order import PageCursor, SortOrder
 from jury_store.list_queries import FIELDS_IN_COLUMNS, ballots_query, conditions, debates_query
-from jury_store.list_rows import list_row, rows_by_id, run_sizes
+from jury_store.list_rows import list_row, rows_by_id, run_leases
 from jury_store.list_totals import SUMS, single_group, sum_groups, totals_by_run
 from jury_store.list_writer import insert_rows, update_rows
 from jury_store.open_debates import OpenDebate, OpenDebates
 from jury_store.projected_rows import UNLIMITED, damage, folded_sheets, listed_rows, load_sheets, made_again, run_row
-from jury_store.projection import ListProjection, Row, debate_ids, opened_run, requests_in
+from jury_store.projection import ListProjection, Row, debate_ids, opened_run, run_news
 from jury_store.projection_checkpoints import (
     LISTS,
     checkpoint_position,
@@ -151,8 +151,8 @@ def clear(connection: Connection, dialect: Dialect) -> None:
     connection.execute(delete(_fields))
     connection.execute(delete(runs_table))
     connection.execute(delete(ballots_table))
-    if dialect.clear_wrong_sizes is not None:
-        connection.exec_driver_sql(dialect.clear_wrong_sizes)
+    if dialect.clear_wrong_leases is not None:
+        connection.exec_driver_sql(dialect.clear_wrong_leases)
 
 
 def lag(connection: Connection, dialect: Dialect, name: str = LISTS) -> int:
@@ -310,9 +310,9 @@ def runs(connection: Connection, dialect: Dialect) -> list[RunRow]:
     tail = _tail(connection, dialect)
     listed = connection.execute(select(runs_table)).mappings()
     found = {row["run_id"]: run_row(connection, dialect, dict(row)) for row in listed} | tail.runs
-    sizes = run_sizes(connection)
+    leases = run_leases(connection)
     rows = sorted(found.values(), key=lambda row: row["position"])
-    return [RunRow(**{**row, **sizes.get(row["run_id"], {})}) for row in rows]
+    return [RunRow(**{**row, **leases.get(row["run_id"], {})}) for row in rows]
 
 
 def run(connection: Connection, dialect: Dialect, run_id: str) -> RunRow | None:
@@ -322,7 +322,7 @@ def run(connection: Connection, dialect: Dialect, run_id: str) -> RunRow | None:
     if row is None:
         row = rows_by_id(connection, runs_table, "run_id", [run_id], checked=False).get(run_id)
         row = row and run_row(connection, dialect, row)
-    return RunRow(**{**row, **run_sizes(connection, run_id).get(run_id, {})}) if row else None
+    return RunRow(**{**row, **run_leases(connection, run_id).get(run_id, {})}) if row else None
 
 
 def runs_left(connection: Connection, dialect: Dialect) -> list[str]:
@@ -473,7 +473,7 @@ def _tail(connection: Connection, dialect: Dialect, of: Collection[str] | None =
 def _load(connection: Connection, dialect: Dialect, events: list[StoredEvent], begin: int) -> ListProjection:
     rows = listed_rows(connection, dialect, debate_ids(events), begin)
     opened = {run_id for event in events if (run_id := opened_run(event)) is not None}
-    run_ids = {*opened, *requests_in(events), *(row["run_id"] for row in rows.values() if row["run_id"] is not None)}
+    run_ids = {*opened, *run_news(events), *(row["run_id"] for row in rows.values() if row["run_id"] is not None)}
     return ListProjection(rows, rows_by_id(connection, runs_table, "run_id", run_ids))
 
 

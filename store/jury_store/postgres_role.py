@@ -28,7 +28,7 @@ _UPDATE = _READ | {"UPDATE"}
 _KEEP = _APPEND | {"UPDATE", "DELETE"}
 _WRITER = {
     **dict.fromkeys(("events", "parts", "seals", "attestations", "origins"), _APPEND),
-    **dict.fromkeys(("streams", "run_sizes"), _APPEND | _UPDATE),
+    **dict.fromkeys(("streams", "run_leases"), _APPEND | _UPDATE),
     **dict.fromkeys(("counters", "projections"), _UPDATE),
     **dict.fromkeys(("debates", "runs", "ballots"), _KEEP),
     **dict.fromkeys(("debate_fields", "search_texts"), _APPEND | {"DELETE"}),

@@ -25,7 +25,9 @@ Row = dict[str, Any]
 
 RUN_COUNTS = ("debates", "waiting", "completed", "failed", "cancelled", *(verdict.value for verdict in Verdict))
 _REOPENED = "run_reopened"
-RUN_REQUESTS = frozenset({"cancel_requested", _REOPENED})
+_LISTED = frozenset({"cases_listed", "list_completed"})
+RUN_NEWS = frozenset({"cancel_requested", _REOPENED, *_LISTED})
+_LARGEST = 2**31
 _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
@@ -37,13 +39,17 @@ def debate_ids(events: Iterable[StoredEvent]) -> set[str]:
     }  # a SQLite column may contain any type
 
 
-def requests_in(events: Iterable[StoredEvent]) -> dict[str, str | None]:
-    """By run, who cancels it as the last of these events says; None: a person reopens it."""
-    return {
-        run_id_of(event.stream): None if event.type == _REOPENED else _person(event)
-        for event in events
-        if event.type in RUN_REQUESTS and type(event.stream) is str and event.stream.startswith(RUN_PREFIX)
-    }
+def run_news(events: Iterable[StoredEvent]) -> dict[str, Row]:
+    """By run, the columns that these events of its stream set: who cancels it (None: a person reopens it), its size."""
+    found: dict[str, Row] = {}
+    for event in events:
+        if event.type in RUN_NEWS and type(event.stream) is str and event.stream.startswith(RUN_PREFIX):
+            columns = found.setdefault(run_id_of(event.stream), {})
+            if event.type not in _LISTED:
+                columns["cancelled_by"] = None if event.type == _REOPENED else _person(event)
+            elif (cases := _size(event)) is not None:
+                columns["cases"] = cases
+    return found
 
 
 def opened_run(event: StoredEvent) -> str | None:
@@ -94,10 +100,10 @@ class ListProjection:
                 self.debates[debate_id] = _new_row(debate_id, event, body)
                 if self.ballots is not None:
                     self.ballots[debate_id] = BallotSheet.opened(event, body)
-        requests = requests_in(events)
-        self._count_all(before, load_runs, requests)
-        for run_id in requests.keys() & self.runs.keys():
-            self.runs[run_id]["cancelled_by"] = requests[run_id]
+        news = run_news(events)
+        self._count_all(before, load_runs, news)
+        for run_id in news.keys() & self.runs.keys():
+            self.runs[run_id].update(news[run_id])
 
     def _count_all(
         self,
@@ -135,6 +141,7 @@ class ListProjection:
                 "begun_at": new["begun_at"],
                 "last_at": new["updated_at"],
                 "cancelled_by": None,
+                "cases": None,
             }
         # Another debate's call may be recorded before its opening, and that opening after this one.
         run["position"] = min(run["position"], new["position"])
@@ -285,6 +292,14 @@ def _person(event: StoredEvent) -> str:
         return str(decoded(event.body)["by"])
     except UNREADABLE:
         return "?"
+
+
+def _size(event: StoredEvent) -> int | None:
+    try:
+        cases = decoded(event.body).get("cases")
+    except UNREADABLE:
+        return None
+    return cases if type(cases) is int and 0 <= cases < _LARGEST else None
 
 
 def _opened_run(event: StoredEvent, body: "_DecodedBody") -> str | None:

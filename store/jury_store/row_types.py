@@ -14,7 +14,7 @@ from jury_store.schema import metadata
 _R = TypeVar("_R", bound=Sequence[Any])
 _M = TypeVar("_M", bound=Mapping[Any, Any])
 
-REBUILT = frozenset({"debates", "debate_fields", "runs", "ballots", "search_texts", "projections", "run_sizes"})
+REBUILT = frozenset({"debates", "debate_fields", "runs", "ballots", "search_texts", "projections", "run_leases"})
 """The tables in which `jury db rebuild` leaves no damaged row."""
 
 _NAMES = {int: "integer", float: "real", str: "text", bytes: "blob", type(None): "null"}

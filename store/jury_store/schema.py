@@ -264,6 +264,7 @@ runs = Table(
     Column("begun_at", BigInteger),
     Column("last_at", BigInteger, nullable=False),
     Column("cancelled_by", Text),
+    Column("cases", Integer),
     PrimaryKeyConstraint("run_id", name="runs_pkey"),
 )
 
@@ -278,16 +279,15 @@ ballots = Table(
     PrimaryKeyConstraint("debate_id", name="ballots_pkey"),
 )
 
-# How many cases a run has, and how many calls and US dollars a run with a budget has taken at most, with the calls that
-# were sent and are not recorded. Not part of the log: updated while the run goes on; no judgment depends on it.
-run_sizes = Table(
-    "run_sizes",
+# How many calls and US dollars a run with a budget has taken at most, with the calls that were sent and not recorded.
+# Not part of the log: updated while the run goes on; no judgment depends on it.
+run_leases = Table(
+    "run_leases",
     metadata,
     Column("run_id", NAME, nullable=False),
-    Column("cases", Integer),
     Column("calls_at_most", BigInteger),
     Column("cost_at_most", Float),
-    PrimaryKeyConstraint("run_id", name="run_sizes_pkey"),
+    PrimaryKeyConstraint("run_id", name="run_leases_pkey"),
 )
 
 # The terms (`search_terms`) of the texts of an event, separated by spaces. `position` is that of the event, `debate`

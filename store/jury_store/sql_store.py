@@ -233,10 +233,6 @@ class SqlEventStore(EventStore):
         with self._writing() as connection, connection.begin():
             return seal_rows.store_seal(connection, self._dialect, seal)
 
-    def store_run_size(self, run_id: str, cases: int | None) -> None:
-        with self._writing() as connection, connection.begin():
-            connection.exec_driver_sql(self._dialect.upsert_run_size, (run_id, cases))
-
     def store_run_lease(self, run_id: str, calls: int, cost: float) -> None:
         with self._writing() as connection, connection.begin():
             connection.exec_driver_sql(self._dialect.upsert_run_lease, (run_id, calls, cost))

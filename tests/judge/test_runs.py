@@ -68,11 +68,10 @@ class Source:
 
 
 class FailingActors:
-    """A coordinator whose every debate ends with the same problem, and a clerk that takes run sizes."""
+    """A coordinator whose every debate ends with the same problem, and a clerk that takes everything."""
 
     def __init__(self, problem: Exception, stopping: asyncio.Event | None = None) -> None:
         self.submitted: list[str] = []
-        self.sizes: list[int | None] = []
         self._problem, self._stopping = problem, stopping
         self._outbox: Outbox[Finished] = Outbox("one")
 
@@ -87,9 +86,6 @@ class FailingActors:
         return await self._outbox.poll(incarnation, ack)
 
     async def leave(self, client: str) -> None: ...
-
-    async def store_run_size(self, _run_id: str, cases: int | None) -> None:
-        self.sizes.append(cases)
 
     async def record_together(self, batch: Sequence[Append]) -> list[Appended]:
         return [Appended(one.stream, len(one.events), 0) for one in batch]
@@ -260,11 +256,11 @@ class Flapping(KeptStore):
 
     looks = 0
 
-    def debate(self, debate_id: str) -> DebateRow | None:
+    def debates_named(self, debate_ids: Collection[str]) -> dict[str, DebateRow]:
         self.looks += 1
         if self.looks % 2:
             raise StoreFailed("the database is away")
-        return super().debate(debate_id)
+        return super().debates_named(debate_ids)
 
 
 class LinesAway(KeptStore):
@@ -282,27 +278,13 @@ class LinesAway(KeptStore):
         return super().event_histories(debate_ids)
 
 
-class FullNow(KeptStore):
-    """How many cases a run has cannot be kept once, when they were counted."""
-
-    refused = False
-
-    def store_run_size(self, run_id: str, cases: int | None) -> None:
-        if cases is not None and not self.refused:
-            self.refused = True
-            raise StoreFailed("the disk is full")
-        super().store_run_size(run_id, cases)
-
-
 async def test_a_run_waits_for_a_store_that_fails_for_a_moment_and_loses_no_line() -> None:
-    flapping, away, full = Flapping(), LinesAway(), FullNow()
+    flapping, away = Flapping(), LinesAway()
 
     assert names(2) == await Execution(Source(2), flapping).to_the_end(store_patience=60.0, max_calls=1000)
     assert 8 == flapping.looks, "at each beginning and each end"
     assert names(3) == await Execution(Source(3), away).to_the_end(store_patience=60.0)
     assert {f"r1~{name}" for name in names(3)} == away.refused
-    assert names(2) == await Execution(Source(2), full).to_the_end(store_patience=60.0, seconds=0.0)
-    assert [2] == [run.cases for run in full.runs()]
 
 
 async def judged(count: int) -> KeptStore:

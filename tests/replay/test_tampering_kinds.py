@@ -46,14 +46,10 @@ NO_RECORD = {
     ("counters", "value"): "the counter of epochs only fences; it may be ahead, not behind",
     ("seals", "sealed_at"): "the sealer's clock; size and root are signed",
     ("attestations", "kept_at"): "the clock of the process that asked; a cosignature has its own time",
-    (
-        "run_sizes",
-        "run_id",
-    ): "how many cases a run was to judge is bookkeeping; nothing that was judged follows from it",
-    ("run_sizes", "cases"): "likewise",
-    ("run_sizes", "calls_at_most"): "a budget's own account of what was sent; nothing that was judged follows from it",
-    ("run_sizes", "cost_at_most"): "likewise",
-    ("run_sizes", "a row deleted"): "likewise",
+    ("run_leases", "run_id"): "a budget's own account of what was sent; nothing that was judged follows from it",
+    ("run_leases", "calls_at_most"): "likewise",
+    ("run_leases", "cost_at_most"): "likewise",
+    ("run_leases", "a row deleted"): "likewise",
     ("projections", "position"): "behind, what is searched is carried again; ahead, and of the lists, it is found",
     (
         "search_texts",
@@ -236,7 +232,7 @@ ADDED: dict[str, tuple[str, Found]] = {
     "debate_fields": ("INSERT INTO debate_fields SELECT position, 'tags', 'more' FROM debates LIMIT 1", Found.VERIFY),
     "runs": ("INSERT INTO runs ({columns}) SELECT {values} FROM runs LIMIT 1", Found.VERIFY),
     "ballots": ("INSERT INTO ballots SELECT 'more', panel, votes FROM ballots LIMIT 1", Found.VERIFY),
-    "run_sizes": ("INSERT INTO run_sizes VALUES ('more', 7, NULL, NULL)", Found.NO_RECORD),
+    "run_leases": ("INSERT INTO run_leases VALUES ('more', 7, NULL)", Found.NO_RECORD),
     "search_texts": ("INSERT INTO search_texts VALUES (999, 1, 'more')", Found.VERIFY),
 }  # fmt: skip
 """A row that is added to each table; docs/threat-model.md says why one of `NO_RECORD` is harmless."""

@@ -33,6 +33,7 @@ from support.debate_harness import a_panel
 from support.debates import MODEL, DebateScript
 from support.long_debate import LongDebate
 from support.long_records import WINDOW
+from support.run_lists import complete_list
 from support.stored_debates import store_debate
 
 pytestmark = pytest.mark.full_for("postgresql")
@@ -252,7 +253,7 @@ def test_one_run_is_read_by_its_id(store: EventStore) -> None:
         script = DebateScript(f"d{n}", run_id=run_id, seed=n)
         _append(store, script, *script.whole())
         store.project()
-    store.store_run_size("run", 7)
+    complete_list(store, "run", 7)
 
     assert store.runs() == [store.run("run"), store.run("other")]
     assert 7 == store.run("run").cases
@@ -545,33 +546,28 @@ def test_a_listed_debate_has_the_fields_of_its_case(store: EventStore, projected
     assert [type(value) for value in metadata.values()] == [type(row.metadata[name]) for name in metadata]
 
 
-def test_a_run_knows_how_many_cases_it_has(store: EventStore) -> None:
+def test_a_run_knows_how_many_cases_it_has_as_its_stream_said_last(store: EventStore) -> None:
     script = DebateScript("d")
     _append(store, script, *script.begins())
-    said = []
-    for cases in (None, 12, 123, 12, None, 5):
-        store.store_run_size("run", cases)
-        said.append((store.runs()[0].cases, store.runs()[0].total))
+    said = [store.runs()[0].total]
+    for number, cases in enumerate((12, 123, 5), start=1):
+        complete_list(store, "run", cases, number)
+        said.append(store.run("run").total)
+        store.project()
     store.rebuild()
 
-    assert [(None, None), (12, 12), (123, 123), (123, 123), (None, None), (5, 5)] == said
-    assert 5 == store.runs()[0].cases
+    assert [None, 12, 123, 5] == said
+    assert (5, 5) == (store.runs()[0].cases, store.runs()[0].total)
+    assert [] == store.list_faults()
 
 
 def test_a_run_has_no_fewer_cases_than_debates(store: EventStore) -> None:
     for n in range(3):
         script = DebateScript(f"d{n}", seed=n)
         _append(store, script, *script.begins())
-    store.store_run_size("run", 2)
+    complete_list(store, "run", 2)
 
     assert 3 == store.runs()[0].total
-
-
-def test_the_size_of_a_run_is_not_in_the_log(store: EventStore) -> None:
-    store.store_run_size("run", 2)
-
-    assert [] == store.runs()
-    assert 0 == store.last_position()
 
 
 NO_CURSORS = [

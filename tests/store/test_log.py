@@ -78,7 +78,6 @@ class Model:
         self.epochs: dict[str, int] = {}
         self.order: list[tuple[str, str]] = []
         self.epoch = 0
-        self.cases: int | None = None
         self.lease: tuple[int, float] | None = None
 
     def append(self, stream: str, facts: Sequence[Fact], expected: int | None, epoch: int) -> Any:
@@ -318,11 +317,6 @@ class Log(RuleBasedStateMachine):
     def rebuild(self) -> None:
         assert len(self.model.order) == self.store.rebuild()
 
-    @rule(cases=st.sampled_from([None, 3, 7]))
-    def count_cases(self, cases: int | None) -> None:
-        self.store.store_run_size("run", cases)
-        self.model.cases = cases if cases is None else max(cases, self.model.cases or 0)
-
     @rule(number=st.integers(1, 9))
     def lease(self, number: int) -> None:
         self.store.store_run_lease("run", number, number / 4)
@@ -394,9 +388,7 @@ class Log(RuleBasedStateMachine):
         if run is not None:
             counts = [sum(row[0] == status for row in of_run) for status in ("completed", "cancelled")]
             assert (len(of_run), *counts) == (run.debates + run.waiting, run.completed, run.cancelled)
-            assert (self.model.cases, *(self.model.lease or (None, None))) == (
-                run.cases, run.calls_at_most, run.cost_at_most,
-            )  # fmt: skip
+            assert (self.model.lease or (None, None)) == (run.calls_at_most, run.cost_at_most)
         assert [] == store.list_faults() == store.list_faults(store.histories(NAMES))
 
 

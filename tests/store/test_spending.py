@@ -122,14 +122,13 @@ def test_where_every_call_is_recorded_nothing_else_is_said(store: EventStore) ->
     assert "$0.2500" == Spending.total(store, "run").cost_text
 
 
-def test_the_newest_lease_stays_and_the_number_of_cases_with_it(store: EventStore) -> None:
+def test_the_newest_lease_stays(store: EventStore) -> None:
     begin(store, DebateScript("d"))
     store.store_run_lease("run", 9, 9.0)
-    store.store_run_size("run", 3)
     store.store_run_lease("run", 7, 1.5)
     (row,) = store.runs()
 
-    assert (3, 7, 1.5) == (row.cases, row.calls_at_most, row.cost_at_most)
+    assert (7, 1.5) == (row.calls_at_most, row.cost_at_most)
     assert row == store.run("run")
 
 

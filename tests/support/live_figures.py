@@ -9,6 +9,7 @@ from jury_judge import LiveRun, LiveRunReader, ProcessFigures, StatusFile
 from jury_store import EventStore
 from support.debate_builder import DebateBuilder
 from support.pages import START, keep
+from support.run_lists import complete_list
 
 SECOND = 1_000_000
 NO_ANSWER = Usage()
@@ -29,7 +30,7 @@ def a_run(store: EventStore) -> None:
     keep(store, DebateBuilder().opened_as(debate_id="r~two", run_id="r", case_id="two"))
     keep(store, DebateBuilder().phase_1().round_1().opened_as(debate_id="r~three", run_id="r", case_id="three"))
     keep(store, DebateBuilder().phase_1().opened_as(debate_id="other~one", run_id="other", case_id="one"))
-    store.store_run_size("r", 4)
+    complete_list(store, "r", 4)
 
 
 def figures(store: EventStore, seconds: float, url: str | None = None) -> LiveRun:

@@ -41,8 +41,8 @@ def sealed_store(folder: Callable[[str], Path]) -> SealedStore:
         assert one("seal", "keygen", "k", "--name", f"example.com/{one.folder.name}").code == 0
     assert other.run(other.write("c.jsonl", {**CASES[0], "id": "brought"}), "--run", "r9", "--seal-key", "k").code == 0
     assert other("export", "r9~brought", "-o", "brought.jsonl").code == 0
-    assert jury.run(jury.write("c.jsonl", *CASES), "--run", "r1").code == 0
-    assert jury.run(jury.write("d.jsonl", {**CASES[1], "id": "gone"}), "--run", "r1").code == 0
+    assert jury.run(jury.write("c.jsonl", *CASES), "--run", "r1", "--max-calls", "1000").code == 0
+    assert jury.run(jury.write("d.jsonl", {**CASES[1], "id": "gone"}), "--run", "r1", "--max-calls", "1000").code == 0
     assert jury("import", str(other.folder / "brought.jsonl")).code == 0
     assert jury("erase", "r1~gone", "--by", "dpo", "--reason", "asked", "--yes").code == 0
     for reviewer, verdict, more in (("ann", "unsafe_fail", ("--blind", "--minutes", "1.5")), ("bob", "safe_pass", ())):

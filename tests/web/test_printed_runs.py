@@ -25,6 +25,7 @@ from support.partly_read_debates import a_partly_read_debate
 from support.printed_page import printed_page, printed_pages
 from support.quoting_debates import EXACT, a_quoting_debate, quoting
 from support.refusals import RefusalTables
+from support.run_lists import complete_list
 from support.scaled_debates import (
     a_moved_answer,
     a_right_answer,
@@ -120,7 +121,7 @@ def test_a_run(printed: RefusalTables) -> None:
         debate("two", metadata={"level": 10}),
         debate("three", whole=False, metadata={"level": 3}, label=None),
     )
-    grouped.store_run_size("run-1", 123)
+    complete_list(grouped, "run-1", 123)
     full = debate("one")
     completed = full.events[-1]
     assert isinstance(completed, DebateCompleted)

@@ -18,6 +18,7 @@ from support.debate_builder import DebateBuilder
 from support.debates import DebateScript
 from support.pages import stored
 from support.refusals import RefusalTables
+from support.run_lists import complete_list
 
 from .conftest import BASE, GATE
 
@@ -48,7 +49,7 @@ def test_what_is_read(printed: RefusalTables) -> None:
     store = stored(
         debate("c1"), debate("c2", **known, omissions=lost), debate("c3", whole=False), debate("c1", run="s")
     )
-    store.store_run_size("r", 123)
+    complete_list(store, "r", 123)
     client = client_of(store)
     answers = {address: client.get(address) for address in ANSWERS}
     printed.compare(

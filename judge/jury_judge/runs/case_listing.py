@@ -31,7 +31,7 @@ async def list_cases(run: Run, store: EventStore, clerk: Callable[[], Awaitable[
         StoreError: the log cannot be read or written.
     """
     log = RunLog(store, run.run_id)
-    jobs, listed = await asyncio.to_thread(_checked, run, store, log)
+    jobs, listed, size = await asyncio.to_thread(_checked, run, store, log)
     facts = log.facts
     is_open = facts is None or facts.cancelled_by is not None or (run.whole and not facts.complete)
     if len(listed) == len(jobs) and not is_open:
@@ -45,6 +45,7 @@ async def list_cases(run: Run, store: EventStore, clerk: Callable[[], Awaitable[
         loop=asyncio.get_running_loop(),
         stopping=asyncio.Event(),
         readable=lambda: True,
+        size=lambda: size,
         by=by,
     )
     opened = await asyncio.to_thread(lambda: sum(job.known is not None for job in lister.listed(iter(jobs))))
@@ -52,8 +53,11 @@ async def list_cases(run: Run, store: EventStore, clerk: Callable[[], Awaitable[
         await asyncio.to_thread(_checked, run, store, log)
 
 
-def _checked(run: Run, store: EventStore, log: RunLog) -> tuple[list[Job], frozenset[str]]:
-    """The debates of a run as jobs, and the ids of those that the store has; refuses a run that is not as it was."""
+def _checked(run: Run, store: EventStore, log: RunLog) -> tuple[list[Job], frozenset[str], int | None]:
+    """The debates of a run as jobs, the ids of those that the store has, and how many the run is to have.
+
+    Refuses a run that is not as it was.
+    """
     _check_submitted(run, log.look())
     checked = preflight(run, store, seconds=None)
     if (other := checked.changed.first) is not None:
@@ -67,7 +71,7 @@ def _checked(run: Run, store: EventStore, log: RunLog) -> tuple[list[Job], froze
     if checked.recorded is None:
         for job in listed:
             _check_alone(run, job, store)
-    return jobs, frozenset(job.debate_id for job in listed)
+    return jobs, frozenset(job.debate_id for job in listed), checked.size
 
 
 def _jobs(run: Run, checked: PreflightReport) -> Iterator[Job]:

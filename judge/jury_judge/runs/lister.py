@@ -62,6 +62,7 @@ class CaseLister:
         loop: of the clerk.
         stopping: once set, no new debate begins.
         readable: whether every case so far could be read.
+        size: how many debates the run is to have, once every case was counted.
         by: who asks for the run.
         budget: what it may spend.
     """
@@ -72,6 +73,7 @@ class CaseLister:
     loop: asyncio.AbstractEventLoop
     stopping: asyncio.Event
     readable: Callable[[], bool]
+    size: Callable[[], int | None]
     by: str
     budget: RunBudget = field(default_factory=RunBudget)
     effects: Effects = field(default_factory=Effects)
@@ -112,7 +114,7 @@ class CaseLister:
                     ahead.put(self._page([job for job in page if _is_later(job) == later], later=later))
             self.exhausted = not self.stopping.is_set() and self.readable()
             if self.exhausted and self.run.whole:
-                self._write(_list_completed)
+                self._write(self._list_completed)
         except Exception as failed:  # noqa: BLE001  (who draws the jobs gets it)
             error = failed
         finally:
@@ -175,6 +177,7 @@ class CaseLister:
             first=listed + 1,
             debates=len(opened),
             later=later,
+            cases=self.size() if self.run.whole and not later else None,
             digest=page_digest(listed + 1, (ListedOpening(one.debate_id, one.stored_events[0].hash) for one in opened)),
         )
         first = [] if facts is not None else [Append(self._stream, (self._encoded(self._run_opened()),), 0)]
@@ -216,6 +219,14 @@ class CaseLister:
                 f"run {self.run.run_id!r} was begun with another panel; use the panel that it was begun with, or give "
                 "the run another --run id"
             )
+
+    def _list_completed(self, facts: RunFacts) -> ListCompleted | None:
+        if facts.complete:
+            return None
+        size = self.size()
+        return ListCompleted(
+            number=facts.completions + 1, debates=facts.listed, cases=facts.listed if size is None else size
+        )
 
     def _budget_changed(self, facts: RunFacts) -> BudgetChanged | None:
         if facts.budget == self.budget:
@@ -276,10 +287,6 @@ class CaseLister:
 
 def _is_later(job: Job) -> bool:
     return job.stage is not None and job.stage.number > 1
-
-
-def _list_completed(facts: RunFacts) -> ListCompleted | None:
-    return None if facts.complete else ListCompleted(number=facts.completions + 1, debates=facts.listed)
 
 
 def _endpoint(provider: str, endpoint: Endpoint) -> RunEndpoint:

@@ -143,7 +143,6 @@ class _Execution:
                 return
             jobs = chain([first], jobs)
         async with self.open_runtime() as runtime, self._supervised(runtime):
-            await runtime.clerk.store_run_size(run.run_id, checked.size)
             lister = self._lister(runtime)
             ends = self.driving(
                 runtime,
@@ -155,8 +154,6 @@ class _Execution:
             async with aclosing(ends):
                 async for finished in ends:
                     yield finished
-                    await self._note_counted(runtime)
-            await self._note_counted(runtime)
             if lister is not None:
                 await self._note_end(runtime, lister)
 
@@ -191,6 +188,7 @@ class _Execution:
             loop=asyncio.get_running_loop(),
             stopping=self.stopping,
             readable=lambda: self.state.unreadable is None,
+            size=self.jobs.size,
             by=requester(),
             budget=RunBudget() if allowance is None else allowance.budget,
         )
@@ -260,12 +258,6 @@ class _Execution:
             progress=self.progress,
             begun_first=self.bounds.allowance is not None,
         )
-
-    async def _note_counted(self, runtime: Runtime) -> None:
-        """Store how many debates the run is to have once all cases were read, if the preflight did not count them."""
-        if self.state.cases is not None:
-            await self.bounds.patience.run(partial(runtime.clerk.store_run_size, self.run.run_id, self.state.cases))
-            self.state.cases = None
 
 
 class _NextEnd:

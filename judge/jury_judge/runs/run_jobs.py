@@ -58,6 +58,7 @@ class RunJobs:
         self._early: set[str] = set()
         """Debates of earlier sessions that were drawn before their place."""
         self._number = self._there = 0
+        self._size = self.checked.size
         self._lock = threading.Lock()
 
     def __iter__(self) -> Iterator[Job]:
@@ -81,6 +82,10 @@ class RunJobs:
         except (CaseFileError, RunRefused) as error:
             self.state.unreadable = self.state.unreadable or error
             return False
+
+    def size(self) -> int | None:
+        """How many debates the run is to have, with those of earlier calls; None: its cases are not all counted."""
+        return self._size
 
     @property
     def _ends(self) -> bool:
@@ -210,5 +215,5 @@ class RunJobs:
 
     def _count(self) -> None:
         if self.checked.total is None and not self.state.over:
+            self._size = self._number + max(0, self.checked.opened - self._there)
             self.progress.total_known(self._number)
-            self.state.cases = self._number + max(0, self.checked.opened - self._there)

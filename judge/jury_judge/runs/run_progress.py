@@ -61,7 +61,6 @@ class RunProgress:
         begun: whether a debate ended, or none is left: lines of earlier debates would delay the first calls before.
         over: no debate runs, and none begins any more.
         unreadable: why no more cases are read.
-        cases: how many debates the run is to have, until that is stored.
     """
 
     moved: Callable[[], None] = lambda: None
@@ -71,7 +70,6 @@ class RunProgress:
     begun: bool = False
     over: bool = False
     unreadable: CaseFileError | RunRefused | None = None
-    cases: int | None = None
 
     def draw(self, job: Job) -> None:
         """A job was drawn."""

@@ -77,13 +77,11 @@ async def _listed_by(
         loop=asyncio.get_running_loop(),
         stopping=stopping,
         readable=lambda: state.unreadable is None,
+        size=jobs.size,
         by=requester(),
         budget=RunBudget(max_calls=max_calls, max_cost=max_cost),
     )
     await asyncio.to_thread(lambda: sum(1 for _ in lister.listed(iter(jobs))))
-    size = checked.size if state.cases is None else state.cases
-    if size is not None:
-        await clerk.store_run_size(run.run_id, size)
     return state.unreadable
 
 

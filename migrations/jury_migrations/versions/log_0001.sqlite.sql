@@ -142,12 +142,11 @@ CREATE TABLE projections (
     CONSTRAINT projections_pkey PRIMARY KEY (name)
 )
 ;
-CREATE TABLE run_sizes (
+CREATE TABLE run_leases (
     run_id TEXT NOT NULL,
-    cases INTEGER,
     calls_at_most BIGINT,
     cost_at_most FLOAT,
-    CONSTRAINT run_sizes_pkey PRIMARY KEY (run_id)
+    CONSTRAINT run_leases_pkey PRIMARY KEY (run_id)
 )
 ;
 CREATE TABLE runs (
@@ -165,6 +164,7 @@ CREATE TABLE runs (
     begun_at BIGINT,
     last_at BIGINT NOT NULL,
     cancelled_by TEXT,
+    cases INTEGER,
     CONSTRAINT runs_pkey PRIMARY KEY (run_id)
 )
 ;
