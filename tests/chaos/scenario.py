@@ -204,7 +204,7 @@ def case_file(folder: Path, rows: list[dict[str, str]]) -> Path:
 def _broken(ground: Ground, report: ScenarioReport, reader: EventStore, started: list[Started]) -> Iterator[str]:
     """Debates that did not end once, calls that were not recorded or repeated, lines that differ."""
     debates = debates_of(report.scenario)
-    yield from broken_debates(ground, report, reader)
+    yield from broken_debates(ground, report, reader, debates)
     yield from differing(debates, started)
     if started[-1].process.returncode:
         yield f"the last call ended with {started[-1].process.returncode}: {started[-1].stderr[-500:]}"
@@ -215,12 +215,11 @@ def debates_of(scenario: Scenario) -> list[str]:
     return [f"{RUN}~s{scenario.number}c{case}" for case in range(scenario.cases)]
 
 
-def broken_debates(ground: Ground, report: ScenarioReport, reader: EventStore) -> Iterator[str]:
+def broken_debates(ground: Ground, report: ScenarioReport, reader: EventStore, debates: list[str]) -> Iterator[str]:
     """Debates that did not end once, and calls that were not recorded or repeated; counts calls in the report."""
-    debates = debates_of(report.scenario)
     yield from ended_otherwise(debates, reader)
     for debate in debates:
-        served = ground.models.by_debate.get(debate, Counter())
+        served = ground.models.by_debate.get(f"{RUN}~{debate.partition('~')[2]}", Counter())
         yield from (f"{debate} {broken}" for broken in broken_promises(reader, debate, served))
         report.served += served.total()
         report.recorded += len(reader.read_stream(calls_stream(debate)))

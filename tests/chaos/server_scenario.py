@@ -1,7 +1,6 @@
 """One scenario of `jury serve`: what was submitted is judged, whichever servers and writers of the store are killed."""
 
 import json
-import os
 import random
 import re
 import signal
@@ -13,7 +12,6 @@ from contextlib import ExitStack
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 from urllib.error import HTTPError
 
 from chaos.counted_models import RUN
@@ -26,14 +24,10 @@ from chaos.scenario import (
     broken_debates,
     case_file,
     case_rows,
-    debates_of,
     unsound,
 )
 from chaos.strikes import KINDS, Target
-from jury_cases import case_of
 from jury_events import debate_id
-from jury_judge import KeptSubmission, KeptSubmissions, kept_submissions
-from jury_judge.serving.kept_submissions import KeptFile
 from jury_store import EventStore, StoreError, open_store
 from support.command import JURY, Started
 from support.waiting import eventually
@@ -41,8 +35,8 @@ from support.waiting import eventually
 PANEL = "panel"
 """The name of the ground's panel in requests."""
 
-DAMAGED = frozenset({"evaluation-truncated", "evaluation-binary", "run-folder", "run-link", "run-pipe"})
-"""Files of a full folder that are no submissions."""
+SERVED = "served"
+"""The run of what is submitted beside a writer, which has its own."""
 
 _PATIENCE = 240.0
 """Seconds in which something must happen while something is left to do."""
@@ -82,7 +76,7 @@ class Server:
 
 
 class Site:
-    """A store, the folder of its submissions, and the servers and the writer over it."""
+    """A store, and the servers and the writer over it."""
 
     def __init__(self, ground: Ground, scenario: Scenario, folder: Path) -> None:
         kind = KINDS[scenario.kind]
@@ -90,8 +84,7 @@ class Site:
         self.scenario = scenario
         self.folder = folder
         self.url = ground.postgres_store() if kind.store == "postgres" else ground.sqlite_store(folder)
-        self._private = str(folder / "private")
-        env = {**ground.models.variables, "RAY_TMPDIR": self._private}
+        env = {**ground.models.variables, "RAY_TMPDIR": str(folder / "private")}
         served = folder / "served"
         served.mkdir()
         self._command = ServeCommand(served, ground.panel, self.url, env)
@@ -117,6 +110,21 @@ class Site:
         writes = {row["case_id"] for row in self.of_the_writer}
         return [row for row in self.rows if row["case_id"] not in writes]
 
+    @property
+    def run_id(self) -> str:
+        """The run of what is submitted."""
+        return SERVED if KINDS[self.scenario.kind].writer else RUN
+
+    @property
+    def wanted(self) -> list[str]:
+        """The debates of what is submitted."""
+        return [debate_id(self.run_id, row["case_id"]) for row in self.submitted]
+
+    @property
+    def debates(self) -> list[str]:
+        """All debates."""
+        return [*self.wanted, *(debate_id(RUN, row["case_id"]) for row in self.of_the_writer)]
+
     def serve(self) -> Server:
         """Start one more server."""
         server = Server(self._command.start())
@@ -132,10 +140,10 @@ class Site:
     def submit(self, threads: ThreadPoolExecutor) -> list[Future[None]]:
         """Half as one run, half one by one, to any server that lives; a client asks again where its server died."""
         rows = self.submitted
-        half = 0 if KINDS[self.scenario.kind].writer else len(rows) // 2  # its run is executed by the writer
-        run = ("/api/runs", {"cases": rows[:half], "runId": RUN, "concurrency": 2})
-        lone = [("/api/evaluations", {"case": row, "runId": RUN}) for row in rows[half:]]
-        return [threads.submit(self._accepted, *one) for one in [*([run] if half else []), *lone]]
+        half = len(rows) // 2
+        run = ("/api/runs", {"cases": rows[:half], "runId": self.run_id, "concurrency": 2})
+        lone = [("/api/evaluations", {"case": row, "runId": self.run_id}) for row in rows[half:]]
+        return [threads.submit(self._accepted, *one) for one in [run, *lone]]
 
     def _accepted(self, path: str, body: dict[str, Any]) -> None:
         while not self._over:
@@ -143,35 +151,14 @@ class Site:
                 try:
                     state = server.ask(path, body)["state"]
                 except HTTPError as error:
+                    if error.code == 503 and error.headers["retry-after"]:  # another process writes to the SQLite file
+                        continue
                     raise AssertionError(f"{path} got {error.code}: {error.read().decode()}") from error
                 except (OSError, HTTPException):  # it was killed
                     continue
                 assert state in {"running", "waiting", "finished"}, state
                 return
             time.sleep(0.05)
-
-    def keep(self) -> None:
-        """Leave submissions in the folder as a killed server does, among damaged and special files."""
-        kept = self.kept
-        for row in self.submitted:
-            case = case_of(row)
-            kept.keep(KeptSubmission("evaluation", debate_id(RUN, case.case_id), PANEL, [case], RUN))
-        whole = next(kept.folder.glob("*.json")).read_bytes()
-        (kept.folder / "evaluation-truncated.json").write_bytes(whole[:50])
-        (kept.folder / "evaluation-binary.json").write_bytes(b"\xff\xfe")
-        (kept.folder / "run-folder.json").mkdir()
-        (kept.folder / "run-link.json").symlink_to("run-link.json")
-        os.mkfifo(kept.folder / "run-pipe.json")
-
-    @property
-    def kept(self) -> KeptSubmissions:
-        """The folder, where the servers have it."""
-        with patch.dict(os.environ, RAY_TMPDIR=self._private):
-            return kept_submissions(self.url)
-
-    def damaged(self) -> list[KeptFile]:
-        """The files that stay."""
-        return [file for file in self.kept.left() if file.stem in DAMAGED]
 
     def kill(self, started: Started, report: ScenarioReport, rng: random.Random) -> None:
         """Strike a server, or the writer."""
@@ -215,8 +202,6 @@ def play_served(ground: Ground, scenario: Scenario) -> ScenarioReport:
         reader = site.reader
         ends.callback(reader.close)
         ends.callback(_kill_all, site)
-        if kind.folder_full:
-            site.keep()
         if kind.writer:
             writer = site.write()
             eventually(lambda: writer.process.poll() is not None or _events(reader))
@@ -224,14 +209,14 @@ def play_served(ground: Ground, scenario: Scenario) -> ScenarioReport:
             site.serve()
         threads = ends.enter_context(ThreadPoolExecutor(_POSTS_AT_ONCE))
         ends.callback(site.give_up)
-        asked = [] if kind.folder_full else site.submit(threads)
+        asked = site.submit(threads)
         _strike(site, reader, report, rng)
         for one in asked:
             one.result(_PATIENCE)
         report.violations += _left(site, reader)
         report.violations += site.end()
         report.calls = len(site.all)
-        report.violations += broken_debates(ground, report, reader)
+        report.violations += broken_debates(ground, report, reader, site.debates)
         report.violations += _unclean(site)
         report.violations += unsound(folder, site.url)
     return report
@@ -279,13 +264,8 @@ def _events(reader: EventStore) -> int:
         return 0
 
 
-def _wanted(site: Site) -> set[str]:
-    return {debate_id(RUN, row["case_id"]) for row in site.submitted}
-
-
 def _done(site: Site, reader: EventStore) -> bool:
-    wanted = _wanted(site)
-    return len(reader.ended_positions(wanted)) == len(wanted)
+    return len(reader.ended_positions(site.wanted)) == len(site.wanted)
 
 
 def _left(site: Site, reader: EventStore) -> Iterator[str]:
@@ -293,14 +273,11 @@ def _left(site: Site, reader: EventStore) -> Iterator[str]:
     try:
         _moves(reader, lambda: _done(site, reader))
     except AssertionError:
-        ended = reader.ended_positions(_wanted(site))
-        yield f"nothing happened for {_PATIENCE:g} s, and {len(_wanted(site)) - len(ended)} submissions were left"
+        left = len(site.wanted) - len(reader.ended_positions(site.wanted))
+        yield f"nothing happened for {_PATIENCE:g} s, and {left} submissions were left"
         return
-    eventually(lambda: not site.kept.left(site.damaged()), seconds=_PATIENCE)
     for server in site.servers:
-        for debate in debates_of(site.scenario):
-            if debate not in _wanted(site):
-                continue
+        for debate in site.wanted:
             path = f"/api/evaluations/{debate}"
             found = server.ask(path)
             if found["state"] != "finished":
@@ -311,11 +288,6 @@ def _unclean(site: Site) -> Iterator[str]:
     for one in site.all:
         if "Traceback" in one.stderr:
             yield f"a traceback: {one.stderr[-800:]}"
-    if KINDS[site.scenario.kind].folder_full:
-        last = site.all[-1].stderr
-        for file in site.damaged():
-            if last.count(f"{file.stem}.json: ") != 1:
-                yield f"the last server named {file.stem} {last.count(f'{file.stem}.json: ')} times: {last[-500:]}"
 
 
 def _kill_all(site: Site) -> None:

@@ -49,8 +49,7 @@ class Kind(NamedTuple):
     (`jury serve`: see `server_scenario`) or `batches` (`jury run --batch`: see `batch_scenario`) or
     `storm` (many nights of it: see `batch_storm`); `store` is
     `sqlite`, `disk` (SQLite on a small one) or `postgres`; `kills`: each of its strikes kills a process. Of those
-    served: how many `servers` there are, whether `jury run` is a `writer` beside them, and whether submissions are
-    left in the folder (`folder_full`).
+    served: how many `servers` there are, and whether `jury run` is a `writer` beside them.
     """
 
     strike: Strike
@@ -60,7 +59,6 @@ class Kind(NamedTuple):
     kills: bool = True
     servers: int = 0
     writer: bool = False
-    folder_full: bool = False
 
 
 def kill_driver(target: Target) -> bool:
@@ -206,7 +204,6 @@ KINDS: dict[str, Kind] = {
         for name, of in (
             ("second server", {"servers": 2}),
             ("server beside a writer", {"servers": 1, "writer": True}),
-            ("full folder of submissions", {"servers": 1, "folder_full": True}),
         )
     },
 }
