@@ -328,7 +328,9 @@ class Juror:
         admission: AbstractAsyncContextManager[Admitted | None] = _UNLIMITED
         if self._admission is not None:
             limited = provider.max_in_flight is not None
-            admission = self._admission.admit(call.model, request, limited=limited, on=today)
+            admission = self._admission.admit(
+                call.model, request, limited=limited, on=today, keeps_limit=provider.keeps_limit
+            )
         with self._open_calls.call(assignment.debate_id, assignment.step.id, call.model, step.reply_to) as open_call:
             async with admission as admitted, provider.concurrency_limit or _UNLIMITED:
                 self._halts.check(name)  # it may have been halted while this call waited

@@ -16,6 +16,7 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings, Tier
 from jury_events.scrubbing import Scrubber
+from jury_providers.dialects import OPENAI
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, ProviderConnection
 from jury_providers.errors import ProviderError
 from jury_providers.failure_table import PromptText, failure_table
@@ -99,6 +100,7 @@ class SdkAdapter(Provider):
     def __init__(self, connection: ProviderConnection) -> None:
         self.connection = connection
         self.key = connection.key or NO_KEY
+        self.keeps_limit = connection.dialect is OPENAI
         self.leads_home = connection.leads_to(PROTOCOL_DEFAULTS[self.api].host)
         self.scrubber = Scrubber((connection.key, *connection.secrets))
         self.failures = FailureReader(failure_table(connection.failures))
