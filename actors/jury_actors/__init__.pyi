@@ -62,6 +62,9 @@ from jury_actors.load import ModelLoad as ModelLoad
 from jury_actors.load import OpenCalls as OpenCalls
 from jury_actors.load import RuntimeLoad as RuntimeLoad
 from jury_actors.load import SeatLoad as SeatLoad
+from jury_actors.logged_calls import CalledModel as CalledModel
+from jury_actors.logged_calls import LoggedCalls as LoggedCalls
+from jury_actors.logged_calls import logged_calls as logged_calls
 from jury_actors.mailbox import PROBE as PROBE
 from jury_actors.mailbox import Delivery as Delivery
 from jury_actors.mailbox import IncarnationLost as IncarnationLost
@@ -101,7 +104,6 @@ from jury_actors.observation.tallies import TallySnapshot as TallySnapshot
 from jury_actors.placement import place_of as place_of
 from jury_actors.private_folder import private_folder as private_folder
 from jury_actors.private_folder import ray_folder as ray_folder
-from jury_actors.provider_halts import LastAnswer as LastAnswer
 from jury_actors.provider_halts import ProviderHalts as ProviderHalts
 from jury_actors.ray_access import AUTH_VARIABLE as AUTH_VARIABLE
 from jury_actors.ray_access import token_for as token_for

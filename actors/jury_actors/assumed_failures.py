@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from jury_events.outcome import ANSWERS, CallOutcome
 from jury_providers.provider import ModelReply
 
-_FORBIDDEN = 403
+FORBIDDEN = 403
 _BAD_REQUEST = 400
 _LONGER = 2
 _LIMITED_SECONDS = 15 * 60
@@ -56,7 +56,7 @@ class AssumedFailures:
                 return _taken(reply, CallOutcome.QUOTA, "no answer for 15 minutes")
         elif reply.understood:
             pass
-        elif outcome is CallOutcome.AUTHENTICATION and reply.status == _FORBIDDEN and answered:
+        elif outcome is CallOutcome.AUTHENTICATION and reply.status == FORBIDDEN and answered:
             return _taken(reply, CallOutcome.BLOCKED, "other requests were answered")
         elif outcome is CallOutcome.BAD_REQUEST and reply.status == _BAD_REQUEST:
             much_longer = known.longest and length >= _LONGER * known.longest

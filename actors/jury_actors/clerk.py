@@ -7,9 +7,9 @@ from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
 from jury_actors.batch_bounds import batch_length
 from jury_actors.batch_window import window_end
+from jury_actors.logged_calls import CalledModel, LoggedCalls, logged_calls
 from jury_actors.observation.metric_list import QUEUE_LENGTH
 from jury_actors.observation.observer import UNOBSERVED, Observer
-from jury_actors.provider_halts import LastAnswer, last_answers
 from jury_actors.store_retry import StoreRetry
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import calls_stream, debate_stream
@@ -20,9 +20,6 @@ from jury_store.seals.seal import Seal
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-
-_MOST_EVENTS = 5_000
-"""Of the log that are looked at for answered calls."""
 
 MOST_WAITING = 64 * 1024 * 1024
 """Bytes of finished calls that one process keeps while they cannot be stored; beyond, it makes no new call."""
@@ -51,8 +48,8 @@ class ClerkInterface(Protocol):
         """The ids of the debate's recorded exchanges."""
         ...
 
-    async def last_answers(self) -> tuple[LastAnswer, ...]:
-        """The last answered call of each model at each host, of the newest part of the log."""
+    async def logged(self, called: CalledModel, since: int, until: int | None) -> LoggedCalls:
+        """See `logged_calls`."""
         ...
 
     async def store_seal(self, seal: Seal) -> bool:
@@ -128,14 +125,10 @@ class Clerk:
         events, _ = await self._read(self._store.read_stream, stream)
         return frozenset(event.event_id for event in events)
 
-    async def last_answers(self) -> tuple[LastAnswer, ...]:
+    async def logged(self, called: CalledModel, since: int, until: int | None) -> LoggedCalls:
         """See `ClerkInterface`."""
-        found, _ = await self._read(self._last_answers)
+        found, _ = await self._read(logged_calls, self._store, called, since, until)
         return found
-
-    def _last_answers(self) -> tuple[LastAnswer, ...]:
-        newest = self._store.last_position()
-        return last_answers(self._store.read_all(after=max(0, newest - _MOST_EVENTS), limit=_MOST_EVENTS))
 
     async def store_seal(self, seal: Seal) -> bool:
         """See `ClerkInterface`."""

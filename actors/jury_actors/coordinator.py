@@ -18,7 +18,6 @@ from jury_actors.mailbox import Delivery, IncarnationLost, Outbox
 from jury_actors.messages import AnswerBegan, Chunk, Finished, Job, StepResult
 from jury_actors.observation.metric_list import DEBATES_IN_FLIGHT
 from jury_actors.observation.observer import UNOBSERVED, Observer
-from jury_actors.provider_halts import LastAnswer
 from jury_debate.shared_prompts import RoundsSeen
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import JuryError
@@ -32,9 +31,6 @@ WARM_SECONDS = 10.0
 
 _RUNS_SEEN = 1000
 """A server's coordinator has many runs; what the oldest have shown is forgotten."""
-
-_ANSWERS_KEPT = 10_000_000
-"""Microseconds."""
 
 _TAKEOVERS = 5
 """How often a debate is read again because another process wrote to it meanwhile."""
@@ -117,8 +113,6 @@ class Coordinator:
         self._starting: asyncio.Future[int] | None = None
         self._incarnation = effects.entropy(8).hex()
         self._linger = linger
-        self._answers: asyncio.Future[tuple[LastAnswer, ...]] | None = None
-        self._answers_at = 0
         self._clients: dict[str, _Driver] = {}
         self._processes: dict[str, tuple[DebateProcess, asyncio.Task[None]]] = {}
         self._closed = False
@@ -208,13 +202,6 @@ class Coordinator:
         if run_id not in self._rounds_seen and len(self._rounds_seen) >= _RUNS_SEEN:
             del self._rounds_seen[next(iter(self._rounds_seen))]
         return self._rounds_seen.setdefault(run_id, RoundsSeen())
-
-    async def last_answers(self) -> tuple[LastAnswer, ...]:
-        """See `RuntimeContext`; read again after some seconds, since many debates ask at once."""
-        now = self.effects.clock()
-        if self._answers is None or now - self._answers_at > _ANSWERS_KEPT or has_failed(self._answers):
-            self._answers, self._answers_at = asyncio.ensure_future(self.clerk.last_answers()), now
-        return await asyncio.shield(self._answers)
 
     def stop_steps(self, debate_id: str) -> None:
         """See `RuntimeContext`."""

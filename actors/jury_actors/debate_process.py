@@ -12,7 +12,6 @@ from jury_actors.messages import AnswerBegan, Finished, Job, StepRequest, StepRe
 from jury_actors.observation.observer import Observer, Subject
 from jury_actors.openings import opening_of
 from jury_actors.prompt_caching import PlannedStep, PromptCaching
-from jury_actors.provider_halts import LastAnswer
 from jury_actors.recorded_steps import learned, texts_of
 from jury_debate.assignment import Assignment, tools_offered
 from jury_debate.debate import Debate
@@ -54,10 +53,6 @@ class RuntimeContext(Protocol):
         """The juror that executes the steps of a seat (None: the final judge) in a debate: always the same one."""
         ...
 
-    async def last_answers(self) -> tuple[LastAnswer, ...]:
-        """The last answered calls of each model in the log."""
-        ...
-
     def stop_steps(self, debate_id: str) -> None:
         """Have the steps of a debate end that no model is answering now."""
         ...
@@ -79,7 +74,6 @@ class DebateProcess:
         self._cancelled_by: str | None = None
         self._again: set[str] = set()
         self._prior: dict[str, tuple[StoredEvent, ...]] = {}
-        self._answers: tuple[LastAnswer, ...] = ()
         self._left: frozenset[str] = frozenset()
         """Steps that were due when the debate was read: of these an earlier process may have asked jurors."""
         self._debate: Debate
@@ -246,8 +240,6 @@ class DebateProcess:
         """Apply recorded exchanges of due steps: each step has an outcome already, or its first exchanges."""
         prior = learned(self._debate, known, self._pen)
         self._prior.update(prior)
-        if prior and self._job.context.spool is None:
-            self._answers = await self._context.last_answers()
 
     async def _record_resumed(self, cause: str, steps: list[str]) -> None:
         self._again.update(steps)
@@ -355,7 +347,6 @@ class DebateProcess:
                 run_id=self._job.context.run_id,
                 caching=planned.caching,
                 awaited=planned.awaited,
-                answers=self._answers if prior else (),
             )
         )
 

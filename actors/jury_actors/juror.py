@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from jury_actors.admission.admission import Admission, Admitted
+from jury_actors.assumed_failures import FORBIDDEN
 from jury_actors.backoff import Backoff
 from jury_actors.batch_window import batch_window
 from jury_actors.clerk import ClerkClient, ClerkInterface
@@ -17,6 +18,7 @@ from jury_actors.effects import Effects, date_of
 from jury_actors.errors import Broken, Released
 from jury_actors.failing import has_failed
 from jury_actors.load import JurorLoad, OpenCalls
+from jury_actors.logged_calls import CalledModel, CallLog, LoggedCalls
 from jury_actors.mailbox import Delivery, Outbox
 from jury_actors.messages import AnswerBegan, Chunk, ForgetDebate, StepRequest, StepResult
 from jury_actors.observation.metric_list import QUEUE_LENGTH
@@ -84,6 +86,9 @@ class Juror:
         self._prices = prices
         self._providers: dict[str, asyncio.Future[Provider]] = {}
         self._halts = halts or ProviderHalts()
+        self._log = CallLog(clerk.logged, effects.clock)
+        self._one_of_many = halts is None
+        """Other processes have jurors, too."""
         self._open_calls = OpenCalls()
         self._window_calls = RequestRoom(_WINDOW_BYTES)
         self._clerk = clerk
@@ -202,7 +207,7 @@ class Juror:
             raise _released(debate_id)
         pen = PartBuffer(lambda: self._effects.entropy(SALT_BYTES))
         execution = StepExecution(request, self._texts[debate_id], pen)
-        self._recall(execution, request)
+        await self._recall(execution, request)
         making = _MadeCalls(request, execution, pen, work, {}, {}, set())
         with self._halts.working(request.assignment.models):
             while (outcome := execution.conversation.outcome) is None:
@@ -215,14 +220,17 @@ class Juror:
                     await self._make_together(making)
         return outcome
 
-    def _recall(self, execution: StepExecution, request: StepRequest) -> None:
+    async def _recall(self, execution: StepExecution, request: StepRequest) -> None:
         """Learn from the exchanges that earlier processes recorded, and settle what they left."""
-        self._halts.recall(execution.failed_before, request.answers)
+        self._halts.recall(execution.failed_before)
         for exchange in execution.failed_before:
             if exchange.outcome is CallOutcome.CONTEXT_TOO_LONG and not _is_understood(exchange):
                 self._halts.assumed.recall(exchange.model, request.assignment.debate_id)
         for before in execution.unsettled_before:
-            again = asks_again_after(before, request.answers) and not _is_of_no_provider(before.exchange)
+            again = False
+            if not _is_of_no_provider(before.exchange):
+                logged = await self._log.of(_called(before.exchange), before.recorded_at, earlier=True)
+                again = asks_again_after(before, answered=logged.answered_after(before.recorded_at))
             execution.conversation.settle(before.unsettled.window, again=again)
 
     async def _settle(self, making: "_MadeCalls") -> None:
@@ -233,10 +241,22 @@ class Juror:
             again, since = False, making.failed_at.get(unsettled.window)
             if since is not None:
                 asked_before = unsettled.window in making.asked_again
-                again = await self._halts.asks_again(unsettled, since, models, debate_id, asked_before=asked_before)
+                again = await self._halts.asks_again(
+                    unsettled,
+                    since.departures,
+                    models,
+                    debate_id,
+                    asked_before=asked_before,
+                    elsewhere=partial(self._elsewhere, since) if self._one_of_many else None,
+                )
             if again:
                 making.asked_again.add(unsettled.window)
             conversation.settle(unsettled.window, again=again)
+
+    async def _elsewhere(self, failed: "_FailedCall") -> LoggedCalls:
+        """Calls of the same model that jurors of other processes made after the failure."""
+        logged = await self._log.of(failed.called, failed.recorded_at)
+        return logged if logged.answered_after(failed.recorded_at) else logged._replace(answered_at=None)
 
     async def _make_together(self, making: "_MadeCalls") -> None:
         """Make the calls that are due together, and those that follow from each, until one or none is due.
@@ -301,7 +321,8 @@ class Juror:
             waited_ms=delay * 1000,
             simulated=answered.simulated,
         )
-        new = encode(exchange, recorded_at=self._effects.clock(), parts=pen.unstored(texts_in(exchange)))
+        now = self._effects.clock()
+        new = encode(exchange, recorded_at=now, parts=pen.unstored(texts_in(exchange)))
         # Durable before it is used: an answer that was paid for is never lost.
         window = batch_window(answered.seconds, len(self._working))
         appended = await self._writer.append(Append(calls_stream(debate_id), (new,)), window=window)
@@ -315,7 +336,8 @@ class Juror:
         if execution.conversation.halted is not None:
             self._halts.check(call.model.partition("/")[0])
         making.retry_after[call.window] = answered.reply.retry_after
-        making.failed_at[call.window] = None if _is_of_no_provider(exchange) else self._halts.departures
+        failed = _FailedCall(self._halts.departures, now, _called(exchange))
+        making.failed_at[call.window] = None if _is_of_no_provider(exchange) else failed
 
     async def _call_model(self, call: Call, execution: StepExecution, step: StepRequest, work: "_Work") -> "_Answered":
         """Make the call when it may be made; the wait counts neither as latency nor towards a deadline."""
@@ -328,7 +350,9 @@ class Juror:
         admission: AbstractAsyncContextManager[Admitted | None] = _UNLIMITED
         if self._admission is not None:
             limited = provider.max_in_flight is not None
-            admission = self._admission.admit(call.model, request, limited=limited, on=today)
+            admission = self._admission.admit(
+                call.model, request, limited=limited, on=today, keeps_limit=provider.keeps_limit
+            )
         with self._open_calls.call(assignment.debate_id, assignment.step.id, call.model, step.reply_to) as open_call:
             async with admission as admitted, provider.concurrency_limit or _UNLIMITED:
                 self._halts.check(name)  # it may have been halted while this call waited
@@ -347,6 +371,7 @@ class Juror:
                 simulated = reply.simulated or provider.simulated
                 of_provider = not simulated or reply.host is not None
                 if of_provider:
+                    await self._learn_answered(call.model, reply)
                     reply = self._halts.assumed.read(
                         reply,
                         call.model,
@@ -362,6 +387,12 @@ class Juror:
                 if admitted is not None:
                     admitted.settle(reply, cost)
         return _Answered(reply, cost, seconds, simulated)
+
+    async def _learn_answered(self, model: str, reply: ModelReply) -> None:
+        """Of a refusal that means another thing once the model has answered: whether another process had answers."""
+        calls = self._halts.calls_of(model)
+        if reply.status == FORBIDDEN and not (reply.understood or calls.answered):
+            calls.answered = (await self._log.of(CalledModel(model, reply.host), 0)).answered_at is not None
 
     async def _check_unrecorded(self, step: StepRequest, call: Call) -> None:
         """Check that the call was not recorded since the step was read: a partitioned juror goes on recording.
@@ -432,8 +463,8 @@ class _Work:
 class _MadeCalls(NamedTuple):
     """What the calls of one step have in common, by window.
 
-    `retry_after`: how long providers asked to wait; `failed_at`: the number of the last departure before a failure
-    (None: no provider was asked); `asked_again`: after a failure.
+    `retry_after`: how long providers asked to wait; `failed_at`: what is known of a failure (None: no provider was
+    asked); `asked_again`: after a failure.
     """
 
     request: StepRequest
@@ -441,8 +472,16 @@ class _MadeCalls(NamedTuple):
     pen: PartBuffer
     work: _Work
     retry_after: dict[str | None, float | None]
-    failed_at: dict[str | None, int | None]
+    failed_at: "dict[str | None, _FailedCall | None]"
     asked_again: set[str | None]
+
+
+class _FailedCall(NamedTuple):
+    """A failed call: the number of the last departure before, when it was recorded, and who was called."""
+
+    departures: int
+    recorded_at: int
+    called: CalledModel
 
 
 class _Answered(NamedTuple):
@@ -450,6 +489,10 @@ class _Answered(NamedTuple):
     cost: float | None
     seconds: float
     simulated: bool
+
+
+def _called(exchange: ExchangeRecorded) -> CalledModel:
+    return CalledModel(exchange.model, exchange.host)
 
 
 def _is_of_no_provider(exchange: ExchangeRecorded) -> bool:

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple, Protocol
 
-from jury_actors.provider_halts import LastAnswer
 from jury_debate.assignment import Assignment
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.step_outcome import Outcome
@@ -28,7 +27,6 @@ class StepRequest(NamedTuple):
         reply_to: the outbox for the result, as the coordinator that asks is named.
         caching: what each of the assignment's models is asked to keep of the prompt; () says nothing.
         awaited: other steps wait until this one begins to be answered, which is said by `AnswerBegan`.
-        answers: the last answered calls that the log has of models, where the step failed in an earlier process.
     """
 
     assignment: Assignment
@@ -41,7 +39,6 @@ class StepRequest(NamedTuple):
     reply_to: str = ""
     caching: tuple[Caching, ...] = ()
     awaited: bool = False
-    answers: tuple[LastAnswer, ...] = ()
 
     @property
     def size(self) -> int:

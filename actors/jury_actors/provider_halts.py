@@ -7,17 +7,16 @@ stops unfinished, and after ten calls without one answer the run.
 """
 
 import asyncio
-import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from jury_actors.assumed_failures import AssumedFailures
 from jury_actors.errors import Halted, Unsettled
+from jury_actors.logged_calls import MOST_UNANSWERED, LoggedCalls
 from jury_debate.conversation import UnsettledFailure
-from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.outcome import ANSWERS, CallOutcome, FailureReason
 from jury_providers.provider import ModelReply
@@ -41,20 +40,8 @@ _MAY_PASS = frozenset(
 )
 """After an answer to another call the same request may be answered too; other refusals are of the request."""
 
-_MOST_UNANSWERED = 10
-"""Calls without an answer before the run stops."""
-
-
 PATIENCE = 2.0
 """Between the end of debates and the beginning of the next ones the store is written."""
-
-
-class LastAnswer(NamedTuple):
-    """The last answered call of a model at a host that the log has: when it was made, in microseconds since 1970."""
-
-    model: str
-    host: str | None
-    made_at: int
 
 
 class FailedBefore(NamedTuple):
@@ -110,7 +97,7 @@ class ProviderHalts:
     def check_present(self, model: str) -> None:
         """Raises `Halted` where the model never answered; for calls that have no fallback model left."""
         calls = self._calls[model]
-        if not calls.answered and calls.unreached >= _MOST_UNANSWERED:
+        if not calls.answered and calls.unreached >= MOST_UNANSWERED:
             raise _absent(model, calls)
 
     def depart(self) -> int:
@@ -140,14 +127,12 @@ class ProviderHalts:
         halted = self._halted[provider] = Halted(f"{model}: {_HALTS[reply.outcome]}{detail}", about=provider)
         return halted
 
-    def recall(self, failed: Sequence[ExchangeRecorded], answers: Iterable[LastAnswer]) -> None:
+    def recall(self, failed: Sequence[ExchangeRecorded]) -> None:
         """Learn from the log of an earlier process; after ten recorded failures one more call is made, not ten."""
-        for answer in answers:
-            self._calls[answer.model].answered = True
         for exchange in failed:
             calls = self._calls[exchange.model]
             if calls.last_answer < 0 and exchange.outcome not in ANSWERS:
-                calls.failed = min(calls.failed + 1, _MOST_UNANSWERED - 1)
+                calls.failed = min(calls.failed + 1, MOST_UNANSWERED - 1)
 
     @contextmanager
     def working(self, models: Iterable[str]) -> Iterator[None]:
@@ -176,17 +161,27 @@ class ProviderHalts:
         """Whether a call to the provider is under way, or a debate that does not wait may make one."""
         return self._under_way[provider] > 0 or any(debate not in self._unsettled for debate in self._debates)
 
-    async def _changes(self, provider: str) -> bool:
-        """Wait until something changes; False where an answer cannot come, and no debate begins either."""
-        changed = self._changed.wait()
-        if self._may_be_answered(provider):
+    async def _changes(self, provider: str, *, looks: bool) -> bool:
+        """Wait until something changes; False where an answer cannot come, and no debate begins either.
+
+        `looks`: something may change in other processes, too.
+        """
+        changed, comes = self._changed.wait(), self._may_be_answered(provider)
+        if comes and not looks:
             return await changed
         with suppress(TimeoutError):
             return await asyncio.wait_for(changed, self._patience)
-        return False
+        return comes
 
     async def asks_again(
-        self, unsettled: UnsettledFailure, since: int, models: Sequence[str], debate_id: str, *, asked_before: bool
+        self,
+        unsettled: UnsettledFailure,
+        since: int,
+        models: Sequence[str],
+        debate_id: str,
+        *,
+        asked_before: bool,
+        elsewhere: Callable[[], Awaitable[LoggedCalls]] | None = None,
     ) -> bool:
         """Whether a step asks again, once its model answered a call that was made after `since`; or it concludes.
 
@@ -196,6 +191,7 @@ class ProviderHalts:
             models: of the step.
             debate_id: of its debate.
             asked_before: it was asked again after such an answer already.
+            elsewhere: looks at the log for calls that were made after the failure, where other processes make some.
 
         Raises:
             Halted: the run stops, as the model answers no call.
@@ -203,12 +199,18 @@ class ProviderHalts:
         """
         calls, provider = self._calls[unsettled.model], _provider(unsettled.model)
         with self._waiting(models, debate_id):
+            waits = True
             while calls.last_answer <= since:
                 self.check(provider)
-                if calls.failed >= _MOST_UNANSWERED:
+                logged = LoggedCalls() if elsewhere is None else await elsewhere()
+                if logged.answered_at is not None:
+                    calls.answered = True
+                    break
+                if max(calls.failed, logged.failed) >= MOST_UNANSWERED:
                     raise _absent(unsettled.model, calls)
-                if not await self._changes(provider):
+                if not waits:
                     raise Unsettled(unsettled.model, calls.said)
+                waits = await self._changes(provider, looks=elsewhere is not None)
         return unsettled.reason in _MAY_PASS and not asked_before
 
     def enter(self, debate_id: str) -> None:
@@ -220,8 +222,8 @@ class ProviderHalts:
         if not self._debates:
             self._halted.clear()
             for calls in self._calls.values():
-                calls.failed = min(calls.failed, _MOST_UNANSWERED - 1)
-                calls.unreached = min(calls.unreached, _MOST_UNANSWERED - 1)
+                calls.failed = min(calls.failed, MOST_UNANSWERED - 1)
+                calls.unreached = min(calls.unreached, MOST_UNANSWERED - 1)
         self._debates[debate_id] += 1
 
     def leave(self, debate_id: str) -> None:
@@ -235,39 +237,17 @@ class ProviderHalts:
         changed.set()
 
 
-def last_answers(events: Iterable[StoredEvent]) -> tuple[LastAnswer, ...]:
-    """The last answered call of each model at each host; events that cannot be read are left out."""
-    found: dict[tuple[str, str | None], int] = {}
-    for event in events:
-        if event.type != "exchange_recorded":
-            continue
-        try:
-            body = json.loads(event.body)
-            if body["outcome"] in ANSWERS:
-                called = str(body["model"]), body.get("host")
-                took_ms = body["latency_ms"] if body.get("via") is None else body["via"]["waited_ms"]
-                made_at = event.recorded_at - int(took_ms * 1000)
-                found[called] = max(made_at, found.get(called, made_at))
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            continue
-    return tuple(LastAnswer(model, host, made_at) for (model, host), made_at in found.items())
-
-
-def asks_again_after(before: FailedBefore, answers: Iterable[LastAnswer]) -> bool:
+def asks_again_after(before: FailedBefore, *, answered: bool) -> bool:
     """Whether a step that failed in an earlier process asks again, or concludes.
 
     It concludes if the log shows that the model answered a call that was made after the failure, and the cause is one
     that does not pass.
     """
-    call = before.exchange
-    answered = any(
-        (one.model, one.host) == (call.model, call.host) and one.made_at > before.recorded_at for one in answers
-    )
     return not answered or before.unsettled.reason in _MAY_PASS
 
 
 def _absent(model: str, calls: AskedModel) -> Halted:
-    problem = f"{model}: the provider answered none of {_MOST_UNANSWERED} calls, the last: {calls.said}"
+    problem = f"{model}: the provider answered none of {MOST_UNANSWERED} calls, the last: {calls.said}"
     return Halted(f"{problem}; check that it runs, its address, and the panel's settings", about=_provider(model))
 
 

@@ -15,12 +15,23 @@ from jury_events.outcome import CallOutcome
 from jury_events.panel import Switch
 from jury_events.value import Value
 
+CREDITS = "cost"
+TICKS = "cost_in_usd_ticks"
+COST_HEADER = "x-litellm-response-cost"
+
+StatedCost = Literal["cost", "cost_in_usd_ticks", "x-litellm-response-cost"]
+"""Where a server says what a call cost: in its usage, in dollars (with what a provider behind it charges on a key of
+one's own) or in 10^-10 dollars; in a header, in dollars."""
+
 Structured = Literal["json_schema", "json_object", "tool", "words"]
 """How JSON is asked for: by its schema, as any object, as the arguments of a tool, by the prompt's words alone."""
 
 THINKING_BLOCKS = "thinking_blocks"
 REASONING_FIELD = "reasoning_content"
 LINE_BREAKS = "line_breaks"
+_OF_ANSWERS = frozenset({"around", "stated_cost"})
+"""Fields that say how an answer is read, not how it is asked for."""
+
 _OTHERS = (THINKING_BLOCKS, REASONING_FIELD, LINE_BREAKS)
 """Beside the envelopes: blocks of thoughts in a list of contents; an answer in the field of the thoughts; raw line
 breaks inside strings."""
@@ -97,7 +108,8 @@ class ChatDialect(Value):
     `output_limit`: the name of the field. `system_role`: of the instructions; `user`: they head the first user message.
     `stream`: answers are asked for as streams always, or never. `earlier_turns`: the model's own turns are sent back
     with all of their fields, or with text and tool calls alone. `around`: what may stand around the answer (envelopes
-    of `dialects.toml`, `thinking_blocks`, `reasoning_content`, `line_breaks`); None: all that is known.
+    of `dialects.toml`, `thinking_blocks`, `reasoning_content`, `line_breaks`); None: all that is known. `stated_cost`:
+    where the server says what a call cost; None: nowhere, or it is not known.
     """
 
     profile: str | None = None
@@ -108,6 +120,7 @@ class ChatDialect(Value):
     stream: Literal["always", "never"] | None = None
     earlier_turns: Literal["whole", "plain"] | None = None
     around: Annotated[tuple[str, ...], Field(strict=False)] | None = None
+    stated_cost: StatedCost | None = None
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
@@ -139,6 +152,7 @@ class SpokenDialect(NamedTuple):
     stream: Literal["always", "never"] | None = None
     earlier_turns: Literal["whole", "plain"] = "whole"
     around: frozenset[str] = frozenset()
+    stated_cost: StatedCost | None = None
 
     @property
     def changed(self) -> dict[str, Any]:
@@ -149,7 +163,7 @@ class SpokenDialect(NamedTuple):
 @lru_cache(maxsize=256)
 def _changed(dialect: SpokenDialect) -> dict[str, Any]:
     usual = SpokenDialect._field_defaults
-    asked = {name: value for name, value in dialect._asdict().items() if name != "around"}
+    asked = {name: value for name, value in dialect._asdict().items() if name not in _OF_ANSWERS}
     return {name: value for name, value in asked.items() if value != usual[name]}
 
 

@@ -136,11 +136,13 @@ class ServedModel(NamedTuple):
 class Provider(ABC):
     """A client for one provider's models, used by one process and one event loop.
 
-    `simulated`: no model is called. `max_in_flight`: maximum of concurrent calls (None: unlimited).
+    `simulated`: no model is called. `max_in_flight`: maximum of concurrent calls (None: unlimited). `keeps_limit`: no
+    answer is longer than a call says.
     """
 
     simulated: bool = False
     max_in_flight: int | None = 64
+    keeps_limit: bool = True
     _semaphore: asyncio.Semaphore | None = None
 
     @abstractmethod

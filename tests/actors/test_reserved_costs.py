@@ -1,5 +1,6 @@
 """What a call reserves of a budget: never less than it can cost."""
 
+import asyncio
 from datetime import date
 
 import pytest
@@ -59,3 +60,34 @@ async def test_after_an_answer_beyond_its_limit_calls_of_its_model_reserve_as_mu
     assert cost is not None
     assert first < cost <= second
     assert other == pytest.approx(first)
+
+
+async def test_until_an_answer_shows_how_long_they_are_one_call_of_a_model_is_made_at_a_time() -> None:
+    budget = AdmissionClient(AdmissionService(BudgetRule(Ceiling(max_cost=1000.0)), "b"), "c")
+    admission = Admission("r", ModelClasses({}, {}), PRICES, budget=budget)
+    settings, messages = CallSettings(max_output_tokens=1_000), (ModelMessage("user", "x"),)
+    request = ModelRequest(model="m", messages=messages, tools=(), schema={}, settings=settings, trace="t")
+    refused, answered = (
+        ModelReply(CallOutcome.OVERLOADED),
+        ModelReply(CallOutcome.ANSWERED, usage=Usage(input_tokens=1, output_tokens=9)),
+    )
+    inside: list[str] = []
+    most: list[int] = []
+    both = asyncio.Barrier(2)
+
+    async def call(name: str, reply: ModelReply, *, keeps_limit: bool = False) -> None:
+        async with admission.admit("p/m", request, limited=False, on=ON, keeps_limit=keeps_limit) as admitted:
+            inside.append(name)
+            most.append(len(inside))
+            if reply is answered and name != "first":
+                await both.wait()
+            admitted.depart()
+            admitted.settle(reply, 0.0)
+            inside.remove(name)
+
+    calls = [asyncio.create_task(call(*one)) for one in (("refused", refused), ("first", answered))]
+    calls += [asyncio.create_task(call(name, answered)) for name in ("second", "third")]
+    await asyncio.gather(*calls)
+    await admission.close()
+
+    assert [1, 1, 1, 2] == most

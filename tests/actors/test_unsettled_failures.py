@@ -9,14 +9,12 @@ from jury_actors import (
     Backoff,
     Halted,
     Juror,
-    LastAnswer,
     ProviderHalts,
-    StepRequest,
     StepResult,
     Unsettled,
 )
 from jury_debate import Answered, Unanswered
-from jury_events import CallOutcome, calls_stream
+from jury_events import CallOutcome, calls_stream, decode
 from jury_providers import ModelReply, ModelRequest, OnChunk, Provider, SimulatedProvider
 from support.each_row import each_row
 from support.jurors import Asking, BlockableClerk, results_of
@@ -35,7 +33,8 @@ SETTINGS = {"seats": [{"model": MODEL, "juror_id": one} for one in ("gpt", "clau
 class Endpoint(Provider):
     """A model at a host: its replies by seat, then usable ones; a seat without its gate open waits."""
 
-    def __init__(self, **replies: list[ModelReply]) -> None:
+    def __init__(self, host: str = HOST, **replies: list[ModelReply]) -> None:
+        self.host = host
         self.replies = replies
         self.asked: list[str] = []
         self.gates = {seat: asyncio.Event() for seat in ("gpt", "claude", "gemini")}
@@ -48,16 +47,16 @@ class Endpoint(Provider):
         if self.replies.get(seat):
             return self.replies[seat].pop(0)
         answered = await self._reader.call(request, on_chunk)
-        return answered._replace(simulated=False, host=HOST)
+        return answered._replace(simulated=False, host=self.host)
 
 
 class Asked:
     """A juror before an endpoint; `ended` has the results of steps, by seat."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, clerk: BlockableClerk | None = None, *, shared: bool = True) -> None:
         self.endpoint = endpoint
-        self.clerk = BlockableClerk()
-        halts = ProviderHalts(patience=0.0)
+        self.clerk = clerk or BlockableClerk()
+        halts = ProviderHalts(patience=0.0) if shared else None
         self.juror = Juror(lambda _: endpoint, self.clerk, backoff=Backoff(base=0.0, cap=0.0), halts=halts)
         self.asking = Asking(**SETTINGS)
         self.wanted = 0
@@ -81,8 +80,10 @@ class Asked:
 
 
 @asynccontextmanager
-async def asked(endpoint: Endpoint) -> AsyncIterator[Asked]:
-    one = Asked(endpoint)
+async def asked(
+    endpoint: Endpoint, clerk: BlockableClerk | None = None, *, shared: bool = True
+) -> AsyncIterator[Asked]:
+    one = Asked(endpoint, clerk, shared=shared)
     yield one
     await one.juror.close()
 
@@ -140,27 +141,70 @@ async def test_ten_calls_without_one_answer_stop_the_run() -> None:
 
 
 @each_row(
-    ("made_at", "host", "calls"),
-    [(2**60, HOST, 0), (2**60, "elsewhere.example", 1), (0, HOST, 1)],
+    ("order", "host", "calls"),
+    [("gpt claude", HOST, 0), ("gpt claude", "elsewhere.example", 1), ("claude gpt", HOST, 1)],
     ids=["later", "of another host", "before"],
 )
 async def test_a_refusal_of_an_earlier_process_stands_if_the_log_has_an_answer_to_a_later_call(
-    made_at: int, host: str, calls: int
+    order: str, host: str, calls: int
 ) -> None:
-    async with asked(Endpoint(gpt=[REFUSED])) as first:
-        await first.ask("gpt")
-        await first.results()
-    prior = first.clerk.store.read_stream(calls_stream("d1"))
-    again: StepRequest = first.asking.ask("gpt", prior=prior, stored=first.clerk.store)
-    async with asked(Endpoint(gpt=[REFUSED])) as one:
+    clerk = BlockableClerk()
+    asking = Asking(**SETTINGS)
+    for seat in order.split():
+        async with asked(Endpoint(gpt=[REFUSED], host=host if seat == "claude" else HOST), clerk) as earlier:
+            await earlier.ask(seat)
+            await earlier.results()
+    prior = [one for one in clerk.store.read_stream(calls_stream("d1")) if decode(one).juror_id == "gpt"]
+    async with asked(Endpoint(gpt=[REFUSED]), clerk) as one:
         one.endpoint.gates["gpt"].set()
-        one.clerk = first.clerk
-        await one.juror.submit([again._replace(answers=(LastAnswer(MODEL, host, made_at),))])
+        await one.juror.submit([asking.ask("gpt", prior=prior, stored=clerk.store)])
         one.wanted = 1
         (result,) = (await one.results()).values()
 
     assert calls == len(one.endpoint.asked)
     assert (Unanswered if calls == 0 else Unsettled) is type(result.outcome or result.problem)
+
+
+async def test_jurors_of_several_processes_learn_of_each_other_from_the_log() -> None:
+    """As on a cluster, where each seat has a process of its own."""
+    clerk = BlockableClerk()
+    refusing, answering = Endpoint(gpt=[REFUSED]), Endpoint()
+    async with asked(refusing, clerk, shared=False) as one, asked(answering, clerk, shared=False) as other:
+        await one.ask("gemini", opened=False)
+        await one.ask("gpt")
+        await one.failed("gpt")
+        await other.ask("claude")
+        await other.results()
+        refusing.gates["gemini"].set()
+        found = await one.results()
+
+    assert isinstance(found["gpt"].outcome, Unanswered)
+
+    clerk = BlockableClerk()
+    down = [Endpoint(**{seat: [DOWN] * 4}) for seat in ("gpt", "claude", "gemini")]
+    jurors = [Asked(endpoint, clerk, shared=False) for endpoint in down]
+    for juror, seat in zip(jurors, ("gpt", "claude", "gemini"), strict=True):
+        await juror.ask(seat)
+    ends = [await juror.results() for juror in jurors]
+    for juror in jurors:
+        await juror.juror.close()
+
+    assert {Halted} == {type(result.problem) for found in ends for result in found.values()}
+    assert 12 == sum(len(endpoint.asked) for endpoint in down)
+
+
+async def test_one_that_is_forbidden_is_no_refused_key_where_the_log_has_an_answer() -> None:
+    clerk = BlockableClerk()
+    async with asked(Endpoint(), clerk) as earlier:
+        await earlier.ask("claude")
+        await earlier.results()
+    said = {}
+    for log in (clerk, BlockableClerk()):
+        async with asked(Endpoint(gpt=[FORBIDDEN._replace(host=HOST)]), log) as one:
+            await one.ask("gpt")
+            said[log is clerk] = (await one.results())["gpt"]
+
+    assert (Unsettled, Halted) == (type(said[True].problem), type(said[False].problem))
 
 
 LIMITED = ModelReply(O.RATE_LIMITED, error="HTTP 429: slow", status=429)

@@ -321,6 +321,39 @@ async def test_output_is_what_is_owed(source: str, at: Dialect, answer: Canned, 
     assert (sent, output) == (reply.usage.input_tokens, reply.usage.output_tokens), source
 
 
+COUNTED = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+
+
+@each_row(
+    ("source", "where", "said", "headers", "cost"),
+    [
+        ("openrouter.ai/docs/use-cases/usage-accounting", "openrouter", {"cost": 0.95, "cost_details": {"upstream_inference_cost": 19}}, {}, 0.95),
+        ("openrouter.ai/docs/use-cases/usage-accounting, own key", "openrouter", {"cost": 0.95, "is_byok": True, "cost_details": {"upstream_inference_cost": 19}}, {}, 19.95),
+        ("openrouter.ai/docs/use-cases/usage-accounting, a free model", "openrouter", {"cost": 0}, {}, 0.0),
+        ("docs.x.ai/developers/cost-tracking", "xai", {"cost_in_usd_ticks": 37756000}, {}, 0.0037756),
+        ("docs.litellm.ai/docs/proxy/cost_tracking", "litellm", {}, {"x-litellm-response-cost": "2.85e-05"}, 2.85e-05),
+        ("no amount", "openrouter", {"cost": "free"}, {}, None),
+        ("no amount", "xai", {"cost_in_usd_ticks": -1}, {}, None),
+        ("no amount", "litellm", {}, {"x-litellm-response-cost": "nan"}, None),
+        ("a server that is not known to say it", "vllm", {"cost": 0, "cost_in_usd_ticks": 0}, {"x-litellm-response-cost": "0"}, None),
+    ],
+)  # fmt: skip
+async def test_what_a_server_says_that_a_call_cost_counts_before_the_list_of_prices(
+    source: str, where: str, said: dict[str, Any], headers: Mapping[str, str], cost: float | None
+) -> None:
+    whole = chat(GOOD, usage={**COUNTED, **said})._replace(headers=headers)
+    chunks = stream(chunk(GOOD), chunk(None, "stop"), chunk(usage={**COUNTED, **said}), "[DONE]")
+    chunks = chunks._replace(headers={**chunks.headers, **headers})
+    listed = load_prices().cost("openai/gpt-6-sol", Usage(input_tokens=100, output_tokens=10), TODAY)
+
+    for answer, watched in ((whole, False), (chunks, True)):
+        reply = await reply_to(answer, watched=watched, dialect=where)
+
+        assert cost == reply.cost, source
+        booked = cost_of("openai/gpt-6-sol", reply, load_prices(), TODAY, simulated=False)
+        assert (listed if cost is None else cost) == booked
+
+
 SHAPES = st.sampled_from(["openai", "beside", "beside, no details", "no completion", "no total"])
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from jury_actors import StepRequest, StepResult
+from jury_actors import CalledModel, LoggedCalls, StepRequest, StepResult, logged_calls
 from jury_events import Case, DebateHistory, ExchangeRecorded, Step, StoredEvent, calls_stream, decode
 from jury_providers import ModelReply, ModelRequest, OnChunk, Provider, SimulatedProvider
 from jury_store import Append, Appended, EventStore, MemoryEventStore, StoreError
@@ -90,6 +90,9 @@ class BlockableClerk:
 
     async def recorded(self, debate_id: str) -> frozenset[str]:
         return frozenset(event.event_id for event in self.store.read_stream(calls_stream(debate_id)))
+
+    async def logged(self, called: CalledModel, since: int, until: int | None) -> LoggedCalls:
+        return logged_calls(self.store, called, since, until)
 
     def exchanges(self, debate_id: str = "d1") -> list[ExchangeRecorded]:
         """What is recorded of a debate's calls."""

@@ -1,6 +1,8 @@
 """Admission of a juror's calls: permits of the budget, then of the limiter, and their settlement."""
 
+import asyncio
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import date
@@ -69,11 +71,25 @@ class Admission:
         self._limiter = limiter
         self._budget = budget
         self._beyond: dict[str, int] = {}
+        """By how many tokens answers went beyond their limit, by model; 0: one was within it."""
+        self._alone: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         observer.gauge(QUEUE_LENGTH, lambda: [(("permits",), sum(one.waiting for one in self._services))])
 
     @asynccontextmanager
-    async def admit(self, model: str, request: ModelRequest, *, limited: bool, on: date) -> AsyncIterator[Admitted]:
-        """Wait until the call may be made; `limited`: its provider is rate-limited.
+    async def admit(
+        self, model: str, request: ModelRequest, *, limited: bool, on: date, keeps_limit: bool = True
+    ) -> AsyncIterator[Admitted]:
+        """Wait until the call may be made.
+
+        Where the budget has a bound and answers may be longer than a call says, calls of the model are made one by one
+        until one was answered: so one call alone can cost more than was reserved for it.
+
+        Args:
+            model: that is called.
+            request: the call.
+            limited: its provider is rate-limited.
+            on: the day of the prices.
+            keeps_limit: no answer is longer than the call says.
 
         Raises:
             Halted: it never may.
@@ -82,13 +98,24 @@ class Admission:
         if not services:
             yield Admitted([])
             return
-        wanted = self._permit_request(model, request, on)
         began = time.perf_counter()
         async with AsyncExitStack() as stack:
+            if not keeps_limit and self._budget is not None and model not in self._beyond:
+                await stack.enter_async_context(self._measured(model))
+            wanted = self._permit_request(model, request, on)
             permits = [await stack.enter_async_context(one.permit(wanted)) for one in services]
             self._observer.permit_granted(model, time.perf_counter() - began)
             yield Admitted(permits)
-        self._note_length(model, request, permits[0].settlement)
+            self._note_length(model, request, permits[0].settlement)
+
+    @asynccontextmanager
+    async def _measured(self, model: str) -> AsyncIterator[None]:
+        """Alone, unless an answer of the model came while this waited."""
+        async with self._alone[model]:
+            if model not in self._beyond:
+                yield
+                return
+        yield
 
     def refuse(self, provider: str, problem: Halted) -> None:
         """Fail the calls that wait for the provider."""
@@ -104,8 +131,7 @@ class Admission:
         """Remember how far an answer went beyond its limit: some providers do not count thoughts against it."""
         if settlement is not None and settlement.output_tokens is not None:
             beyond = settlement.output_tokens - request.settings.max_output_tokens
-            if beyond > self._beyond.get(model, 0):
-                self._beyond[model] = beyond
+            self._beyond[model] = max(beyond, self._beyond.get(model, 0))
 
     @property
     def _services(self) -> list[AdmissionClient]:
@@ -115,8 +141,8 @@ class Admission:
         size, pictures = request_bytes(request), request_pictures(request)
         most = token_upper_bound(size, pictures, request.model)
         model_class, limits = self._classes.of(model)
-        settings, beyond = request.settings, self._beyond.get(model)
-        if beyond is not None:
+        settings, beyond = request.settings, self._beyond.get(model, 0)
+        if beyond:
             settings = settings.changed(max_output_tokens=settings.max_output_tokens + beyond)
         return PermitRequest(
             run=self._run_id,

@@ -16,6 +16,7 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings, Tier
 from jury_events.scrubbing import Scrubber
+from jury_providers.dialects import OPENAI
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, ProviderConnection
 from jury_providers.errors import ProviderError
 from jury_providers.failure_table import PromptText, failure_table
@@ -44,6 +45,7 @@ from jury_providers.sdk.http_client import (
 )
 from jury_providers.sdk.last_replies import LAST_REPLIES
 from jury_providers.sdk.reply_parsing import ParsedReply, as_json, text_at
+from jury_providers.sdk.stated_cost import stated_cost
 from jury_providers.sdk.streams import EventReader, events_of, json_object
 
 MAX_RECORDED_BYTES = 1024 * 1024
@@ -98,6 +100,7 @@ class SdkAdapter(Provider):
     def __init__(self, connection: ProviderConnection) -> None:
         self.connection = connection
         self.key = connection.key or NO_KEY
+        self.keeps_limit = connection.dialect is OPENAI
         self.leads_home = connection.leads_to(PROTOCOL_DEFAULTS[self.api].host)
         self.scrubber = Scrubber((connection.key, *connection.secrets))
         self.failures = FailureReader(failure_table(connection.failures))
@@ -343,6 +346,7 @@ class SdkAdapter(Provider):
                 failure = CallFailure(CallOutcome.MALFORMED_RESPONSE, _unusable(body, stream=bool(events)))
             else:
                 parsed = self.parse(document)
+        cost = stated_cost(self.connection.dialect.stated_cost, document or {}, headers)
         if parsed is None:
             reply = _failed(failure._replace(status=failure.status or status), begun)
         else:
@@ -351,6 +355,7 @@ class SdkAdapter(Provider):
         return reply._replace(
             request_id=next((headers[name] for name in _REQUEST_IDS if name in headers), reply.request_id),
             simulated=headers.get("x-jury-simulated") == "1",
+            cost=cost if parsed is not None or begun.began else None,
             host=None if record.request is None else record.request.url.netloc.decode("ascii"),
         )
 
