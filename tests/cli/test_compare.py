@@ -53,7 +53,10 @@ def test_two_runs_as_a_page(two_runs: CommandLine) -> None:
     assert all(one[side]["reason"] in flips.out for one in found for side in "ab")
     assert "more tables: verdicts, results, panels, tests; name some of them, or --full" in flips.out
     assert two_runs("compare", "r1", "r2", "--full").out.count("\n") > outcome.out.count("\n")
-    assert "jury compare: positions is no table; the tables are flips, " in two_runs("compare", "r1", "r2", "positions").err
+    assert (
+        "jury compare: positions is no table; the tables are flips, "
+        in two_runs("compare", "r1", "r2", "positions").err
+    )
     assert "  only in B (1): new" in outcome.out.splitlines()
     assert re.search(r"final.method +final_judge +median +≠", outcome.out)
 
