@@ -73,7 +73,7 @@ def command(
     chosen, others = chosen_tables(tables, known, full=full, as_json=as_json)
     if others:
         raise click.UsageError(f"{visible_line(others[0], 80)} is no table; the tables are {', '.join(known)}")
-    form = _Form(chosen, whole=full, as_json=as_json)
+    form = _Printed(chosen, whole=full, as_json=as_json)
     flips = _debates(found, count, form) if isinstance(found, ComparedDebates) else _runs(found, form)
     if fail_on is None or not flips.count:
         return Exit.DONE
@@ -88,7 +88,7 @@ async def _compared(
         return await records.compare(a, b, kind, flips=flips, count=count)
 
 
-class _Form(NamedTuple):
+class _Printed(NamedTuple):
     """How a comparison is printed: these tables, () those of a first look; all rows; as JSON."""
 
     tables: tuple[str, ...]
@@ -96,7 +96,7 @@ class _Form(NamedTuple):
     as_json: bool
 
 
-def _debates(found: "ComparedDebates", count: "Count | None", form: _Form) -> "Named":
+def _debates(found: "ComparedDebates", count: "Count | None", form: _Printed) -> "Named":
     """Print two debates; returns the case if their ends differ."""
     from jury_cli.terminal import page_console
     from jury_cli.views.comparison import debates_page
@@ -121,7 +121,7 @@ def _debates(found: "ComparedDebates", count: "Count | None", form: _Form) -> "N
     return flips
 
 
-def _runs(found: "ComparedRuns", form: _Form) -> "Named":
+def _runs(found: "ComparedRuns", form: _Printed) -> "Named":
     """Print two runs; returns the cases whose ends differ."""
     from jury_cli.terminal import note, page_console
     from jury_cli.views.comparison import runs_page

@@ -36,7 +36,6 @@ def command(*, as_json: bool, **given: Any) -> int:
     from jury_cli.live import events_shown
     from jury_cli.terminal import WritingLine
     from jury_cli.views.case_lines import case_lines
-    from jury_cli.views.result_line import ended_lines
     from jury_events.text.pluralize import pluralize
     from jury_events.text.visible_text import visible_line
     from jury_judge.sessions.planned_run import PlannedRun
@@ -85,8 +84,8 @@ def command(*, as_json: bool, **given: Any) -> int:
         return Exit.INTERRUPTED
     if as_json:
         print(json.dumps(result, ensure_ascii=False, indent=2))
-    elif result["final_verdict"] is not None:
-        print(*ended_lines(result), sep="\n")
+    else:
+        _print(result)
     _note_commands(debate_id, None if settings.store_url is None else resolved_store(settings.store_url))
     return Exit.INTERRUPTED if interrupted else _code(result)
 
@@ -111,6 +110,14 @@ def _note_commands(debate_id: str, url: str | None) -> None:
     note(f"the whole debate:   {jury} show {debate_id}{option}")
     note(f"check the record:   {jury} verify {debate_id}{option}")
     note(f"judge your own:     {jury} run CASES.jsonl")
+
+
+def _print(result: dict[str, Any]) -> None:
+    from jury_views.number_formats import of_hundred
+
+    if result["final_verdict"] is not None:
+        said = " (simulated jurors)" if result["simulated"] else ""
+        print(f"{result['final_verdict']}  {of_hundred(result['final_score'])}{said}")
 
 
 def _code(result: dict[str, Any]) -> Exit:
