@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from jury_analysis import coefficients
-from jury_analysis.correctness import decided
+from jury_analysis.correctness import decided, decided_cases
+from jury_analysis.decided_cases import DecidedCases
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion
 from jury_analysis.plurality import panel_plurality
@@ -44,8 +45,8 @@ class AgainstLabels:
     """Decided verdicts / labelled units."""
     accuracy_of_decided: Estimate
     """Right verdicts / decided verdicts."""
-    accuracy_alone: Estimate
-    """Right verdicts / verdicts that leave nothing to people (`Scale.for_people`); n is their number."""
+    decided: DecidedCases
+    """The verdicts that leave nothing to people (`Scale.for_people`), and how often they are right."""
     false_passes: int | None
     """Units with a failing label and a passing verdict; None without an order of the verdicts."""
     false_pass_rate: Estimate
@@ -112,7 +113,6 @@ def _against_labels(matrix: VoteMatrix, rater: str, seat: str | None, verdicts: 
     labelled, given = labels >= 0, decided(verdicts, scale)
     known = labelled & (given >= 0)
     right = known & (given == labels)
-    alone = labelled & (verdicts >= 0) & ~scale.asks(verdicts)
     passed = _extreme_error(scale.fails(labels), scale.passes(verdicts), clusters, scale, scale.failing)
     failed = _extreme_error(scale.passes(labels), scale.fails(verdicts), clusters, scale, scale.passing)
     return AgainstLabels(
@@ -125,7 +125,7 @@ def _against_labels(matrix: VoteMatrix, rater: str, seat: str | None, verdicts: 
         accuracy=_share(right, labelled, clusters, NO_UNIT_LABEL),
         coverage=_share(known, labelled, clusters, NO_UNIT_LABEL),
         accuracy_of_decided=_share(right, known, clusters, NO_DECIDED),
-        accuracy_alone=_share(right & alone, alone, clusters, NO_DECIDED),
+        decided=decided_cases(verdicts, labels, clusters, scale),
         false_passes=passed[0],
         false_pass_rate=passed[1],
         false_fails=failed[0],

@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
-from jury_analysis.correctness import decided
+from jury_analysis.correctness import decided, decided_cases
+from jury_analysis.decided_cases import DecidedCases
 from jury_analysis.errors import BadBallots
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import bounded_change, holm, proportion
@@ -97,6 +98,8 @@ class PairedLabels:
     right_to_wrong: int
     wrong_to_right: int
     wrong_to_wrong: int
+    decided: tuple[DecidedCases, DecidedCases]
+    """What each set decided, and how often that was right."""
     accuracy: PairedChange
     false_passes: PairedChange
     false_fails: PairedChange
@@ -322,11 +325,16 @@ def _against_labels(pairs: Pairs) -> PairedLabels:
         right_to_wrong=int(tally[2]),
         wrong_to_right=int(tally[1]),
         wrong_to_wrong=int(tally[0]),
+        decided=(_decided(pairs, 0), _decided(pairs, 1)),
         accuracy=_of_verdicts("accuracy", None, right, labelled, pairs),
         false_passes=_extreme("false pass rate", pairs, scale.passes(pairs.verdicts), scale.fails(pairs.labels)),
         false_fails=_extreme("false fail rate", pairs, scale.fails(pairs.verdicts), scale.passes(pairs.labels)),
         mcnemar_p=_mcnemar(right[labelled], pairs.unevaluated[labelled], pairs.clusters[labelled]),
     )
+
+
+def _decided(pairs: Pairs, side: int) -> DecidedCases:
+    return decided_cases(pairs.verdicts[:, side], pairs.labels, pairs.clusters, pairs.scale)
 
 
 def _mcnemar(right: Bools, unknown: Bools, clusters: npt.NDArray[np.int32]) -> float | None:

@@ -1,7 +1,7 @@
 """`jury compare`: two debates, or two runs, side by side."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     type=click.Choice(("debates", "runs")),
     help="What A and B are, where an id is both a debate's and a run's.",
 )
-@click.option(
-    "--all", "everything", is_flag=True, help="List every flip, case and difference, not the first 20, as --json does."
-)
+@click.argument("tables", metavar="[TABLE]...", nargs=-1)
+@click.option("--full", is_flag=True, help="Print every table with all its rows, not the first 20, as --json does.")
 @click.option(
     "--fail-on",
     type=click.Choice(("flips",)),
@@ -46,8 +45,9 @@ def command(
     a: str,
     b: str,
     *,
+    tables: tuple[str, ...],
     kind: "Kind | None",
-    everything: bool,
+    full: bool,
     fail_on: str | None,
     count: "Count | None",
     store_url: str | None,
@@ -58,19 +58,23 @@ def command(
     Debates: case, panel, result, and each seat's position in each round. Runs: joined by case, with the verdicts of
     both, agreement, flips, calls and cost, and the paired table with its tests. What differs is marked. Of runs in one
     scale of the panels' own labels are counted; with --fail-on, outcomes.
+
+    Tables by name: of debates results, panels, positions; of runs flips, verdicts, results, panels, tests.
     """
+    from jury_cli.tables import chosen_tables
     from jury_cli.terminal import note
-    from jury_cli.views.comparison import SHOWN
+    from jury_cli.views.comparison import SHOWN, TABLES_OF_DEBATES, TABLES_OF_RUNS
     from jury_events.text.pluralize import pluralize
     from jury_judge.comparisons.comparing import ComparedDebates
 
     count = count or ("outcomes" if fail_on else None)
-    found = call(_compared(store_url, a, b, kind, flips=None if everything or as_json else SHOWN, count=count))
-    flips = (
-        _debates(found, count, everything=everything, as_json=as_json)
-        if isinstance(found, ComparedDebates)
-        else _runs(found, everything=everything, as_json=as_json)
-    )
+    found = call(_compared(store_url, a, b, kind, flips=None if full or as_json else SHOWN, count=count))
+    known = TABLES_OF_DEBATES if isinstance(found, ComparedDebates) else TABLES_OF_RUNS
+    chosen, others = chosen_tables(tables, known, full=full, as_json=as_json)
+    if others:
+        raise click.UsageError(f"{visible_line(others[0], 80)} is no table; the tables are {', '.join(known)}")
+    form = _Printed(chosen, whole=full, as_json=as_json)
+    flips = _debates(found, count, form) if isinstance(found, ComparedDebates) else _runs(found, form)
     if fail_on is None or not flips.count:
         return Exit.DONE
     note(f"jury: {pluralize(flips.count, 'case')} ended otherwise in {b} than in {a}: {flips.names}")
@@ -84,7 +88,15 @@ async def _compared(
         return await records.compare(a, b, kind, flips=flips, count=count)
 
 
-def _debates(found: "ComparedDebates", count: "Count | None", *, everything: bool, as_json: bool) -> "Named":
+class _Printed(NamedTuple):
+    """How a comparison is printed: these tables, () those of a first look; all rows; as JSON."""
+
+    tables: tuple[str, ...]
+    whole: bool
+    as_json: bool
+
+
+def _debates(found: "ComparedDebates", count: "Count | None", form: _Printed) -> "Named":
     """Print two debates; returns the case if their ends differ."""
     from jury_cli.terminal import page_console
     from jury_cli.views.comparison import debates_page
@@ -93,10 +105,10 @@ def _debates(found: "ComparedDebates", count: "Count | None", *, everything: boo
     from jury_views.reports.tally import Named
 
     compared = found.compared
-    if as_json:
+    if form.as_json:
         _print(debates_object(compared))
     else:
-        debates_page(compared, everything=everything).print(page_console())
+        debates_page(compared, form.tables, whole=form.whole).print(page_console())
     flips = Named()
     named = [
         side.decided_by
@@ -109,7 +121,7 @@ def _debates(found: "ComparedDebates", count: "Count | None", *, everything: boo
     return flips
 
 
-def _runs(found: "ComparedRuns", *, everything: bool, as_json: bool) -> "Named":
+def _runs(found: "ComparedRuns", form: _Printed) -> "Named":
     """Print two runs; returns the cases whose ends differ."""
     from jury_cli.terminal import note, page_console
     from jury_cli.views.comparison import runs_page
@@ -119,11 +131,11 @@ def _runs(found: "ComparedRuns", *, everything: bool, as_json: bool) -> "Named":
     compared, paired, chosen = found.compared, found.paired, found.chosen
     if chosen.mixed or chosen.counted:
         note(chosen.mixed or f"the {chosen.counted} are counted")
-    if as_json:
+    if form.as_json:
         table = runs_object(compared, found.panel, found.flips, found.chosen)
         _print({**table, "paired": None if paired is None else paired.to_dict()})
     else:
-        runs_page(found, everything=everything).print(page_console())
+        runs_page(found, form.tables, whole=form.whole).print(page_console())
     if found.unpaired is not None:
         note(f"no paired table: {found.unpaired}")
     named = Named()

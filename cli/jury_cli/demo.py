@@ -95,9 +95,9 @@ def _starting(*, in_process: bool, ray_address: str | None, panel_name: str | No
     if in_process:
         yield "one debate in this process; without --in-process its jurors are actors of a local Ray cluster"
         return
-    actors = "three juror actors" if panel_name is None else "an actor for each juror"
+    jurors = "three jurors" if panel_name is None else "the jurors"
     where = "a local Ray cluster" if ray_address is None else f"the Ray cluster at {ray_address}"
-    yield f"one debate on {where}: {actors}, a final judge, a coordinator and a clerk start, each a process"
+    yield f"one debate on {where}: {jurors}, the final judge and two helpers start, each a process"
     if ray_address is None:
         yield "this takes 6 to 15 s, longer on a busy machine; --in-process starts no process and takes 2 to 4 s"
 

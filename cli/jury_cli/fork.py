@@ -115,14 +115,13 @@ def _stopped(problem: BaseException) -> Exit:
 
 def _print(debate_id: str, result: dict[str, Any], *, as_json: bool) -> Exit:
     from jury_cli.terminal import note
-    from jury_views.number_formats import of_hundred
+    from jury_cli.views.result_line import ended_lines
 
     verdict = result["final_verdict"]
     if as_json:
         print(json.dumps(result, ensure_ascii=False, indent=2))
     elif verdict is not None:
-        said = " (simulated jurors)" if result["simulated"] else ""
-        print(f"{verdict}  {of_hundred(result['final_score'])}  {debate_id}{said}")
+        print(*ended_lines(result, debate_id), sep="\n")
     if verdict is None:
         note(f"jury: debate {debate_id} has no verdict ({result['status']})")
         return Exit.STOPPED if result["status"] == "unfinished" else Exit.NO_VERDICT

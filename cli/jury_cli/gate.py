@@ -26,7 +26,7 @@ _GROUPS = {
     "Decision": ("metric", "margin", "worse", "inconclusive"),
     "Plan": ("plan", "discordance", "cluster_size", "correlation"),
     "Figures": ("resamples", "seed"),
-    "Results": ("as_json", "junit", "markdown"),
+    "Results": ("full", "as_json", "junit", "markdown"),
 }
 _RARE = ("include", "discordance", "cluster_size", "correlation", "resamples", "seed")
 _IN_FILES = ("order", "categories")
@@ -123,6 +123,7 @@ def _settings() -> "type[GateSettings]":
     help="Of the bootstrap of flips between repeats; 0: no such interval.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=SEED, show_default=True, help="Of that bootstrap.")
+@click.option("--full", is_flag=True, help="Print every table.")
 @click.option("--json", "as_json", is_flag=True, help="Print the gate and the paired table as one JSON object.")
 @click.option(
     "--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write the gate as JUnit XML to this file too."
@@ -130,17 +131,22 @@ def _settings() -> "type[GateSettings]":
 @click.option(
     "--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write a summary for the page of a CI job."
 )
-def command(*, as_json: bool, **said: Any) -> int:
+def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any) -> int:
     """Decide whether CANDIDATE is worse than BASE: two runs of a store, two files of votes, or two lists of judges.
 
     pass: the 95 % interval of the harm is within the margin. fail: it is above zero, and not within the margin.
     inconclusive: neither; how many cases it would take is printed. Exit codes 0, 1, 6. See docs/gate.md.
+
+    Tables follow by name: verdicts, changes; both with --full.
     """
+    from jury_cli.tables import chosen_tables
     from jury_judge.settings.gate import GateSettings
+    from jury_views.terminal.gate import SECTIONS
 
     of_file = click.get_current_context().default_map or {}
-    asked = GateSettings.of(**said, **{name: of_file[name] for name in _IN_FILES if name in of_file})
-    return _plan(asked, as_json=as_json) if asked.plan is not None else _decide(asked, as_json=as_json)
+    tables, named = chosen_tables(sources, SECTIONS, full=full, as_json=as_json)
+    asked = GateSettings.of(sources=named, **said, **{name: of_file[name] for name in _IN_FILES if name in of_file})
+    return _plan(asked, as_json=as_json) if asked.plan is not None else _decide(asked, tables, as_json=as_json)
 
 
 def _plan(asked: "GateSettings", *, as_json: bool) -> Exit:
@@ -156,7 +162,7 @@ def _plan(asked: "GateSettings", *, as_json: bool) -> Exit:
     return Exit.DONE
 
 
-def _decide(asked: "GateSettings", *, as_json: bool) -> Exit:
+def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) -> Exit:
     from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_views.gate_view import headline
@@ -170,7 +176,7 @@ def _decide(asked: "GateSettings", *, as_json: bool) -> Exit:
         if named.counted:
             note(f"the {named.counted} are counted")
     else:
-        gate_page(named).print(page_console())
+        gate_page(named, tables).print(page_console())
     return _EXITS[named.outcome]
 
 

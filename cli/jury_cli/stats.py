@@ -82,15 +82,14 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
     Votes come from a store (runs, --all or a filter), or from files of other judges. Intervals are 95 %, over
     clusters of cases. docs/statistics.md explains every figure and what it does not prove, docs/votes.md the files.
     """
+    from jury_cli.tables import chosen_tables
     from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_judge.settings.statistics import StatisticsSettings
     from jury_views.terminal.statistics.page import SECTIONS, statistics_page
 
-    sections = tuple(name for name in SECTIONS if full or name in sources)
-    if sections and as_json:
-        raise click.UsageError("--json has every table: name none, and leave --full out")
-    asked = StatisticsSettings.of(sources=tuple(one for one in sources if one not in SECTIONS), **said)
+    sections, named = chosen_tables(sources, SECTIONS, full=full, as_json=as_json)
+    asked = StatisticsSettings.of(sources=named, **said)
     _use_jemalloc()
     found = call(VoteReports(note, threads=False).stats(asked))
     for remark in found.remarks():

@@ -31,6 +31,7 @@ from jury_judge.batches.recorded_batches import RecordedBatches as RecordedBatch
 from jury_judge.batches.wave_metrics import StoreBatchMetrics as StoreBatchMetrics
 from jury_judge.comparisons.comparing import ComparedDebates as ComparedDebates
 from jury_judge.comparisons.comparing import ComparedRuns as ComparedRuns
+from jury_judge.comparisons.comparing import ListedFlip as ListedFlip
 from jury_judge.comparisons.comparison import Position as Position
 from jury_judge.comparisons.comparison import compare_debates as compare_debates
 from jury_judge.comparisons.comparison import positions as positions

@@ -35,19 +35,28 @@ def test_two_runs_as_data(two_runs: CommandLine) -> None:
 
 def test_two_runs_are_paired(two_runs: CommandLine) -> None:
     found = two_runs("compare", "r1", "r2", "--json").json["paired"]
-    page = two_runs("compare", "r1", "r2").out
+    page = two_runs("compare", "r1", "r2", "tests").out
 
     assert (2, [0, 1]) == (found["pairs"], found["only_in"])
     assert 2 == sum(sum(row) for row in found["table"])
-    assert "  first set: 2 of 2 debates are simulated: their votes are no evaluation by a model" in page.splitlines()
+    assert "first set: 2 of 2 debates are simulated: their votes are no evaluation by a model" in page.splitlines()
     assert "  2 pairs in 2 clusters; without a verdict: 0" in page.splitlines()
-    assert ["verdicts", "scores", "cost", "panels", ""] == [line.split("  ")[0] for line in page.splitlines()[:5]]
+    assert ["verdicts", "scores", "cost", "panels", ""] == [line.split("  ")[0] for line in page.splitlines()[2:7]]
 
 
 def test_two_runs_as_a_page(two_runs: CommandLine) -> None:
-    outcome = two_runs("compare", "r1", "r2")
+    outcome = two_runs("compare", "r1", "r2", "panels", "verdicts")
+    flips = two_runs("compare", "r1", "r2")
+    found = two_runs("compare", "r1", "r2", "--json").json["flips"]
 
     assert 0 == outcome.code
+    assert all(one[side]["reason"] in flips.out for one in found for side in "ab")
+    assert "more tables: verdicts, results, panels, tests; name some of them, or --full" in flips.out
+    assert two_runs("compare", "r1", "r2", "--full").out.count("\n") > outcome.out.count("\n")
+    assert (
+        "jury compare: positions is no table; the tables are flips, "
+        in two_runs("compare", "r1", "r2", "positions").err
+    )
     assert "  only in B (1): new" in outcome.out.splitlines()
     assert re.search(r"final.method +final_judge +median +≠", outcome.out)
 
@@ -79,7 +88,9 @@ def test_two_debates_as_data_and_as_a_page(two_runs: CommandLine) -> None:
 
     assert ("debates", True, "r1~polite") == (found["kind"], found["same_case"], found["a"]["debate_id"])
     assert {"verdict", "score", "kind", "changed", "label"} == set(found["positions"][0]["a"])
-    assert "case       the same" in page.splitlines()[:4]
+    assert "case       the same" in page.splitlines()[:6]
+    assert found["a"]["reason"] is not None
+    assert f"why A      {found['a']['reason']}" in page.splitlines()[:6]
     assert two_runs("compare", "r1~leak", "r2~leak", "--json").json["same_case"] is False
 
 

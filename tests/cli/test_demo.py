@@ -64,10 +64,10 @@ def test_what_to_do_next_can_be_typed_as_it_stands(by_hand: CommandLine) -> None
     [
         (
             (),
-            "one debate on a local Ray cluster: three juror actors, a final judge, a coordinator and a clerk start",
+            "one debate on a local Ray cluster: three jurors, the final judge and two helpers start",
         ),
-        (("--ray-address", "10.0.0.1:6379"), "one debate on the Ray cluster at 10.0.0.1:6379: three juror actors"),
-        (("--panel", "nowhere.yaml"), "one debate on a local Ray cluster: an actor for each juror"),
+        (("--ray-address", "10.0.0.1:6379"), "one debate on the Ray cluster at 10.0.0.1:6379: three jurors"),
+        (("--panel", "nowhere.yaml"), "one debate on a local Ray cluster: the jurors, the final judge"),
     ],
 )
 def test_what_starts_is_said_before_anything_else_is_done(

@@ -57,7 +57,9 @@ def test_the_text_begins_with_what_the_votes_come_to_and_has_a_section_for_every
         assert "bootstrap of 2,000 with seed 20260927" in out
         lines = out.splitlines()
         names = [line.split("  ")[0] for line in lines[: lines.index("")]]
-        return names, [line for before, line in pairwise(lines) if not before and not line.startswith((" ", "60"))]
+        return names, [
+            line for before, line in pairwise(lines) if not before and not line.startswith((" ", "60", "tables"))
+        ]
 
     begins = ["right", "seats", "discussion", "false passes"]
     every = ["Agreement (first evaluations)", "Against labels", "Confidence", "Discussion", "Shares"]

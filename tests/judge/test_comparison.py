@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from jury_cli import debates_page, runs_page
-from jury_judge import ComparedRuns, compare_debates, compare_runs
+from jury_judge import ComparedRuns, ListedFlip, compare_debates, compare_runs
 from jury_store import DebateRow
 from support.debate_builder import DebateBuilder
 from support.refusals import RefusalTables
@@ -110,18 +110,26 @@ def test_cases_without_an_evaluation_are_counted_apart() -> None:
 
 def test_pages(printed: RefusalTables) -> None:
     begun, runs = DebateBuilder().phase_1().history, two_runs()
+    why = compare_debates(whole().history, begun).a.reason
     nothing_in_common = compare_runs("a", [a_row("a", "x")], "b", [a_row("b", "y")])
     many = compare_runs("a", [a_row("a", f"c{n}") for n in range(30)], "b", [])
     pages = {
         "two debates": debates_page(compare_debates(whole().history, begun)),
         "a debate beside itself": debates_page(compare_debates(whole().history, whole().history)),
         "two runs": runs_page(
-            ComparedRuns(runs, (), tuple((flip, flip.case_id != "flipped") for flip in runs.flips), ())
+            ComparedRuns(
+                runs,
+                (),
+                tuple(ListedFlip(flip, flip.case_id != "flipped", (why, None)) for flip in runs.flips),
+                (),
+            )
         ),
-        "two runs with cases without an evaluation": runs_page(ComparedRuns(runs_with_silent_cases(), (), (), ())),
+        "two runs with cases without an evaluation": runs_page(
+            ComparedRuns(runs_with_silent_cases(), (), (), ()), ("verdicts",)
+        ),
         "two runs without a common verdict": runs_page(ComparedRuns(nothing_in_common, (), (), ())),
-        "a long list": runs_page(ComparedRuns(many, (), (), ())),
-        "a long list with all that it has": runs_page(ComparedRuns(many, (), (), ()), everything=True),
+        "a long list": runs_page(ComparedRuns(many, (), (), ()), ("verdicts", "results")),
+        "a long list with all that it has": runs_page(ComparedRuns(many, (), (), ()), ("verdicts",), whole=True),
     }
 
     assert (None, None) == (nothing_in_common.agreement, nothing_in_common.score_difference)

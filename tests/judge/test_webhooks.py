@@ -187,7 +187,9 @@ def test_a_server_that_fails_first_gets_every_message_signed_with_the_same_id(
     assert 3 == len({headers["webhook-timestamp"] for headers, _ in got})
     message = json.loads(got[0][1])
     data = {"debateId": "d", "caseId": "refund", "runId": "run", "why": "needs_review", "reviewer": None}
-    assert ("review.needed", data) == (message["type"], message["data"])
+    result = {"finalVerdict": "needs_review", "finalLabel": None, "finalScore": 20, "decisive": None}
+    why = {"reason": "because", "reasonBy": ["juror-gpt"]}
+    assert ("review.needed", data | result | why) == (message["type"], message["data"])
     assert ["attempt 1: status 500", "attempt 2: status 302"] == [
         one.getMessage().partition(": ")[2] for one in caplog.records
     ]
@@ -209,7 +211,8 @@ def test_assignments_and_reviewers_who_differ_cause_messages_without_what_was_sa
     steps(deliveries)
 
     assert (["assigned", "sampled", "disputed"], ["ann", "bob", None]) == (sender.said("why"), sender.said("reviewer"))
-    assert not any(b"reason" in body or b"unsafe" in body for _, body in sender.sent)
+    assert [[None] * 3] * 3 == [sender.said(name) for name in ("finalVerdict", "reason", "decisive")]
+    assert not any(b"The reason." in body or b"unsafe" in body for _, body in sender.sent)
 
 
 def test_who_was_not_asked_here_or_is_asked_no_more_gets_no_message(journal_file: Path, tmp_path: Path) -> None:

@@ -94,7 +94,9 @@ def test_one_person_on_one_machine_reviews_without_a_token(store: MemoryEventSto
     policy = AccessPolicy(frozenset({"jury.test"}), reviewer="ann")
     with review_site(store, policy=policy) as client, review_site(store, policy=policy) as other:
         ann = Visit(client, None)
-        before = ann.get(f"/debates/{DEBATE}").status
+        pages = [ann.get(path) for path in ("/runs/run", f"/debates/{DEBATE}/events", f"/debates/{DEBATE}")]
+        before = pages[-1].status
+        nothing = ann.get("/reviews/of/nobody")
         (foreign,) = Visit(other, None).get(f"/reviews/{DEBATE}").attributes("[name=form_token]", "value")
         refused = ann.send(f"/reviews/{DEBATE}", verdict="safe_pass", form_token=str(foreign)).status
         recorded = ann.send(f"/reviews/{DEBATE}", verdict="safe_pass").status
@@ -105,6 +107,9 @@ def test_one_person_on_one_machine_reviews_without_a_token(store: MemoryEventSto
     (review,) = reviews_of(store, DEBATE).reviews
 
     assert [403, 403, 303, 200] == [before, refused, recorded, after]
+    assert all("after your own verdict" in page.one("[role=alert]") for page in pages)
+    assert [0, 1, 1] == [len(page.all(f"a[href='/reviews/{DEBATE}']")) for page in pages]
+    assert (404, "There is no page at this address.") == (nothing.status, nothing.one("[role=alert]"))
     assert ("ann", True) == (review.reviewer, review.blind)
     assert {"/login", "/runs"}.isdisjoint(links)
     assert {200} == opened

@@ -42,12 +42,14 @@ def test_the_figures_are_those_of_the_statistics(store: MemoryEventStore) -> Non
     (panel,) = computed_statistics(store, "a", simulated=False).panels
     jury = panel.against_labels.jury
     assert jury is not None
-    assert jury.accuracy_alone.interval is not None
-    low, high = (f"{one:.1%}" for one in (jury.accuracy_alone.interval.low, jury.accuracy_alone.interval.high))
-    rows = Site(store).get("/runs/a").table("section[aria-labelledby=h-accuracy]")
-    decided, right, passes, fails, left = (row[1] for row in rows)
+    interval = jury.decided.right.interval
+    assert interval is not None
+    said = f"right (50.0% [{interval.low:.1%}, {interval.high:.1%}]), 0 false passes, 10 false fails"
+    page = Site(store).get("/runs/a")
+    passes, fails = (row[1] for row in page.table("section[aria-labelledby=h-accuracy]"))
 
-    assert ["20 / 20", f"10 · 50.0% [{low}, {high}]", "0"] == [decided, right, left]
+    assert f"decided 20 of 20: 10 {said}" == page.all("section[aria-labelledby=h-accuracy] p")[0]
+    assert f"decided 20 of 20: 10 {said}" == Site(store).get("/runs/a/stats").all(".conclusion dd")[0]
     assert ["0", "10"] == [str(jury.false_passes), str(jury.false_fails)] == [passes.split()[0], fails.split()[0]]
 
 

@@ -1,62 +1,39 @@
 """What was decided, and how often that was right: the sentence that stands wherever verdicts meet labels."""
 
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING
 
-from jury_events.text.pluralize import pluralize
+from jury_events.panel import Language
+from jury_views.translation import TranslatedLabels, Translation
 
 if TYPE_CHECKING:
-    from jury_analysis.accuracy import AccuracyReport, AgainstLabels
+    from jury_analysis.decided_cases import DecidedCases
     from jury_analysis.estimate import Estimate
 
 
-class DecidedCases(NamedTuple):
-    """Verdicts beside labels.
-
-    Attributes:
-        labelled: cases with a label.
-        right: the share of right verdicts, with its interval, of those that leave nothing to people (`n`).
-        false_passes: verdicts that pass where the label does not; None where the verdicts have no order.
-        false_fails: verdicts that fail where the label does not; None likewise.
-    """
-
-    labelled: int
-    right: "Estimate"
-    false_passes: int | None
-    false_fails: int | None
-
-    @classmethod
-    def of(cls, report: "AccuracyReport", rater: "AgainstLabels") -> Self:
-        """Those of a rater of the statistics."""
-        passes, fails = (_against(report, rater, names) for names in (report.passing, report.failing))
-        return cls(rater.labelled, rater.accuracy_alone, passes, fails)
-
-    @property
-    def number_right(self) -> int:
-        """Right verdicts of those."""
-        return round((self.right.value or 0.0) * self.right.n)
-
-    @property
-    def left(self) -> int:
-        """Cases that are left to people."""
-        return self.labelled - self.right.n
-
-    def __str__(self) -> str:
-        """`decided 136 of 182: 119 right (87.5% [81.1%, 92.3%]), 3 false passes, 14 false fails; 46 left to people`."""
-        n, value, interval = self.right.n, self.right.value, self.right.interval
-        said = f"decided {n:,} of {self.labelled:,}"
-        if value is not None:
-            between = "" if interval is None else f" [{interval.low:.1%}, {interval.high:.1%}]"
-            said += f": {self.number_right:,} right ({value:.1%}{between})"
-            if self.false_passes is not None and self.false_fails is not None:
-                passes = pluralize(self.false_passes, "false pass", "false passes")
-                said += f", {passes}, {pluralize(self.false_fails, 'false fail')}"
-        return said + (f"; {self.left:,} left to people" if self.left else "")
+class _DecidedWords(TranslatedLabels):
+    decided = Translation("decided {decided} of {labelled}", "{labelled}件中{decided}件を判定")
+    right = Translation(": {right} right ({share})", "：正解{right}件（{share}）")
+    false_pass = Translation(", {count} false pass", "、誤った合格{count}件")
+    false_passes = Translation(", {count} false passes", "、誤った合格{count}件")
+    false_fail = Translation(", {count} false fail", "、誤った不合格{count}件")
+    false_fails = Translation(", {count} false fails", "、誤った不合格{count}件")
+    left = Translation("; {left} left to people", "。{left}件は人に委ねる")
 
 
-def _against(report: "AccuracyReport", rater: "AgainstLabels", names: str | None) -> int | None:
-    """Verdicts of these categories, parted by commas, where the label has none of them."""
-    if names is None:
-        return None
-    found = [f", {one}, " in f", {names}, " for one in report.categories]
-    rows = (row for row, labelled_so in zip(rater.confusion, found, strict=True) if not labelled_so)
-    return sum(count for row in rows for count, given in zip(row, found, strict=False) if given)
+def decided_sentence(found: "DecidedCases", language: Language = "en") -> str:
+    """`decided 136 of 182: 119 right (87.5% [81.1%, 92.3%]), 3 false passes, 14 false fails; 46 left to people`."""
+    words = _DecidedWords(language)
+    said = words.decided.format(decided=f"{found.right.n:,}", labelled=f"{found.labelled:,}")
+    if found.right.value is not None:
+        said += words.right.format(right=f"{found.number_right:,}", share=share_with_interval(found.right))
+        if found.false_passes is not None and found.false_fails is not None:
+            passes = words.false_pass if found.false_passes == 1 else words.false_passes
+            fails = words.false_fail if found.false_fails == 1 else words.false_fails
+            said += passes.format(count=f"{found.false_passes:,}") + fails.format(count=f"{found.false_fails:,}")
+    return said + (words.left.format(left=f"{found.left:,}") if found.left else "")
+
+
+def share_with_interval(one: "Estimate") -> str:
+    """`87.5% [81.1%, 92.3%]`, of a figure that has a value."""
+    interval = "" if one.interval is None else f" [{one.interval.low:.1%}, {one.interval.high:.1%}]"
+    return f"{one.value:.1%}{interval}"

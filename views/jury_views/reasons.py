@@ -149,6 +149,11 @@ NO_REASON: Mapping[str, Any] = {"reason": None, "reason_by": [], "decisive": Non
 """The same fields of a debate without a verdict."""
 
 
+def reason_data(reason: VerdictReason | None) -> dict[str, Any]:
+    """The fields of a debate that may have no verdict."""
+    return dict(NO_REASON) if reason is None else reason.data()
+
+
 class ReasonSteps:
     """Which steps of a debate say why its verdict came, chosen without their texts.
 

@@ -41,7 +41,7 @@ from jury_views.later_events import later_events_object
 from jury_views.position_changes import Change, change_counts, position_changes
 from jury_views.probabilities import probabilities_object
 from jury_views.quotations import quotations
-from jury_views.reasons import NO_REASON, ReasonSteps, VerdictReason, reason_of, texts_of
+from jury_views.reasons import ReasonSteps, VerdictReason, reason_data, reason_of, texts_of
 from jury_views.record_reading import reading_object
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in, review_objects
 from jury_views.stored_lines import LineJudgment, LineOpening, evaluations_at, stored_line
@@ -126,7 +126,7 @@ def collaborative_result(
         "final_verdict": completed.final_verdict.value if completed else None,
         "final_label": completed.final_label if completed else None,
         "final_score": completed.final_score if completed else None,
-        **(NO_REASON if reason is None else reason.data()),
+        **reason_data(reason),
         "early_termination": completed.early_termination if completed else None,
         "end_reason": completed.end_reason if completed else None,
         "disposition": _disposition(completed, reviews),
@@ -176,7 +176,7 @@ def result_line(
         "final_verdict": completed.final_verdict.value if completed else None,
         "final_label": completed.final_label if completed else None,
         "final_score": completed.final_score if completed else None,
-        **(NO_REASON if reason is None else reason.data()),
+        **reason_data(reason),
         "total_rounds": completed.total_rounds if completed else None,
         "early_termination": completed.early_termination if completed else None,
         "end_reason": completed.end_reason if completed else None,

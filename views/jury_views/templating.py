@@ -10,6 +10,8 @@ from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictU
 
 from jury_events.text.visible_text import visible
 from jury_events.verdict_scale import OUTCOME_WORDS
+from jury_views.conclusion import conclusion_lines
+from jury_views.decided import decided_sentence
 from jury_views.number_formats import amount, decimals, dollars, p_value, points, share, size
 
 _OUTCOMES: dict[str, str] = {verdict.value: word for verdict, word in OUTCOME_WORDS.items()}
@@ -36,6 +38,8 @@ def templates(*loaders: BaseLoader) -> Environment:
         p_value=p_value,
         visible=visible,
         outcome=_outcome,
+        decided=decided_sentence,
+        conclusion=conclusion_lines,
     )
     return made
 

@@ -146,8 +146,7 @@ class TokenMiddleware:
             return visitor
         if sent:
             self._attempts.add(scope, sent)
-        wants_page = scope["type"] == "http" and scope["method"] == "GET"
-        if wants_page and "text/html" in Headers(scope=scope).get("accept", ""):
+        if wants_page(scope):
             return Rejection(303, "a token is required", f"log in at {LOGIN}", (("Location", LOGIN),))
         remedy = "send Authorization: Bearer TOKEN with the token that jury serve printed"
         return Rejection(401, "the token is missing or wrong", remedy, (("WWW-Authenticate", "Bearer"),))
@@ -161,6 +160,12 @@ class TokenMiddleware:
         # Starlette parses cookies leniently: a server on another port of this host may have set malformed ones.
         cookie = connection.cookies.get(COOKIE, "").encode()
         return cookie, self._credentials.by_cookie(cookie)
+
+
+def wants_page(scope: Scope) -> bool:
+    """Whether a browser asks for a page."""
+    is_get = scope["type"] == "http" and scope["method"] == "GET"
+    return is_get and "text/html" in Headers(scope=scope).get("accept", "")
 
 
 def _is_open(scope: Scope) -> bool:

@@ -7,11 +7,13 @@ import asyncio
 import re
 from collections.abc import Callable
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jury_events.ids import DEBATE_ID
 from jury_web.credentials import set_visitor, visitor_of
-from jury_web.middleware import LOGIN, STATIC, Rejection, send_rejection
+from jury_web.middleware import LOGIN, STATIC, Rejection, send_rejection, wants_page
+from jury_web.pages.problem_page import AFTER_YOUR_VERDICT, problem_page
 
 _READ = re.compile(r"/reviews(/.*)?|/reviewers|/api/reviews|/openapi\.json|/schemas/.*|/api/health")
 _WRITE = re.compile(rf"/reviews/{DEBATE_ID}|/api/debates/{DEBATE_ID}/reviews")
@@ -51,6 +53,12 @@ class ReviewerMiddleware:
             rejection = await self._rejection(scope)
             visitor = visitor_of(scope)
             set_visitor(scope, visitor._replace(restricted=self._blind and visitor.reviewer is not None))
+            if rejection is _NO_WORDS and wants_page(scope):
+                debate = _DEBATE.fullmatch(scope["path"])
+                debate_id = None if debate is None else debate.group(1)
+                page = problem_page(Request(scope), rejection.status, AFTER_YOUR_VERDICT, debate_id)
+                await page(scope, receive, send)
+                return
             if rejection is not None:
                 await send_rejection(rejection, scope, receive, send)
                 return

@@ -1,15 +1,19 @@
 """Two debates, or two runs, side by side in a terminal; what differs is marked with ≠."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jury_cli.views.result_line import why_line
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.comparisons.comparison import ComparisonRow, DebateComparison, Position, Side
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide, ordered_ends
+from jury_views.decided import decided_sentence
 from jury_views.page import Page
+from jury_views.reasons import VerdictReason, reason_data
 from jury_views.terminal.paired_runs import paired_section
+from jury_views.terminal.sections import Sections, T, others_line, print_sections
 from jury_views.terminal.verdicts import VERDICTS, verdict_text
 
 if TYPE_CHECKING:
@@ -26,12 +30,29 @@ _NAMED = 4
 _CELL = 60
 """Characters of a panel's field at most: a prompt may be pages long."""
 
+_ANOTHER_CASE = {True: "", False: " (another case under the same id)", None: " (a case was erased)"}
 _SAME_CASE = {True: "the same", False: "≠ not the same", None: "not known: a text was erased"}
 _NOTHING = "–"
 
 
-def debates_page(compared: DebateComparison, *, everything: bool = False) -> Page:
-    """What differs, then results, panels, and each seat's positions."""
+class _Debates(NamedTuple):
+    compared: DebateComparison
+    whole: bool
+
+
+class _Runs(NamedTuple):
+    found: "ComparedRuns"
+    whole: bool
+
+
+def debates_page(compared: DebateComparison, tables: "Sequence[str]" = (), *, whole: bool = False) -> Page:
+    """What differs and why the verdicts came, then these tables, of `TABLES_OF_DEBATES`.
+
+    Args:
+        compared: two debates.
+        tables: their names; (): positions.
+        whole: all rows of each, instead of the first.
+    """
     page = Page()
     a, b = compared.a, compared.b
     differing = [one for one in compared.rows if one.differs]
@@ -39,30 +60,52 @@ def debates_page(compared: DebateComparison, *, everything: bool = False) -> Pag
     page.facts(
         [
             ("verdict", _change(_decided(a), _decided(b))),
+            *((f"why {name}", why) for name, one in zip("AB", (a, b), strict=True) if (why := _why(one.reason))),
             ("positions", f"{len(differing):,} of {len(compared.rows):,} differ{first}"),
             ("panels", _fields(compared.panel)),
             ("case", _SAME_CASE[compared.same_case]),
         ]
     )
-    page.blank()
-    page.table([("", "A", "B", ""), *(_marked(name, one, other) for name, one, other in _results(a, b))])
-    _differences(page, compared.panel, everything=everything)
-    page.heading("Positions")
-    page.table([("round", "seat", "A", "B", ""), *map(_position_row, compared.rows)], indent=2)
+    _tables(page, TABLES_OF_DEBATES, _Debates(compared, whole), tables, ("positions",))
     return page
 
 
-def runs_page(found: "ComparedRuns", *, everything: bool = False) -> Page:
-    """What changed, then totals, panels, ends, flips, and tests; `everything` lists all of each."""
+def runs_page(found: "ComparedRuns", tables: "Sequence[str]" = (), *, whole: bool = False) -> Page:
+    """Warnings first, what changed, then these tables, of `TABLES_OF_RUNS`, (): flips; else as `debates_page`."""
     page = Page()
-    compared, flips = found.compared, found.flips
-    a, b = compared.a, compared.b
+    for warning in () if found.paired is None else found.paired.warnings:
+        page.line(warning)
     page.facts(_conclusion(found))
-    page.blank()
-    page.table([("", "A", "B", ""), *(_marked(name, one, other) for name, one, other in _totals(a, b))])
-    _differences(page, found.panel or (), everything=everything)
-    for line in found.efforts:
+    _tables(page, TABLES_OF_RUNS, _Runs(found, whole), tables, ("flips",))
+    return page
+
+
+def _results_table(page: Page, both: _Debates) -> None:
+    page.heading("Results")
+    rows = (_marked(name, one, other) for name, one, other in _results(both.compared.a, both.compared.b))
+    page.table([("", "A", "B", ""), *rows], indent=2)
+
+
+def _positions_table(page: Page, both: _Debates) -> None:
+    page.heading("Positions")
+    page.table([("round", "seat", "A", "B", ""), *map(_position_row, both.compared.rows)], indent=2)
+
+
+def _totals_table(page: Page, both: _Runs) -> None:
+    page.heading("Totals")
+    compared = both.found.compared
+    rows = (_marked(name, one, other) for name, one, other in _totals(compared.a, compared.b))
+    page.table([("", "A", "B", ""), *rows], indent=2)
+
+
+def _panels_of_runs(page: Page, both: _Runs) -> None:
+    _differences(page, both.found.panel or (), whole=both.whole)
+    for line in both.found.efforts:
         page.line(line, indent=2)
+
+
+def _verdicts_table(page: Page, both: _Runs) -> None:
+    compared = both.found.compared
     page.heading("Verdicts of the cases that both have")
     if compared.table:
         page.table(_ends(compared), indent=2)
@@ -71,19 +114,57 @@ def runs_page(found: "ComparedRuns", *, everything: bool = False) -> Page:
         page.line(f"{cases} without an evaluation in A or B: neither agreement nor scores count there", indent=2)
     for name, only in (("A", compared.only_in_a), ("B", compared.only_in_b)):
         if only:
-            shown = only if everything else only[:SHOWN]
-            more = f" and {len(only) - len(shown):,} more (--all lists them)" if len(only) > len(shown) else ""
-            page.line(f"only in {name} ({len(only)}): {', '.join(shown)}{more}", indent=2)
-    if compared.flips:
-        page.heading(f"Flips ({len(compared.flips)})")
-        page.table(
-            [("case", "A", "B", "debate A", "debate B", ""), *(_flip(*flip, a.labels_of) for flip in flips)], indent=2
-        )
-        if len(flips) < len(compared.flips):
-            page.line(f"and {len(compared.flips) - len(flips):,} more (--all lists them)", indent=2)
-    if found.paired is not None:
-        paired_section(page, found.paired)
-    return page
+            shown = only if both.whole else only[:SHOWN]
+            page.line(f"only in {name} ({len(only)}): {', '.join(shown)}{_more(only, shown, ' ')}", indent=2)
+
+
+def _flips_table(page: Page, both: _Runs) -> None:
+    compared, flips = both.found.compared, both.found.flips
+    if not compared.flips:
+        return
+    page.heading(f"Flips ({len(compared.flips)})")
+    scale = compared.a.labels_of
+    for flip, same_case, reasons in flips:
+        page.line(f"{flip.case_id}: {_flip(flip, scale)}{_ANOTHER_CASE[same_case]}", indent=2)
+        for name, side, reason in zip("AB", (flip.a, flip.b), reasons, strict=True):
+            why = _why(reason)
+            page.line(f"{name} {side.debate_id}{f': {why}' if why else ''}", indent=4)
+    if len(flips) < len(compared.flips):
+        page.line(_more(compared.flips, flips), indent=2)
+
+
+def _tests_table(page: Page, both: _Runs) -> None:
+    if both.found.paired is not None:
+        paired_section(page, both.found.paired)
+
+
+TABLES_OF_DEBATES: "Sections[_Debates]" = {
+    "results": _results_table,
+    "panels": lambda page, both: _differences(page, both.compared.panel, whole=both.whole),
+    "positions": _positions_table,
+}
+TABLES_OF_RUNS: "Sections[_Runs]" = {
+    "flips": _flips_table,
+    "verdicts": _verdicts_table,
+    "results": _totals_table,
+    "panels": _panels_of_runs,
+    "tests": _tests_table,
+}
+"""The tables, by the names that `jury compare` takes."""
+
+
+def _tables(page: Page, known: "Sections[T]", found: T, asked: "Sequence[str]", first: "Sequence[str]") -> None:
+    print_sections(page, known, found, asked or first)
+    if not asked:
+        others_line(page, known, [found], first)
+
+
+def _more(found: "Sequence[Any]", shown: "Sequence[Any]", before: str = "") -> str:
+    return f"{before}and {len(found) - len(shown):,} more (--full lists them)" if len(found) > len(shown) else ""
+
+
+def _why(reason: "VerdictReason | None") -> str:
+    return (why_line(reason_data(reason)) or "") if reason is not None else ""
 
 
 def _conclusion(found: "ComparedRuns") -> Iterator[tuple[str, str]]:
@@ -102,11 +183,8 @@ def _conclusion(found: "ComparedRuns") -> Iterator[tuple[str, str]]:
         yield same, f"the same in {compared.agreed:,} of {compared.judged:,} cases judged by both; {flips}"
     against = None if paired is None else paired.against_labels
     if against is not None:
-        right, *false = (
-            _change(_per_cent(one.first), _per_cent(one.second))
-            for one in (against.accuracy, against.false_passes, against.false_fails)
-        )
-        yield "right", f"{right} of all; false passes {false[0]}, false fails {false[1]} of those that they could be"
+        for name, decided in zip("AB", against.decided, strict=True):
+            yield f"right {name}", decided_sentence(decided)
     if compared.score_difference is not None:
         yield "scores", f"{compared.score_difference:.1f} points apart on average"
     yield "cost", f"{_change(_run_cost(a), _run_cost(b))}; calls {_change(f'{a.calls:,}', f'{b.calls:,}')}"
@@ -123,10 +201,6 @@ def _fields(panel: "Sequence[PanelDifference]") -> str:
 
 def _change(before: str, after: str) -> str:
     return before if before == after else f"{before} → {after}"
-
-
-def _per_cent(share: float | None) -> str:
-    return _NOTHING if share is None else f"{share:.1%}"
 
 
 def _decided(side: Side) -> str:
@@ -179,15 +253,15 @@ def _cost(cost: float | None) -> str:
     return "unknown" if cost is None else f"${cost:.4f}"
 
 
-def _differences(page: Page, panel: "Sequence[PanelDifference]", *, everything: bool) -> None:
+def _differences(page: Page, panel: "Sequence[PanelDifference]", *, whole: bool) -> None:
     if not panel:
         return
     page.heading("Panels")
-    shown = panel if everything else panel[:SHOWN]
+    shown = panel if whole else panel[:SHOWN]
     rows = [(one.field, *(visible_line(_shown(side), _CELL) for side in (one.before, one.now)), "≠") for one in shown]
     page.table([("field", "A", "B", ""), *rows], indent=2)
     if len(panel) > len(shown):
-        page.line(f"and {len(panel) - len(shown):,} more (--all lists them)", indent=2)
+        page.line(_more(panel, shown), indent=2)
 
 
 def _position_row(row: ComparisonRow) -> tuple[str, ...]:
@@ -248,7 +322,6 @@ def _ends(compared: RunComparison) -> list[tuple[str, ...]]:
     return [head, *((_end(old, scale), *(str(compared.table[old, new]) for new in ends)) for old in ends)]
 
 
-def _flip(flip: Flip, same_case: bool | None, scale: "VerdictScale | None") -> tuple[str, ...]:
+def _flip(flip: Flip, scale: "VerdictScale | None") -> str:
     ends = (f"{_end(one.ended_as, scale)}{'' if one.score is None else f' {one.score}'}" for one in (flip.a, flip.b))
-    remark = {True: "", False: "another case under the same id", None: "a case was erased"}[same_case]
-    return (flip.case_id, *ends, flip.a.debate_id, flip.b.debate_id, remark)
+    return " → ".join(ends)

@@ -7,6 +7,7 @@ from jury_cli.views.aligned import display_width
 from jury_events.sides import sides_of, sides_text
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import FAIL, PASS, REVIEW
+from jury_views.number_formats import of_hundred
 
 _GLYPHS = {PASS: "✓", REVIEW: "?", FAIL: "✗"}
 _NO_VERDICT = "–"
@@ -31,6 +32,20 @@ def result_lines_of(line: Mapping[str, Any], columns: int | None) -> Iterator[st
     yield f"{head}{middle_cut(visible_line(line['case_id'], 1000), room)}{end}"
     if (why := why_line(line)) is not None:
         yield f"    {why if columns is None else end_cut(why, columns - 4)}"
+
+
+def ended_lines(result: Mapping[str, Any], *named: str) -> Iterator[str]:
+    """The lines of one debate that was judged alone, after its events: verdict, score, `named`, and why.
+
+    Args:
+        result: of a debate with a verdict, or a result line of it.
+        named: what stands behind the score, as the debate's id.
+    """
+    simulated = " (simulated jurors)" if result["simulated"] else ""
+    words = (result["final_label"] or result["final_verdict"], of_hundred(result["final_score"]), *named)
+    yield f"{'  '.join(words)}{simulated}"
+    if (why := why_line(result)) is not None:
+        yield f"    {why}"
 
 
 def why_line(line: Mapping[str, Any]) -> str | None:

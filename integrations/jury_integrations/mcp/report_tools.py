@@ -13,8 +13,8 @@ from jury_judge.records.vote_reports import VoteReports
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import StatisticsSettings
 from jury_judge.settings.vote_sources import is_file
+from jury_views.conclusion import conclusion_lines
 from jury_views.gate_view import facts, headline, notes
-from jury_views.terminal.statistics.conclusion import conclusion_lines
 
 Simulated = Annotated[bool, Field(description="Debates of simulated jurors count too.")]
 Whole = Annotated[bool, Field(description="Also every figure.")]

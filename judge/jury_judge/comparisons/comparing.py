@@ -13,11 +13,12 @@ from jury_judge.comparisons.run_comparison import Flip, RunComparison, compare_r
 from jury_judge.comparisons.run_panels import run_panel_differences
 from jury_judge.settings.vote_sources import Count
 from jury_judge.stores.chosen_scale import ChosenScale, chosen_scale
-from jury_judge.stores.debates import panel_of, rows_of_run, same_case
+from jury_judge.stores.debates import panel_of, rows_of_run, same_case, verdict_reasons
 from jury_judge.stores.seat_efforts import effort_lines
 from jury_replay.intact import intact_history
 from jury_store.event_store import EventStore
 from jury_views.events_by_phase import role_of
+from jury_views.reasons import VerdictReason
 
 if TYPE_CHECKING:
     from jury_analysis.paired import Paired
@@ -39,8 +40,16 @@ class ComparedDebates(NamedTuple):
     dispositions: tuple[Verdict | None, Verdict | None] | None
 
 
+class ListedFlip(NamedTuple):
+    """A flip with why the verdicts of A and B came, None without a verdict; `same_case` as in `DebateComparison`."""
+
+    flip: Flip
+    same_case: bool | None
+    reasons: tuple[VerdictReason | None, VerdictReason | None]
+
+
 class ComparedRuns(NamedTuple):
-    """Two runs: differences of their panels, listed flips (with whether the cases are the same), and the outcomes.
+    """Two runs: differences of their panels, listed flips, and the outcomes.
 
     `panel` is None where the opening of a first debate cannot be decoded; so is whether two cases are the same.
     `efforts` are lines about seats that both have, at different efforts. `chosen` is what is counted of which scale.
@@ -49,7 +58,7 @@ class ComparedRuns(NamedTuple):
 
     compared: RunComparison
     panel: tuple[PanelDifference, ...] | None
-    flips: tuple[tuple[Flip, bool | None], ...]
+    flips: tuple[ListedFlip, ...]
     ends: tuple[str, ...]
     efforts: tuple[str, ...] = ()
     chosen: ChosenScale = ChosenScale()
@@ -112,10 +121,19 @@ def _runs(store: EventStore, a: str, b: str, most: int | None, count: Count | No
     firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
     chosen = chosen_scale(read(_scales, *firsts) or (), count)
     both = compare_runs(a, rows_of_run(store, a), b, rows_of_run(store, b), chosen.labels_of)
-    flips = tuple((flip, read(same_case, flip.a.debate_id, flip.b.debate_id)) for flip in both.flips[:most])
+    listed = both.flips[:most]
+    same = [read(same_case, flip.a.debate_id, flip.b.debate_id) for flip in listed]
+    reasons: dict[str, VerdictReason] = {}
+    for start in range(0, len(listed), SHOWN):
+        sides = (side for flip in listed[start : start + SHOWN] for side in (flip.a, flip.b))
+        reasons |= verdict_reasons(store, [side.debate_id for side in sides])
+    flips = [
+        ListedFlip(flip, alike, (reasons.get(flip.a.debate_id), reasons.get(flip.b.debate_id)))
+        for flip, alike in zip(listed, same, strict=True)
+    ]
     panel = read(run_panel_differences, a, b)
     efforts = effort_lines(store, dict(zip("AB", firsts, strict=True)))
-    return ComparedRuns(both, panel, flips, both.ends, tuple(efforts), chosen)
+    return ComparedRuns(both, panel, tuple(flips), both.ends, tuple(efforts), chosen)
 
 
 def _scales(store: EventStore, *debates: str) -> list[VerdictScale | None]:

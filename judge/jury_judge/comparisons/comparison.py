@@ -8,9 +8,10 @@ from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEval
 from jury_events.debate_history import DebateHistory
 from jury_events.evaluation import Evaluation
 from jury_events.verdict import Verdict
-from jury_views.answered_by import answered_in_phase_1, answered_in_statement
+from jury_views.answered_by import answered_in_phase_1, answered_in_statement, answers
 from jury_views.events_by_phase import EventsByPhase, Status, events_by_phase
 from jury_views.position_changes import PositionTracker
+from jury_views.reasons import VerdictReason, reason_of
 
 Kind = Literal["own", "synthetic", "stale", "abstained", "standing"]
 
@@ -51,7 +52,8 @@ class ComparisonRow(NamedTuple):
 class Side(NamedTuple):
     """One debate as a whole; what has not happened is None. Cost in US dollars, None where it is not known.
 
-    `label` is that of the verdict, None under the three verdicts and where only an outcome was decided.
+    `label` is that of the verdict, None under the three verdicts and where only an outcome was decided; `reason` says
+    why it came.
     """
 
     debate_id: str
@@ -71,6 +73,7 @@ class Side(NamedTuple):
     calls: int
     cost: float | None
     label: str | None = None
+    reason: VerdictReason | None = None
 
 
 class DebateComparison(NamedTuple):
@@ -176,4 +179,5 @@ def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
         calls=len(costs),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
         label=completed.final_label if completed else None,
+        reason=reason_of(record, answers(reading.events), reading.texts),
     )

@@ -4,17 +4,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from jury_debate.recorded_panel import PanelDifference
+from jury_judge.comparisons.comparing import ListedFlip
 from jury_judge.comparisons.comparison import DebateComparison
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide
 from jury_judge.stores.chosen_scale import ChosenScale
+from jury_views.reasons import VerdictReason, reason_data
 
 
 def debates_object(compared: DebateComparison) -> dict[str, Any]:
     """Two debates, ready for JSON; what has not happened is null."""
     return {
         "kind": "debates",
-        "a": compared.a._asdict(),
-        "b": compared.b._asdict(),
+        "a": {**compared.a._asdict(), **reason_data(compared.a.reason)},
+        "b": {**compared.b._asdict(), **reason_data(compared.b.reason)},
         "same_case": compared.same_case,
         "panel_differences": _differences(compared.panel),
         "positions": [
@@ -33,7 +35,7 @@ def debates_object(compared: DebateComparison) -> dict[str, Any]:
 def runs_object(
     compared: RunComparison,
     panel: Iterable[PanelDifference] | None,
-    flips: Iterable[tuple[Flip, bool | None]],
+    flips: Iterable[ListedFlip],
     chosen: ChosenScale,
 ) -> dict[str, Any]:
     """Two runs, ready for JSON.
@@ -41,7 +43,7 @@ def runs_object(
     Args:
         compared: the runs.
         panel: what their panels differ in; None where that cannot be read.
-        flips: those that are listed, each with whether both judged the same case (None: its text was erased).
+        flips: those that are listed.
         chosen: what is counted of which scale of the panels' own.
     """
     a, b = (_side(side) for side in (compared.a, compared.b))
@@ -60,10 +62,14 @@ def runs_object(
         "only_in_a": compared.only_in_a,
         "only_in_b": compared.only_in_b,
         "flips": [
-            {"case_id": flip.case_id, "a": flip.a._asdict(), "b": flip.b._asdict(), "same_case": same}
-            for flip, same in flips
+            {"case_id": flip.case_id, **_ends(flip, reasons), "same_case": same} for flip, same, reasons in flips
         ],
     }
+
+
+def _ends(flip: Flip, reasons: tuple[VerdictReason | None, VerdictReason | None]) -> dict[str, Any]:
+    ends = zip("ab", (flip.a, flip.b), reasons, strict=True)
+    return {name: {**end._asdict(), **reason_data(reason)} for name, end, reason in ends}
 
 
 def _side(side: RunSide) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def _text(value: Any) -> str | None:
 def _of_jury(result: Mapping[str, Any], judgment: Mapping[str, Any]) -> Iterator[DebateScore]:
     """The word that counts now, and the jury's score; none where no juror evaluated."""
     word = result["final_label"] or result["final_verdict"]
-    reason = judgment["rationale"] or ""
+    reason = judgment["rationale"] or result["reason"] or ""
     if result["reviews"]:
         last = result["reviews"][-1]
         decided = last.get("label") or last["verdict"]

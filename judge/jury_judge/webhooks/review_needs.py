@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from jury_events.codec import decode, decode_review
 from jury_events.debate_events import DebateCompleted
@@ -16,11 +16,23 @@ from jury_events.review_facts import review_facts
 from jury_events.text.timestamps import moment
 from jury_events.verdict import REVIEW
 from jury_judge.reviews.review_queue import UNDECIDED, Why
+from jury_judge.stores.debates import verdict_reasons
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
+from jury_views.reasons import without_quotations
 
 _ENDED = "debate_completed"
 _TYPES = frozenset({_ENDED, "review_assigned", "human_reviewed", "review_withdrawn"})
+
+_OF_THE_JURY: frozenset[Why] = frozenset({UNDECIDED, "not_accepted"})
+_NOTHING_SAID: Mapping[str, Any] = {
+    "finalVerdict": None,
+    "finalLabel": None,
+    "finalScore": None,
+    "reason": None,
+    "reasonBy": [],
+    "decisive": None,
+}
 
 MESSAGE_TYPE = "review.needed"
 
@@ -34,12 +46,14 @@ class ReviewNeed(NamedTuple):
 
 
 def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[ReviewNeed]:
-    """The messages about events of the log, in their order. A message has ids only, no text and no verdict.
+    """The messages about events of the log, in their order.
 
     A person is needed where a debate ended with `REVIEW` (also because a calibrated panel did not accept its
     verdict), where a person is asked, and where reviewers begin to differ. Left out are debates in quarantine, those of
     a ladder that do not count for their cases, and what no longer waits now: assignments that are withdrawn or
-    answered, and disputes that are over. Foreign reviews and assignments count for nothing, as everywhere.
+    answered, and disputes that are over. Foreign reviews and assignments count for nothing, as everywhere. A message
+    has ids, and of a verdict that asks for a person what it is and why it came, without quoted words. Who is asked for
+    a review may have to judge blind, so that the others have nulls there.
 
     Args:
         store: open for reading.
@@ -55,7 +69,8 @@ def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[R
         found = _why(store, stored, row)
         if found is not None:
             why, reviewer = found
-            yield ReviewNeed(_message_id(stored), stored.position, _body(stored, row, why, reviewer))
+            said = _verdict(store, row) if why in _OF_THE_JURY else _NOTHING_SAID
+            yield ReviewNeed(_message_id(stored), stored.position, _body(stored, row, why, reviewer, said))
 
 
 def _why(store: EventStore, stored: StoredEvent, row: DebateRow) -> tuple[Why, str | None] | None:
@@ -90,7 +105,24 @@ def _message_id(stored: StoredEvent) -> str:
     return f"msg_{hashlib.sha256(name).hexdigest()[:32]}"
 
 
-def _body(stored: StoredEvent, row: DebateRow, why: Why, reviewer: str | None) -> str:
+def _verdict(store: EventStore, row: DebateRow) -> dict[str, Any]:
+    """The verdict and why it came; fields have the names of results over HTTP."""
+    reason = verdict_reasons(store, [row.debate_id]).get(row.debate_id)
+    decisive = None if reason is None else reason.decisive
+    return {
+        "finalVerdict": row.final_verdict,
+        "finalLabel": row.final_label,
+        "finalScore": row.final_score,
+        "reason": None if reason is None else without_quotations(reason.text),
+        "reasonBy": [] if reason is None else list(reason.by),
+        "decisive": None
+        if decisive is None
+        else {"item": decisive.item, "words": None, "namedBy": decisive.named_by, "seats": decisive.seats},
+    }
+
+
+def _body(stored: StoredEvent, row: DebateRow, why: Why, reviewer: str | None, said: Mapping[str, Any]) -> str:
     data = {"debateId": row.debate_id, "caseId": row.case_id, "runId": row.run_id, "why": why, "reviewer": reviewer}
+    data |= said
     message = {"type": MESSAGE_TYPE, "timestamp": moment(stored.recorded_at, "microseconds"), "data": data}
     return json.dumps(message, ensure_ascii=False)

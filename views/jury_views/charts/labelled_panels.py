@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from jury_views.decided import DecidedCases
-
 if TYPE_CHECKING:
     from jury_analysis.accuracy import AgainstLabels
     from jury_analysis.statistics import Statistics
@@ -14,7 +12,6 @@ class LabelledPanel(NamedTuple):
 
     panel: str | None
     found: "AgainstLabels"
-    decided: DecidedCases
 
 
 def labelled_panels(report: "Statistics") -> tuple[LabelledPanel, ...]:
@@ -24,5 +21,5 @@ def labelled_panels(report: "Statistics") -> tuple[LabelledPanel, ...]:
         against = one.against_labels
         if against.labelled:
             found = against.panel if against.jury is None else against.jury
-            panels.append(LabelledPanel(one.panel, found, DecidedCases.of(against, found)))
+            panels.append(LabelledPanel(one.panel, found))
     return tuple(panels)

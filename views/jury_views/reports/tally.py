@@ -4,11 +4,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from jury_analysis.decided_cases import DecidedCases
 from jury_analysis.score_interval import wilson
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
-from jury_views.decided import DecidedCases
+from jury_views.decided import decided_sentence
 from jury_views.record_reading import parts_by_seat
 from jury_views.reports.judged_case import JudgedCase
 
@@ -166,4 +167,4 @@ class Tally:
             return {}
         passes = self.false_passes
         found = DecidedCases(self.labelled, wilson(self.right, self.decided), passes.count, self.false_fails)
-        return {"labels": str(found), **({"false passes": passes.names} if passes.count else {})}
+        return {"labels": decided_sentence(found), **({"false passes": passes.names} if passes.count else {})}

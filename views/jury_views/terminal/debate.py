@@ -29,6 +29,7 @@ from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
 from jury_views.position_changes import Change, position_changes
 from jury_views.probabilities import probabilities_line
+from jury_views.reasons import VerdictReason, reason_of, went_wrong_line
 from jury_views.record_reading import reading_lines
 from jury_views.sent_pictures import pictures_sent
 from jury_views.standing_lines import cap_lines, exception_lines
@@ -48,7 +49,7 @@ def render_debate(
     local: LocalFacts = NOTHING_LOCAL,
     uncached: UncachedCost | None = None,
 ) -> None:
-    """Print the debate: what was judged, every evaluation, statement and vote, the result, the calls.
+    """Print the debate: the result and why, what was judged, every evaluation, statement and vote, the calls.
 
     Only the texts of the case are shortened, and say by how much; `full` shows them whole. Headings are in the panel's
     language. Off a terminal lines are neither styled nor wrapped.
@@ -68,9 +69,9 @@ def render_debate(
     record = events_by_phase(events)
     evaluations = answers(events)
     simulated = is_simulated(record.opened, evaluations)
-    _DebateView(record, texts, position_changes(evaluations), simulated=simulated, local=local).page(
-        exchanges, full=full, uncached=uncached
-    ).print(console)
+    reason = reason_of(record, evaluations, texts)
+    view = _DebateView(record, texts, position_changes(evaluations), simulated=simulated, local=local, reason=reason)
+    view.page(exchanges, full=full, uncached=uncached).print(console)
 
 
 def render_case(events: Sequence[DebateEvent], texts: Texts, console: Console) -> None:
@@ -97,8 +98,10 @@ class _DebateView:
         *,
         simulated: bool,
         local: LocalFacts,
+        reason: VerdictReason | None = None,
     ) -> None:
         self._local = local
+        self._reason = reason
         self._record = record
         self._changes = changes
         self._simulated = simulated
@@ -111,11 +114,11 @@ class _DebateView:
     def page(self, exchanges: Sequence[ExchangeRecorded], *, full: bool, uncached: UncachedCost | None) -> Page:
         self._calls = {call.event_id: call for call in exchanges}
         self._header()
+        self._result()
         self._case(full=full)
         self._phase_1()
         self._phase_2()
         self._phase_3()
-        self._result()
         self._resumptions()
         add_calls(self._page, exchanges, self._texts, self._words, uncached=uncached)
         return self._page
@@ -258,6 +261,7 @@ class _DebateView:
                     f"  {of_hundred(ending.final_score)} · {words.rounds}: {ending.total_rounds} · "
                     f"{words.ended_by}: {self._term(ending.end_reason)}{early}",
                 )
+                self._why()
             case DebateFailed():
                 page.line(TextSpan(f"{words.failed}: {ending.reason}", "red"))
                 self._text(ending.detail)
@@ -266,6 +270,14 @@ class _DebateView:
                 self._text(ending.reason)
             case None:
                 page.line(TextSpan(words.unfinished, "yellow"))
+
+    def _why(self) -> None:
+        words, reason = self._words, self._reason
+        if reason is not None:
+            said = reason.text if reason.absent is None else getattr(words, f"no_reason_{reason.absent}")
+            self._page.line(f"{words.reason}: {said}", indent=2)
+            if reason.decisive is not None:
+                self._page.line(went_wrong_line(reason.decisive, words), indent=2)
 
     def _resumptions(self) -> None:
         """Resumptions: a model may have been called twice for a step, of which one answer is recorded."""

@@ -4,11 +4,15 @@ from typing import TYPE_CHECKING
 
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
+from jury_views.decided import decided_sentence
 from jury_views.gate_view import NamedGate, facts, headline, notes, plan_facts
 from jury_views.page import Page, TextSpan
+from jury_views.terminal.sections import Sections, others_line, print_sections
 from jury_views.terminal.statistics.figures import Figures
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from jury_analysis.gate_plan import GatePlan
     from jury_analysis.paired import Paired, PairedChange
     from jury_analysis.paired_tests import PairedTest
@@ -16,14 +20,16 @@ if TYPE_CHECKING:
 _STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yellow"}
 
 
-def gate_page(named: NamedGate) -> Page:
-    """Decision, its figures and notes, then what changes from base to candidate."""
+def gate_page(named: NamedGate, sections: "Sequence[str]" = ()) -> Page:
+    """Decision, its figures and notes, then these tables, of `SECTIONS`."""
     page = Page()
     page.line(f"{named.title}: ", TextSpan(headline(named), _STYLES[named.report.gate.decision]))
     page.facts(facts(named))
     for one in notes(named):
         page.line(one)
-    _changes(page, named.report.paired)
+    print_sections(page, SECTIONS, named.report.paired, sections)
+    if not sections:
+        others_line(page, SECTIONS, [named.report.paired], ())
     return page
 
 
@@ -35,7 +41,7 @@ def plan_page(plan: "GatePlan") -> Page:
     return page
 
 
-def _changes(page: Page, report: "Paired") -> None:
+def _verdicts(page: Page, report: "Paired") -> None:
     names = [visible_line(name, 40) for name in report.categories]
     page.heading("Verdicts (base ↓, candidate →)")
     rows = [(name, *(f"{count:,}" for count in row)) for name, row in zip(names, report.table, strict=True)]
@@ -46,7 +52,13 @@ def _changes(page: Page, report: "Paired") -> None:
     page.line(f"{report.unchanged:,} of {pluralize(report.pairs, 'pair')} unchanged{towards}", indent=2)
     page.line(_test("same shares (Stuart-Maxwell)", report.marginal_homogeneity), indent=2)
     page.line(_test("symmetric flips (Bowker)", report.symmetry), indent=2)
+
+
+def _changes(page: Page, report: "Paired") -> None:
     page.heading("Changes (candidate - base)")
+    if report.against_labels is not None:
+        sides = zip(("base", "candidate"), report.against_labels.decided, strict=True)
+        page.facts((name, decided_sentence(one)) for name, one in sides)
     figures = Figures()
     changes = [*report.shares, report.score]
     if report.against_labels is not None:
@@ -57,6 +69,10 @@ def _changes(page: Page, report: "Paired") -> None:
     )
     figures.print_notes(page)
     page.line(f"95 % intervals over clusters; p corrected for {pluralize(report.tests, 'test')} (Holm)", indent=2)
+
+
+SECTIONS: "Sections[Paired]" = {"verdicts": _verdicts, "changes": _changes}
+"""The tables, by the names that `jury gate` takes."""
 
 
 def _row(change: "PairedChange", figures: Figures) -> tuple[str, ...]:

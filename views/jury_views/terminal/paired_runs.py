@@ -18,8 +18,6 @@ def paired_section(page: Page, paired: "Paired") -> None:
     """Tests and changes."""
     figures = Figures()
     page.heading("Paired: the same cases in A and B")
-    for warning in paired.warnings:
-        page.line(warning, indent=2)
     unevaluated = f", {paired.without_evaluation} without an evaluation" if paired.without_evaluation else ""
     page.line(
         f"{pluralize(paired.pairs, 'pair')} in {pluralize(paired.clusters, 'cluster')}; without a verdict: "

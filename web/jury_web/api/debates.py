@@ -1,7 +1,6 @@
 """Endpoints that list, read, replay and rescore debates."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
@@ -16,7 +15,7 @@ from jury_judge.comparisons.excerpts import Excerpt
 from jury_judge.replays.grids import grid_of
 from jury_views.events_view import hash_text
 from jury_views.later_events import later_events_object
-from jury_views.reasons import NO_REASON, VerdictReason
+from jury_views.reasons import reason_data
 from jury_views.result_lines import collaborative_result
 from jury_views.review_objects import reasons_in
 from jury_web.api.camel_case import camel_case
@@ -46,7 +45,7 @@ def listed(service: ServiceDependency, asked: Annotated[DebateParameters, Query(
     found = reader.excerpts([row.debate_id for row in rows], asked.search) if asked.search else {}
     reasons = reader.reasons([row.debate_id for row in rows])
     tables = [
-        {**row_table(row), **_why(reasons.get(row.debate_id)), "excerpt": _excerpt(found, row.debate_id)}
+        {**row_table(row), **reason_data(reasons.get(row.debate_id)), "excerpt": _excerpt(found, row.debate_id)}
         for row in rows
     ]
     return DebateListing(
@@ -55,10 +54,6 @@ def listed(service: ServiceDependency, asked: Annotated[DebateParameters, Query(
         totals=DebateTotals.model_validate(asdict(reader.totals(chosen))) if asked.totals else None,
         unsearched=reader.search_lag() if asked.search else None,
     )
-
-
-def _why(reason: VerdictReason | None) -> Mapping[str, Any]:
-    return NO_REASON if reason is None else reason.data()
 
 
 def _excerpt(found: dict[str, Excerpt], debate_id: str) -> dict[str, Any] | None:

@@ -11,12 +11,15 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Match
 
 from jury_events.errors import Failure, JuryError
 from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import SettingsRefused, TooManyReviews
+from jury_web.middleware import wants_page
+from jury_web.pages.problem_page import NO_PAGE, problem_page
 
 _STATUSES: Mapping[Failure, int] = {
     Failure.REFUSED: 422,
@@ -32,6 +35,7 @@ _SCHEMA = "the schema is in /openapi.json"
 _RETRY_AFTER = "10"
 _AGAIN_LATER = frozenset({429, 503})
 _METHOD = 405
+_NO_ROUTE = 404
 _TOO_MANY = 429
 _MESSAGE = 2000
 
@@ -101,8 +105,10 @@ def add_error_handlers(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         return _answer(422, ApiError(error=validation_message(error.errors(), _body_schema(request)), remedy=_SCHEMA))
 
-    async def http(request: Request, error: Exception) -> JSONResponse:
+    async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, StarletteHTTPException)
+        if error.status_code == _NO_ROUTE and not isinstance(error, RequestRefused) and wants_page(request.scope):
+            return problem_page(request, error.status_code, NO_PAGE)
         remedy = error.remedy if isinstance(error, RequestRefused) else "/openapi.json lists the paths"
         problem = ApiError(error=visible_line(str(error.detail), _MESSAGE), remedy=remedy)
         headers = {"Allow": _allowed(app, request)} if error.status_code == _METHOD else error.headers

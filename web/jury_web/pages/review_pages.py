@@ -128,6 +128,7 @@ class ReviewPages:
             "reviews",
             items=shown,
             waiting=len(items),
+            reasons={} if self._hides(request) else self._reader.reasons([one.row.debate_id for one in shown]),
             page=page,
             pages=max(1, -(-len(items) // SHOWN)),
             query=query,

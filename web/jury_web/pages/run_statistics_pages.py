@@ -78,7 +78,6 @@ class RunStatisticsPages:
                 report = await self._reports.gate(a, b, count)
             except REFUSALS as error:
                 refused = refused_report(error)
-        debates = isinstance(page, ComparedDebates)
         return request.html(
             "compare.html",
             "compare",
@@ -90,8 +89,7 @@ class RunStatisticsPages:
             counts=COUNTS,
             page=page,
             unreadable=unreadable,
-            debates=debates,
-            reasons=await asyncio.to_thread(self._reader.reasons, [a, b]) if debates else {},
+            debates=isinstance(page, ComparedDebates),
             shown=SHOWN,
             gate=None if report is None else report.gate,
             paired=None if report is None else report.paired,

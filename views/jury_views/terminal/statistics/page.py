@@ -1,14 +1,14 @@
 """A report of statistics in a terminal: what it comes to, what was counted, and the tables that are asked for."""
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
+from jury_views.conclusion import conclusion_lines
 from jury_views.page import Page
+from jury_views.terminal.sections import Sections, others_line, print_sections
 from jury_views.terminal.statistics.against_labels import annotators_section, labels_section
 from jury_views.terminal.statistics.agreement import agreement_section, repeats_section
-from jury_views.terminal.statistics.conclusion import conclusion
 from jury_views.terminal.statistics.confidence import confidence_section
 from jury_views.terminal.statistics.discussion import discussion_section
 from jury_views.terminal.statistics.faults import faults_section, messages_section
@@ -43,8 +43,7 @@ def statistics_page(
             page.heading(name)
         _report(page, found, sections, run)
     if not sections:
-        there = [name for name in SECTIONS if any(_there(name, one) for _, found in groups for one in found.panels)]
-        page.line(f"tables: {', '.join(there)}; name some of them, or --full")
+        others_line(page, SECTIONS, [one for _, found in groups for one in found.panels], ())
     return page
 
 
@@ -52,11 +51,10 @@ def _report(page: Page, report: "Statistics", sections: "Sequence[str]", run: st
     for panel in report.panels:
         if len(report.panels) > 1:
             page.heading(f"Panel {visible_line(panel.panel or 'unknown', 80)}")
-        conclusion(page, panel, run)
+        page.facts(conclusion_lines(panel, run))
         page.blank()
         _counted(page, report, panel)
-        for name in sections:
-            SECTIONS[name](page, panel)
+        print_sections(page, SECTIONS, panel, sections)
 
 
 def _counted(page: Page, report: "Statistics", panel: "PanelStatistics") -> None:
@@ -125,7 +123,7 @@ def _grounds(page: Page, panel: "PanelStatistics") -> None:
         reading_section(page, panel.reading)
 
 
-SECTIONS: "Mapping[str, Callable[[Page, PanelStatistics], None]]" = {
+SECTIONS: "Sections[PanelStatistics]" = {
     "agreement": _agreement,
     "labels": _against_labels,
     "faults": _faults,
@@ -134,11 +132,4 @@ SECTIONS: "Mapping[str, Callable[[Page, PanelStatistics], None]]" = {
     "discussion": lambda page, panel: discussion_section(page, panel.discussion, panel.convergence),
     "shares": lambda page, panel: shares_section(page, panel.shares),
 }
-"""The tables, by the names that `jury stats` takes; one of which nothing is known prints nothing."""
-
-
-def _there(name: str, panel: "PanelStatistics") -> bool:
-    """Whether a section has something to print."""
-    page = Page()
-    SECTIONS[name](page, panel)
-    return bool(page.lines)
+"""The tables, by the names that `jury stats` takes."""

@@ -53,9 +53,6 @@ class RunLabels(TranslatedLabels):
     live_away = Translation("does not answer now", "応答なし")
     live_appends = Translation("Appends to store", "保存待ちの書き込み")
     run_accuracy = Translation("Against the labels", "ラベルとの比較")
-    run_decided = Translation("Decided", "判定")
-    run_right = Translation("Right of these", "うち正解")
-    run_left = Translation("Left to people", "人の判断待ち")
     run_accuracy_how = Translation(
         "The jury's final verdicts; rates of false passes and fails are of the debates with the opposite label. More:",
         "陪審団の最終判定です。誤った合格・不合格の率は、反対のラベルの議論に対する割合です。詳しくは:",

@@ -22,6 +22,13 @@ class SiteLabels(TranslatedLabels):
     damaged_how = Translation(
         "Find what was altered, and where, with:", "何がどこで変わったかは、次のコマンドで調べられます："
     )
+    no_page = Translation("There is no page at this address.", "このアドレスにページはありません。")
+    after_your_verdict = Translation(
+        "You see what the jury said of a debate after your own verdict on it, and no other page.",
+        "陪審団の意見は、ご自身の判定の後にその議論についてのみ表示されます。",
+    )
+    review_this_debate = Translation("Review this debate", "この議論をレビューする")
+    back_to_reviews = Translation("To the reviews", "レビューの一覧へ")
     back = Translation("Back to the debates", "議論の一覧へ戻る")
     footer = Translation(
         "Every word is kept, replayable and verifiable.", "すべての言葉が記録され、再現と検証ができます。"
