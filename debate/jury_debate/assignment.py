@@ -1,5 +1,6 @@
 """What a seat is asked in one step: the prompt as an ordered list of parts, and what its answer must contain."""
 
+from collections.abc import Mapping
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
@@ -19,6 +20,16 @@ ROLE_PROMPT = "role_prompt/"
 
 JUDGE_ROLE_PROMPT = ROLE_PROMPT + "final"
 """The prompt piece that is sent together with the case's pictures."""
+
+
+class DebateSigns(NamedTuple):
+    """What derives from a debate's secret: the marker of judged text, and the ballot of each seat by its juror id.
+
+    That of the final judge is under None.
+    """
+
+    marker: str
+    ballots: Mapping[str | None, str]
 
 
 class CallMessage(NamedTuple):

@@ -167,7 +167,7 @@ def test_a_juror_sees_only_the_allowed_evaluations(debate, pick) -> None:
         prompt = harness.prompt(asked)
         assert ballots[step.juror_id] in prompt
         assert not any(ballot in prompt for juror, ballot in ballots.items() if juror != step.juror_id)
-        assert harness.debate.secret.hex() not in prompt
+        assert SECRET.hex() not in prompt
         refs = [ref.part for message in asked.call.messages for ref in message.parts]
         for at, juror in (shown[ref] for ref in refs if ref in shown):
             if step.juror_id is None:

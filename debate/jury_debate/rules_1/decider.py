@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from jury_debate.assignment import DebateSigns
 from jury_debate.prompts_registry import load_prompts
 from jury_debate.rules_1.checks import next_check
 from jury_debate.rules_1.early_stop import group, not_asked
@@ -17,7 +18,9 @@ from jury_events.outcome import FailureReason
 from jury_events.parts import PartMaker
 
 
-def decide(state: DebateState, outcomes: Mapping[str, Outcome], secret: bytes, parts: PartMaker) -> DebateEvent | None:
+def decide(
+    state: DebateState, outcomes: Mapping[str, Outcome], signs: DebateSigns, parts: PartMaker
+) -> DebateEvent | None:
     """See `Rules.decide`."""
     match state.phase:
         case Phase.EVALUATING if (settled := not_asked(state)) is not None:
@@ -27,7 +30,7 @@ def decide(state: DebateState, outcomes: Mapping[str, Outcome], secret: bytes, p
                 return next_check(state)
             step = Step(state.round, state.waiting[0])
             outcome = outcomes.get(step.id)
-            return None if outcome is None else event_of(state, step, outcome, secret, parts)
+            return None if outcome is None else event_of(state, step, outcome, signs.marker, parts)
         case Phase.DELIBERATED if state.end_reason is None:
             return _next_round(state, parts)
         case Phase.DELIBERATED if judge_is_due(state):

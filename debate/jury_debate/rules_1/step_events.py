@@ -6,7 +6,6 @@ from jury_debate.marking import mark
 from jury_debate.prompts_1.prompts import Prompts
 from jury_debate.prompts_1.texts import fill
 from jury_debate.prompts_registry import load_prompts
-from jury_debate.rules_1.ballots import marker_of
 from jury_debate.rules_1.checks import position_changed
 from jury_debate.rules_1.steps import letter
 from jury_debate.state import DebateState
@@ -25,7 +24,7 @@ PROVIDER_NAMES = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Gemin
 
 
 def event_of(
-    state: DebateState, step: Step, outcome: Outcome, secret: bytes, parts: PartMaker
+    state: DebateState, step: Step, outcome: Outcome, marker: str, parts: PartMaker
 ) -> JurorEvaluated | StatementMade | JurorAbstained:
     """The event of a seat's step that is due.
 
@@ -33,7 +32,7 @@ def event_of(
         state: of the debate now; the seat is the first of those waiting.
         step: of phase 1 or of the current round.
         outcome: of that step, in words.
-        secret: the debate's random secret.
+        marker: of the debate.
         parts: makes the references of the texts.
     """
     juror_id = step.juror_id
@@ -53,7 +52,7 @@ def event_of(
     answer, synthetic = _answer(state, outcome)
     evaluation = evaluation_of(state, answer, outcome, parts, synthetic=synthetic)
     changed = bool(step.round) and position_changed(state, juror_id, answer.position)
-    peer_text = parts.make(_peer_text(state, step, answer, evaluation.overall, secret, changed=changed))
+    peer_text = parts.make(_peer_text(state, step, answer, evaluation.overall, marker, changed=changed))
     if not step.round:
         return JurorEvaluated(
             juror_id=juror_id, evaluation=evaluation, peer_text=peer_text, exchanges=outcome.exchanges
@@ -132,13 +131,12 @@ def _neutral(state: DebateState, outcome: Blocked) -> ParsedAnswer:
 
 
 def _peer_text(
-    state: DebateState, step: Step, answer: ParsedAnswer, score: float, secret: bytes, *, changed: bool
+    state: DebateState, step: Step, answer: ParsedAnswer, score: float, marker: str, *, changed: bool
 ) -> str:
     """A heading by the rules, then the juror's texts, marked as data. Ends with an empty line."""
     assert step.juror_id is not None
     prompts = _prompts(state)
     turns = prompts.texts.turns
-    marker = marker_of(secret, state.panel.marking)
     seat = letter(state, step.juror_id)
     if not step.round:
         heading = prompts.peer_block_initial(
