@@ -28,7 +28,6 @@ _SIGN = re.compile(rf'["「]({SIGN_PATTERN}) |(⟦[A-Za-z0-9]{{1,64}}⟧)')
 _BALLOT = re.compile(r"(?<![A-Za-z0-9])([a-z2-7]{16})(?![A-Za-z0-9])")
 _LETTER = re.compile(r"(?<![A-Za-z])[A-Z]{1,6}(?![A-Za-z])")
 _SEAT = re.compile(r"^# [^\n]*\n([^\n#][^\n]*[0-9][^\n]*)", re.MULTILINE)
-_HEADING = re.compile(r"^# [^\n]*$", re.MULTILINE)
 _SCENARIOS = re.compile(r'^[^\n0-9]*([0-9]+)[^\n]*"scenarios"', re.MULTILINE)
 
 LINE_SIGN, MARKER = "kk:", "⟦0⟧"
@@ -85,9 +84,9 @@ class PeerBlock(NamedTuple):
 class Prompt:
     """A request as read. `task`: initial, discussion, final, window, gather or closing; `part`: that is shown.
 
-    `shown` is the text of the user's messages, with the debate's own sign, `drawn`: the case up to `seat`, the turn from
-    `behind` on, which is the end of the ballot; `told` is what tools answered. These are read when they are asked for:
-    scripted answers need nothing of them.
+    `shown` is the text of the user's first message, with the debate's own sign, `drawn`: the case up to `seat`, the
+    turn from `behind` on, which is the end of the ballot; `told` is what tools answered. These are read when they are
+    asked for: scripted answers need nothing of them.
     """
 
     letter: str
@@ -169,8 +168,8 @@ def read_prompt(request: ModelRequest) -> Prompt:
     start, end, ballot = _ballot_line(user, drawn)
     seat, letter = _seat(user[:start], drawn) if ballot else (len(user), "")
     turn = user[end:]
-    headings = _HEADING.findall(turn)
-    number = re.search(r"[0-9]+", headings[-1]) if headings and letter else None
+    last = turn.rfind("\n# ") + 1
+    number = re.search(r"[0-9]+", turn[last:].partition("\n")[0]) if last and letter else None
     form = _form(turn if '"findings"' in turn else system)
     part = PART.search(user, 0, seat) if form.findings else None
     if form.findings:
@@ -178,7 +177,7 @@ def read_prompt(request: ModelRequest) -> Prompt:
     elif ballot and not letter:
         task = "final"
     else:
-        task = "initial" if len(headings) <= 1 else "closing"
+        task = "initial" if turn.find("\n# ") + 1 == last else "closing"
         task = task if number is None else "discussion"
     asked = _SCENARIOS.search(turn.partition("\n# ")[0])
     many = 0 if form.findings or asked is None else min(int(asked[1]), _MOST_SCENARIOS)
