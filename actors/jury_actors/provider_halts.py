@@ -96,7 +96,7 @@ class ProviderHalts:
         self._calls: defaultdict[str, AskedModel] = defaultdict(AskedModel)
         self._under_way: Counter[str] = Counter()
         self.departures = 0
-        self._changed = asyncio.Event()
+        self._changed: asyncio.Event | None = None
 
     def calls_of(self, model: str) -> AskedModel:
         """What is known of a model's calls."""
@@ -153,11 +153,13 @@ class ProviderHalts:
     def working(self, models: Iterable[str]) -> Iterator[None]:
         """A step is under way that may ask these models."""
         providers = set(map(_provider, models))
-        self._under_way.update(providers)
+        for provider in providers:
+            self._under_way[provider] += 1
         try:
             yield
         finally:
-            self._under_way.subtract(providers)
+            for provider in providers:
+                self._under_way[provider] -= 1
             self._wake()
 
     @contextmanager
@@ -178,6 +180,7 @@ class ProviderHalts:
 
     async def _changes(self, provider: str) -> bool:
         """Wait until something changes; False where an answer cannot come, and no debate begins either."""
+        self._changed = self._changed or asyncio.Event()
         changed = self._changed.wait()
         if self._may_be_answered(provider):
             return await changed
@@ -231,8 +234,10 @@ class ProviderHalts:
         self._wake()
 
     def _wake(self) -> None:
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+        """Have the steps that wait look again; most of the time there is none."""
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
 
 def last_answers(events: Iterable[StoredEvent]) -> tuple[LastAnswer, ...]:

@@ -50,13 +50,14 @@ class CallMessage(NamedTuple):
     @property
     def shared_blocks(self) -> tuple[tuple[PartRef, ...], ...]:
         """The parts of each shared block."""
-        ends = tuple(accumulate(self.blocks or (1,) * self.shared))
-        return tuple(self.parts[start:end] for start, end in pairwise((0, *ends)))
+        if not self.blocks:
+            return tuple([(part,) for part in self.parts[: self.shared]])
+        return tuple(self.parts[start:end] for start, end in pairwise((0, *accumulate(self.blocks))))
 
     @property
     def texts(self) -> tuple[PartRef, ...]:
         """All parts that it refers to, the pictures last."""
-        return (*self.parts, *(image.content for image in self.images))
+        return (*self.parts, *(image.content for image in self.images)) if self.images else self.parts
 
 
 class Opinion(NamedTuple):

@@ -201,10 +201,10 @@ class PartBuffer:
         """
         return tuple(self._fresh[ref] for ref in refs if ref in self._fresh)
 
-    def stored(self, parts: Collection[Part]) -> None:
-        """These parts are in the log."""
-        for part in parts:
-            self._fresh.pop(encode_digest(part.digest), None)
+    def stored(self, refs: Collection[str]) -> None:
+        """The parts of these references are in the log."""
+        for ref in refs:
+            self._fresh.pop(ref, None)
 
 
 class BorrowedTexts:

@@ -108,6 +108,16 @@ def test_the_events_do_not_depend_on_the_order_in_which_answers_arrive(debate, p
     assert expected == DebateHarness(panel, script, case=case, pick=pick).run().events
 
 
+@given(debates(), picks)
+def test_an_event_that_the_rules_made_is_the_one_that_validation_makes(debate, pick) -> None:
+    panel, script, case = debate
+
+    for event in DebateHarness(panel, script, case=case, pick=pick).run().events:
+        validated = type(event).model_validate_json(event.model_dump_json())
+
+        assert (validated, repr(validated)) == (event, repr(event))
+
+
 @given(debates())
 def test_the_verdict_does_not_depend_on_the_order_in_which_seats_are_listed(debate) -> None:
     panel, script, case = debate

@@ -16,6 +16,7 @@ from jury_events.debate_events import JudgmentRendered, RoundStarted
 from jury_events.ids import FINAL, Step
 from jury_events.outcome import FailureReason
 from jury_events.parts import PartMaker
+from jury_events.value import trusted
 
 
 def decide(
@@ -37,7 +38,7 @@ def decide(
             outcome = outcomes.get(FINAL.id)
             return None if outcome is None else _judged(state, outcome, parts)
         case Phase.DELIBERATED:
-            return JudgmentRendered(judgment=render(state), exchanges=())
+            return trusted(JudgmentRendered)(judgment=render(state), exchanges=())
         case Phase.JUDGED:
             return completion(state)
         case _:
@@ -57,7 +58,9 @@ def _next_round(state: DebateState, parts: PartMaker) -> RoundStarted:
     number = state.round + 1
     prompts = load_prompts(state.debate.prompts, state.panel.language)
     text = prompts.discussion_instruction(number) + "\n\n"
-    return RoundStarted(round=number, speaker_order=speakers_of(state.panel, number), instruction=parts.make(text))
+    return trusted(RoundStarted)(
+        round=number, speaker_order=speakers_of(state.panel, number), instruction=parts.make(text)
+    )
 
 
 def _judged(state: DebateState, outcome: Outcome, parts: PartMaker) -> JudgmentRendered:
@@ -68,4 +71,4 @@ def _judged(state: DebateState, outcome: Outcome, parts: PartMaker) -> JudgmentR
             judgment = render(state, judge_failure=outcome.reason)
         case _:
             judgment = render(state, judge_failure=FailureReason.BLOCKED)
-    return JudgmentRendered(judgment=judgment, exchanges=outcome.exchanges)
+    return trusted(JudgmentRendered)(judgment=judgment, exchanges=outcome.exchanges)

@@ -12,6 +12,7 @@ from jury_debate.rules_1.quotations import Found, SearchedItems, SearchedText
 from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer, Quotation
 from jury_events.evidence import Evidence, EvidenceResult, EvidenceSpan
 from jury_events.parts import PartRef
+from jury_events.value import trusted
 
 _HEADING = re.compile(r"(?:\[([0-9]{1,7})\] |【([0-9]{1,7})】)")
 """Of an item, in both languages."""
@@ -110,7 +111,7 @@ class ShownEvidence:
         """Look for a quotation where it says, then in every other item."""
         seat = next((one for one in self._spec.seats if one.letter == quotation.seat), None)
         result, span = self._found(quotation, seat)
-        return Evidence(
+        return trusted(Evidence)(
             item=quotation.item,
             says=quotation.says,
             criterion=quotation.criterion,
@@ -147,4 +148,4 @@ def _first(look: Callable[[str], Found | None], forms: Iterable[str]) -> Found |
 
 
 def _span(item: int | None, found: Found) -> EvidenceSpan:
-    return EvidenceSpan(item=item, start=found.start, end=found.end)
+    return trusted(EvidenceSpan)(item=item, start=found.start, end=found.end)

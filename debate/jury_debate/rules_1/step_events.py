@@ -16,6 +16,7 @@ from jury_events.evidence import quotes_part
 from jury_events.ids import Step
 from jury_events.parts import PartMaker
 from jury_events.rubric import DimensionScore, Scores
+from jury_events.value import trusted
 from jury_events.verdict import REVIEW
 from jury_events.verdict_scale import OUTCOME_WORDS
 
@@ -38,7 +39,7 @@ def event_of(
     juror_id = step.juror_id
     assert juror_id is not None
     if isinstance(outcome, Unanswered):
-        return JurorAbstained(
+        return trusted(JurorAbstained)(
             step=step.id,
             juror_id=juror_id,
             reason=outcome.reason,
@@ -54,16 +55,16 @@ def event_of(
     changed = bool(step.round) and position_changed(state, juror_id, answer.position)
     peer_text = parts.make(_peer_text(state, step, answer, evaluation.overall, marker, changed=changed))
     if not step.round:
-        return JurorEvaluated(
+        return trusted(JurorEvaluated)(
             juror_id=juror_id, evaluation=evaluation, peer_text=peer_text, exchanges=outcome.exchanges
         )
-    statement = Statement(
+    statement = trusted(Statement)(
         order=len(state.done),
         statement=parts.make(answer.statement or answer.rationale),
         evaluation=evaluation,
         position_changed=changed,
     )
-    return StatementMade(
+    return trusted(StatementMade)(
         round=step.round, juror_id=juror_id, statement=statement, peer_text=peer_text, exchanges=outcome.exchanges
     )
 
@@ -73,7 +74,7 @@ def evaluation_of(
 ) -> Evaluation:
     """The evaluation in a parsed answer; scenario numbers become the case's ids again."""
     ids = state.debate.scenarios
-    return Evaluation(
+    return trusted(Evaluation)(
         verdict=answer.verdict,
         label=answer.label,
         scores=answer.scores,
@@ -85,7 +86,7 @@ def evaluation_of(
         model_version=outcome.model_version if isinstance(outcome, Answered) else None,
         simulated=isinstance(outcome, Answered) and outcome.simulated,
         scenarios=tuple(
-            ScenarioVerdict(
+            trusted(ScenarioVerdict)(
                 scenario_id=ids[int(row.scenario_id) - 1], verdict=row.verdict, score=row.score, label=row.label
             )
             for row in answer.scenarios
@@ -178,7 +179,7 @@ def _prompts(state: DebateState) -> Prompts:
 def _decided(state: DebateState, juror_id: str, outcome: Decided, parts: PartMaker) -> JurorEvaluated:
     """The event of a decision model's answer."""
     answer, ids = outcome.decision, state.debate.scenarios
-    evaluation = Evaluation(
+    evaluation = trusted(Evaluation)(
         verdict=answer.verdict,
         label=answer.label,
         scores=None,
@@ -192,7 +193,9 @@ def _decided(state: DebateState, juror_id: str, outcome: Decided, parts: PartMak
         probabilities=answer.probabilities,
     )
     peer_text = parts.make(_decided_text(state, juror_id, outcome))
-    return JurorEvaluated(juror_id=juror_id, evaluation=evaluation, peer_text=peer_text, exchanges=outcome.exchanges)
+    return trusted(JurorEvaluated)(
+        juror_id=juror_id, evaluation=evaluation, peer_text=peer_text, exchanges=outcome.exchanges
+    )
 
 
 def _decided_text(state: DebateState, juror_id: str, outcome: Decided) -> str:
