@@ -239,7 +239,8 @@ def typed(value: Any, where: str, kind: type, expected: str) -> None:
 
 def string(value: Any, where: str) -> str:
     """A string, or a refusal."""
-    typed(value, where, str, "a string")
+    if not isinstance(value, str):
+        typed(value, where, str, "a string")
     return str(value)
 
 

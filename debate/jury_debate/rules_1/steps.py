@@ -48,7 +48,7 @@ def assign(state: DebateState, step: Step, signs: DebateSigns) -> Assignment:
         return _assignment_of(state, step, signs, place=place, visible=(), messages=(asked,))
     visible = _visible_evaluations(state, step)
     records = step.juror_id is not None and tools_offered(panel, _records(state))
-    reading = _reading(state, step, visible, case, images, records=records)
+    reading = _reading(state, step, visible, case, images, place=place, records=records)
     shown = case if reading.mode == "whole" else _guides(reading)
     user = CallMessage(
         "user",
@@ -96,6 +96,7 @@ def _reading(
     case: tuple[PartRef, ...],
     images: tuple[ImageRef, ...],
     *,
+    place: Seat | FinalJudge,
     records: bool,
 ) -> ReadingSpec:
     """How a step reads the record: as planned, else all of it, which may turn out to be too long."""
@@ -111,7 +112,7 @@ def _reading(
         None,
         cited=_cited(visible),
         images=images,
-        least_read=_least_read(state, step),
+        least_read=_least_read(state, place),
         records=records,
         read_before=read_before,
     )
@@ -128,12 +129,11 @@ def _reading(
     return reading._replace(mode="cited", earlier=earlier)
 
 
-def _least_read(state: DebateState, step: Step) -> float:
+def _least_read(state: DebateState, place: Seat | FinalJudge) -> float:
     """The share that counts; the final judge reads what jurors cite, and is not bound by it."""
-    if step.juror_id is None:
+    if isinstance(place, FinalJudge):
         return 0.0
-    own = state.panel.seat(step.juror_id).least_read
-    return state.panel.least_read if own is None else own
+    return state.panel.least_read if place.least_read is None else place.least_read
 
 
 def _cited(visible: Visible) -> tuple[int, ...]:
@@ -147,7 +147,8 @@ def _cited(visible: Visible) -> tuple[int, ...]:
                 numbers.add(one.item)
             if one.span is not None and one.span.item is not None:
                 numbers.add(one.span.item)
-        counted.update(numbers)
+        for number in numbers:
+            counted[number] += 1
     return tuple(sorted(counted, key=lambda number: (-counted[number], number)))
 
 
