@@ -17,6 +17,7 @@ import statistics
 import time
 import unicodedata
 from collections.abc import Callable
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,8 +26,8 @@ from jury_debate.assignment import Assignment
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_debate.rules_1.answers import parse_answer
-from jury_debate.rules_1.evidence import ShownEvidence, shown_items
-from jury_debate.rules_1.quotations import SearchedText
+from jury_debate.rules_1.evidence import ShownEvidence, searched_items
+from jury_debate.rules_1.quotations import SearchedItems, SearchedText
 from jury_debate.rules_registry import newest_rules
 from jury_debate.step_outcome import ParsedAnswer
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
@@ -62,11 +63,18 @@ class Check(NamedTuple):
     assignment: Assignment
     answer: ParsedAnswer
 
-    def run(self) -> list[str]:
-        """Check the answer; the results."""
+    def items(self) -> SearchedItems:
+        """The items of the case, read anew."""
         spec = self.assignment.spec.evidence
         assert spec is not None
-        shown = ShownEvidence(spec, self.assignment.marker, self.parts.content)
+        (case,) = spec.case
+        return searched_items(self.parts.content(case.part), None, spec.marker)
+
+    def run(self, items: SearchedItems) -> list[str]:
+        """Check the answer against the items; the results."""
+        spec = self.assignment.spec.evidence
+        assert spec is not None
+        shown = ShownEvidence(spec, self.assignment.marker, self.parts.content, items)
         return [entry.result for entry in shown.checked_quotations(self.answer.quotations or ()).entries]
 
 
@@ -91,7 +99,7 @@ def opened(words: str, characters: int, messages: int) -> tuple[Check, str]:
     rules = newest_rules()
     begun = rules.open_debate(case, panel, debate_id="d", run_id="r", secret=SECRET, parts=parts, prompts_version=1)
     debate = Debate(begun, SECRET, parts)
-    debate.advance()
+    debate.begin()
     last = messages + 1
     quotes = [
         (last, f"Number {messages - 1} closes."),
@@ -141,12 +149,12 @@ def _timed(run: Callable[[], object]) -> float:
 
 def measured(check: Check, text: str, rounds: int) -> dict[str, float]:
     """Medians of rounds in which the plain pass, a first answer and a further answer take turns."""
+    items = check.items()
     plain, first, further = [], [], []
     for _ in range(rounds):
         plain.append(_timed(lambda: _plain(text)))
-        shown_items.cache_clear()
-        first.append(_timed(check.run))
-        further.append(_timed(check.run))
+        first.append(_timed(lambda: check.run(check.items())))
+        further.append(_timed(partial(check.run, items)))
     found = {"plain": statistics.median(plain), "first": statistics.median(first)}
     return {**found, "further": statistics.median(further)}
 
@@ -173,7 +181,8 @@ def main() -> None:
     for language, words in WORDS.items():
         for length, messages in LENGTHS.items():
             check, text = opened(words, arguments.characters, messages)
-            assert set(check.run()) == {"verified", "normalised", "elsewhere", "not_found"}, check.run()
+            results = check.run(check.items())
+            assert set(results) == {"verified", "normalised", "elsewhere", "not_found"}, results
             found = measured(check, text, arguments.rounds)
             rows.append({"case": f"{language}, {length}", **found})
             times = (f"{found[name]:9.1f} ({found[name] / found['plain']:5.2f})" for name in ("first", "further"))

@@ -198,7 +198,7 @@ class ClerkClient:
             StoreError: it was refused, or the store failed.
         """
         future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
-        size = sum(len(event.body) + sum(len(part.content) for part in event.parts) for event in append.events)
+        size = append.size
         self._delayed.append(_WaitingAppend(append, size, future))
         self._count(size)
         if window:

@@ -321,15 +321,15 @@ class Juror:
             waited_ms=delay * 1000,
             simulated=answered.simulated,
         )
-        now = self._effects.clock()
-        new = encode(exchange, recorded_at=now, parts=pen.unstored(texts_in(exchange)))
+        now, texts = self._effects.clock(), texts_in(exchange)
+        new = encode(exchange, recorded_at=now, parts=pen.unstored(texts))
         # Durable before it is used: an answer that was paid for is never lost.
         window = batch_window(answered.seconds, len(self._working))
         appended = await self._writer.append(Append(calls_stream(debate_id), (new,)), window=window)
         if appended.repeated:
             # Its texts are stored under the first writer's references, which are not known here.
             raise EventConflict(f"{appended.stream}: {new.event_id!r} was recorded before; read the stream again")
-        pen.stored(new.parts)
+        pen.stored(texts)
         execution.hear(exchange)
         following = execution.conversation.call_of(call.window)
         self._observer.call_recorded(Subject(debate_id, request.run_id), exchange, following)

@@ -83,7 +83,7 @@ class ProviderHalts:
         self._calls: defaultdict[str, AskedModel] = defaultdict(AskedModel)
         self._under_way: Counter[str] = Counter()
         self.departures = 0
-        self._changed = asyncio.Event()
+        self._changed: asyncio.Event | None = None
 
     def calls_of(self, model: str) -> AskedModel:
         """What is known of a model's calls."""
@@ -138,11 +138,13 @@ class ProviderHalts:
     def working(self, models: Iterable[str]) -> Iterator[None]:
         """A step is under way that may ask these models."""
         providers = set(map(_provider, models))
-        self._under_way.update(providers)
+        for provider in providers:
+            self._under_way[provider] += 1
         try:
             yield
         finally:
-            self._under_way.subtract(providers)
+            for provider in providers:
+                self._under_way[provider] -= 1
             self._wake()
 
     @contextmanager
@@ -166,6 +168,7 @@ class ProviderHalts:
 
         `looks`: something may change in other processes, too.
         """
+        self._changed = self._changed or asyncio.Event()
         changed, comes = self._changed.wait(), self._may_be_answered(provider)
         if comes and not looks:
             return await changed
@@ -233,8 +236,10 @@ class ProviderHalts:
         self._wake()
 
     def _wake(self) -> None:
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+        """Have the steps that wait look again; most of the time there is none."""
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
 
 def asks_again_after(before: FailedBefore, *, answered: bool) -> bool:

@@ -120,20 +120,25 @@ class StepExecution:
             FailedBefore(unsettled, *last[unsettled.window]) for unsettled in self.conversation.unsettled
         ]
 
-    def _joined(self, message: CallMessage) -> str:
-        """The text of a message but for what is shared.
+    def _message(self, message: CallMessage) -> ModelMessage:
+        """A message with its texts.
 
         What the model said is bytes as received, so it may have to be repaired.
         """
-        parts = message.parts[message.shared :]
-        content = b"".join(map(self.text, parts))
-        return _system_text(content) if message.role == "system" else content.decode("utf-8", "replace")
+        content = b"".join([self.text(ref) for ref in message.parts[message.shared :]])
+        return ModelMessage(
+            message.role,
+            _system_text(content) if message.role == "system" else content.decode("utf-8", "replace"),
+            message.call_id,
+            tuple([ModelPicture(image.media_type, self.text(image.content)) for image in message.images]),
+            tuple([self._block(parts) for parts in message.shared_blocks]),
+        )
 
     def _block(self, parts: tuple[PartRef, ...]) -> str:
         """The text of a shared block."""
         if len(parts) == 1:
             return _SHARED.text(parts[0].part, self.text(parts[0]))
-        return b"".join(map(self.text, parts)).decode("utf-8", "replace")
+        return b"".join([self.text(ref) for ref in parts]).decode("utf-8", "replace")
 
     def hear(self, exchange: ExchangeRecorded) -> None:
         """Apply a recorded exchange to the conversation."""
@@ -149,16 +154,7 @@ class StepExecution:
         exchange = call.exchange_id(assignment.step.id)
         return ModelRequest(
             model=call.model.partition("/")[2],
-            messages=tuple(
-                ModelMessage(
-                    message.role,
-                    self._joined(message),
-                    message.call_id,
-                    tuple(ModelPicture(image.media_type, self.text(image.content)) for image in message.images),
-                    tuple(map(self._block, message.shared_blocks)),
-                )
-                for message in call.messages
-            ),
+            messages=tuple([self._message(message) for message in call.messages]),
             tools=self._tools() if call.tools else (),
             schema={}
             if spec.decision is not None

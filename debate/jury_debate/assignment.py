@@ -1,5 +1,6 @@
 """What a seat is asked in one step: the prompt as an ordered list of parts, and what its answer must contain."""
 
+from collections.abc import Mapping
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
@@ -21,6 +22,16 @@ JUDGE_ROLE_PROMPT = ROLE_PROMPT + "final"
 """The prompt piece that is sent together with the case's pictures."""
 
 
+class DebateSigns(NamedTuple):
+    """What derives from a debate's secret: the marker of judged text, and the ballot of each seat by its juror id.
+
+    That of the final judge is under None.
+    """
+
+    marker: str
+    ballots: Mapping[str | None, str]
+
+
 class CallMessage(NamedTuple):
     """One message of a request; its text is the concatenation of `parts`.
 
@@ -39,13 +50,14 @@ class CallMessage(NamedTuple):
     @property
     def shared_blocks(self) -> tuple[tuple[PartRef, ...], ...]:
         """The parts of each shared block."""
-        ends = tuple(accumulate(self.blocks or (1,) * self.shared))
-        return tuple(self.parts[start:end] for start, end in pairwise((0, *ends)))
+        if not self.blocks:
+            return tuple([(part,) for part in self.parts[: self.shared]])
+        return tuple(self.parts[start:end] for start, end in pairwise((0, *accumulate(self.blocks))))
 
     @property
     def texts(self) -> tuple[PartRef, ...]:
         """All parts that it refers to, the pictures last."""
-        return (*self.parts, *(image.content for image in self.images))
+        return (*self.parts, *(image.content for image in self.images)) if self.images else self.parts
 
 
 class Opinion(NamedTuple):

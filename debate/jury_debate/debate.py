@@ -19,7 +19,7 @@ class Debate:
 
     def __init__(self, opened: DebateOpened, secret: bytes, parts: PartRegistry) -> None:
         self.rules: Rules = rules_of(opened.rules)
-        self.secret = secret
+        self._signs = self.rules.signs_of(secret, opened.panel)
         self._parts = parts
         self.state: DebateState = self.rules.evolve(DebateState(), opened)
         self._outcomes: dict[str, Outcome] = {}
@@ -57,7 +57,7 @@ class Debate:
 
     def advance_once(self) -> DebateEvent | None:
         """The next event, already folded; None while an outcome is awaited, and at the end."""
-        event = self.rules.decide(self.state, self._outcomes, self.secret, self._parts)
+        event = self.rules.decide(self.state, self._outcomes, self._signs, self._parts)
         if event is not None:
             self.state = self.rules.evolve(self.state, event)
         return event
@@ -84,10 +84,11 @@ class Debate:
         forked = self.state.forked
         secret = None if forked is None else forked.secret_of(step.id)
         if secret is None:
-            return self.rules.assign(self.state, step, self.secret)
-        assignment = self.rules.assign(self.state, step, self._parts.content(secret.part))
+            return self.rules.assign(self.state, step, self._signs)
+        signs = self.rules.signs_of(self._parts.content(secret.part), self.state.panel)
+        assignment = self.rules.assign(self.state, step, signs)
         # The pieces in which quotations are looked for are this debate's.
-        own = self.rules.assign(self.state, step, self.secret).spec.evidence
+        own = self.rules.assign(self.state, step, self._signs).spec.evidence
         assignment = assignment._replace(spec=assignment.spec._replace(evidence=own))
         if not asked:
             return assignment

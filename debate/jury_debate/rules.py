@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from jury_debate.artifact_tools import ToolAnswer
-from jury_debate.assignment import Assignment
+from jury_debate.assignment import Assignment, DebateSigns
 from jury_debate.conversation import Conversation, Reply
 from jury_debate.prompts_registry import PROMPTS_VERSION
 from jury_debate.state import DebateState, SeatEvaluation
@@ -92,22 +92,25 @@ class Rules(Protocol):
         """
 
     def decide(
-        self, state: DebateState, outcomes: Mapping[str, Outcome], secret: bytes, parts: PartMaker
+        self, state: DebateState, outcomes: Mapping[str, Outcome], signs: DebateSigns, parts: PartMaker
     ) -> DebateEvent | None:
         """The event that must be appended next; None while an outcome is awaited, and after the end.
 
         Args:
             state: of the debate now.
             outcomes: of steps that were asked, by step id.
-            secret: the debate's random secret.
+            signs: of the debate.
             parts: makes the references of the event's texts.
         """
 
     def pending_steps(self, state: DebateState, outcomes: Mapping[str, Outcome]) -> tuple[Step, ...]:
         """The steps that can be asked now and have no outcome yet."""
 
-    def assign(self, state: DebateState, step: Step, secret: bytes) -> Assignment:
-        """How to ask a pending step; the ballot and the marker derive from `secret`."""
+    def signs_of(self, secret: bytes, panel: Panel) -> DebateSigns:
+        """The marker and the ballots of a debate with this random secret."""
+
+    def assign(self, state: DebateState, step: Step, signs: DebateSigns) -> Assignment:
+        """How to ask a pending step, with the ballot and the marker that its seat is shown."""
 
     def conversation(self, assignment: Assignment, parts: PartRegistry) -> Conversation:
         """The calls of an assigned step, from the first one.

@@ -96,7 +96,8 @@ class DebateState(NamedTuple):
     @property
     def panel(self) -> Panel:
         """The resolved panel."""
-        return self.debate.panel
+        assert self.opened is not None
+        return self.opened.panel
 
     @property
     def ended(self) -> bool:

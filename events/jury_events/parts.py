@@ -8,6 +8,7 @@ import hashlib
 from base64 import urlsafe_b64decode
 from binascii import b2a_base64
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import StringConstraints
@@ -21,8 +22,15 @@ Digest = bytes
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
-class PartRef(Value):
-    """A reference to a part in a body: `{"part": digest}`, the 32-byte digest in unpadded base64url."""
+@dataclass(frozen=True)
+class PartRef:
+    """A reference to a part in a body: `{"part": digest}`, the 32-byte digest in unpadded base64url.
+
+    Checked where it is read as a part of a value. Not a `Value` itself, which would take three times the time and the
+    memory: there are a hundred in a debate.
+    """
+
+    __pydantic_config__ = Value.model_config
 
     part: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{43}$")]
 
@@ -36,7 +44,7 @@ class PartRef(Value):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as its text: messages between actors contain thousands of references."""
-        return _ref, (self.part,)
+        return PartRef, (self.part,)
 
 
 class ImageRef(Value):
@@ -44,15 +52,6 @@ class ImageRef(Value):
 
     media_type: Annotated[str, StringConstraints(pattern=r"^image/[a-z]{3,8}$")]
     content: PartRef
-
-
-_validated = PartRef.__pydantic_validator__.validate_python
-
-
-def _ref(part: str) -> PartRef:
-    """As `PartRef(part=part)`; without the calls in between, for references are made by the thousand."""
-    ref: PartRef = _validated({"part": part})
-    return ref
 
 
 class Part(NamedTuple):
@@ -65,7 +64,7 @@ class Part(NamedTuple):
     @property
     def ref(self) -> PartRef:
         """The reference to this part."""
-        return _ref(encode_digest(self.digest))
+        return PartRef(encode_digest(self.digest))
 
     @property
     def is_whole(self) -> bool:
@@ -153,7 +152,7 @@ class PartBuffer:
     def know_texts(self, texts: Mapping[str, bytes]) -> None:
         """Add contents by the 43 characters of their references."""
         for ref, content in texts.items():
-            self._refs.setdefault(content, _ref(ref))
+            self._refs.setdefault(content, PartRef(ref))
         self._texts.update(texts)
 
     def text(self, ref: PartRef) -> bytes:
@@ -179,7 +178,7 @@ class PartBuffer:
             part = make_part(raw, self._draw_salt())
             text = encode_digest(part.digest)
             self._fresh[text] = part
-            ref = self._refs[raw] = _ref(text)
+            ref = self._refs[raw] = PartRef(text)
             self._texts[text] = raw
         return ref
 
@@ -202,10 +201,10 @@ class PartBuffer:
         """
         return tuple(self._fresh[ref] for ref in refs if ref in self._fresh)
 
-    def stored(self, parts: Collection[Part]) -> None:
-        """These parts are in the log."""
-        for part in parts:
-            self._fresh.pop(encode_digest(part.digest), None)
+    def stored(self, refs: Collection[str]) -> None:
+        """The parts of these references are in the log."""
+        for ref in refs:
+            self._fresh.pop(ref, None)
 
 
 class BorrowedTexts:
@@ -226,7 +225,7 @@ class BorrowedTexts:
 
     def content(self, part: str) -> bytes:
         """See `PartRegistry`."""
-        return self._text(_ref(part))
+        return self._text(PartRef(part))
 
 
 def refs_in(body: Any) -> Iterator[str]:

@@ -3,8 +3,9 @@
 Bodies contain ids, numbers and labels only; free text is a part (`jury_events.parts`).
 """
 
-from functools import lru_cache
-from typing import Annotated, Any, Self
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Annotated, Any, ClassVar, ParamSpec, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -40,6 +41,39 @@ class Value(BaseModel):
             pydantic.ValidationError: a field is unknown or its value is refused.
         """
         return type(self).model_validate({**{name: getattr(self, name) for name in type(self).model_fields}, **fields})
+
+    trusted: ClassVar[Callable[..., Any]]
+    """See the function `trusted`."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Note the fields with their defaults, in their order."""
+        defaults = {name: field.default for name, field in cls.model_fields.items()}
+        cls.trusted = partial(_trusted, cls, defaults, set(defaults))
+
+
+_P = ParamSpec("_P")
+_V = TypeVar("_V", bound=Value)
+
+
+def trusted(kind: Callable[_P, _V]) -> Callable[_P, _V]:
+    """What makes a value of fields that are valid already, as the rules make events of parsed answers.
+
+    It is not validated again, and equals the value that is. What models, files and people say is always validated.
+    """
+    return kind.trusted  # type: ignore[attr-defined, no-any-return]
+
+
+_set = object.__setattr__
+
+
+def _trusted(kind: type[_V], defaults: dict[str, Any], names: set[str], /, **fields: Any) -> _V:
+    value = kind.__new__(kind)
+    _set(value, "__dict__", {**defaults, **fields})
+    _set(value, "__pydantic_fields_set__", names)
+    _set(value, "__pydantic_extra__", None)
+    _set(value, "__pydantic_private__", None)
+    return value
 
 
 @lru_cache(maxsize=4096)

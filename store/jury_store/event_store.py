@@ -42,6 +42,16 @@ class Append(NamedTuple):
     expected_version: int | None = None
     epoch: int | None = None
 
+    @property
+    def size(self) -> int:
+        """Bytes of its bodies and texts."""
+        size = 0
+        for event in self.events:
+            size += len(event.body)
+            for part in event.parts:
+                size += len(part.content)
+        return size
+
 
 class Appended(NamedTuple):
     """`version` of the stream afterwards; `repeated`: how many of the events were stored already.

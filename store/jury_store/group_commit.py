@@ -127,7 +127,7 @@ class GroupCommitter:
         *,
         atomic: bool = False,
     ) -> None:
-        size = sum(_size(request) for request in requests)
+        size = sum([_size(request) for request in requests])
         with self._changed:
             # A request larger than the bound is accepted when no other waits.
             self._changed.wait_for(lambda: self._closing or self._has_room(size))
@@ -228,9 +228,7 @@ class GroupCommitter:
 
 
 def _size(request: Append) -> int:
-    return _OVERHEAD_BYTES + sum(
-        len(event.body) + sum(len(part.content) for part in event.parts) + _OVERHEAD_BYTES for event in request.events
-    )
+    return request.size + _OVERHEAD_BYTES * (1 + len(request.events))
 
 
 def _settle(future: "Future[Any]", settle: Callable[[Any], None], value: Any) -> None:

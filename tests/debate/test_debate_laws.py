@@ -118,6 +118,16 @@ def test_the_events_do_not_depend_on_the_order_in_which_answers_arrive(debate, p
     assert expected == DebateHarness(panel, script, case=case, pick=pick).run().events
 
 
+@given(debates(), picks)
+def test_an_event_that_the_rules_made_is_the_one_that_validation_makes(debate, pick) -> None:
+    panel, script, case = debate
+
+    for event in DebateHarness(panel, script, case=case, pick=pick).run().events:
+        validated = type(event).model_validate_json(event.model_dump_json())
+
+        assert (validated, repr(validated)) == (event, repr(event))
+
+
 @given(debates())
 def test_the_verdict_does_not_depend_on_the_order_in_which_seats_are_listed(debate) -> None:
     panel, script, case = debate
@@ -177,7 +187,7 @@ def test_a_juror_sees_only_the_allowed_evaluations(debate, pick) -> None:
         prompt = harness.prompt(asked)
         assert ballots[step.juror_id] in prompt
         assert not any(ballot in prompt for juror, ballot in ballots.items() if juror != step.juror_id)
-        assert harness.debate.secret.hex() not in prompt
+        assert SECRET.hex() not in prompt
         refs = [ref.part for message in asked.call.messages for ref in message.parts]
         for at, juror in (shown[ref] for ref in refs if ref in shown):
             if step.juror_id is None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import ballot_id, line_sign
-from jury_debate.rules_1.evidence import shown_items
+from jury_debate.rules_1.evidence import searched_items
 from jury_events import (
     Case,
     Evaluation,
@@ -102,7 +102,7 @@ def checked(entry_: dict[str, Any], **fields: Any) -> tuple[str, int | None, str
 def test_everything_that_can_be_cited_is_an_item() -> None:
     debate = a_debate()
     case = debate.asked[0].call.messages[1].parts[0]
-    items = shown_items(debate.pen.content(case.part), None, SIGN)
+    items = searched_items(debate.pen.content(case.part), None, SIGN)
 
     for number, text in ITEMS:
         found = items.item(number)
@@ -284,7 +284,7 @@ def test_items_are_read_back_from_any_case(texts: list[str]) -> None:
     case = a_case(*texts)
     debate = DebateHarness(a_panel("gpt", preset="independent"), lambda _s, _c: Says("safe_pass"), case=case)
     debate.run()
-    shown = shown_items(debate.pen.content(debate.asked[0].call.messages[1].parts[0].part), None, SIGN)
+    shown = searched_items(debate.pen.content(debate.asked[0].call.messages[1].parts[0].part), None, SIGN)
 
     for number, text in enumerate(texts, start=5):
         found = shown.item(number)

@@ -2,9 +2,7 @@
 
 from collections import Counter
 
-from jury_debate import ShownRecord
 from jury_debate.rules_1.kept_records import KeptRecord, KeptRecords
-from jury_events import PartRef
 
 
 class Parsed:
@@ -16,11 +14,11 @@ class Parsed:
 
     def read(self, letters: str) -> None:
         for letter in letters:
-            self._kept.record(((PartRef(part=letter * 43),), None, "ˆ"), lambda letter=letter: self._parse(letter))
+            self._kept.record(((letter * 43,), None, "ˆ"), lambda letter=letter: self._parse(letter))
 
     def _parse(self, letter: str) -> KeptRecord:
         self.made[letter] += 1
-        return KeptRecord(ShownRecord(letter.encode() * 100, "ˆ"), None)
+        return KeptRecord(letter.encode() * 100, None, "ˆ")
 
 
 def test_a_record_is_parsed_once_while_there_is_room_for_it() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jury_analysis import STATISTICS_COLUMNS, PanelStatistics
 from jury_debate import OPERATOR_POLICY, ItemMessages, line_sign
-from jury_debate.rules_1.evidence import shown_items
+from jury_debate.rules_1.evidence import searched_items
 from jury_events import (
     SCHEMAS,
     Case,
@@ -69,7 +69,7 @@ def test_a_span_of_what_a_seat_was_shown_is_the_same_characters_here(text: str, 
     case = a_cited_case(Message(kind="speaker", origin="unknown", name="Ag\ten", text=f"{text}{named}"))
     debate = EvidenceDebate(PASSES, Says("safe_pass", 90.0), case=case)
     piece = next(one.text for one in debate.opened.pieces if one.name == "case")
-    searched = shown_items(debate.texts[piece.part], None, line_sign(SECRET)).item(7)
+    searched = searched_items(debate.texts[piece.part], None, line_sign(SECRET)).item(7)
     item = items_of(debate).item(7)
     assert searched is not None
     assert item is not None
@@ -118,7 +118,7 @@ def test_a_seat_that_was_sent_the_pictures_was_shown_other_texts_of_them() -> No
     items = items_of(debate)
 
     piece = next(one.text for one in debate.opened.pieces if one.name == "case/images")
-    searched = shown_items(debate.texts[piece.part], None, line_sign(SECRET))
+    searched = searched_items(debate.texts[piece.part], None, line_sign(SECRET))
     for number in (2, 3):
         plain, pictured, found = items.item(number), items.item(number, images=True), searched.item(number)
         assert plain is not None

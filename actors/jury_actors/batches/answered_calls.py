@@ -224,9 +224,9 @@ class _DebateAnswers:
                 simulated=reply.simulated,
                 via=calls.via(now),
             )
-            parts = due.pen.unstored(texts_in(exchange))
-            events.append(encode(exchange, recorded_at=now, parts=parts))
-            due.pen.stored(parts)
+            texts = texts_in(exchange)
+            events.append(encode(exchange, recorded_at=now, parts=due.pen.unstored(texts)))
+            due.pen.stored(texts)
             execution.hear(exchange)
             calls.charge(exchange.cost)
         if events:

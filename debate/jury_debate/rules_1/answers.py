@@ -8,6 +8,7 @@ import codecs
 import hmac
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple, NoReturn, get_args
 
 from jury_debate.assignment import AnswerSpec
@@ -209,7 +210,7 @@ def _letters(text: str) -> bytes:
     return narrow.lower().encode("ascii", "ignore").translate(None, _OTHERS)
 
 
-def check_fields(members: dict[str, Any], asked: list[str], where: str) -> None:
+def check_fields(members: dict[str, Any], asked: Sequence[str], where: str) -> None:
     """Refuse an object that has not exactly the fields that are asked for."""
     if not members.keys() ^ asked:
         return
@@ -238,7 +239,8 @@ def typed(value: Any, where: str, kind: type, expected: str) -> None:
 
 def string(value: Any, where: str) -> str:
     """A string, or a refusal."""
-    typed(value, where, str, "a string")
+    if not isinstance(value, str):
+        typed(value, where, str, "a string")
     return str(value)
 
 
@@ -327,6 +329,13 @@ SCORES = "scores"
 EVIDENCE_FIELDS = ("evidence", "decisive_item")
 
 
+@cache
+def _fields(*, asked: bool, evidence: bool) -> tuple[str, ...]:
+    """The fields of an answer, with those of points and of quotations where they are asked for."""
+    fields = (name for name in FIELDS if asked or name != SCORES)
+    return (*fields, *(EVIDENCE_FIELDS if evidence else ()))
+
+
 ENTRY_FIELDS = ("item", "quote", "says", "criterion", "seat")
 
 
@@ -345,8 +354,7 @@ def _answer_of(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
 
     A statement that is not asked for is passed over: schemas of providers cannot forbid it, and peers never see it.
     """
-    fields = [name for name in FIELDS if name != SCORES or spec.rubric.asked]
-    check_fields(members, [*fields, *(EVIDENCE_FIELDS if spec.evidence is not None else ())], "")
+    check_fields(members, _fields(asked=bool(spec.rubric.asked), evidence=spec.evidence is not None), "")
     _check_ballot_unseen(members, spec)
     if not spec.statement and not isinstance(members["statement"], str | None):
         refuse(RefusalReason.WRONG_TYPE, "statement: must be a string or null")

@@ -2,10 +2,10 @@
 
 import hmac
 from base64 import b32encode
-from functools import lru_cache
 
+from jury_debate.assignment import DebateSigns
 from jury_debate.prompts_1.line_marks import SIGN_LETTERS
-from jury_events.panel import Marking
+from jury_events.panel import Panel
 
 
 def ballot_id(secret: bytes, juror_id: str | None) -> str:
@@ -13,12 +13,12 @@ def ballot_id(secret: bytes, juror_id: str | None) -> str:
 
     The same in all turns of the seat, so that providers' prompt caches work.
     """
-    return _derive(secret, "final" if juror_id is None else f"seat/{juror_id}", 10)
+    return _letters(_derive(secret, "final" if juror_id is None else f"seat/{juror_id}")[:10])
 
 
 def datamark(secret: bytes) -> str:
     """The debate's marker for judged text: 8 characters a-z, 2-7 in ⟦⟧."""
-    return f"⟦{_derive(secret, 'datamark', 5)}⟧"
+    return f"⟦{_letters(_derive(secret, 'datamark')[:5])}⟧"
 
 
 def line_sign(secret: bytes) -> str:
@@ -26,16 +26,20 @@ def line_sign(secret: bytes) -> str:
 
     Tokenizers join two letters more often than a letter and a digit, and two consonants are hardly ever a word.
     """
-    first, second = hmac.digest(secret, b"line sign", "sha256")[:2]
+    first, second = _derive(secret, "line sign")[:2]
     return f"{SIGN_LETTERS[first % len(SIGN_LETTERS)]}{SIGN_LETTERS[second % len(SIGN_LETTERS)]}:"
 
 
-def marker_of(secret: bytes, marking: Marking | None = None) -> str:
-    """What marks judged text under the panel's `marking`."""
-    return datamark(secret) if marking == "words" else line_sign(secret)
+def signs_of(secret: bytes, panel: Panel) -> DebateSigns:
+    """See `Rules.signs_of`."""
+    marker = datamark(secret) if panel.marking == "words" else line_sign(secret)
+    return DebateSigns(marker, {juror_id: ballot_id(secret, juror_id) for juror_id in (*panel.juror_ids, None)})
 
 
-@lru_cache(maxsize=4096)
-def _derive(secret: bytes, purpose: str, length: int) -> str:
-    digest = hmac.digest(secret, purpose.encode(), "sha256")
-    return b32encode(digest[:length]).decode("ascii").lower()
+def _derive(secret: bytes, purpose: str) -> bytes:
+    # `hmac.digest` gives up the interpreter's lock: beside a thread that writes, that costs ten times as much.
+    return hmac.new(secret, purpose.encode(), "sha256").digest()
+
+
+def _letters(digest: bytes) -> str:
+    return b32encode(digest).decode("ascii").lower()

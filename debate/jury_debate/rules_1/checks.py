@@ -19,6 +19,7 @@ from jury_events.debate_events import ConsensusChecked, EndReason
 from jury_events.evaluation import SeatPosition
 from jury_events.exact import exact
 from jury_events.panel import DiscussionRules
+from jury_events.value import trusted
 from jury_events.verdict import REVIEW, Verdict
 
 _VERDICTS = tuple(Verdict)
@@ -29,7 +30,7 @@ def next_check(state: DebateState) -> ConsensusChecked:
     """The consensus check after the last turn, and whether the discussion ends with it."""
     counted = state_to_check(state)
     check = _check_of_state(_standing(counted))
-    return ConsensusChecked(
+    return trusted(ConsensusChecked)(
         round=state.round, check=check, end_reason=_end_reason_after(counted, check, quiet_rounds(counted))
     )
 
@@ -95,7 +96,7 @@ def _check_of(
     reached = not split and _meets(largest, seats, rules.threshold)
     if round_number and rules.unanimity_ends and status is ConsensusStatus.UNANIMOUS:
         reached = True
-    return ConsensusCheck(
+    return trusted(ConsensusCheck)(
         status=status,
         largest=largest,
         seats=seats,

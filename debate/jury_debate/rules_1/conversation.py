@@ -12,6 +12,7 @@ from jury_debate.conversation import Call, Reply, ToolTurn, UnsettledFailure
 from jury_debate.prompts_registry import load_prompts
 from jury_debate.rules_1.answers import AnswerRefusal, parse_answer
 from jury_debate.rules_1.evidence import ShownEvidence
+from jury_debate.rules_1.kept_records import kept_record
 from jury_debate.step_outcome import Answered, Blocked, Outcome, ParsedAnswer, Unanswered
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import exchange_id
@@ -322,8 +323,9 @@ class EvaluationConversation(StepConversation):
         return answer
 
     def shown(self, spec: EvidenceSpec) -> ShownEvidence:
-        """What can be quoted."""
-        return ShownEvidence(spec, self.assignment.marker, self.parts.content)
+        """What can be quoted: of all of the record, whatever the call shows of it."""
+        items = kept_record(self.assignment, self.parts.content).items
+        return ShownEvidence(spec, self.assignment.marker, self.parts.content, items)
 
 
 def _is_unsupported(answer: ParsedAnswer) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from jury_debate.assignment import DebateSigns
 from jury_debate.prompts_registry import load_prompts
 from jury_debate.rules_1.checks import next_check
 from jury_debate.rules_1.early_stop import group, not_asked
@@ -15,9 +16,12 @@ from jury_events.debate_events import JudgmentRendered, RoundStarted
 from jury_events.ids import FINAL, Step
 from jury_events.outcome import FailureReason
 from jury_events.parts import PartMaker
+from jury_events.value import trusted
 
 
-def decide(state: DebateState, outcomes: Mapping[str, Outcome], secret: bytes, parts: PartMaker) -> DebateEvent | None:
+def decide(
+    state: DebateState, outcomes: Mapping[str, Outcome], signs: DebateSigns, parts: PartMaker
+) -> DebateEvent | None:
     """See `Rules.decide`."""
     match state.phase:
         case Phase.EVALUATING if (settled := not_asked(state)) is not None:
@@ -27,14 +31,14 @@ def decide(state: DebateState, outcomes: Mapping[str, Outcome], secret: bytes, p
                 return next_check(state)
             step = Step(state.round, state.waiting[0])
             outcome = outcomes.get(step.id)
-            return None if outcome is None else event_of(state, step, outcome, secret, parts)
+            return None if outcome is None else event_of(state, step, outcome, signs.marker, parts)
         case Phase.DELIBERATED if state.end_reason is None:
             return _next_round(state, parts)
         case Phase.DELIBERATED if judge_is_due(state):
             outcome = outcomes.get(FINAL.id)
             return None if outcome is None else _judged(state, outcome, parts)
         case Phase.DELIBERATED:
-            return JudgmentRendered(judgment=render(state), exchanges=())
+            return trusted(JudgmentRendered)(judgment=render(state), exchanges=())
         case Phase.JUDGED:
             return completion(state)
         case _:
@@ -54,7 +58,9 @@ def _next_round(state: DebateState, parts: PartMaker) -> RoundStarted:
     number = state.round + 1
     prompts = load_prompts(state.debate.prompts, state.panel.language)
     text = prompts.discussion_instruction(number) + "\n\n"
-    return RoundStarted(round=number, speaker_order=speakers_of(state.panel, number), instruction=parts.make(text))
+    return trusted(RoundStarted)(
+        round=number, speaker_order=speakers_of(state.panel, number), instruction=parts.make(text)
+    )
 
 
 def _judged(state: DebateState, outcome: Outcome, parts: PartMaker) -> JudgmentRendered:
@@ -65,4 +71,4 @@ def _judged(state: DebateState, outcome: Outcome, parts: PartMaker) -> JudgmentR
             judgment = render(state, judge_failure=outcome.reason)
         case _:
             judgment = render(state, judge_failure=FailureReason.BLOCKED)
-    return JudgmentRendered(judgment=judgment, exchanges=outcome.exchanges)
+    return trusted(JudgmentRendered)(judgment=judgment, exchanges=outcome.exchanges)

@@ -21,6 +21,7 @@ from jury_events.evaluation import SeatPosition
 from jury_events.judgment import Settled
 from jury_events.panel import Panel, Seat
 from jury_events.rubric import DimensionScore, Scores
+from jury_events.value import trusted
 from jury_events.verdict_scale import VERDICTS
 
 _WHOLE = Fraction(1)
@@ -88,7 +89,7 @@ def not_asked(state: DebateState) -> SeatsNotAsked | None:
     if plan is None or state.round or not state.waiting or group(state) > len(state.done):
         return None
     settled = Settled.of(render(state._replace(not_asked=state.waiting)))
-    return SeatsNotAsked(juror_ids=state.waiting, settled=settled)
+    return trusted(SeatsNotAsked)(juror_ids=state.waiting, settled=settled)
 
 
 def answers_so_far(state: DebateState, asked: Sequence[str], missing: Sequence[str]) -> AskedSeats:

@@ -4,8 +4,7 @@ The numbered items of a prompt are read from the text of the prompt itself: exac
 can produce no line without the sign, so that headings are the prompt's own."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from jury_debate.assignment import EvidenceSpec, SeatSaid
 from jury_debate.marking import unmark
@@ -13,6 +12,7 @@ from jury_debate.rules_1.quotations import Found, SearchedItems, SearchedText
 from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer, Quotation
 from jury_events.evidence import Evidence, EvidenceResult, EvidenceSpan
 from jury_events.parts import PartRef
+from jury_events.value import trusted
 
 _HEADING = re.compile(r"(?:\[([0-9]{1,7})\] |【([0-9]{1,7})】)")
 """Of an item, in both languages."""
@@ -28,12 +28,6 @@ def searched_items(case: bytes, policy: bytes | None, marker: str) -> SearchedIt
     """
     items = [] if policy is None else list(_unmarked_items(policy.decode("utf-8", "replace")))
     return SearchedItems((*items, *_marked_items(case.decode("utf-8", "replace"), marker)))
-
-
-@lru_cache(maxsize=8)
-def shown_items(case: bytes, policy: bytes | None, marker: str) -> SearchedItems:
-    """As `searched_items`, kept for the next step that shows the same."""
-    return searched_items(case, policy, marker)
 
 
 def said_text(blocks: tuple[bytes, ...], marker: str) -> SearchedText:
@@ -96,21 +90,14 @@ class ShownEvidence:
         spec: of its answers.
         marker: that the quoting seat saw.
         content: of the pieces of its prompt.
-        items: of the record; None: they are read from the pieces.
+        items: of the record.
     """
 
-    def __init__(self, spec: EvidenceSpec, marker: str, content: Content, items: SearchedItems | None = None) -> None:
-        self._seats: Mapping[str, SeatSaid] = {seat.letter: seat for seat in spec.seats}
+    def __init__(self, spec: EvidenceSpec, marker: str, content: Content, items: SearchedItems) -> None:
         self._marker = marker
         self._spec = spec
         self._content = content
-        self.items: SearchedItems = items or self._items()
-
-    def _items(self) -> SearchedItems:
-        spec = self._spec
-        policy = None if spec.policy is None else self._bytes(spec.policy)
-        case = [self._bytes(ref) for ref in spec.case]
-        return shown_items(case[0] if len(case) == 1 else b"".join(case), policy, spec.marker)
+        self.items = items
 
     def checked(self, answer: ParsedAnswer) -> ParsedAnswer:
         """The answer with its quotations checked."""
@@ -122,9 +109,9 @@ class ShownEvidence:
 
     def check(self, quotation: Quotation) -> Evidence:
         """Look for a quotation where it says, then in every other item."""
-        seat = None if quotation.seat is None else self._seats[quotation.seat]
+        seat = next((one for one in self._spec.seats if one.letter == quotation.seat), None)
         result, span = self._found(quotation, seat)
-        return Evidence(
+        return trusted(Evidence)(
             item=quotation.item,
             says=quotation.says,
             criterion=quotation.criterion,
@@ -161,4 +148,4 @@ def _first(look: Callable[[str], Found | None], forms: Iterable[str]) -> Found |
 
 
 def _span(item: int | None, found: Found) -> EvidenceSpan:
-    return EvidenceSpan(item=item, start=found.start, end=found.end)
+    return trusted(EvidenceSpan)(item=item, start=found.start, end=found.end)

@@ -33,6 +33,7 @@ from jury_events.exact import exact, half_up
 from jury_events.judgment import Agreement, Decider, Judgment, Vote
 from jury_events.outcome import FailureReason
 from jury_events.panel import Bands, Panel, Seat
+from jury_events.value import trusted
 from jury_events.verdict import PASS, REVIEW, Verdict
 
 _WHOLE = Fraction(1)
@@ -129,7 +130,7 @@ def _rendered(
         )
     )
     rows = _judges_rows(judge, lost=lost) or _counted_rows(state, made, own, parts, lost=lost)
-    return Judgment(
+    return trusted(Judgment)(
         method=rules.method,
         decided_by=decided_by,
         verdict=REVIEW if caps else position.verdict,
@@ -202,7 +203,7 @@ def _counted_rows(
         }
         if cast:
             counted = _tally(panel, cast)
-            row = ScenarioVerdict(
+            row = trusted(ScenarioVerdict)(
                 scenario_id=scenario_id, verdict=counted.verdict, score=float(counted.mean), label=counted.label
             )
             caps = row.verdict is PASS and (lost or not stands(panel, _of(cast, own)))
@@ -260,7 +261,7 @@ def cast_vote(state: DebateState, seat: Seat) -> Vote:
     """The vote of one seat: its latest evaluation, or an abstention. That of a decision model is never stale."""
     entry = state.latest(seat.juror_id)
     if entry is None:
-        return Vote(
+        return trusted(Vote)(
             juror_id=seat.juror_id,
             kind="not_asked" if seat.juror_id in state.not_asked else "abstained",
             position=None,
@@ -272,7 +273,7 @@ def cast_vote(state: DebateState, seat: Seat) -> Vote:
         )
     stale = entry.round < state.round and seat.questions is None
     evaluation = entry.evaluation
-    return Vote(
+    return trusted(Vote)(
         juror_id=seat.juror_id,
         kind="synthetic" if evaluation.synthetic else "stale" if stale else "own",
         position=evaluation.verdict,
@@ -290,7 +291,7 @@ def completion(state: DebateState) -> DebateCompleted:
     reason = state.end_reason
     assert reason is not None
     assert state.judgment is not None
-    return DebateCompleted(
+    return trusted(DebateCompleted)(
         final_verdict=state.judgment.verdict,
         final_label=state.judgment.label,
         final_score=state.judgment.score,

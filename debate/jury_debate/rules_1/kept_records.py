@@ -1,7 +1,7 @@
-"""The record that a step reads, parsed for the steps of a debate that read it at about the same time.
+"""What steps are shown of a case, read once for all the steps and seats of a debate that are shown the same parts.
 
-A conversation keeps none while it waits for answers: of many debates at once a few records are in memory, and another
-one is parsed again from its parts, in about a tenth of a second for 5 MB."""
+A conversation keeps none of it while it waits for answers: the records used last are in memory, up to a bound, and
+another one is read again from its parts, in about a tenth of a second for 5 MB."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -12,28 +12,36 @@ from jury_debate.assignment import Assignment
 from jury_debate.reading.shown_record import ShownRecord
 from jury_debate.rules_1.evidence import searched_items
 from jury_debate.rules_1.quotations import SearchedItems
-from jury_events.parts import PartRef
 
 
 class KeptRecord:
-    """A record and its items.
+    """A record and its items, each read when it is first needed.
 
     Args:
-        record: the case as shown.
+        content: the case as shown.
         policy: the piece with the operator's policy; None: there is none.
+        marker: of the debate.
     """
 
-    def __init__(self, record: ShownRecord, policy: bytes | None) -> None:
-        self.record = record
+    def __init__(self, content: bytes, policy: bytes | None, marker: str) -> None:
+        self.size = len(content)
+        self._content = content
         self._policy = policy
+        self._marker = marker
+
+    @cached_property
+    def record(self) -> ShownRecord:
+        """The places of its items and headings."""
+        return ShownRecord(self._content, self._marker)
 
     @cached_property
     def items(self) -> SearchedItems:
         """Its items, in which quotations are looked for."""
-        return searched_items(self.record.content, self._policy, self.record.marker)
+        return searched_items(self._content, self._policy, self._marker)
 
 
-_Key = tuple[tuple[PartRef, ...], PartRef | None, str]
+_Key = tuple[tuple[str, ...], str | None, str]
+"""The parts of the case, that of the policy, and the marker: a part is named by its content."""
 
 
 class KeptRecords:
@@ -60,10 +68,10 @@ class KeptRecords:
         with self._lock:
             kept = self._kept.setdefault(key, made)
             if kept is made:
-                self._size += len(made.record.content)
+                self._size += made.size
             while self._size > self._most and len(self._kept) > 1:
                 _, dropped = self._kept.popitem(last=False)
-                self._size -= len(dropped.record.content)
+                self._size -= dropped.size
             return kept
 
 
@@ -79,12 +87,11 @@ def kept_record(assignment: Assignment, content: Callable[[str], bytes]) -> Kept
     """
     reading, spec = assignment.reading, assignment.spec.evidence
     assert reading is not None
-    policy = None if spec is None else spec.policy
+    policy = None if spec is None or spec.policy is None else spec.policy.part
     marker = assignment.marker if spec is None else spec.marker
-    key = reading.case, policy, marker
+    case = tuple(ref.part for ref in reading.case)
 
     def parsed() -> KeptRecord:
-        joined = b"".join([content(ref.part) for ref in reading.case])
-        return KeptRecord(ShownRecord(joined, marker), None if policy is None else content(policy.part))
+        return KeptRecord(b"".join(map(content, case)), None if policy is None else content(policy), marker)
 
-    return _KEPT.record(key, parsed)
+    return _KEPT.record((case, policy, marker), parsed)

@@ -26,7 +26,7 @@ from jury_debate.prompts_1.texts import fill
 from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts
 from jury_debate.reading.planning import READING_TOOLS, CaseToRead, PlannedCase, ReadingPlanner
 from jury_debate.reading.record_tools import RECORD_TOOLS
-from jury_debate.rules_1.ballots import ballot_id, marker_of
+from jury_debate.rules_1.ballots import signs_of
 from jury_debate.rules_1.early_stop import asking_plan
 from jury_debate.seat_letters import seat_letter
 from jury_events.case import ArtifactRecord, Case
@@ -106,12 +106,12 @@ class _PromptTexts:
         self._policy = operator_policy if operator_policy and has_policy(case, operator_policy) else None
         self._case = case if self._policy is None else without_policy(case, self._policy)
         self._panel = panel
-        self._secret = secret
         self._role_prompts = role_prompts
         self._judge_prompt = judge_prompt
         self._prompts = prompts
         self._marking: Marking = panel.marking
-        self._sign = marker_of(secret, self._marking)
+        self._signs = signs_of(secret, panel)
+        self._sign = self._signs.marker
 
     def by_name(self) -> dict[str, str | bytes]:
         """What belongs to no debate is one object for all of them, as long as they run."""
@@ -141,7 +141,7 @@ class _PromptTexts:
                 self._prompts.final_judge(
                     seats=len(panel.seats),
                     role_prompt=self._judge_prompt or self._prompts.judge_role_prompt_under(panel.scale),
-                    ballot=ballot_id(self._secret, None),
+                    ballot=self._signs.ballots[None],
                     scenarios=len(self._case.scenarios),
                 )
                 + "\n\n"
@@ -207,7 +207,7 @@ class _PromptTexts:
             focus=seat.role_focus,
             role_prompt=self._role_prompts.get(seat.juror_id)
             or self._prompts.role_prompt_of(seat, own_scale=self._panel.scale is not None),
-            ballot=ballot_id(self._secret, seat.juror_id),
+            ballot=self._signs.ballots[seat.juror_id],
             scenarios=len(self._case.scenarios),
         )
 

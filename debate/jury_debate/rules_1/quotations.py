@@ -192,6 +192,8 @@ class NormalForm:
     @cached_property
     def _letters(self) -> str:
         """The normal form, but for white space."""
+        if self._text.isascii():
+            return _folded(self._text)  # nothing is combined in it, so that pieces are needed for spans alone
         return "".join(self._forms)
 
     @cached_property

@@ -5,6 +5,7 @@ from typing import Any
 from jury_debate.assignment import Assignment
 from jury_debate.conversation import Conversation
 from jury_debate.rules_1 import answers
+from jury_debate.rules_1.ballots import signs_of
 from jury_debate.rules_1.checks import check_consensus
 from jury_debate.rules_1.cited_conversation import CitedConversation
 from jury_debate.rules_1.conversation import EvaluationConversation, reply_from_record
@@ -60,6 +61,7 @@ class Rules1:
     evolve = staticmethod(evolve)
     decide = staticmethod(decide)
     pending_steps = staticmethod(pending_steps)
+    signs_of = staticmethod(signs_of)
     assign = staticmethod(assign)
     conversation = staticmethod(conversation)
     reply_from_record = staticmethod(reply_from_record)

@@ -6,7 +6,6 @@ from jury_debate.marking import mark
 from jury_debate.prompts_1.prompts import Prompts
 from jury_debate.prompts_1.texts import fill
 from jury_debate.prompts_registry import load_prompts
-from jury_debate.rules_1.ballots import marker_of
 from jury_debate.rules_1.checks import position_changed
 from jury_debate.rules_1.steps import letter
 from jury_debate.state import DebateState
@@ -17,6 +16,7 @@ from jury_events.evidence import quotes_part
 from jury_events.ids import Step
 from jury_events.parts import PartMaker
 from jury_events.rubric import DimensionScore, Scores
+from jury_events.value import trusted
 from jury_events.verdict import REVIEW
 from jury_events.verdict_scale import OUTCOME_WORDS
 
@@ -25,7 +25,7 @@ PROVIDER_NAMES = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Gemin
 
 
 def event_of(
-    state: DebateState, step: Step, outcome: Outcome, secret: bytes, parts: PartMaker
+    state: DebateState, step: Step, outcome: Outcome, marker: str, parts: PartMaker
 ) -> JurorEvaluated | StatementMade | JurorAbstained:
     """The event of a seat's step that is due.
 
@@ -33,13 +33,13 @@ def event_of(
         state: of the debate now; the seat is the first of those waiting.
         step: of phase 1 or of the current round.
         outcome: of that step, in words.
-        secret: the debate's random secret.
+        marker: of the debate.
         parts: makes the references of the texts.
     """
     juror_id = step.juror_id
     assert juror_id is not None
     if isinstance(outcome, Unanswered):
-        return JurorAbstained(
+        return trusted(JurorAbstained)(
             step=step.id,
             juror_id=juror_id,
             reason=outcome.reason,
@@ -53,18 +53,18 @@ def event_of(
     answer, synthetic = _answer(state, outcome)
     evaluation = evaluation_of(state, answer, outcome, parts, synthetic=synthetic)
     changed = bool(step.round) and position_changed(state, juror_id, answer.position)
-    peer_text = parts.make(_peer_text(state, step, answer, evaluation.overall, secret, changed=changed))
+    peer_text = parts.make(_peer_text(state, step, answer, evaluation.overall, marker, changed=changed))
     if not step.round:
-        return JurorEvaluated(
+        return trusted(JurorEvaluated)(
             juror_id=juror_id, evaluation=evaluation, peer_text=peer_text, exchanges=outcome.exchanges
         )
-    statement = Statement(
+    statement = trusted(Statement)(
         order=len(state.done),
         statement=parts.make(answer.statement or answer.rationale),
         evaluation=evaluation,
         position_changed=changed,
     )
-    return StatementMade(
+    return trusted(StatementMade)(
         round=step.round, juror_id=juror_id, statement=statement, peer_text=peer_text, exchanges=outcome.exchanges
     )
 
@@ -74,7 +74,7 @@ def evaluation_of(
 ) -> Evaluation:
     """The evaluation in a parsed answer; scenario numbers become the case's ids again."""
     ids = state.debate.scenarios
-    return Evaluation(
+    return trusted(Evaluation)(
         verdict=answer.verdict,
         label=answer.label,
         scores=answer.scores,
@@ -86,7 +86,7 @@ def evaluation_of(
         model_version=outcome.model_version if isinstance(outcome, Answered) else None,
         simulated=isinstance(outcome, Answered) and outcome.simulated,
         scenarios=tuple(
-            ScenarioVerdict(
+            trusted(ScenarioVerdict)(
                 scenario_id=ids[int(row.scenario_id) - 1], verdict=row.verdict, score=row.score, label=row.label
             )
             for row in answer.scenarios
@@ -132,13 +132,12 @@ def _neutral(state: DebateState, outcome: Blocked) -> ParsedAnswer:
 
 
 def _peer_text(
-    state: DebateState, step: Step, answer: ParsedAnswer, score: float, secret: bytes, *, changed: bool
+    state: DebateState, step: Step, answer: ParsedAnswer, score: float, marker: str, *, changed: bool
 ) -> str:
     """A heading by the rules, then the juror's texts, marked as data. Ends with an empty line."""
     assert step.juror_id is not None
     prompts = _prompts(state)
     turns = prompts.texts.turns
-    marker = marker_of(secret, state.panel.marking)
     seat = letter(state, step.juror_id)
     if not step.round:
         heading = prompts.peer_block_initial(
@@ -180,7 +179,7 @@ def _prompts(state: DebateState) -> Prompts:
 def _decided(state: DebateState, juror_id: str, outcome: Decided, parts: PartMaker) -> JurorEvaluated:
     """The event of a decision model's answer."""
     answer, ids = outcome.decision, state.debate.scenarios
-    evaluation = Evaluation(
+    evaluation = trusted(Evaluation)(
         verdict=answer.verdict,
         label=answer.label,
         scores=None,
@@ -194,7 +193,9 @@ def _decided(state: DebateState, juror_id: str, outcome: Decided, parts: PartMak
         probabilities=answer.probabilities,
     )
     peer_text = parts.make(_decided_text(state, juror_id, outcome))
-    return JurorEvaluated(juror_id=juror_id, evaluation=evaluation, peer_text=peer_text, exchanges=outcome.exchanges)
+    return trusted(JurorEvaluated)(
+        juror_id=juror_id, evaluation=evaluation, peer_text=peer_text, exchanges=outcome.exchanges
+    )
 
 
 def _decided_text(state: DebateState, juror_id: str, outcome: Decided) -> str:

@@ -8,6 +8,7 @@ from jury_debate.assignment import (
     AnswerSpec,
     Assignment,
     CallMessage,
+    DebateSigns,
     DecisionSpec,
     EvidenceSpec,
     Opinion,
@@ -18,7 +19,6 @@ from jury_debate.assignment import (
 )
 from jury_debate.decision_questions import QUESTIONS
 from jury_debate.reading.planning import CASE, GUIDE, READING_TOOLS, part_name
-from jury_debate.rules_1.ballots import ballot_id, marker_of
 from jury_debate.seat_letters import seat_letter
 from jury_debate.state import DebateState, SeatEvaluation
 from jury_events.bundled_scales import scale_of
@@ -26,8 +26,11 @@ from jury_events.ids import Step
 from jury_events.panel import FinalJudge, Seat
 from jury_events.parts import ImageRef, PartRef
 
+Visible = tuple[SeatEvaluation, ...]
+"""The evaluations that a step's prompt shows."""
 
-def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
+
+def assign(state: DebateState, step: Step, signs: DebateSigns) -> Assignment:
     """See `Rules.assign`."""
     panel = state.panel
     place: Seat | FinalJudge
@@ -37,35 +40,38 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
     else:
         place = panel.seat(step.juror_id)
     case, images = _case(state, place)
-    policy = [ref] if (ref := state.pieces.get(OPERATOR_POLICY)) is not None else []
-    if step.juror_id is not None and panel.seat(step.juror_id).questions is not None:
-        return _decision(state, step, secret, (*policy, *case))
-    reading = _reading(state, step, case, images)
+    policy = () if (ref := state.pieces.get(OPERATOR_POLICY)) is None else (ref,)
+    if isinstance(place, Seat) and place.questions is not None:
+        # A decision model is shown the case, whole, and the questions, nothing else, and is offered no tools.
+        shown = (*policy, *case)
+        asked = CallMessage("user", (*shown, state.pieces[QUESTIONS + place.juror_id]), shared=len(shown))
+        return _assignment_of(state, step, signs, place=place, visible=(), messages=(asked,))
+    visible = _visible_evaluations(state, step)
+    records = step.juror_id is not None and tools_offered(panel, _records(state))
+    reading = _reading(state, step, visible, case, images, place=place, records=records)
     shown = case if reading.mode == "whole" else _guides(reading)
     user = CallMessage(
         "user",
-        (*policy, *shown, *_turn(state, step)),
+        (*policy, *shown, *_turn(state, step, visible)),
         images=images if shown is case else (),
         shared=len(policy) + len(shown),
         blocks=(*(1 for _ in policy), len(shown)) if len(shown) > 1 else (),
     )
     messages = (CallMessage("system", (state.pieces["system"],)), user)
-    assignment = _assignment_of(state, step, secret, place=place, messages=messages)
-    records = assignment.tools
-    assignment = assignment._replace(
-        reading=reading._replace(records=records), tools=records or reading.mode == "tools"
+    return _assignment_of(
+        state,
+        step,
+        signs,
+        place=place,
+        visible=visible,
+        messages=messages,
+        evidence=_evidence(state, visible, case, signs.marker),
+        reading=reading,
     )
-    return assignment._replace(spec=assignment.spec._replace(evidence=_evidence(state, step, case, assignment.marker)))
 
 
-def _decision(state: DebateState, step: Step, secret: bytes, shown: tuple[PartRef, ...]) -> Assignment:
-    """The case, whole, and behind it the questions; a decision model is shown nothing else, and is offered no tools."""
-    assert step.juror_id is not None
-    panel = state.panel
-    message = CallMessage("user", (*shown, state.pieces[QUESTIONS + step.juror_id]), shared=len(shown))
-    assignment = _assignment_of(state, step, secret, place=panel.seat(step.juror_id), messages=(message,))
-    spec = assignment.spec._replace(decision=DecisionSpec(scale_of(panel), panel.scale is not None))
-    return assignment._replace(spec=spec, tools=False)
+def _records(state: DebateState) -> int:
+    return state.debate.security_gate_records + state.debate.agent_card_records
 
 
 def _guides(reading: ReadingSpec) -> tuple[PartRef, ...]:
@@ -83,7 +89,16 @@ def _case(state: DebateState, place: Seat | FinalJudge) -> tuple[tuple[PartRef, 
     return tuple(state.pieces[part_name(name, number)] for number in range(1, parts + 1)), images
 
 
-def _reading(state: DebateState, step: Step, case: tuple[PartRef, ...], images: tuple[ImageRef, ...]) -> ReadingSpec:
+def _reading(
+    state: DebateState,
+    step: Step,
+    visible: Visible,
+    case: tuple[PartRef, ...],
+    images: tuple[ImageRef, ...],
+    *,
+    place: Seat | FinalJudge,
+    records: bool,
+) -> ReadingSpec:
     """How a step reads the record: as planned, else all of it, which may turn out to be too long."""
     plan = state.debate.reading
     planned = None if plan is None else plan.of(step.juror_id)
@@ -92,51 +107,57 @@ def _reading(state: DebateState, step: Step, case: tuple[PartRef, ...], images: 
     # What stands in for a blocked answer was not made by one who has read.
     read_before = any(not one.synthetic for one in made)
     whole = ReadingSpec(
-        "whole", case, None, images=images, least_read=_least_read(state, step), read_before=read_before
+        "whole",
+        case,
+        None,
+        cited=_cited(visible),
+        images=images,
+        least_read=_least_read(state, place),
+        records=records,
+        read_before=read_before,
     )
     if planned is None:
-        if earlier is not None:
-            # Its request was too long when it was asked for all of it.
-            return whole._replace(mode="cited", cited=_cited(state, step), earlier=earlier)
-        if step.juror_id is not None and not step.round:
-            return whole
-        return whole._replace(cited=_cited(state, step))
+        # Its request was too long when it was asked for all of it.
+        return whole if earlier is None else whole._replace(mode="cited", earlier=earlier)
     reading = whole._replace(
         guide=state.pieces[GUIDE + (step.juror_id or "final")],
         room=planned.room,
         pictures=() if plan is None else plan.pictures,
     )
     if planned.mode != "cited" and not step.round:
-        return reading._replace(mode=planned.mode, windows=planned.windows)
-    return reading._replace(mode="cited", cited=_cited(state, step), earlier=earlier)
+        return reading._replace(mode=planned.mode, windows=planned.windows, cited=())
+    return reading._replace(mode="cited", earlier=earlier)
 
 
-def _least_read(state: DebateState, step: Step) -> float:
+def _least_read(state: DebateState, place: Seat | FinalJudge) -> float:
     """The share that counts; the final judge reads what jurors cite, and is not bound by it."""
-    if step.juror_id is None:
+    if isinstance(place, FinalJudge):
         return 0.0
-    own = state.panel.seat(step.juror_id).least_read
-    return state.panel.least_read if own is None else own
+    return state.panel.least_read if place.least_read is None else place.least_read
 
 
-def _cited(state: DebateState, step: Step) -> tuple[int, ...]:
+def _cited(visible: Visible) -> tuple[int, ...]:
     """The items that the visible evaluations cite: those that most of them cite first, then in the order of items."""
     counted: Counter[int] = Counter()
-    for entry in visible_evaluations(state, step):
+    for entry in visible:
         evaluation = entry.evaluation
-        numbers = {one.item for one in evaluation.evidence or () if one.seat is None}
-        numbers |= {one.span.item for one in evaluation.evidence or () if one.span and one.span.item is not None}
-        numbers |= set() if evaluation.decisive_item is None else {evaluation.decisive_item}
-        counted.update(numbers)
+        numbers = set() if evaluation.decisive_item is None else {evaluation.decisive_item}
+        for one in evaluation.evidence or ():
+            if one.seat is None:
+                numbers.add(one.item)
+            if one.span is not None and one.span.item is not None:
+                numbers.add(one.span.item)
+        for number in numbers:
+            counted[number] += 1
     return tuple(sorted(counted, key=lambda number: (-counted[number], number)))
 
 
-def _evidence(state: DebateState, step: Step, case: tuple[PartRef, ...], marker: str) -> EvidenceSpec | None:
+def _evidence(state: DebateState, visible: Visible, case: tuple[PartRef, ...], marker: str) -> EvidenceSpec | None:
     rule = state.panel.answers.evidence
     if rule == "off":
         return None
     said: dict[str, list[PartRef]] = {juror_id: [] for juror_id in state.panel.juror_ids}
-    for entry in visible_evaluations(state, step):
+    for entry in visible:
         said[entry.juror_id].append(entry.peer_text)
     return EvidenceSpec(
         case=case,
@@ -147,14 +168,13 @@ def _evidence(state: DebateState, step: Step, case: tuple[PartRef, ...], marker:
     )
 
 
-def _turn(state: DebateState, step: Step) -> tuple[PartRef, ...]:
+def _turn(state: DebateState, step: Step, visible: Visible) -> tuple[PartRef, ...]:
     """The seat's block, what it may see of evaluations, and its instruction.
 
     What others said only grows from round to round, so it stands before what changes: a provider that keeps the
     beginnings of prompts by itself reads it again.
     """
     pieces = state.pieces
-    visible = visible_evaluations(state, step)
     if step.juror_id is None:
         return (pieces["seat/final"], *(entry.peer_text for entry in visible), pieces["instruction/final"])
     seat = pieces[f"seat/{step.juror_id}"]
@@ -174,23 +194,28 @@ def _turn(state: DebateState, step: Step) -> tuple[PartRef, ...]:
 def _assignment_of(
     state: DebateState,
     step: Step,
-    secret: bytes,
+    signs: DebateSigns,
     *,
     place: Seat | FinalJudge,
+    visible: Visible,
     messages: tuple[CallMessage, ...],
+    evidence: EvidenceSpec | None = None,
+    reading: ReadingSpec | None = None,
 ) -> Assignment:
     """The assignment of a step with the messages of its first call.
 
     Args:
         state: of the debate now.
         step: that is due.
-        secret: of the debate.
+        signs: of the debate.
         place: of the step: a seat or the final judge.
+        visible: the evaluations that it shows.
         messages: of the prompt.
+        evidence: what may be quoted.
+        reading: how the record is read; None: by a decision model.
     """
     panel, debate = state.panel, state.debate
-    visible = visible_evaluations(state, step)
-    records = debate.security_gate_records + debate.agent_card_records
+    own = panel.scale is not None
     return Assignment(
         debate_id=debate.debate_id,
         rules=debate.rules,
@@ -199,24 +224,27 @@ def _assignment_of(
         settings=place.settings,
         messages=messages,
         spec=AnswerSpec(
-            ballot=ballot_id(secret, step.juror_id),
+            ballot=signs.ballots[step.juror_id],
             rubric=panel.rubric,
             statement=bool(step.round),
             scenarios=scenario_numbers(debate.scenarios),
+            evidence=evidence,
             scale=panel.scale,
+            decision=DecisionSpec(scale_of(panel), own) if reading is None else None,
         ),
         answers=panel.answers,
         artifacts=panel.artifacts,
-        tools=step.juror_id is not None and tools_offered(panel, records),
+        tools=reading is not None and (reading.records or reading.mode == "tools"),
         # By the records and not by the mode: in a fork with another mode, reused answers may have called the tool.
-        opinions=_opinions(state, step, visible) if records and step.round else None,
+        opinions=_opinions(state, step, visible) if step.round and _records(state) else None,
         prompts=debate.prompts,
         language=panel.language,
-        marker=marker_of(secret, panel.marking),
+        marker=signs.marker,
+        reading=reading,
     )
 
 
-def _opinions(state: DebateState, step: Step, visible: tuple[SeatEvaluation, ...]) -> tuple[Opinion, ...]:
+def _opinions(state: DebateState, step: Step, visible: Visible) -> tuple[Opinion, ...]:
     letters = {juror_id: seat_letter(index) for index, juror_id in enumerate(state.panel.juror_ids)}
     return tuple(
         Opinion(
@@ -232,7 +260,7 @@ def _opinions(state: DebateState, step: Step, visible: tuple[SeatEvaluation, ...
     )
 
 
-def visible_evaluations(state: DebateState, step: Step) -> tuple[SeatEvaluation, ...]:
+def _visible_evaluations(state: DebateState, step: Step) -> Visible:
     """The evaluations that a step's prompt shows, in the order in which they were made.
 
     Phase 1: none. A parallel round: everything up to the previous round. A sequential round: this round's earlier

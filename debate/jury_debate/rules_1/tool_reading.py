@@ -12,10 +12,10 @@ from jury_debate.prompts_1.texts import fill
 from jury_debate.prompts_registry import load_prompts
 from jury_debate.reading.coverage import items_not_read, record_read
 from jury_debate.reading.record_tools import MOST_READ_TURNS, READ_ITEMS
+from jury_debate.rules_1.conversation import EvaluationConversation
 from jury_debate.rules_1.kept_records import KeptRecord, kept_record
 from jury_debate.rules_1.partly_read import counted, failed
 from jury_debate.rules_1.tools import record_answer, turn_bytes
-from jury_debate.rules_1.window_conversation import ReaderConversation
 from jury_debate.step_outcome import Answered, Blocked, Unanswered
 from jury_events.outcome import FailureReason
 from jury_events.parts import PartRegistry
@@ -23,7 +23,7 @@ from jury_events.reading import TOOLS, RecordRead
 from jury_events.verdict import PASS
 
 
-class ToolReadingConversation(ReaderConversation):
+class ToolReadingConversation(EvaluationConversation):
     """The tools are offered as long as there is room for the results of one more turn."""
 
     def __init__(self, assignment: Assignment, parts: PartRegistry) -> None:

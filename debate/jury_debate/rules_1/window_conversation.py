@@ -1,12 +1,10 @@
 """The calls about one part of a record, until it is read, or no model of the seat reads it."""
 
-from jury_debate.assignment import Assignment, EvidenceSpec
+from jury_debate.assignment import Assignment
 from jury_debate.conversation import Call, Reply
 from jury_debate.rules_1.answers import AnswerRefusal
 from jury_debate.rules_1.conversation import EvaluationConversation, StepConversation
-from jury_debate.rules_1.evidence import ShownEvidence
 from jury_debate.rules_1.findings import parse_findings
-from jury_debate.rules_1.kept_records import kept_record
 from jury_debate.step_outcome import ParsedFindings
 from jury_events.outcome import FailureReason
 from jury_events.parts import PartRegistry
@@ -70,16 +68,7 @@ class WholeConversation(EvaluationConversation):
             super()._next_model(reason)
 
 
-class ReaderConversation(EvaluationConversation):
-    """Asks for an evaluation by one who has read the record; quotations are looked for in all of it."""
-
-    def shown(self, spec: EvidenceSpec) -> ShownEvidence:
-        """See `EvaluationConversation`."""
-        items = kept_record(self.assignment, self.parts.content).items
-        return ShownEvidence(spec, self.assignment.marker, self.parts.content, items)
-
-
-class FittedConversation(ReaderConversation):
+class FittedConversation(EvaluationConversation):
     """Asks for an evaluation with what there is room for: behind the parts, or of the items that are cited.
 
     `too_long`: the provider says that it shows too much, and may be asked again with less.

@@ -28,7 +28,6 @@ _SIGN = re.compile(rf'["「]({SIGN_PATTERN}) |(⟦[A-Za-z0-9]{{1,64}}⟧)')
 _BALLOT = re.compile(r"(?<![A-Za-z0-9])([a-z2-7]{16})(?![A-Za-z0-9])")
 _LETTER = re.compile(r"(?<![A-Za-z])[A-Z]{1,6}(?![A-Za-z])")
 _SEAT = re.compile(r"^# [^\n]*\n([^\n#][^\n]*[0-9][^\n]*)", re.MULTILINE)
-_HEADING = re.compile(r"^# [^\n]*$", re.MULTILINE)
 _SCENARIOS = re.compile(r'^[^\n0-9]*([0-9]+)[^\n]*"scenarios"', re.MULTILINE)
 
 LINE_SIGN, MARKER = "kk:", "⟦0⟧"
@@ -85,20 +84,42 @@ class PeerBlock(NamedTuple):
 class Prompt:
     """A request as read. `task`: initial, discussion, final, window, gather or closing; `part`: that is shown.
 
-    `case`, `turn` (what follows the ballot) and `results`, what tools answered, have `sign` in the place of the
-    debate's. A turn is read when it is asked for: scripted answers need nothing of it.
+    `shown` is the text of the user's first message, with the debate's own sign, `drawn`: the case up to `seat`, the
+    turn from `behind` on, which is the end of the ballot; `told` is what tools answered. These are read when they are
+    asked for: scripted answers need nothing of them.
     """
 
     letter: str
     ballot: str
     task: str
     round: int
-    case: str
     form: AnswerForm
-    sign: str
-    turn: str = ""
-    results: tuple[str, ...] = ()
+    shown: str
+    drawn: str
+    seat: int
+    behind: int
+    told: tuple[str, ...] = ()
     part: str = ""
+
+    @property
+    def sign(self) -> str:
+        """What stands in the place of the debate's sign in all texts: no answer depends on the one that was drawn."""
+        return MARKER if self.drawn.startswith("⟦") else LINE_SIGN
+
+    @cached_property
+    def case(self) -> str:
+        """What stands before the seat's block."""
+        return _with_sign(self.shown[: self.seat].rstrip("\n"), self.drawn, self.sign)
+
+    @cached_property
+    def turn(self) -> str:
+        """What follows the ballot."""
+        return _with_sign(self.shown[self.behind :], self.drawn, self.sign)
+
+    @cached_property
+    def results(self) -> tuple[str, ...]:
+        """What tools answered."""
+        return tuple(_with_sign(one, self.drawn, self.sign) for one in self.told)
 
     @cached_property
     def _evaluations(self) -> tuple[PeerBlock, ...]:
@@ -142,15 +163,13 @@ class Prompt:
 def read_prompt(request: ModelRequest) -> Prompt:
     """Parse a request; of an unknown prompt all is the case. Never raises."""
     system = "\n".join(message.whole for message in request.messages if message.role == "system")
-    signed = next((message.whole for message in request.messages if message.role == "user"), "")
-    drawn = _sign(signed)
-    sign = MARKER if drawn.startswith("⟦") else LINE_SIGN
-    user = _with_sign(signed, drawn, sign)
-    start, end, ballot = _ballot_line(user, sign)
-    seat, letter = _seat(user[:start], sign) if ballot else (len(user), "")
+    user = next((message.whole for message in request.messages if message.role == "user"), "")
+    drawn = _sign(user)
+    start, end, ballot = _ballot_line(user, drawn)
+    seat, letter = _seat(user[:start], drawn) if ballot else (len(user), "")
     turn = user[end:]
-    headings = _HEADING.findall(turn)
-    number = re.search(r"[0-9]+", headings[-1]) if headings and letter else None
+    last = turn.rfind("\n# ") + 1
+    number = re.search(r"[0-9]+", turn[last:].partition("\n")[0]) if last and letter else None
     form = _form(turn if '"findings"' in turn else system)
     part = PART.search(user, 0, seat) if form.findings else None
     if form.findings:
@@ -158,7 +177,7 @@ def read_prompt(request: ModelRequest) -> Prompt:
     elif ballot and not letter:
         task = "final"
     else:
-        task = "initial" if len(headings) <= 1 else "closing"
+        task = "initial" if turn.find("\n# ") + 1 == last else "closing"
         task = task if number is None else "discussion"
     asked = _SCENARIOS.search(turn.partition("\n# ")[0])
     many = 0 if form.findings or asked is None else min(int(asked[1]), _MOST_SCENARIOS)
@@ -167,11 +186,12 @@ def read_prompt(request: ModelRequest) -> Prompt:
         ballot,
         task,
         0 if number is None else int(number[0]),
-        user[:seat].rstrip("\n"),
         form._replace(statement=task == "discussion", scenarios=tuple(map(str, range(1, many + 1)))),
-        sign,
-        turn=turn,
-        results=tuple(_with_sign(one.whole, drawn, sign) for one in request.messages if one.role == "tool"),
+        user,
+        drawn,
+        seat,
+        end,
+        tuple(one.whole for one in request.messages if one.role == "tool"),
         part="" if part is None else part[1],
     )
 
@@ -182,7 +202,7 @@ def ballot_in(text: str) -> str:
 
 
 def _with_sign(text: str, drawn: str, sign: str) -> str:
-    """A text with the same sign in every debate: no answer depends on the one that was drawn."""
+    """A text with the same sign in every debate."""
     if sign == MARKER:
         return text.replace(drawn, sign)
     signed = f"\n{text}".replace(f"\n{drawn} ", f"\n{sign} ")[1:]

@@ -6,6 +6,7 @@ It writes no sentences, so that it reads as well in every language: verdict word
 import json
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from math import exp, fsum
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS
 from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES
 from jury_events.text.pluralize import pluralize
 from jury_providers.provider import ModelRequest, RequestedTool
-from jury_providers.simulated.prompt import PeerBlock, Prompt, QuotedItem, read_prompt
+from jury_providers.simulated.prompt import AnswerForm, PeerBlock, Prompt, QuotedItem, read_prompt
 from jury_providers.simulated.record import Item, Record, read_record
 from jury_providers.simulated.scale import spread
 from jury_providers.simulated.signals import FoundSignal, excerpt, find_signals
@@ -75,7 +76,8 @@ class SimulatedReader:
         A `fault` may say what the answer is like; `points` stand in for those of its reading.
         """
         if self._fixed:
-            return _fixed_output(prompt, _fixed_score(request))
+            answer = _fixed_answer(prompt.form, _fixed_score(request))
+            return ReaderOutput((), {"ballot": prompt.ballot, **answer})
         if fault not in _WITHOUT_TOOLS and (tools := _wanted_tools(prompt, request)):
             return ReaderOutput(tools, {})
         record, signals = self._case(prompt)
@@ -314,16 +316,19 @@ def _fixed_score(request: ModelRequest) -> float:
     return _FIXED_SCORES[crc32(seat.encode("utf-8", "surrogatepass")) % len(_FIXED_SCORES)]
 
 
-def _fixed_output(prompt: Prompt, score: float) -> ReaderOutput:
-    """A valid answer whose quotation stands nowhere, so that its check looks through the whole case."""
-    form, quoted = prompt.form, [_entry(QuotedItem(1, _FIXED), "context")]
+@lru_cache(maxsize=64)
+def _fixed_answer(form: AnswerForm, score: float) -> dict[str, Any]:
+    """A valid answer but for its ballot; its quotation stands nowhere, so that its check looks through the whole case.
+
+    Callers must not change it.
+    """
+    quoted = [_entry(QuotedItem(1, _FIXED), "context")]
     if form.findings:
         findings = [{"criterion": None, "text": _FIXED, **({"evidence": quoted} if form.evidence else {})}]
-        return ReaderOutput((), {"ballot": prompt.ballot, "findings": findings, "decisive": [], "wanted": []})
+        return {"findings": findings, "decisive": [], "wanted": []}
     points = spread(score, form.dimensions)
     said = {"verdict": form.scale.word(score), **({"score": score} if points else {})}
     answer = {
-        "ballot": prompt.ballot,
         "verdict": said["verdict"],
         **({"scores": points} if points else {}),
         "confidence": form.scale.confidence(score),
@@ -332,4 +337,4 @@ def _fixed_output(prompt: Prompt, score: float) -> ReaderOutput:
         **({"scenarios": [{"scenario_id": one, **said} for one in form.scenarios]} if form.scenarios else {}),
         **({"evidence": quoted} if form.evidence else {}),
     }
-    return ReaderOutput((), form.whole(answer))
+    return form.whole(answer)

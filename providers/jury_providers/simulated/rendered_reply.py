@@ -73,6 +73,6 @@ def usage_of(request: ModelRequest, generated: int) -> Usage:
 
 def tokens_of(messages: Sequence[ModelMessage]) -> int:
     """The tokens of a prompt."""
-    sent = sum([len(message.whole) for message in messages])
+    sent = sum([len(message.text) + sum(map(len, message.shared)) for message in messages])
     pictures = sum([len(message.pictures) for message in messages])
     return sent // _CHARACTERS_A_TOKEN + pictures * ESTIMATED_PICTURE_TOKENS

@@ -136,7 +136,7 @@ class Script:
 
     def points_of(self, trace: str) -> float | None:
         """The points of the call debate/step/model/turn/try; None: those of its reading."""
-        names = _names(trace, _place(trace)[0])
+        names = _names(trace, _place(trace)[0]) if self.points else ()
         return next((points for pattern, points in self.points.items() if _fits(names, pattern)), None)
 
     def fault(self, trace: str) -> str | None:
