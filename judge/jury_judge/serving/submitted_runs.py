@@ -93,8 +93,10 @@ class SubmittedRuns:
 
 def submitted_run(facts: RunFacts | None) -> SubmittedRun | None:
     """The run, where it was submitted to a server of this store."""
-    if facts is None or facts.opened.submitted is None or facts.imports:
+    if facts is None or facts.imports:
         return None
-    opened = facts.opened
+    opened, submitted = facts.opened, facts.opened.submitted
+    if submitted is None:
+        return None
     panel = opened.ladder or judged_by(opened.panel, opened.custom)
-    return SubmittedRun(opened.run_id, panel, facts.version, facts.complete, opened.submitted.concurrency)
+    return SubmittedRun(opened.run_id, panel, facts.version, facts.complete, submitted.concurrency)
