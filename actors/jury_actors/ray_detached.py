@@ -8,10 +8,8 @@ from jury_actors.ray_cluster import head_address
 # Above all others, since it sets what Ray reads when it is imported.
 # isort: split
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +42,7 @@ class ProcessState(NamedTuple):
 
 
 class DetachedRunActor:
-    """Keeps one process, with its input in a private folder; ends soon after it.
+    """Keeps one process; ends soon after it.
 
     Args:
         log: the name of the log in the node's folder of this user.
@@ -54,29 +52,21 @@ class DetachedRunActor:
         folder = private_folder()
         self._log = folder / log
         self._log.parent.mkdir(mode=0o700, exist_ok=True)
-        self._input = Path(tempfile.mkdtemp(prefix="run-", dir=folder))
         self._process: subprocess.Popen[bytes] | None = None
         self._status = Path()
 
-    def put(self, chunk: bytes) -> None:
-        """Append to the input file."""
-        with (self._input / "cases.jsonl").open("ab") as file:
-            file.write(chunk)
-
     def start(self, arguments: Sequence[str], handed: bytes, status: str | None) -> None:
-        """Start `jury run` over the input file.
+        """Start `jury`.
 
         Args:
-            arguments: after the file.
+            arguments: of the command.
             handed: what it reads from its standard input.
             status: the path of the run's status file; a relative one is in this user's folder on the node.
         """
         self._status = private_folder() / (status or "")
-        cases = self._input / "cases.jsonl"
-        cases.touch()
         with self._log.open("ab") as output:
             self._process = subprocess.Popen(  # noqa: S603  (our own command)
-                [sys.executable, "-c", _ENTRY, "run", str(cases), *arguments],
+                [sys.executable, "-c", _ENTRY, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=output,
@@ -98,7 +88,6 @@ class DetachedRunActor:
     def _wait(self, own: Any) -> None:
         assert self._process is not None
         self._process.wait()
-        shutil.rmtree(self._input, ignore_errors=True)
         threading.Timer(_KEPT_SECONDS, ray.kill, (own,)).start()
 
 
@@ -127,10 +116,6 @@ class DetachedRun:
             **place,
         ).remote(f"runs/{run_id}.log")
         self.address = head_address()
-
-    def put(self, chunk: bytes) -> None:
-        """Send a piece of the input."""
-        self._answer(self._actor.put.remote(chunk))
 
     def start(self, arguments: Sequence[str], handed: bytes, status: str | None) -> None:
         """See `DetachedRunActor.start`."""

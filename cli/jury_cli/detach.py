@@ -1,54 +1,55 @@
-"""`jury run --detach`: the run goes on in a process of its own, and the command ends."""
+"""`--detach`: a run that is listed goes on in a process of its own, here or on a cluster, and the command ends."""
 
-import sys
-
-import click
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 from jury_cli.exits import Exit
+from jury_cli.terminal import note
+from jury_judge.running.detaching import detached_holder, log_file, start_detached, start_on_cluster
+from jury_judge.sessions.handed import handed
+from jury_judge.sessions.planned_run import PlannedRun
 
 DETACH = "--detach"
-DETACHED = "--detached"
-"""The option that the command gives to the process that it starts."""
 
 
-def detach(url: str, run_id: str, *, generated: bool) -> int:
-    """Start the same command without a terminal; returns once it executes the run, or has ended.
+def detach(planned: PlannedRun, shown: Mapping[str, Any], reopens: int) -> int:
+    """Have another process judge a run that is listed; returns once it does, or has ended.
 
     Args:
-        url: of the store.
-        run_id: the run.
-        generated: the id is not among the arguments.
+        planned: the run.
+        shown: further options of the command.
+        reopens: how many cancellations of the run were known when it was asked for.
     """
-    from jury_cli.terminal import note
-    from jury_judge.running.detaching import start_detached, wait_until_running
+    run_id, settings, url = planned.run.run_id, planned.settings, planned.store_url
+    if settings.ray_address is None:
+        pid, ended = start_detached(handed(planned, shown, reopens), url, run_id)
+        where = f"process {pid}, without this terminal; log: {log_file(url, run_id)}"
+    else:
+        from jury_cli.ray_thread import ray_started
 
-    if begun_already(url, run_id):
-        return Exit.DONE
-    instead = [DETACHED, *(("--run", run_id) if generated else ())]
-    arguments = [one for given in sys.argv[1:] for one in (instead if given == DETACH else [given])]
-    started = start_detached(arguments, url, run_id)
-    try:
-        code = wait_until_running(started, url, run_id)
-    except KeyboardInterrupt:
-        started.process.terminate()
-        raise
-    if code is not None:
-        for line in started.output().splitlines():
+        where = "a process of the cluster, without this terminal"
+        told = partial(_told, planned, shown, reopens)
+        with ray_started(settings.ray_address, open_cluster=settings.ray_open_cluster):
+            ended = start_on_cluster(told, url, run_id)
+    if ended is None:
+        note(f"run {run_id} goes on in {where}")
+        note(ways(run_id))
+    else:
+        for line in ended.output.splitlines():
             note(line)
-        if code == Exit.DONE:
-            print(run_id)
-        return code
-    note(f"run {run_id} goes on in process {started.process.pid}, without this terminal; log: {started.log}")
-    note(ways(run_id))
-    print(run_id)
-    return Exit.DONE
+    if ended is None or ended.code == Exit.DONE:
+        print(run_id)
+        return Exit.DONE
+    return ended.code
+
+
+def _told(planned: PlannedRun, shown: Mapping[str, Any], reopens: int, address: str) -> bytes:
+    return handed(planned, shown, reopens, ray_address=address)
 
 
 def begun_already(url: str, run_id: str) -> bool:
     """Whether a detached process executes the run; then its id is printed."""
-    from jury_cli.terminal import note
-    from jury_judge.running.detaching import detached_holder
-
     holder = detached_holder(url, run_id)
     if holder is not None:
         note(f"run {run_id} goes on in process {holder.process} already; {ways(run_id)}")
@@ -56,17 +57,9 @@ def begun_already(url: str, run_id: str) -> bool:
     return holder is not None
 
 
-def check_detached(files: tuple[str, ...], *, dry_run: bool) -> None:
-    """Refuse what a process without a terminal cannot do."""
-    if "-" in files:
-        raise click.UsageError(f"{DETACH} cannot read cases from standard input: put them into a file")
-    if dry_run:
-        raise click.UsageError(f"--dry-run runs nothing: leave {DETACH} out")
-
-
 def ways(run_id: str) -> str:
     """What can be done with a detached run."""
     return (
-        f"jury watch {run_id} shows it, jury cancel {run_id} ends it, the same command without {DETACH} "
-        f"and with --run {run_id} prints its results as they come"
+        f"jury watch {run_id} shows it, jury cancel {run_id} ends it, jury resume {run_id} prints its results as they "
+        "come"
     )

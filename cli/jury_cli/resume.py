@@ -1,5 +1,6 @@
 """`jury resume`: go on with a run from its store, without its files."""
 
+import sys
 from typing import Any, Literal
 
 import click
@@ -57,18 +58,23 @@ _RARE = (
     help="How progress is shown on stderr.",
 )
 @options(BUDGET, PATIENCE, SEALS, LOG_LINES, TRACES, METRICS, RUNTIME)
-def command(*, run_id: str, again: Literal["no_evaluation"] | None, **given: Any) -> int:
+@click.option(
+    "--told", is_flag=True, hidden=True, help="Read the settings from standard input, as `--detach` gives them."
+)
+def command(*, run_id: str, again: Literal["no_evaluation"] | None, told: bool, **given: Any) -> int:
     """Judge what is listed in the store and not over, under the panel that the run was opened with.
 
     Needs the store and the keys of the providers alone: no file, and not the machine where the run began. Prints the
     results of the run, as the command that began it does.
     """
     from jury_cli.results import Results
-    from jury_cli.run import Shown, judge_run
+    from jury_cli.run import Shown, judge_or_follow
     from jury_cli.run_end import end_run
     from jury_judge.sessions.resumed_run import resumed_run
     from jury_judge.settings.run import RunSettings
 
+    if told:
+        return _judge_as_told()
     shown = Shown(**{name: given.pop(name) for name in Shown._fields if name in given})
     if shown.as_json and shown.as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")
@@ -77,5 +83,21 @@ def command(*, run_id: str, again: Literal["no_evaluation"] | None, **given: Any
     close_with_command(planned.cases)
     results = Results(shown.form, keep=False)
     with results:
-        outcome = judge_run(planned, shown, results)
+        outcome = judge_or_follow(planned, shown, results)
     return end_run(run_id, results, outcome, settings)
+
+
+def _judge_as_told() -> int:
+    """Judge a run for a command that listed it and ended."""
+    from jury_cli.results import Results
+    from jury_cli.run import Shown, judge_run
+    from jury_cli.run_end import end_run
+    from jury_judge.sessions.handed import Handed
+
+    found = Handed.of(sys.stdin.buffer.read())
+    planned, settings = found.planned(), found.settings
+    close_with_command(planned.cases)
+    results = Results("none", keep=settings.reports, reasons=settings.reasons == "on")
+    with results:
+        outcome = judge_run(planned, Shown(**found.shown), results, detached=True)
+    return end_run(planned.run.run_id, results, outcome, settings)

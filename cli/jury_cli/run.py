@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from jury_cli.case_options import CASES, artifact_hosts, close_with_command, format_names, standard_input
-from jury_cli.detach import DETACH, DETACHED
 from jury_cli.exits import Exit
 from jury_cli.log_format import write_event
 from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, TRACES, MetricsServer
@@ -203,18 +202,14 @@ def _settings() -> "type[RunSettings]":
 @click.option("--list-only", is_flag=True, help="Record the cases; `jury resume` judges them.")
 @options(RUNTIME)
 @click.option(
-    DETACH,
+    "--detach",
     is_flag=True,
     help="Go on without the terminal, and print the id of the run.",
 )
-@click.option(DETACHED, is_flag=True, hidden=True)
-@click.option("--handed", is_flag=True, hidden=True)
 def command(
     *,
     paths: tuple[str, ...],
-    handed: bool,
     detach: bool,
-    detached: bool,
     dry_run: bool,
     list_only: bool,
     **given: Any,
@@ -225,17 +220,14 @@ def command(
     """
     from jury_cli.results import Results
     from jury_cli.run_end import end_run
-    from jury_judge.running.detaching import detached_holder
     from jury_judge.sessions.listed_cases import cases_of
     from jury_judge.sessions.planned_run import PlannedRun, panel_of_run
     from jury_judge.settings.run import RunSettings
 
-    if handed:
-        return _execute_handed(Path(paths[0]))
     shown = Shown(**{name: given.pop(name) for name in Shown._fields})
     _check(shown, dry_run=dry_run)
-    if list_only and (detach or dry_run):
-        raise click.UsageError("--list-only excludes --detach and --dry-run")
+    if list_only + detach + dry_run > 1:
+        raise click.UsageError("--detach, --list-only and --dry-run exclude each other")
     settings = RunSettings.of(**given)
     settings.check_files()
     loaded = panel_of_run(settings)
@@ -244,31 +236,31 @@ def command(
     close_with_command(cases)
     planned = PlannedRun(cases, settings, loaded=loaded)
     if detach:
-        return _detach(planned, shown, paths, dry_run=dry_run)
+        return _detach(planned, shown)
     if list_only:
-        return _list(planned)
+        return _list(planned, keys=False) or _listed(planned)
     if dry_run:
         from jury_cli.dry_run import dry_run as print_estimate
 
         return print_estimate(planned, as_json=shown.as_json)
     results = Results(shown.form, keep=settings.reports, reasons=settings.reasons == "on")
-    holder = None if planned.is_new else detached_holder(planned.store_url, planned.run.run_id)
+    with results:
+        outcome = judge_or_follow(planned, shown, results)
+    return end_run(planned.run.run_id, results, outcome, settings)
+
+
+def judge_or_follow(planned: "PlannedRun", shown: Shown, results: "Results") -> "RunOutcome":
+    """Judge what is left of a run, or print its results as they come where a detached process does that."""
+    from jury_judge.running.detaching import detached_holder
+
+    url, run_id = planned.store_url, planned.run.run_id
+    holder = None if planned.is_new else detached_holder(url, run_id)
     if holder is None:
-        with results:
-            outcome = judge_run(planned, shown, results, detached=detached)
-        return end_run(planned.run.run_id, results, outcome, settings)
+        return judge_run(planned, shown, results)
     from jury_cli.following import follow_run
 
-    with results:
-        outcome = follow_run(
-            planned.store_url,
-            planned.run.run_id,
-            holder.process,
-            results,
-            display=shown.display,
-            prices=settings.price_list(planned.environ),
-        )
-    return end_run(planned.run.run_id, results, outcome, settings)
+    prices = planned.settings.price_list(planned.environ)
+    return follow_run(url, run_id, holder.process, results, display=shown.display, prices=prices)
 
 
 def _check(shown: Shown, *, dry_run: bool) -> None:
@@ -279,19 +271,36 @@ def _check(shown: Shown, *, dry_run: bool) -> None:
         raise click.UsageError("--dry-run prints no result lines: use --json instead of --jsonl")
 
 
-def _detach(planned: "PlannedRun", shown: Shown, paths: tuple[str, ...], *, dry_run: bool) -> int:
-    from jury_cli.detach import check_detached, detach
+def _detach(planned: "PlannedRun", shown: Shown) -> int:
+    """List a run to its end, and have another process judge it."""
+    from jury_cli.detach import begun_already, detach
+    from jury_cli.terminal import note
+    from jury_judge.sessions.handed import check_for_cluster
 
-    check_detached(paths, dry_run=dry_run)
-    if planned.settings.ray_address is None:
-        return detach(planned.store_url, planned.run.run_id, generated=planned.is_new)
-    from jury_cli.cluster_detach import detach_on_cluster
+    if planned.settings.ray_address is not None:
+        check_for_cluster(planned.settings)
+    if begun_already(planned.store_url, planned.run.run_id):
+        return Exit.DONE
+    reopens = planned.cancellations()
+    if (code := _list(planned, keys=True)) != Exit.DONE:
+        return code
+    code = detach(planned, shown._replace(display="plain")._asdict(), reopens)
+    for line in planned.cases.unreadable.lines():
+        note(line)
+    return Exit.STOPPED if code == Exit.DONE and planned.cases.unreadable.count else code
 
-    return detach_on_cluster(planned, shown._replace(display="plain")._asdict())
+
+def _listed(planned: "PlannedRun") -> int:
+    from jury_cli.judging import note_line
+
+    run_id = planned.run.run_id
+    note_line(f"jury resume {run_id} judges them, with the store and the providers' keys alone")
+    print(run_id)
+    return Exit.DONE
 
 
-def _list(planned: "PlannedRun") -> int:
-    """Record the cases of a run; `jury resume` judges them."""
+def _list(planned: "PlannedRun", *, keys: bool) -> int:
+    """Record the cases of a run; `keys`: the providers' keys have to be here."""
     from jury_cli.interrupts import event_loop, until_interrupted
     from jury_cli.judging import note_line
     from jury_events.text.pluralize import pluralize
@@ -299,30 +308,14 @@ def _list(planned: "PlannedRun") -> int:
     from jury_judge.sessions.run_listing import list_run
 
     run_id = planned.run.run_id
-    with prepared_run(planned, note_line, keys=False) as ready, event_loop() as loop:
+    with prepared_run(planned, note_line, keys=keys) as ready, event_loop() as loop:
         for line in ready.remarks():
             note_line(line)
         found, interrupted = loop.run(until_interrupted(lambda stopping: list_run(ready, stopping)))
     if found is not None:
         more = "" if found.complete else "; the list is not complete, and the same command goes on with it"
         note_line(f"run {run_id}: {pluralize(found.listed, 'debate')} listed, {found.now:,} of them now{more}")
-        note_line(f"jury resume {run_id} judges them, with the store and the providers' keys alone")
-        print(run_id)
     return Exit.INTERRUPTED if interrupted else Exit.DONE
-
-
-def _execute_handed(path: Path) -> int:
-    """Execute a run that another process handed over: on standard input, with its cases in a file."""
-    from jury_cli.results import Results
-    from jury_cli.run_end import end_run
-    from jury_judge.sessions.handed_run import HandedRun
-
-    handed, results = HandedRun.read(), Results("none")
-    planned = handed.planned(path)
-    with results:
-        outcome = judge_run(planned, Shown(**handed.door), results, detached=True)
-    # Conditions and reports are those of the command that handed it over, where it follows the run.
-    return end_run(planned.run.run_id, results, outcome)
 
 
 def judge_run(planned: "PlannedRun", shown: Shown, results: "Results", *, detached: bool = False) -> "RunOutcome":

@@ -236,8 +236,10 @@ from jury_events.run_events import RunBudget as RunBudget
 from jury_events.run_events import RunEnded as RunEnded
 from jury_events.run_events import RunEndpoint as RunEndpoint
 from jury_events.run_events import RunImported as RunImported
+from jury_events.run_events import RunLadder as RunLadder
 from jury_events.run_events import RunOpened as RunOpened
 from jury_events.run_events import RunReopened as RunReopened
+from jury_events.run_events import RunStage as RunStage
 from jury_events.run_events import RunSubmission as RunSubmission
 from jury_events.run_facts import run_facts as run_facts
 from jury_events.scrubbing import sent_secrets as sent_secrets

@@ -2,9 +2,8 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, JsonValue, StringConstraints
 
-from jury_events.case import MetadataValue
 from jury_events.debate_events import EventBody
 from jury_events.panel import Panel
 from jury_events.value import Label, RunId, Value
@@ -15,14 +14,35 @@ EventNumber = Annotated[int, Field(ge=1, lt=2**31)]
 
 
 class RunEndpoint(Value):
-    """How the models of a provider are reached: plain settings of the panel file by name, and no key.
+    """How the models of a provider are reached: what the panel file says of it, which is no key.
 
-    `whole`: the panel file says nothing else of it that decides a call.
+    `whole`: nothing of it was left out as a secret.
     """
 
     provider: Label
-    said: dict[Label, MetadataValue]
+    said: dict[Label, JsonValue]
     whole: bool
+
+
+class RunStage(Value):
+    """A further stage of a ladder; the fields are as of `RunOpened`."""
+
+    panel: Panel
+    prompts: Annotated[int, Field(ge=1)]
+    custom: Sha256
+
+
+class RunLadder(Value):
+    """The ladder of a run: equal digests judge alike.
+
+    `certificate` is the digest of what its stages accept (None: nothing), `audit` the share of early exits that is
+    audited, `further` are the stages after the first.
+    """
+
+    digest: Sha256
+    certificate: Sha256 | None = None
+    audit: Annotated[float, Field(ge=0, le=1)]
+    further: tuple[RunStage, ...]
 
 
 class RunBudget(Value):
@@ -44,11 +64,10 @@ class RunSubmission(Value):
 class RunOpened(EventBody):
     """A run begins: who judges, how often, for how much, and who asked.
 
-    `panel` is that of its debates, of a ladder (`ladder` is its digest) that of the first stage; `prompts` is the
-    version of its prompts, `custom` the digest of those that the panel file gives, `endpoints` where it says how
-    providers are reached. `repeats`: debates a case. `by` is
-    who asked, `submitted` that it was a client of a server (None: a command or a call, and only who is asked to goes on
-    with the run), `program` the version that wrote this.
+    `panel` is that of its debates, of a `ladder` that of the first stage; `prompts` is the version of its prompts,
+    `custom` the digest of those that the panel file gives, `endpoints` where it says how providers are reached.
+    `repeats`: debates a case. `by` is who asked, `submitted` that it was a client of a server (None: a command or a
+    call, and only who is asked to goes on with the run), `program` the version that wrote this.
     """
 
     type: Literal["run_opened"] = "run_opened"
@@ -57,7 +76,7 @@ class RunOpened(EventBody):
     prompts: Annotated[int, Field(ge=1)]
     custom: Sha256
     endpoints: tuple[RunEndpoint, ...]
-    ladder: Sha256 | None = None
+    ladder: RunLadder | None = None
     repeats: Annotated[int, Field(ge=1)]
     budget: RunBudget
     by: Label

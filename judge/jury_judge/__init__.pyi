@@ -178,7 +178,8 @@ from jury_judge.serving.service import Service as Service
 from jury_judge.serving.submissions import Submissions as Submissions
 from jury_judge.sessions.estimated_run import estimate_run as estimate_run
 from jury_judge.sessions.followed_run import followed as followed
-from jury_judge.sessions.handed_run import HandedRun as HandedRun
+from jury_judge.sessions.handed import Handed as Handed
+from jury_judge.sessions.handed import handed as handed
 from jury_judge.sessions.judged_run import judge_run as judge_run
 from jury_judge.sessions.listed_cases import cases_of as cases_of
 from jury_judge.sessions.open_run import OpenRun as OpenRun

@@ -44,7 +44,7 @@ def test_a_staged_run_that_is_killed_comes_to_the_same_end(
     last = command.call("0")
 
     assert last.process.returncode == 0, last.stderr
-    assert ["c0", "c2", "c4", "c1", "c3", "c5"] == [line["case_id"] for line in last.lines]
+    assert ["c0", "c1", "c2", "c3", "c4", "c5"] == [line["case_id"] for line in last.lines]
     store = command.reader()
     rows = store.list_debates(ALL_STAGES)
     replayed = {one.status for one in replay(store, DebateSelection(run_id="r"))}

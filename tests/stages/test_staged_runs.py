@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from contextlib import closing
-from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from jury_actors import Finished
 from jury_events import audited
 from jury_judge import (
-    HandedRun,
+    Handed,
     LiveRunReader,
     NoListener,
     PlannedRun,
@@ -20,6 +19,7 @@ from jury_judge import (
     RunRefused,
     applied,
     followed,
+    handed,
     judge_run,
     listed_runs,
     load_panel,
@@ -122,19 +122,25 @@ async def test_who_judges_hears_which_cases_go_on_and_which_end(cases: Path, url
     assert {0: 6, 2: 3} == judging.counts
 
 
-async def test_a_staged_run_is_handed_to_another_process_with_all_its_stages(
-    cases: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("certified", [True, False])
+async def test_another_process_goes_on_with_a_listed_ladder_from_the_store_alone(
+    cases: Path, url: str, tmp_path: Path, certified: bool
 ) -> None:
-    planned = staged(cases, url, a_ladder(tmp_path, PASSES))
-    packed = HandedRun(planned.settings, planned.loaded, (), {}).pack()
-    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(packed)))
-    there = tmp_path / "there.jsonl"
-    there.write_text("".join(f"{case.model_dump_json()}\n" for case in planned.cases))
+    ladder = a_ladder(tmp_path, PASSES, audit=0.5 * certified, certified=certified)
+    planned = staged(cases, url, ladder, max_calls=8)
+    await _judged(planned)
+    cases.unlink()  # noqa: ASYNC240
 
-    _, lines, _ = await _judged(HandedRun.read().planned(there))
+    there = Handed.of(handed(planned, {"display": "plain"}, 0)).planned()
+    went = there.loaded.ladder
+    assert went is not None
+    assert ladder._replace(coverage=(), stages=()) == went._replace(stages=())
+    assert [one.resolved for one in ladder.stages] == [one.resolved for one in went.stages]
+    there.settings = there.settings.changed(max_calls=None)
+    outcome, lines, _ = await _judged(there)
 
     assert EVERY == [line["case_id"] for line in lines]
-    assert (6, 0) == ((again := (await _judged(planned))[0]).before, again.now)
+    assert (6, True) == (outcome.total, outcome.whole)
 
 
 async def test_the_same_command_prints_the_same_and_asks_nothing(cases: Path, url: str, tmp_path: Path) -> None:

@@ -48,8 +48,10 @@ from jury_events import (
     RunEnded,
     RunEndpoint,
     RunImported,
+    RunLadder,
     RunOpened,
     RunReopened,
+    RunStage,
     RunSubmission,
     ScoresExportBegun,
     ScoresExported,
@@ -160,7 +162,8 @@ def sample_events() -> dict[str, AnyEvent]:
 
 
 def _of_a_run(panel: Panel) -> tuple[AnyEvent, ...]:
-    reached = RunEndpoint(provider="own", said={"base_url": "http://127.0.0.1:9/v1", "plain_http": True}, whole=True)
+    said = {"base_url": "http://127.0.0.1:9/v1", "limits": {"*": {"in_flight": 2}}}
+    reached = RunEndpoint(provider="own", said=said, whole=True)
     return (
         RunOpened(
             run_id="r1",
@@ -168,7 +171,12 @@ def _of_a_run(panel: Panel) -> tuple[AnyEvent, ...]:
             prompts=1,
             custom="0f" * 32,
             endpoints=(reached,),
-            ladder="1e" * 32,
+            ladder=RunLadder(
+                digest="1e" * 32,
+                certificate="3c" * 32,
+                audit=0.25,
+                further=(RunStage(panel=panel, prompts=1, custom="4b" * 32),),
+            ),
             repeats=2,
             budget=RunBudget(max_calls=100),
             by="田中",

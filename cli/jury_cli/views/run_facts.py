@@ -19,7 +19,7 @@ def run_facts_lines(facts: "RunFacts") -> Iterator[str]:
     yield f"run {opened.run_id}: {pluralize(facts.listed, 'debate')} listed{complete}"
     yield f"  panel    {visible_line(f'{opened.panel.name}: {seats}', 300)}"
     if opened.ladder is not None:
-        yield f"  ladder   {opened.ladder[:16]}, whose first stage this is"
+        yield f"  ladder   {opened.ladder.digest[:16]}, whose first stage this is"
     for one in opened.endpoints:
         at = ", ".join(f"{name} {value}" for name, value in one.said.items())
         yield f"  reached  {visible_line(f'{one.provider}: {at}', 300)}"

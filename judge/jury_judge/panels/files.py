@@ -10,7 +10,6 @@ from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
-from jury_events.ladder import LadderCertificate
 from jury_events.panel import Panel
 from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error
@@ -76,14 +75,14 @@ class Ladder(NamedTuple):
         digest: of its certificate, its panels and its audited share: equal ladders judge alike.
         stages: its panels, from the first; all but the last with the calibration of the certificate.
         audit: the share of early exits that is audited.
-        certificate: what its stages accept; None: nothing, so that every case goes through every stage.
+        certificate: the digest of what its stages accept; None: nothing, so that every case goes through every stage.
         coverage: for each stage the share of the certified cases that ends there; (): not known.
     """
 
     digest: str
     stages: tuple[LoadedPanel, ...]
     audit: float
-    certificate: LadderCertificate | None
+    certificate: str | None
     coverage: tuple[float, ...] = ()
 
 

@@ -45,7 +45,7 @@ def applied(
         for number, (one, of) in enumerate(zip(stages, certificate.stages, strict=True), start=1)
     )
     digest = _digest(certificate.digest, audit, [[of.panel, of.prompts] for of in certificate.stages])
-    return Ladder(digest, made, audit, certificate, coverage)
+    return Ladder(digest, made, audit, certificate.digest, coverage)
 
 
 def uncertified(stages: Sequence[LoadedPanel]) -> Ladder:

@@ -3,33 +3,29 @@
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from jury_judge.running.status_file import read_status, status_folder
+from jury_judge.running.status_file import read_status, status_folder, status_place
 from jury_store.run_registry import RunHolder, open_registry
 
 _LOOK_EVERY = 0.05
 _MOST_LOGGED = 64 * 1024
 """Bytes of a log that are read back."""
 
+RESUME = ("resume", "--told")
+"""The command of such a process, before the run: it reads what it is told from its standard input."""
+
 _ENTRY = "from jury_cli.entry import main; main()"
 
 
-class DetachedProcess(NamedTuple):
-    """A process that was started; `logged` is the size of its log before."""
+class EndedEarly(NamedTuple):
+    """A process that ended before it executed the run: its exit code, and the end of what it wrote."""
 
-    process: "subprocess.Popen[bytes]"
-    log: Path
-    logged: int
-
-    def output(self) -> str:
-        """What it wrote to its log; of very much, the end."""
-        with self.log.open("rb") as log:
-            log.seek(max(self.logged, self.log.stat().st_size - _MOST_LOGGED))
-            return log.read().decode("utf-8", "replace")
+    code: int
+    output: str
 
 
 def detached_holder(url: str, run_id: str) -> RunHolder | None:
@@ -39,13 +35,16 @@ def detached_holder(url: str, run_id: str) -> RunHolder | None:
     return holder if holder is not None and holder.detached else None
 
 
-def start_detached(arguments: Sequence[str], url: str, run_id: str) -> DetachedProcess:
-    """Start `jury` with these arguments; its log is appended to.
+def start_detached(told: bytes, url: str, run_id: str) -> tuple[int, EndedEarly | None]:
+    """Have a process of this machine judge a run that is listed; returns once it does, or has ended.
 
     Args:
-        arguments: of the command.
+        told: see `jury_judge.sessions.handed`.
         url: of the store.
-        run_id: the run that it executes, which names the log.
+        run_id: the run, which names the log; that is appended to.
+
+    Returns:
+        The id of the process, and how it ended; None: it executes the run.
 
     Raises:
         OSError: the log cannot be written.
@@ -55,25 +54,51 @@ def start_detached(arguments: Sequence[str], url: str, run_id: str) -> DetachedP
     log.parent.mkdir(mode=0o700, exist_ok=True)
     with log.open("ab") as output:
         logged = log.stat().st_size
-        process = subprocess.Popen(  # noqa: S603  (the command itself, with the arguments that it was given)
-            [sys.executable, "-c", _ENTRY, *arguments],
-            stdin=subprocess.DEVNULL,
+        process = subprocess.Popen(  # noqa: S603  (the command itself)
+            [sys.executable, "-c", _ENTRY, *RESUME, run_id],
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,  # results are in the store
             stderr=output,
             start_new_session=True,
         )
-    return DetachedProcess(process, log, logged)
+    try:
+        assert process.stdin is not None
+        with suppress(BrokenPipeError), process.stdin as stdin:
+            stdin.write(told)
+        while (code := process.poll()) is None:
+            if read_status(url, run_id) is not None:
+                return process.pid, None
+            time.sleep(_LOOK_EVERY)
+    except KeyboardInterrupt:
+        process.terminate()
+        raise
+    with log.open("rb") as written:
+        written.seek(max(logged, log.stat().st_size - _MOST_LOGGED))
+        return process.pid, EndedEarly(code, written.read().decode("utf-8", "replace"))
+
+
+def start_on_cluster(told: Callable[[str], bytes], url: str, run_id: str) -> EndedEarly | None:
+    """The same in a process of the cluster that this one joined; one with a SQLite store stays on this node.
+
+    Args:
+        told: from the address of the cluster.
+        url: of the store.
+        run_id: the run.
+
+    Raises:
+        DetachedRunLost: the cluster lost the process.
+    """
+    from jury_actors.ray_detached import DetachedRun  # noqa: PLC0415  (its import costs seconds)
+
+    there = DetachedRun(run_id, here=url.startswith("sqlite"))
+    there.start((*RESUME, run_id), told(there.address), str(status_place(url, run_id)))
+    while not (state := there.state()).running:
+        if state.code is not None:
+            return EndedEarly(state.code, state.output)
+        time.sleep(_LOOK_EVERY)
+    return None
 
 
 def log_file(url: str, run_id: str) -> Path:
     """The log of a detached run: beside a SQLite store, else in a folder of this user."""
     return status_folder(url) / f"{run_id}.log"
-
-
-def wait_until_running(started: DetachedProcess, url: str, run_id: str) -> int | None:
-    """Wait until the process executes the run; returns its exit code if it ended before."""
-    while (code := started.process.poll()) is None:
-        if read_status(url, run_id) is not None:
-            return None
-        time.sleep(_LOOK_EVERY)
-    return code

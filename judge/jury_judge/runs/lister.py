@@ -1,11 +1,11 @@
 """The list of a run: its debates are opened page by page, ahead of their judgment, and recorded in `run/{id}`."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from urllib.parse import urlsplit
 
 from jury_actors.clerk import ClerkInterface
 from jury_actors.effects import Effects
@@ -13,6 +13,7 @@ from jury_actors.messages import Job
 from jury_actors.openings import opening_of
 from jury_cases.outline import batches
 from jury_debate.calibrated import judged_by, prompts_digest
+from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.rules import SECRET_BYTES
 from jury_events.codec import RunEvent, encode
 from jury_events.debate_events import DebateReplaced
@@ -28,10 +29,13 @@ from jury_events.run_events import (
     RunBudget,
     RunEnded,
     RunEndpoint,
+    RunLadder,
     RunOpened,
+    RunStage,
 )
 from jury_events.run_facts import ListedOpening, RunFacts, page_digest
 from jury_judge.errors import RunRefused
+from jury_judge.panels.files import Ladder
 from jury_judge.running.run_requests import RunLog
 from jury_judge.runs.jobs_listed import ListedJobs
 from jury_judge.runs.run import Run
@@ -259,9 +263,9 @@ class CaseLister:
             run_id=run.run_id,
             panel=resolved.panel,
             prompts=resolved.prompts,
-            custom=prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts),
+            custom=_custom(resolved),
             endpoints=tuple(_endpoint(name, one) for name, one in sorted(run.endpoints.items())),
-            ladder=None if run.ladder is None else run.ladder.digest,
+            ladder=None if run.ladder is None else _ladder(run.ladder),
             repeats=run.repeats,
             budget=self.budget,
             by=self.by,
@@ -290,13 +294,25 @@ def _is_later(job: Job) -> bool:
 
 
 def _endpoint(provider: str, endpoint: Endpoint) -> RunEndpoint:
-    """What an endpoint says, without limits, further fields, and an address that has credentials in it."""
+    """What an endpoint says, without what a secret of this process stands in."""
     given = endpoint.model_dump(mode="json", exclude_defaults=True)
-    settings = {name: value for name, value in given.items() if isinstance(value, str | int | float | bool)}
-    address = settings.get("base_url")
-    if isinstance(address, str) and (urlsplit(address).password or known_scrubber().text(address) != address):
-        del settings["base_url"]
-    return RunEndpoint(provider=provider, said=settings, whole=settings.keys() == given.keys())
+    scrub = known_scrubber().text
+    said = {name: value for name, value in given.items() if scrub(text := json.dumps(value)) == text}
+    return RunEndpoint(provider=provider, said=said, whole=said.keys() == given.keys())
+
+
+def _ladder(ladder: Ladder) -> RunLadder:
+    further = (one.resolved for one in ladder.stages[1:])
+    return RunLadder(
+        digest=ladder.digest,
+        certificate=ladder.certificate,
+        audit=ladder.audit,
+        further=tuple(RunStage(panel=one.panel, prompts=one.prompts, custom=_custom(one)) for one in further),
+    )
+
+
+def _custom(resolved: ResolvedPanel) -> str:
+    return prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
 
 
 def _as_new(history: DebateHistory) -> NewEvent:

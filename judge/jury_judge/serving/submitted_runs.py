@@ -98,5 +98,5 @@ def submitted_run(facts: RunFacts | None) -> SubmittedRun | None:
     opened, submitted = facts.opened, facts.opened.submitted
     if submitted is None:
         return None
-    panel = opened.ladder or judged_by(opened.panel, opened.custom)
+    panel = judged_by(opened.panel, opened.custom) if opened.ladder is None else opened.ladder.digest
     return SubmittedRun(opened.run_id, panel, facts.version, facts.complete, submitted.concurrency)

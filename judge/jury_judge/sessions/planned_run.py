@@ -12,6 +12,7 @@ from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.ladder_documents import load_panel_or_ladder
+from jury_judge.running.run_requests import cancellations_at
 from jury_judge.runs.judged_again import Again
 from jury_judge.runs.preflight import sees_images
 from jury_judge.runs.run import CaseSource, Run, fresh_run_id
@@ -108,6 +109,13 @@ class PlannedRun:
     def is_new(self) -> bool:
         """Whether the run's id was generated."""
         return self.settings.run_id is None
+
+    def cancellations(self) -> int:
+        """How often the run was cancelled so far: `reopens`, or counted now. Raises as `cancellations_at`."""
+        if self.reopens is not None:
+            return self.reopens
+        # A pass over batches is made by a timer: it ends those of a cancelled run, and takes nothing back.
+        return 0 if self.is_new or self.settings.once else cancellations_at(self.store_url, self.run.run_id)
 
     @property
     def is_simulated(self) -> bool:

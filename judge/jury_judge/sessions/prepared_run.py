@@ -14,7 +14,6 @@ from jury_cases.omissions import omissions_text
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_judge.batches.batch_plan import batch_plan, live_lines, tier_lines
-from jury_judge.running.run_requests import cancellations_at
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import ceiling, check_priced
@@ -77,10 +76,7 @@ def prepared_run(
             check_priced(panel.models, prices, today)
     asked = settings.asked_in_process
     environ = os.environ if keys and settings.ray_address is None else None
-    reopens = planned.reopens
-    if reopens is None:
-        # A pass over batches is made by a timer: it ends those of a cancelled run, and takes nothing back.
-        reopens = 0 if planned.is_new or settings.once else cancellations_at(url, planned.run.run_id)
+    reopens = planned.cancellations()
     with (
         _locked(planned, url, say, detached=detached),
         preflighted(

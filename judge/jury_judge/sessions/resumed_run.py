@@ -1,17 +1,21 @@
 """A run that goes on from its store: its cases, its panel and its settings are read from the log."""
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
 
+from jury_debate.calibrated import prompts_digest
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import recorded_panel
 from jury_events.debate_history import DebateHistory
 from jury_events.run_facts import RunFacts
 from jury_events.text.visible_text import visible_line
 from jury_judge.errors import RunRefused
-from jury_judge.panels.files import LoadedPanel
+from jury_judge.panels.files import Ladder, LoadedPanel
+from jury_judge.panels.ladders import first_of
 from jury_judge.runs.judged_again import Again
+from jury_judge.runs.preflight import sees_images
 from jury_judge.sessions.listed_cases import ListedCases
 from jury_judge.sessions.planned_run import PlannedRun, panel_of_run
 from jury_judge.settings.run import RunSettings
@@ -81,16 +85,27 @@ def _check_adopted(facts: RunFacts, settings: RunSettings) -> None:
 
 
 def _own_panel(facts: RunFacts, first: DebateHistory) -> LoadedPanel:
-    """The panel of the first debate, reached as the run was opened."""
-    run_id = facts.opened.run_id
-    if facts.opened.ladder is not None:
-        raise RunRefused(f"run {run_id!r} is by a ladder: name its file: jury resume {run_id} --panel LADDER")
-    partly = next((one.provider for one in facts.opened.endpoints if not one.whole), None)
+    """The panel or ladder of the run, reached as it was opened."""
+    opened, ladder = facts.opened, facts.opened.ladder
+    partly = next((one.provider for one in opened.endpoints if not one.whole), None)
     if partly is not None:
-        raise RunRefused(
-            f"run {run_id!r}: the log has not all of how the provider {partly} is reached (limits, extra fields or "
-            f"credentials of its panel file): name the file: jury resume {run_id} --panel FILE"
-        )
-    resolved: ResolvedPanel = recorded_panel(first.opened, first.texts)
-    endpoints = {one.provider: Endpoint.model_validate(dict(one.said), strict=False) for one in facts.opened.endpoints}
-    return LoadedPanel(resolved, endpoints)
+        raise _needs_its_panel(opened.run_id, f"how the provider {partly} is reached (a secret stood in it)")
+    endpoints = {one.provider: Endpoint.model_validate_json(json.dumps(one.said)) for one in opened.endpoints}
+    loaded = LoadedPanel(recorded_panel(first.opened, first.texts), endpoints)
+    if ladder is None:
+        return loaded
+    further = []
+    for stage in ladder.further:
+        resolved = ResolvedPanel(stage.panel, {}, None, stage.prompts)
+        if stage.custom != prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts):
+            raise _needs_its_panel(opened.run_id, "the prompts of a later stage")
+        if sees_images(stage.panel) and not sees_images(opened.panel):
+            raise _needs_its_panel(opened.run_id, "the pictures that a later stage sees", "run FILES --run")
+        further.append(LoadedPanel(resolved, endpoints))
+    return first_of(Ladder(ladder.digest, (loaded, *further), ladder.audit, ladder.certificate))
+
+
+def _needs_its_panel(run_id: str, what: str, command: str = "resume") -> RunRefused:
+    return RunRefused(
+        f"run {run_id!r}: the log does not have {what}: name the panel file: jury {command} {run_id} --panel FILE"
+    )
