@@ -98,7 +98,6 @@ class Submissions:
         self.panels = tuple(panels)
         self.runs = SubmittedRuns(store, store_url)
         self._make = dict(panels)
-        self._store = store
         self._feed = feed
         self._most = most
         self._made: dict[str, Jury] = {}
@@ -112,7 +111,6 @@ class Submissions:
         self._ours: set[str] = set()
         """Runs of requests to this server that it has not begun yet."""
         self._freed = asyncio.Event()
-        self._reading: set[asyncio.Task[tuple[int, CaseSource]]] = set()
 
     def executes(self, run_id: str, debate: str | None) -> bool:
         """Whether this server executes a run, or a debate of it."""
@@ -203,7 +201,7 @@ class Submissions:
         tasks = list(self._executed.values())
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, *self._reading, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._open.aclose()
         await asyncio.to_thread(self.runs.close)
 
@@ -272,11 +270,9 @@ class Submissions:
     async def _execute(self, wanted: Submission) -> None:
         version = 0
         try:
-            reading = asyncio.create_task(asyncio.to_thread(self._stored, wanted))
-            self._reading.add(reading)
-            reading.add_done_callback(self._reading.discard)
-            version, cases = await asyncio.shield(reading)
-            await (await self._opened(wanted.panel)).judge_listed(
+            jury = await self._opened(wanted.panel)
+            version, cases = await asyncio.to_thread(self._stored, wanted, jury.store)
+            await jury.judge_listed(
                 wanted.run_id,
                 cases,
                 concurrency=wanted.concurrency,
@@ -297,12 +293,12 @@ class Submissions:
             if self._ours:
                 self._freed.set()
 
-    def _stored(self, wanted: Submission) -> tuple[int, CaseSource]:
+    def _stored(self, wanted: Submission, store: EventStore) -> tuple[int, CaseSource]:
         """The version of the run's stream, and the cases."""
         version = self.runs.version(wanted.run_id)
         if wanted.debate is None:
-            return version, ListedCases(self._store, wanted.run_id, own=True)
-        return version, partial(_case, self._store, wanted.debate)
+            return version, ListedCases(store, wanted.run_id, own=True)
+        return version, partial(_case, store, wanted.debate)
 
     def _stopped(self, wanted: Submission, error: BaseException, version: int) -> None:
         before, problem = self._problems.get(wanted.run_id), Problem(error, version)
