@@ -13,7 +13,6 @@ from jury_judge import (
     RunRefused,
     TooManyReaders,
     TooManyReports,
-    TooManySubmissions,
 )
 from jury_providers import KeyMissing
 from jury_replay import SettingRefused
@@ -27,7 +26,7 @@ STATUSES: dict[int, tuple[type[JuryError], ...]] = {
     500: (StoreDamaged, MalformedBody, AlteredPart),
     501: (ExtraMissing,),
     503: (
-        *(TooManyReaders, TooManyReports, TooManySubmissions, JuryClosed, KeyMissing, Broken, ClusterLost),
+        *(TooManyReaders, TooManyReports, JuryClosed, KeyMissing, Broken, ClusterLost),
         *(StoreFailed, StoreClosed, StoreLocked, StoreUnreachable),
     ),
 }

@@ -98,7 +98,6 @@ class Submissions:
         self.panels = tuple(panels)
         self.runs = SubmittedRuns(store, store_url)
         self._make = dict(panels)
-        self._store = store
         self._feed = feed
         self._most = most
         self._made: dict[str, Jury] = {}
@@ -169,15 +168,15 @@ class Submissions:
         Raises:
             StoreError: the store cannot be read.
         """
+        if not self.panels:
+            return 0
         begun, executed = 0, {run_id for run_id, _ in self._executed}
         staged = any(len(jury.panels) > 1 for jury in self._served().values())
-        for run in await asyncio.to_thread(self.runs.left, executed, staged=staged):
-            if len(self._executed) >= self._most:
+        left = partial(self.runs.left, self._may_begin, most=self._most - len(self._executed), staged=staged)
+        for run in await asyncio.to_thread(left, executed):
+            problem, panel = self._problems.get(run.run_id), self._panel_of(run)
+            if panel is None or len(self._executed) >= self._most:
                 break
-            panel, problem = self._panel_of(run), self._problems.get(run.run_id)
-            stays = problem is not None and not problem.passes and problem.version == run.version
-            if panel is None or stays or self._done.get(run.run_id) == run.version:
-                continue
             wanted = Submission(panel, run.run_id, None, run.complete, run.concurrency)
             try:
                 await (await self._opened(panel)).clerk()
@@ -205,6 +204,12 @@ class Submissions:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._open.aclose()
         await asyncio.to_thread(self.runs.close)
+
+    def _may_begin(self, run: SubmittedRun) -> bool:
+        """Whether this server has the panel of a run, and something is new since it stopped here or went to its end."""
+        problem = self._problems.get(run.run_id)
+        stays = problem is not None and not problem.passes and problem.version == run.version
+        return not stays and self._done.get(run.run_id) != run.version and self._panel_of(run) is not None
 
     def _panel(self, name: str | None) -> str:
         if not self.panels:
@@ -265,8 +270,8 @@ class Submissions:
     async def _execute(self, wanted: Submission) -> None:
         version = 0
         try:
-            version = await asyncio.to_thread(self.runs.version, wanted.run_id)
-            jury, cases = await self._opened(wanted.panel), await asyncio.to_thread(self._cases, wanted)
+            jury = await self._opened(wanted.panel)
+            version, cases = await asyncio.to_thread(self._stored, wanted, jury.store)
             await jury.judge_listed(
                 wanted.run_id,
                 cases,
@@ -285,12 +290,15 @@ class Submissions:
                 self._done[wanted.run_id] = version
         finally:
             del self._executed[wanted.run_id, wanted.debate]
-            self._freed.set()
+            if self._ours:
+                self._freed.set()
 
-    def _cases(self, wanted: Submission) -> CaseSource:
+    def _stored(self, wanted: Submission, store: EventStore) -> tuple[int, CaseSource]:
+        """The version of the run's stream, and the cases."""
+        version = self.runs.version(wanted.run_id)
         if wanted.debate is None:
-            return ListedCases(self._store, wanted.run_id, own=True)
-        return partial(_case, self._store, wanted.debate)
+            return version, ListedCases(store, wanted.run_id, own=True)
+        return version, partial(_case, store, wanted.debate)
 
     def _stopped(self, wanted: Submission, error: BaseException, version: int) -> None:
         before, problem = self._problems.get(wanted.run_id), Problem(error, version)

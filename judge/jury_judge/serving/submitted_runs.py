@@ -1,6 +1,6 @@
 """Runs that were submitted to servers, as the log has them, and which process executes them."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from threading import Lock
 from typing import NamedTuple
 
@@ -10,6 +10,8 @@ from jury_events.run_facts import RunFacts
 from jury_judge.running.run_requests import RunLog
 from jury_store.event_store import EventStore
 from jury_store.run_registry import RunHolder, RunRegistry, open_registry
+
+_PAGE = 100
 
 
 class SubmittedRun(NamedTuple):
@@ -49,11 +51,15 @@ class SubmittedRuns:
         head = self._store.heads([run_stream(run_id)]).get(run_stream(run_id))
         return 0 if head is None else head.version
 
-    def left(self, executed: Collection[str], *, staged: bool) -> list[SubmittedRun]:
-        """Those of which something is left, without cancelled ones and those that a process executes.
+    def left(
+        self, is_wanted: Callable[[SubmittedRun], bool], executed: Collection[str], *, most: int, staged: bool
+    ) -> list[SubmittedRun]:
+        """Those of which something is left, the oldest first, without cancelled ones and those that a process executes.
 
         Args:
+            is_wanted: chooses among them.
             executed: runs of this process, which are left out.
+            most: how many are wanted.
             staged: whether there may be runs of ladders, of which a stage may be over and the next one not opened.
 
         Raises:
@@ -64,19 +70,28 @@ class SubmittedRuns:
             if staged:
                 rows = [row for row in self._store.runs() if row.total is not None and row.ended < row.total]
                 names = list(dict.fromkeys([*names, *(row.run_id for row in rows)]))
-            names = [run_id for run_id in names if run_id not in executed]
-            heads = self._store.heads([run_stream(run_id) for run_id in names])
-            self._logs = {run_id: self._logs.get(run_id) or RunLog(self._store, run_id) for run_id in names}
-            found = []
-            for run_id, log in self._logs.items():
-                head, known = heads.get(run_stream(run_id)), log.facts
-                if head is None:
-                    continue
-                facts = known if known is not None and known.version == head.version else log.look()
-                if (run := submitted_run(facts)) is not None and facts is not None and facts.cancelled_by is None:
-                    found.append(run)
-            held = {} if self._registry is None or not found else self._registry.holders([one.run_id for one in found])
-            return [one for one in found if one.run_id not in held]
+            self._logs = {name: self._logs[name] for name in names if name in self._logs}
+            found: list[SubmittedRun] = []
+            for page in _paged([name for name in names if name not in executed]):
+                chosen = [run for run in self._submitted(page) if is_wanted(run)]
+                held = self._registry.holders([run.run_id for run in chosen]) if self._registry and chosen else {}
+                found += [run for run in chosen if run.run_id not in held]
+                if len(found) >= most:
+                    break
+            return found[:most]
+
+    def _submitted(self, run_ids: Sequence[str]) -> Iterator[SubmittedRun]:
+        """Those that servers go on with and nobody cancelled; of a stream that is known only its head is read."""
+        heads = self._store.heads([run_stream(run_id) for run_id in run_ids])
+        for run_id in run_ids:
+            head = heads.get(run_stream(run_id))
+            if head is None:
+                continue
+            log = self._logs.setdefault(run_id, RunLog(self._store, run_id))
+            facts = log.facts if log.facts is not None and log.facts.version == head.version else log.look()
+            run = submitted_run(facts)
+            if run is not None and facts is not None and facts.cancelled_by is None:
+                yield run
 
     def holder(self, run_id: str) -> RunHolder | None:
         """The process that executes a run; None: there is none. Raises as `left`."""
@@ -89,6 +104,10 @@ class SubmittedRuns:
         """Close its connection."""
         if self._registry is not None:
             self._registry.close()
+
+
+def _paged(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (names[start : start + _PAGE] for start in range(0, len(names), _PAGE))
 
 
 def submitted_run(facts: RunFacts | None) -> SubmittedRun | None:
