@@ -4,13 +4,13 @@ Where a call in the known dialect is answered, only the turn after it is tried. 
 format, no system role, `max_tokens`), and each thing that it leaves out is added to it alone: what is refused is left
 out. Of roles the usual one alone is tried: servers take others and pass their text over."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 from jury_debate.model_json import MODEL_JSON
 from jury_events.outcome import ANSWERS, CallOutcome
 from jury_events.strict_json import InvalidJson
-from jury_providers.dialects import SpokenDialect
+from jury_providers.dialects import SpokenDialect, Ways
 from jury_providers.provider import ModelMessage, ModelReply
 
 Ask = Callable[[SpokenDialect, tuple[ModelMessage, ...]], Awaitable[ModelReply]]
@@ -52,15 +52,16 @@ class FoundDialect(NamedTuple):
     fields: dict[str, str]
 
 
-async def find_dialect(ask: Ask, known: SpokenDialect, first: ModelReply) -> FoundDialect:
+async def find_dialect(ask: Ask, known: SpokenDialect, first: ModelReply, ways: Ways) -> FoundDialect:
     """What a server takes, from the known dialect on.
 
     Args:
         ask: makes a call.
         known: the dialect as the panel file and the profiles have it.
         first: the reply to a call in it.
+        ways: what the protocol may ask for.
     """
-    search = _Search(ask, known, first)
+    search = _Search(ask, known, first, ways)
     if first.outcome in NOT_TAKEN:
         await search.from_plainest()
     if search.reply.outcome is CallOutcome.ANSWERED:
@@ -87,8 +88,9 @@ def _word(value: str | bool | None) -> str:
 
 
 class _Search:
-    def __init__(self, ask: Ask, known: SpokenDialect, first: ModelReply) -> None:
+    def __init__(self, ask: Ask, known: SpokenDialect, first: ModelReply, ways: Ways) -> None:
         self._ask = ask
+        self._ways = ways
         self.dialect, self.reply, self.calls = known, first, 0
 
     async def _call(self, dialect: SpokenDialect, *messages: ModelMessage) -> ModelReply:
@@ -97,7 +99,8 @@ class _Search:
 
     async def from_plainest(self) -> None:
         """Where the plainest call is not taken either, nothing is changed: the first error says more."""
-        plainest = self.dialect._replace(**_PLAINEST)
+        plain = {name: value for name, value in _PLAINEST.items() if name in self._ways or name == "stream"}
+        plainest = self.dialect._replace(**plain)
         reply = await self._call(plainest)
         if reply.outcome in NOT_TAKEN:
             plainest = plainest._replace(stream="always")
@@ -107,7 +110,7 @@ class _Search:
         found: dict[str, Any] = {}
         for richer in _RICHER:
             name = next(iter(richer))
-            if name in found:
+            if name in found or not self._may_ask(richer):
                 continue
             answer = await self._call(plainest._replace(**richer))
             if answer.outcome in ANSWERS:
@@ -120,10 +123,13 @@ class _Search:
         if reply.outcome in ANSWERS:
             self.dialect, self.reply = whole, reply
 
+    def _may_ask(self, richer: Mapping[str, Any]) -> bool:
+        return all(_word(value) in self._ways.get(name, ("on",)) for name, value in richer.items())
+
     async def second_turn(self) -> None:
         """A turn of the model is sent back whole, or plainly where that is refused."""
         turn = self.reply.response or self.reply.answer
-        if turn is None or self.dialect.earlier_turns == "plain":
+        if turn is None or "earlier_turns" not in self._ways or self.dialect.earlier_turns == "plain":
             return
         messages = ModelMessage("assistant", turn.decode("utf-8", "replace")), _AGAIN
         if (await self._call(self.dialect, *messages)).outcome not in NOT_TAKEN:

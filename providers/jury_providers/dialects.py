@@ -1,4 +1,4 @@
-"""How servers speak the protocol `openai` where they differ from OpenAI (`dialects.toml`), as a panel says or known."""
+"""How servers speak a protocol where they differ from its owner (`dialects.toml`), as a panel says or known."""
 
 import re
 import tomllib
@@ -138,8 +138,24 @@ class ChatDialect(Value):
         return self.model_dump(exclude_none=True, exclude={"profile"})
 
 
+OF_MESSAGES = frozenset({"profile", "structured", "stream", "around", "stated_cost"})
+"""Fields that the protocol `anthropic` knows, too; `structured` is `json_schema` or `words` there."""
+
 DialectSetting = Annotated[ChatDialect, BeforeValidator(_profile_alone)]
 """In a panel file: a table, or the name of a profile."""
+
+
+Ways = Mapping[str, tuple[str, ...]]
+"""In which fields a call may ask for more than the plainest one, and how, the most first."""
+
+CHAT_WAYS: Ways = {
+    "structured": ("json_schema", "json_object", "tool"),
+    "output_limit": ("max_completion_tokens",),
+    "system_role": ("system",),
+    "earlier_turns": ("whole",),
+    "schema_bounds": ("on", "off"),
+}
+MESSAGES_WAYS: Ways = {"structured": ("json_schema",)}
 
 
 class SpokenDialect(NamedTuple):

@@ -20,7 +20,7 @@ from jury_events.reading import Window
 from jury_events.regular_files import read_failure, read_text
 from jury_events.value import Value
 from jury_providers.clouds import CLOUDS, CloudName
-from jury_providers.dialects import OPENAI, DialectSetting, SpokenDialect, profiles, spoken
+from jury_providers.dialects import OF_MESSAGES, OPENAI, ChatDialect, DialectSetting, SpokenDialect, profiles, spoken
 from jury_providers.errors import BadVariable
 from jury_providers.extra_fields import ExtraBody, ExtraHeaders, names_secret
 from jury_providers.failure_table import FailureRow, FailureRows
@@ -90,6 +90,17 @@ class Limits(Value):
     in_flight: Annotated[int, Field(ge=1, le=10_000)] = 64
 
 
+def _check_dialect(dialect: ChatDialect, protocol: str | None) -> None:
+    """Raises ValueError for what another protocol than `openai` does not know."""
+    if protocol != "anthropic":
+        raise ValueError(f"dialect: is of the protocols openai and anthropic, not of {protocol}; remove it")
+    other = next((name for name in dialect.model_dump(exclude_none=True) if name not in OF_MESSAGES), None)
+    if other is not None:
+        raise ValueError(f"dialect: {other} is of the protocol openai, not of anthropic; remove it")
+    if dialect.structured in {"json_object", "tool"}:
+        raise ValueError(f"dialect: structured: {dialect.structured} is of the protocol openai; write words")
+
+
 class Endpoint(Value):
     """A provider as described in a panel file; the known providers need no field.
 
@@ -102,7 +113,7 @@ class Endpoint(Value):
     `extra_body` and `extra_headers` are added to every request, for what a server of one's own needs.
     `sdk_headers`: what the SDK takes from the environment into headers goes to another host than its own, too.
     `window`: the tokens of the request and the answer together that its models take; None: as the catalogue knows.
-    `dialect`: how its server speaks the protocol `openai`, by the name of a known one or field by field.
+    `dialect`: how its server speaks the protocol `openai` or `anthropic`, by the name of a known one or field by field.
     `batches`: whether its calls may be made in batches; None: only where it is the provider's own server.
     `failures`: what its errors mean, where `failures.toml` does not know it or says otherwise.
     """
@@ -131,7 +142,7 @@ class Endpoint(Value):
         if self.cloud is not None and self.base_url is not None and query_of(self.base_url):
             raise ValueError("base_url: a cloud's client writes the query itself; leave ? and what follows out")
         if self.dialect is not None and self.protocol not in {None, "openai"}:
-            raise ValueError(f"dialect: is of the protocol openai, not of {self.protocol}; remove it")
+            _check_dialect(self.dialect, self.protocol)
         if (self.key_env is None and self.cloud is None) or self.base_url is None or self.plain_http:
             return self
         if urlsplit(self.base_url).scheme == "http" and not _is_loopback(self.base_url):

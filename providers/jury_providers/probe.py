@@ -132,7 +132,7 @@ async def _find(
         request = requests[first]
         return (await _timed(client, request._replace(messages=(*request.messages, *following))))[0]
 
-    found = await find_dialect(ask, known, results[first].reply)
+    found = await find_dialect(ask, known, results[first].reply, client.dialect_ways)
     client.speak(found.dialect)
     changed = {first: results[first]._replace(reply=found.reply, found=found)}
     if found.fields:

@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import date
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from jury_debate.decision_questions import DecisionQuestion
@@ -13,7 +14,7 @@ from jury_events.exchange import CacheLifetime, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_providers.catalogue import ModelLengths
-from jury_providers.dialects import SpokenDialect
+from jury_providers.dialects import SpokenDialect, Ways
 
 OnChunk = Callable[[str], None]
 """Receives each chunk of an answer's text as it arrives."""
@@ -137,12 +138,13 @@ class Provider(ABC):
     """A client for one provider's models, used by one process and one event loop.
 
     `simulated`: no model is called. `max_in_flight`: maximum of concurrent calls (None: unlimited). `keeps_limit`: no
-    answer is longer than a call says.
+    answer is longer than a call says. `dialect_ways`: what may be found out of its dialect.
     """
 
     simulated: bool = False
     max_in_flight: int | None = 64
     keeps_limit: bool = True
+    dialect_ways: Ways = MappingProxyType({})
     _semaphore: asyncio.Semaphore | None = None
 
     @abstractmethod

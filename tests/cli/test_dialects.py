@@ -4,7 +4,7 @@
 import pytest
 
 from support.dialect_servers import DIALECT_SERVERS, dialect_answer
-from support.json_server import JsonAnswer, json_server
+from support.json_server import JsonAnswer, JsonRequest, json_server
 
 PANEL = "preset: independent\nsettings: {tries: 1, timeout_seconds: 5}\nproviders: {a: {protocol: openai, base_url: 'URL'}}\nseats: [{model: a/m}]\n"
 
@@ -78,6 +78,25 @@ def test_a_panel_file_keeps_its_form(jury, before, after):
 
         assert jury("doctor", "--panel", name, "--probe", "--write").code == 0
         assert after.replace("URL", f"{server.url}/objects/v1") + seats == (jury.folder / name).read_text()
+
+
+def test_what_a_server_of_anthropics_protocol_takes_is_found_too(jury):
+    def answer(request: JsonRequest) -> JsonAnswer:
+        if "output_config" in request.body:
+            return JsonAnswer({"type": "error", "error": {"type": "invalid_request_error", "message": "no"}}, 400)
+        text = {"type": "text", "text": '{"ready": true}'}
+        usage = {"input_tokens": 9, "output_tokens": 9}
+        said = {"type": "message", "role": "assistant", "content": [text], "stop_reason": "end_turn", "usage": usage}
+        return JsonAnswer({"id": "m", "model": "m", **said})
+
+    with json_server(answer) as server:
+        before = f"preset: independent\nproviders:\n  a:\n    protocol: anthropic\n    base_url: '{server.url}'\n"
+        seats = "seats: [{model: a/m}]\n"
+        jury.write("panel.yaml", before + seats)
+        found = jury("doctor", "--panel", "panel.yaml", "--probe", "--write")
+
+        assert 0 == found.code, found.out
+        assert "dialect: {structured: words}" in (jury.folder / "panel.yaml").read_text()
 
 
 def test_what_is_found_is_written_into_a_panel_file_alone(jury):

@@ -321,6 +321,31 @@ async def test_output_is_what_is_owed(source: str, at: Dialect, answer: Canned, 
     assert (sent, output) == (reply.usage.input_tokens, reply.usage.output_tokens), source
 
 
+def said_by_anthropic(text: str, *before: dict[str, Any]) -> Canned:
+    content = [*before, {"type": "text", "text": text}]
+    usage = {"input_tokens": 9, "output_tokens": 9}
+    return document(
+        {"type": "message", "role": "assistant", "content": content, "stop_reason": "end_turn", "usage": usage}
+    )
+
+
+async def test_servers_of_anthropics_protocol_that_refuse_a_format_are_asked_in_words() -> None:
+    def answer(asked: Asked) -> Canned:
+        """As MiniMax-AI/MiniMax-M2.7#17 and can1357/oh-my-pi#5572."""
+        if "output_config" in asked.json:
+            return document(
+                {"type": "error", "error": {"type": "invalid_request_error", "message": "invalid params"}}, 400
+            )
+        return said_by_anthropic(f"<think>Hm</think>{GOOD}", {"type": "thinking", "thinking": "Hm", "signature": "s"})
+
+    refused = await reply_to(answer, at=ANTHROPIC)
+    for dialect in ("minimax", "deepseek", {"structured": "words"}):
+        reply = await reply_to(answer, at=ANTHROPIC, dialect=dialect)
+
+        assert (O.ANSWERED, GOOD.encode(), ("think",)) == (reply.outcome, reply.answer, reply.stripped)
+    assert (O.BAD_REQUEST, 400) == (refused.outcome, refused.status)
+
+
 COUNTED = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
 
 

@@ -16,7 +16,7 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings, Tier
 from jury_events.scrubbing import Scrubber
-from jury_providers.dialects import OPENAI
+from jury_providers.dialects import OPENAI, SpokenDialect
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, ProviderConnection
 from jury_providers.errors import ProviderError
 from jury_providers.failure_table import PromptText, failure_table
@@ -110,6 +110,16 @@ class SdkAdapter(Provider):
         self._tokens: EntraTokens | None = None
         self._ready = False
         logging.getLogger(self.sdk_logger).addHandler(logging.NullHandler())
+
+    @property
+    def dialect(self) -> SpokenDialect | None:
+        """Of a server of one's own, or of another provider."""
+        own = self.connection.cloud is not None or self.leads_home
+        return self.connection.dialect if self.dialect_ways and not own else None
+
+    def speak(self, dialect: SpokenDialect) -> None:
+        """Speak so from now on."""
+        self.connection = self.connection._replace(dialect=dialect)
 
     def _tier(self, settings: CallSettings) -> Tier | None:
         """The tier that a request names; None: it names none.

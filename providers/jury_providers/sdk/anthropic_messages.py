@@ -24,6 +24,8 @@ from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.catalogue import ModelLengths
+from jury_providers.dialects import MESSAGES_WAYS
+from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.cache_marks import anthropic_mark, marked_blocks
@@ -71,6 +73,12 @@ class AnthropicMessages(SdkAdapter):
     api = "anthropic"
     reply_key = "content"
     prompt_keys = frozenset({"messages", "system"})
+    dialect_ways = MESSAGES_WAYS
+
+    def __init__(self, connection: ProviderConnection) -> None:
+        super().__init__(connection)
+        if connection.dialect.structured != "json_schema":  # what is known of the same server's other protocol
+            self.speak(connection.dialect._replace(structured="words"))
 
     @property
     def streams(self) -> bool:
@@ -124,10 +132,12 @@ class AnthropicMessages(SdkAdapter):
             "max_tokens": request.settings.max_output_tokens,
             "system": "\n\n".join(message.text for message in request.messages if message.role == "system"),
             "messages": messages,
-            "output_config": {"format": {"type": "json_schema", "schema": _schema(canonical_json(request.schema))}},
         }
+        if self.connection.dialect.structured == "json_schema":
+            schema = _schema(canonical_json(request.schema))
+            body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         if request.settings.effort is not None:
-            body["output_config"]["effort"] = request.settings.effort
+            body.setdefault("output_config", {})["effort"] = request.settings.effort
         body |= anthropic_settings(request.settings, self._tier(request.settings))
         if self.asks_why(request):
             # The provider says why the prompt before was not read; without one, this prompt is remembered for the next.

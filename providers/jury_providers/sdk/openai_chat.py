@@ -10,7 +10,7 @@ from typing import Any
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.dialects import REASONING_FIELD, THINKING_BLOCKS, SpokenDialect, finish_outcomes
+from jury_providers.dialects import CHAT_WAYS, REASONING_FIELD, THINKING_BLOCKS, finish_outcomes
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
 from jury_providers.sdk.cache_marks import OPENAI_MARK, marked_blocks, openai_cache_options
 from jury_providers.sdk.envelopes import opened
@@ -55,16 +55,7 @@ class OpenAIChat(OpenAISdk):
     path = "/chat/completions"
     reply_key = "choices"
     prompt_keys = frozenset({"messages"})
-
-    @property
-    def dialect(self) -> SpokenDialect | None:
-        """Of a server of one's own, or of another provider."""
-        own = self.connection.cloud is not None or self.leads_home
-        return None if own else self.connection.dialect
-
-    def speak(self, dialect: SpokenDialect) -> None:
-        """Speak so from now on."""
-        self.connection = self.connection._replace(dialect=dialect)
+    dialect_ways = CHAT_WAYS
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
         settings, dialect = request.settings, self.connection.dialect
