@@ -11,13 +11,13 @@ import asyncio
 import sys
 from pathlib import Path
 
-from jury_judge import CollaborativeJuryResult, Halted, InputError, Jury, JuryError
+from jury_judge import DebateResult, Halted, InputError, Jury, JuryError
 
 CASES = Path(__file__).parent / "cases.jsonl"
 RUN = "python-example"
 
 
-def described(result: CollaborativeJuryResult) -> str:
+def described(result: DebateResult) -> str:
     """The verdict, who voted how, and why a seat has no vote of its own."""
     judgment = result.phase3_judgment
     if judgment is None:

@@ -109,12 +109,12 @@ def _events(store_url: str | None, debate_id: str, *, as_json: bool) -> int:
 
 def _show_debate(history: "DebateHistory", *, full: bool, as_json: bool) -> None:
     from jury_cli.terminal import page_console
-    from jury_views.result_lines import result_of
+    from jury_views.debate_results import result_of
     from jury_views.terminal.debate import render_debate
     from jury_views.terminal.summary import summary_page
 
     if as_json:
-        print(json.dumps(result_of(history), ensure_ascii=False, indent=2))
+        print(json.dumps(result_of(history).data(), ensure_ascii=False, indent=2))
         return
     if not full:
         summary_page(history.events, history.exchanges, history.texts, local=history.local).print(page_console())

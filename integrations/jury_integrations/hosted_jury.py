@@ -18,7 +18,7 @@ from jury_integrations.content_names import named_by_content
 from jury_integrations.errors import JuryUnusable
 from jury_integrations.jury_outcome import JuryOutcome
 from jury_integrations.jury_thread import submit
-from jury_judge import CollaborativeJuryResult, Jury, StoreLocked, Writing
+from jury_judge import DebateResult, Jury, StoreLocked, Writing
 from jury_judge.runs.shared_context import SharedContext
 
 LOCK_WAIT = 3600.0
@@ -91,7 +91,7 @@ class HostedJury:
             result = await self._result(jury, case)
             return JuryOutcome.of(case, result, await jury.item_messages(result.debate_id))
 
-    async def _result(self, jury: Jury, case: Case) -> CollaborativeJuryResult:
+    async def _result(self, jury: Jury, case: Case) -> DebateResult:
         """Judge once no other process writes: waiting in the loop ends with the process, as a thread would not."""
         until = time.monotonic() + LOCK_WAIT
         while True:

@@ -8,7 +8,7 @@ from typing import Any
 from jury_events.case import Case
 from jury_events.verdict import PASS
 from jury_integrations.errors import DebateUnfinished
-from jury_judge import CollaborativeJuryResult, FinalJudgment, JurorEvaluation, QuotedEvidence
+from jury_judge import DebateResult, FinalJudgment, JurorEvaluation, QuotedEvidence
 from jury_views.probabilities import probabilities_line
 
 _STANDS = ("verified", "normalised")
@@ -33,12 +33,12 @@ class JuryOutcome:
     """
 
     case: Case
-    result: CollaborativeJuryResult
+    result: DebateResult
     judgment: FinalJudgment
     messages: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, case: Case, result: CollaborativeJuryResult, messages: Mapping[int, int]) -> "JuryOutcome":
+    def of(cls, case: Case, result: DebateResult, messages: Mapping[int, int]) -> "JuryOutcome":
         """The outcome of a debate.
 
         Raises:
@@ -53,7 +53,7 @@ class JuryOutcome:
     @property
     def verdict(self) -> str:
         """One of the three verdicts."""
-        return self.judgment.final_verdict
+        return self.judgment.verdict
 
     @property
     def passed(self) -> bool:
@@ -63,7 +63,7 @@ class JuryOutcome:
     @property
     def score(self) -> float | None:
         """From 0 to 1; None where no juror evaluated."""
-        return None if self.judgment.final_score is None else self.judgment.final_score / 100
+        return None if self.judgment.score is None else self.judgment.score / 100
 
     @property
     def agreement(self) -> float | None:
@@ -77,7 +77,7 @@ class JuryOutcome:
         """The verdict, the reasons of the final judge or else of each juror, and how to read the whole debate."""
         judgment = self.judgment
         word = "" if judgment.label is None else f" ({judgment.label})"
-        score = NO_EVALUATION if judgment.final_score is None else f"{judgment.final_score} of 100"
+        score = NO_EVALUATION if judgment.score is None else f"{judgment.score} of 100"
         lines = [f"{self.verdict}{word}, {score}."]
         if judgment.capped_by is not None:
             lines.append(CAPPED[judgment.capped_by])
@@ -98,7 +98,7 @@ class JuryOutcome:
             "run_id": result.run_id,
             "verdict": self.verdict,
             "label": self.judgment.label,
-            "score": self.judgment.final_score,
+            "score": self.judgment.score,
             "reason": result.reason,
             "decisive": result.decisive,
             "capped_by": self.judgment.capped_by,

@@ -274,20 +274,21 @@ from jury_store.list_order import BadCursor as BadCursor
 from jury_store.list_order import PageCursor as PageCursor
 from jury_store.list_order import SortOrder as SortOrder
 from jury_store.run_registry import RunHolder as RunHolder
+from jury_views.evaluation_models import EvaluationPhase as EvaluationPhase
+from jury_views.evaluation_models import JurorEvaluation as JurorEvaluation
+from jury_views.evaluation_models import QuotationSpan as QuotationSpan
+from jury_views.evaluation_models import QuotedEvidence as QuotedEvidence
+from jury_views.evaluation_models import ScenarioResult as ScenarioResult
 from jury_views.live.encodings import LiveEvent as LiveEvent
 from jury_views.result_models import Abstention as Abstention
 from jury_views.result_models import CollaborativeEvaluationResult as CollaborativeEvaluationResult
 from jury_views.result_models import CollaborativeJuryResult as CollaborativeJuryResult
 from jury_views.result_models import ConsensusResult as ConsensusResult
+from jury_views.result_models import DebateResult as DebateResult
 from jury_views.result_models import DiscussionRound as DiscussionRound
-from jury_views.result_models import EvaluationPhase as EvaluationPhase
 from jury_views.result_models import FinalJudgment as FinalJudgment
-from jury_views.result_models import JurorEvaluation as JurorEvaluation
 from jury_views.result_models import JurorStatement as JurorStatement
 from jury_views.result_models import JurorVote as JurorVote
-from jury_views.result_models import QuotationSpan as QuotationSpan
-from jury_views.result_models import QuotedEvidence as QuotedEvidence
-from jury_views.result_models import ScenarioResult as ScenarioResult
 
 __all__ = [
     "Budget",
@@ -296,9 +297,9 @@ __all__ = [
     "CaseFileError",
     "CaseFiles",
     "CaseOptions",
-    "CollaborativeJuryResult",
     "Corpus",
     "DebateFilter",
+    "DebateResult",
     "ForkSettings",
     "GateSettings",
     "Jury",

@@ -67,7 +67,7 @@ from jury_providers.registry import check_models
 from jury_replay.fork import Branch
 from jury_store.event_store import EventStore
 from jury_store.seals.keys import PublicKey
-from jury_views.result_models import CollaborativeJuryResult
+from jury_views.result_models import DebateResult
 
 OnChunk = Callable[[str, str], None]
 """Takes a debate's id and the next chunk of what its final judge writes."""
@@ -229,7 +229,7 @@ class Jury(Records):
         debate_id: str | None = None,
         submission_id: str | None = None,
         on_event: OnEvent | None = None,
-    ) -> CollaborativeJuryResult:
+    ) -> DebateResult:
         """Judge one case, to the end of its debate; by a ladder stage by stage, until one accepts its verdict.
 
         By a ladder the result is that of the debate that counts. An early exit that is audited is judged by the last
@@ -295,7 +295,7 @@ class Jury(Records):
         concurrency: int | None = None,
         on_event: OnEventOf | None = None,
         repeat: int = 1,
-    ) -> AsyncGenerator[CollaborativeJuryResult, None]:
+    ) -> AsyncGenerator[DebateResult, None]:
         """Judge many cases, a debate each; yields the results in the order of the cases.
 
         By a ladder it is a debate a stage, and the result that of the debate that counts.

@@ -10,24 +10,24 @@ from jury_cases.case_inputs import CaseInput, given_case
 from jury_events.case import Case
 from jury_judge.jury import Jury
 from jury_judge.panels.any_panel import AnyPanel
-from jury_views.result_models import CollaborativeJuryResult
+from jury_views.result_models import DebateResult
 
 T = TypeVar("T")
 Cases = Iterable[CaseInput] | str | PathLike[str]
 
 
 @overload
-def judge(cases: Case | Mapping[str, Any], panel: AnyPanel | None = ..., **options: Any) -> CollaborativeJuryResult: ...
+def judge(cases: Case | Mapping[str, Any], panel: AnyPanel | None = ..., **options: Any) -> DebateResult: ...
 
 
 @overload
 def judge(
     cases: None = None, panel: AnyPanel | None = ..., *, question: str, response: str, **options: Any
-) -> CollaborativeJuryResult: ...
+) -> DebateResult: ...
 
 
 @overload
-def judge(cases: Cases, panel: AnyPanel | None = ..., **options: Any) -> list[CollaborativeJuryResult]: ...
+def judge(cases: Cases, panel: AnyPanel | None = ..., **options: Any) -> list[DebateResult]: ...
 
 
 def judge(
@@ -38,7 +38,7 @@ def judge(
     response: str | None = None,
     run_id: str | None = None,
     **options: Any,
-) -> CollaborativeJuryResult | list[CollaborativeJuryResult]:
+) -> DebateResult | list[DebateResult]:
     """Judge one case, or many, and wait for it; also where an event loop runs already, as in a notebook.
 
     ```python
@@ -63,7 +63,7 @@ def judge(
     """
     given: Any = given_case(cases, question, response)
 
-    async def judged() -> CollaborativeJuryResult | list[CollaborativeJuryResult]:
+    async def judged() -> DebateResult | list[DebateResult]:
         async with Jury(panel, **options) as jury:
             if isinstance(given, Case | Mapping):
                 return await jury.evaluate(given, run_id=run_id)

@@ -195,7 +195,7 @@ async def test_views_say_how_much_each_seat_read(store: KeptStore) -> None:
     run = a_run(store, WINDOW, None, least_read=0.9, case=a_long_case(12))
     await run.execute(script=Script(scripted={"*/initial/j1:2": ("bad_request",)}))
     (history,) = store.histories(["run~c0"])
-    result = result_of(history)
+    result = result_of(history).data()
     first, second = result["phase1_evaluations"]
     console = Console(width=120, record=True, file=StringIO())
     render_debate(history.events, history.exchanges, history.texts, console)

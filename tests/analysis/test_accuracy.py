@@ -57,6 +57,18 @@ def test_an_undecided_panel_is_wrong_and_counted() -> None:
     assert (5 / 7, 1) == (panel.accuracy.value, panel.no_verdict)
 
 
+def test_each_decided_case_is_right_a_false_pass_or_a_false_fail() -> None:
+    ends = [(verdict, label) for verdict in (*OURS.categories, None) for label in (*OURS.categories, None)]
+    verdicts, labels = zip(*(end for number, end in enumerate(ends, 1) for _ in range(number)), strict=True)
+    jury = report(votes=[(one, SAFE) for one in verdicts], finals=list(verdicts), labels=list(labels)).jury
+    assert jury is not None
+    found = jury.decided
+    counts = (found.right.n, found.number_right, found.false_passes, found.false_fails, found.left)
+
+    assert (1 + 2 + 3 + 9 + 10 + 11, 1 + 11, 2 + 3, 9 + 10, 5 + 6 + 7 + 13 + 14 + 15) == counts
+    assert found.labelled == found.right.n + found.left
+
+
 def test_false_passes_and_false_fails_are_rates_of_the_labels_at_either_end() -> None:
     first, second, third = report().seats
 

@@ -14,7 +14,7 @@ import pytest
 import jury_judge
 from jury_events import SettingError
 from jury_judge import JUROR_CONFIGS, JurorEvaluation
-from jury_views import collaborative_result, result_model
+from jury_views import debate_result
 from support.debate_builder import DebateBuilder
 
 DOCUMENTS = {
@@ -156,15 +156,15 @@ def test_both_documents_have_one_result_model() -> None:
 
 def test_the_model_has_every_field_of_a_debates_result() -> None:
     debate = DebateBuilder().phase_1().round_1().judged()
-    result = collaborative_result(debate.events, debate.texts)
-    model = result_model(result)
+    model = debate_result(debate.events, debate.texts)
+    result = model.data()
     statement = model.discussion_rounds[0].statements[0]
 
     assert set(result) == {one.name for one in fields(model)}
     assert [one["juror_id"] for one in result["phase1_evaluations"]] == [
         one.juror_id for one in model.phase1_evaluations
     ]
-    assert result["phase3_judgment"]["score"] == model.phase3_judgment.final_score
+    assert result["phase3_judgment"]["score"] == model.phase3_judgment.score
     assert result["discussion_rounds"][0]["statements"][0]["statement"] == statement.statement
     assert statement.updated_evaluation.phase is jury_judge.EvaluationPhase.DISCUSSION
     changed = json.loads(json.dumps(asdict(model)))

@@ -10,7 +10,7 @@ from integrations.test_inspect_scorer import REFUSED, a_state, scored
 from jury_events import Case, DebateHistory
 from jury_integrations import HostedJury, JuryOutcome, said_of
 from jury_replay import read_cassette
-from jury_views import CollaborativeJuryResult, SseEvents, result_model, result_of
+from jury_views import CollaborativeJuryResult, SseEvents, result_of
 from support.corpus import CORPUS
 
 LONG_ENOUGH = 12
@@ -24,7 +24,7 @@ def recorded(path: Path) -> DebateHistory:
 
 
 def result(path: Path) -> CollaborativeJuryResult:
-    return result_model(result_of(recorded(path)))
+    return result_of(recorded(path))
 
 
 def test_a_step_is_told_without_a_text_that_a_juror_wrote() -> None:
@@ -63,7 +63,7 @@ async def test_inspect_has_a_letter_for_each_verdict(
     found = result(CASSETTES[0])
     judgment = found.phase3_judgment
     assert judgment is not None
-    decided = replace(judgment, final_verdict=verdict)
+    decided = replace(judgment, verdict=verdict)
 
     async def judged(_hosted: HostedJury, case: Case) -> JuryOutcome:
         return JuryOutcome(case, found, decided)

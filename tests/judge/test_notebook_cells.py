@@ -13,7 +13,7 @@ from jury_analysis import StatisticsOptions, statistics
 from jury_events import Verdict
 from jury_judge import Jury, Records, ShownStatistics, StatisticsSettings, VoteReports, grouped_statistics
 from jury_judge.tables.ballot_frame import MOST_ROWS, BallotFrame
-from jury_views import CollaborativeJuryResult, collaborative_result, result_model
+from jury_views import CollaborativeJuryResult, debate_result
 from support.ballot_tables import ballots
 from support.debate_builder import DebateBuilder
 from support.refusals import RefusalTables
@@ -25,7 +25,7 @@ SAFE, FAIL = "safe_pass", "unsafe_fail"
 
 def a_result(debate: DebateBuilder | None = None) -> CollaborativeJuryResult:
     judged = debate or DebateBuilder().phase_1().round_1().judged()
-    return result_model(collaborative_result(judged.events, judged.texts))
+    return debate_result(judged.events, judged.texts)
 
 
 def cell(value: Any) -> LexborHTMLParser:

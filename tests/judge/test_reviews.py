@@ -101,7 +101,7 @@ class People:
             ]
             disposition = standing[-1].verdict if standing else PASS
             assert (PASS, disposition) == (row.final_verdict, row.disposition)
-            assert (disposition, PASS) == tuple(result_of(history)[n] for n in ("disposition", "final_verdict"))
+            assert (disposition, PASS) == (result_of(history).disposition, result_of(history).final_verdict)
             assert line_of(history)["final_verdict"] == PASS
             assert self.lengths[debate] == len(self.store.read_stream(review_stream(debate)))
         reviewed = {one.debate for one in self.said if not one.withdrawn}

@@ -6,14 +6,17 @@ Tables in `printed/` have all of it; beside them stand the laws that hold for an
 import json
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import date
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 from rich.console import Console
 
 from jury_events import (
@@ -39,18 +42,19 @@ from jury_judge import positions
 from jury_replay import read_cassette, regress_history
 from jury_store import Append, MemoryEventStore
 from jury_views import (
+    DebateResult,
     LiveLines,
     SseEvents,
     UncachedCost,
     answered_in_stream,
     answers,
     collaborative_result,
+    debate_result,
     event_lines,
     events_by_phase,
     line_of,
     position_changes,
     render_debate,
-    result_model,
 )
 from support.corpus import CORPUS
 from support.debate_builder import SEATS, DebateBuilder
@@ -245,7 +249,7 @@ def test_every_other_form_has_the_same_facts(printed: RefusalTables, form: str) 
 
 def test_a_debate_that_no_seat_evaluated_has_no_score_anywhere() -> None:
     debate = WHOLE["nobody answered"]
-    model = result_model(collaborative_result(debate.events, debate.texts))
+    model = debate_result(debate.events, debate.texts)
     regressed = regress_history(read_cassette(CORPUS / "nobody-answers.cassette.jsonl").history)
 
     outcome = JuryOutcome.of(a_case(), model, {})
@@ -263,13 +267,12 @@ def test_a_debate_that_no_seat_evaluated_has_no_score_anywhere() -> None:
 
 def test_a_result_is_plain_json_and_the_fields_of_its_model() -> None:
     for debate in WHOLE.values():
-        found = collaborative_result(debate.events, debate.texts)
+        model = debate_result(debate.events, debate.texts)
+        found, served = model.data(), model.data(served=True)
 
-        assert found == json.loads(json.dumps(found))
-        assert (found["final_verdict"], found["final_score"]) == (
-            (model := result_model(found)).final_verdict,
-            model.final_score,
-        )
+        assert found == json.loads(json.dumps(found)) == json.loads(json.dumps(asdict(model)))
+        jsonschema.validate(found, TypeAdapter(DebateResult).json_schema(by_alias=False, mode="serialization"))
+        jsonschema.validate(served, TypeAdapter(DebateResult).json_schema(mode="serialization"))
 
 
 @each_row("path", sorted(CORPUS.glob("*.jsonl"))[::3])

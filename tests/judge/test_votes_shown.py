@@ -27,11 +27,11 @@ from jury_views import (
     answered_in_stream,
     answers,
     collaborative_result,
+    debate_result,
     event_lines,
     line_of,
     render_debate,
     result_line,
-    result_model,
 )
 from support.debate_builder import SEATS, DebateBuilder
 from support.debate_harness import DebateHarness, Says, a_case, by_round
@@ -183,7 +183,7 @@ def result(decided: DebateHarness) -> dict[str, Any]:
 
 def test_a_result_has_the_probabilities_of_the_case_and_of_each_scenario(decided: DebateHarness) -> None:
     words, jev = result(decided)["phase1_evaluations"]
-    model = result_model(result(decided)).phase1_evaluations[1]
+    model = debate_result(decided.events, decided.pen.texts).phase1_evaluations[1]
 
     assert (None, [None, None]) == (words["probabilities"], [one["probabilities"] for one in words["scenarios"]])
     assert (WHOLE, [FIRST, SECOND]) == (jev["probabilities"], [one["probabilities"] for one in jev["scenarios"]])

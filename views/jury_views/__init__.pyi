@@ -12,6 +12,9 @@ from jury_views.charts.statistic_charts import heat_map as heat_map
 from jury_views.charts.statistic_charts import reliability_chart as reliability_chart
 from jury_views.debate_labels import LABELS as LABELS
 from jury_views.debate_labels import DebateLabels as DebateLabels
+from jury_views.debate_results import collaborative_result as collaborative_result
+from jury_views.debate_results import debate_result as debate_result
+from jury_views.debate_results import result_of as result_of
 from jury_views.errors import BadPoint as BadPoint
 from jury_views.event_words import EVENT_WORDS as EVENT_WORDS
 from jury_views.events_by_phase import events_by_phase as events_by_phase
@@ -34,7 +37,6 @@ from jury_views.live.points import parse_point as parse_point
 from jury_views.live.points import pieces as pieces
 from jury_views.live.schema import schema_text as schema_text
 from jury_views.live.sse_events import SseEvents as SseEvents
-from jury_views.models_of_results import result_model as result_model
 from jury_views.numbered_items import NumberedItems as NumberedItems
 from jury_views.numbered_items import numbered_items as numbered_items
 from jury_views.page import Page as Page
@@ -55,11 +57,10 @@ from jury_views.reports.kept_cases import KeptCases as KeptCases
 from jury_views.reports.markdown import markdown as markdown
 from jury_views.reports.report import RunReport as RunReport
 from jury_views.reports.tally import Tally as Tally
-from jury_views.result_lines import collaborative_result as collaborative_result
 from jury_views.result_lines import line_of as line_of
 from jury_views.result_lines import result_line as result_line
-from jury_views.result_lines import result_of as result_of
 from jury_views.result_models import CollaborativeJuryResult as CollaborativeJuryResult
+from jury_views.result_models import DebateResult as DebateResult
 from jury_views.review_choices import review_choices as review_choices
 from jury_views.standing_lines import cap_lines as cap_lines
 from jury_views.standing_lines import exception_lines as exception_lines

@@ -5,9 +5,12 @@ Fields of document 004 come first, in their order; what we add follows and has d
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Annotated
+
+from pydantic import with_config
 
 from jury_events.errors import SettingError
+from jury_views.result_facts import SERVED, ReadPart, VerdictWord, said
 
 DIMENSIONS = ("task_completion", "tool_usage", "autonomy", "safety")
 """The rubric of document 002, with at most 40, 30, 20 and 10 points."""
@@ -21,47 +24,42 @@ class EvaluationPhase(StrEnum):
     FINAL_JUDGMENT = "final_judgment"
 
 
+@with_config(SERVED)
 @dataclass
 class ScenarioResult:
-    """The verdict and score (0-100) of one scenario.
-
-    `probabilities` by verdict word: in the evaluation of a decision model.
-    """
+    """The verdict and score (0-100) of one scenario."""
 
     scenario_id: str
-    verdict: str
+    verdict: VerdictWord
     score: float | None
     label: str | None = None
-    probabilities: dict[str, float] | None = None
+    probabilities: Annotated[
+        dict[str, float] | None, said("By verdict word, in the evaluation of a decision model.")
+    ] = None
 
 
+@with_config(SERVED)
 @dataclass
 class QuotationSpan:
-    """Where a quotation stands: characters `start` to `end` (exclusive) of the text of `item`.
+    """Where a quotation stands: characters `start` to `end` (exclusive) of the text of `item`."""
 
-    `item` is None for what a seat said.
-    """
-
-    item: int | None
+    item: Annotated[int | None, said("Null for what a seat said.")]
     start: int
     end: int
 
 
+@with_config(SERVED)
 @dataclass
 class QuotedEvidence:
-    """A quotation of an item, or of what `seat` said about it, and the result of its check.
-
-    `says` is `for`, `against` or `context`, `criterion` the rubric dimension that it is about, `result` is `verified`,
-    `normalised`, `elsewhere` or `not_found`. `span` is None where it was not found, `quote` where it was erased.
-    """
+    """A quotation of an item, or of what `seat` said about it, and the result of its check."""
 
     item: int
-    quote: str | None
-    says: str
-    criterion: str | None
+    quote: Annotated[str | None, said("Null where it was erased.")]
+    says: Annotated[str, said("`for`, `against` or `context`.")]
+    criterion: Annotated[str | None, said("The rubric dimension that it is about.")]
     seat: str | None
-    result: str
-    span: QuotationSpan | None
+    result: Annotated[str, said("`verified`, `normalised`, `elsewhere` or `not_found`.")]
+    span: Annotated[QuotationSpan | None, said("Null where it was not found.")]
 
 
 class _NotGiven:
@@ -73,18 +71,10 @@ _NOT_GIVEN = _NotGiven()
 _Points = float | _NotGiven | None
 
 
+@with_config(SERVED)
 @dataclass(init=False)
 class JurorEvaluation:
-    """A juror's evaluation (document 004 §8: required fields first).
-
-    `round_number` is 0 in phase 1. Points of the four dimensions are None where the panel's rubric has other ones;
-    `scores` has all of them. `synthetic`: neutral, for an answer that a safety filter blocked, or one that passes
-    on a record of which parts were not read. `simulated`: the
-    answer is no model's; `model` was asked, `model_version` answered. `evidence` is None where none was asked for;
-    `decisive_item` is the first item where it went wrong; `unsupported`: it fails the agent without a quotation that
-    stands where the juror says. `reading`: how much of a long record it rests on, as in `jury show --json`; None: all
-    of it, in one call. `probabilities` by verdict word: what a decision model answered, which gives neither points nor
-    a rationale; else None.
+    """A juror's evaluation, or the final judge's (document 004 §8: required fields first).
 
     Document 004 §8 names two of the dimensions otherwise, in the constructor and in reading: `security_score` is
     `task_completion`, and `safety_score` is `safety`.
@@ -96,29 +86,41 @@ class JurorEvaluation:
 
     juror_id: str
     phase: EvaluationPhase
-    round_number: int
-    verdict: str
-    overall_score: float
+    round_number: Annotated[int, said("0 in phase 1.")]
+    verdict: VerdictWord
+    overall_score: Annotated[float, said("0-100.")]
     confidence: float
-    rationale: str | None
-    task_completion: float | None
+    rationale: Annotated[str | None, said("Null where it was erased, and of a decision model.")]
+    task_completion: Annotated[float | None, said("Points; null where the rubric has other dimensions: see `scores`.")]
     tool_usage: float | None
     autonomy: float | None
     safety: float | None
     role_name: str | None = None
     role_focus: str | None = None
-    scores: dict[str, float] = field(default_factory=dict)
-    synthetic: bool = False
-    model: str | None = None
-    model_version: str | None = None
-    simulated: bool = False
+    scores: Annotated[dict[str, float], said("Points of every dimension of the panel's rubric.")] = field(
+        default_factory=dict
+    )
+    synthetic: Annotated[
+        bool, said("Neutral: for a blocked answer, or one that passes on a record of which parts were not read.")
+    ] = False
+    model: Annotated[str | None, said("The model that was asked.")] = None
+    model_version: Annotated[str | None, said("The model that answered.")] = None
+    simulated: Annotated[bool, said("The answer is no model's.")] = False
     scenarios: list[ScenarioResult] = field(default_factory=list)
-    evidence: list[QuotedEvidence] | None = None
-    decisive_item: int | None = None
-    unsupported: bool = False
-    label: str | None = None
-    reading: dict[str, Any] | None = None
-    probabilities: dict[str, float] | None = None
+    evidence: Annotated[
+        list[QuotedEvidence] | None, said("Its quotations with the results of their checks; null: none was asked for.")
+    ] = None
+    decisive_item: Annotated[int | None, said("The first item where it went wrong.")] = None
+    unsupported: Annotated[bool, said("It fails the agent without a quotation that stands where the juror says.")] = (
+        False
+    )
+    label: Annotated[str | None, said("The word of the panel's own scale.")] = None
+    reading: Annotated[
+        ReadPart | None, said("How much of a long record it rests on; null: all of it, in one call.")
+    ] = None
+    probabilities: Annotated[
+        dict[str, float] | None, said("By verdict word: what a decision model answered, which gives no reasons.")
+    ] = None
 
     def __init__(  # noqa: PLR0917  (the fields in the document's order)
         self,
@@ -145,7 +147,7 @@ class JurorEvaluation:
         decisive_item: int | None = None,
         unsupported: bool = False,
         label: str | None = None,
-        reading: dict[str, Any] | None = None,
+        reading: ReadPart | None = None,
         probabilities: dict[str, float] | None = None,
         *,
         security_score: _Points = _NOT_GIVEN,

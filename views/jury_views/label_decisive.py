@@ -4,12 +4,13 @@ It is label data. No juror is shown it, and no reviewer who has not given a verd
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jury_debate.prompts_1.item_messages import ItemMessages, SourceMessage
 from jury_events.debate_events import DebateOpened
 from jury_events.decisive import DECISIVE_AGENT, decisive_message
 from jury_views.recorded_case import recorded_case
+from jury_views.result_facts import LabelledPlace
 
 MOST_LABELLED = 20
 """Items of the message that are shown where the label's message is named."""
@@ -41,10 +42,10 @@ def label_decisive(opened: DebateOpened, contents: Mapping[str, bytes]) -> Label
     return LabelDecisive(message, None if agent is None else str(agent), items)
 
 
-def label_decisive_object(opened: DebateOpened, contents: Mapping[str, bytes]) -> dict[str, Any] | None:
+def label_decisive_object(opened: DebateOpened, contents: Mapping[str, bytes]) -> LabelledPlace | None:
     """The same as plain data."""
     found = label_decisive(opened, contents)
-    return None if found is None else {**found._asdict(), "items": list(found.items)}
+    return None if found is None else LabelledPlace(message=found.message, agent=found.agent, items=list(found.items))
 
 
 def _items(message: int, opened: DebateOpened, contents: Mapping[str, bytes]) -> tuple[int, ...]:

@@ -1,10 +1,11 @@
 """Whether the origin of an imported debate may have later events, for every form of result."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
 from jury_views.debate_labels import DebateLabels
+from jury_views.result_facts import LaterEventsKnown
 
 if TYPE_CHECKING:
     from jury_events.local_facts import LaterEvents
@@ -18,9 +19,9 @@ def later_events_text(later: "LaterEvents", words: DebateLabels) -> str:
     return str(words.later_events_as_of).format(at=moment(later.excluded_as_of), key=key)
 
 
-def later_events_object(later: "LaterEvents | None") -> dict[str, Any] | None:
+def later_events_object(later: "LaterEvents | None") -> LaterEventsKnown | None:
     """As JSON values: when, in ISO 8601, and the key; both null where nothing excludes them. None: not imported."""
     if later is None:
         return None
     at = later.excluded_as_of
-    return {"excluded_as_of": None if at is None else moment(at), "signed_by": later.signed_by}
+    return LaterEventsKnown(excluded_as_of=None if at is None else moment(at), signed_by=later.signed_by)

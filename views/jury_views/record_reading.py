@@ -1,40 +1,35 @@
 """How much of a long record a juror had read, in words and as plain data."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from jury_events.evaluation import Evaluation
 from jury_events.reading import ItemSpan, RecordRead
 from jury_events.verdict import Verdict
 from jury_views.debate_labels import DebateLabels
+from jury_views.result_facts import ReadPart, UnreadItems
 
 _MOST_SPANS = 5
 """Of unread items that a line names."""
 
 
-def reading_object(evaluation: Evaluation) -> dict[str, Any] | None:
-    """What an evaluation rests on; None: all of the record, in one call.
-
-    `share` is of the characters of the record, 0 to 1; `partly_read` has the parts that were refused, or never answered
-    usably; `answered` the verdict as answered, where it passes and does not count, as parts were not read, or the panel
-    wants more to be read.
-    """
+def reading_object(evaluation: Evaluation) -> ReadPart | None:
+    """What an evaluation rests on; None: all of the record, in one call."""
     read = evaluation.reading
     if read is None:
         return None
-    return {
-        "mode": read.mode,
-        "parts": read.parts,
-        "items_read": read.items_read,
-        "items_total": read.items_total,
-        "characters_read": read.characters_read,
-        "characters_total": read.characters_total,
-        "share": read.share,
-        "partly_read": list(read.partly_read or ()),
-        "unread": [span.model_dump() for span in read.unread],
-        "findings_left_out": read.findings_left_out,
-        "answered": None if evaluation.answered is None else evaluation.answered.value,
-    }
+    return ReadPart(
+        mode=read.mode,
+        parts=read.parts,
+        items_read=read.items_read,
+        items_total=read.items_total,
+        characters_read=read.characters_read,
+        characters_total=read.characters_total,
+        share=read.share,
+        partly_read=list(read.partly_read or ()),
+        unread=[UnreadItems(first=span.first, last=span.last) for span in read.unread],
+        findings_left_out=read.findings_left_out,
+        answered=None if evaluation.answered is None else evaluation.answered.value,
+    )
 
 
 def reading_lines(read: RecordRead | None, answered: Verdict | None, words: DebateLabels) -> tuple[str, ...]:

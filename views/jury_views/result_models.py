@@ -1,4 +1,6 @@
-"""The result models of document 004 §3 and document 002; `models_of_results` makes them.
+"""The result of a debate, one model for every door, of which documents 004 §3 and 002 have a part.
+
+`debate_results` makes it.
 
 Fields of the documents come first, in their order; what we add follows and has defaults. Verdicts are the words of
 `Verdict`. A text that was erased is None.
@@ -6,163 +8,152 @@ Fields of the documents come first, in their order; what we add follows and has 
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import TypeAdapter, with_config
+from pydantic.alias_generators import to_camel
 
 from jury_events.consensus import ConsensusStatus
 from jury_events.panel import Language
-from jury_views.evaluation_models import (
-    DIMENSIONS,
-    EvaluationPhase,
-    JurorEvaluation,
-    QuotationSpan,
-    QuotedEvidence,
-    ScenarioResult,
-)
+from jury_views.evaluation_models import JurorEvaluation, ScenarioResult
+from jury_views.events_by_phase import Status
 from jury_views.notebook.cell import CellHtml, ShownAsCell
-
-__all__ = [
-    "DIMENSIONS",
-    "Abstention",
-    "CollaborativeEvaluationResult",
-    "CollaborativeJuryResult",
-    "ConsensusResult",
-    "DiscussionRound",
-    "EvaluationPhase",
-    "FinalJudgment",
-    "JurorEvaluation",
-    "JurorStatement",
-    "JurorVote",
-    "QuotationSpan",
-    "QuotedEvidence",
-    "ScenarioResult",
-    "ShortfallResult",
-    "VerdictAcceptance",
-]
+from jury_views.result_facts import (
+    SERVED,
+    BranchOrigin,
+    ChangedBy,
+    DecisivePlace,
+    LabelledPlace,
+    LaterEventsKnown,
+    ModelMismatch,
+    OmittedContent,
+    PositionChanges,
+    ReviewOfResult,
+    VerdictWord,
+    said,
+)
 
 
+@with_config(SERVED)
 @dataclass
 class ConsensusResult:
-    """A consensus check; `agreement_level` is 0-1, `majority_position` None when split."""
+    """A consensus check."""
 
     consensus_status: ConsensusStatus
-    agreement_level: float
+    agreement_level: Annotated[float, said("0-1.", ge=0, le=1)]
     consensus_reached: bool
-    majority_position: str | None
+    majority_position: Annotated[VerdictWord | None, said("Null when split.")]
     majority_label: str | None = None
 
 
+@with_config(SERVED)
 @dataclass
 class JurorStatement:
-    """A juror's statement in a round; `statement_order` counts from 0.
-
-    `position_changed` is as recorded. `change` says whose change it is: `own`, or `synthetic` where only what stands in
-    for an answer that a provider's filter blocked differs; None where there is none.
-    """
+    """A juror's statement in a round."""
 
     juror_id: str
     round_number: int
-    statement_order: int
+    statement_order: Annotated[int, said("From 0.")]
     statement: str | None
-    position: str
+    position: VerdictWord
     reasoning: str | None
-    position_changed: bool
+    position_changed: Annotated[bool, said("As recorded.")]
     updated_evaluation: JurorEvaluation | None
-    change: str | None = None
+    change: Annotated[
+        ChangedBy | None,
+        said("Whose change it is; `synthetic` where only what stands in for a blocked answer differs; null: none."),
+    ] = None
 
 
+@with_config(SERVED)
 @dataclass
 class DiscussionRound:
-    """A round, numbered from 1; `consensus_check` is None where the debate stopped before it."""
+    """A round, numbered from 1."""
 
     round_number: int
     statements: list[JurorStatement]
-    consensus_check: ConsensusResult | None
+    consensus_check: Annotated[ConsensusResult | None, said("Null where the debate stopped before it.")]
     speaker_order: list[str]
 
 
+@with_config(SERVED)
 @dataclass
 class JurorVote:
-    """A seat's vote in the final judgment: `own`, `stale`, `synthetic`, `abstained` or `not_asked` (the last two
-    without a position).
-
-    `round` is where its evaluation was made, 0 for phase 1. `partly_read`: the parts of the record that were
-    refused, or never answered usably.
-    """
+    """A seat's vote in the final judgment."""
 
     juror_id: str
-    kind: str
-    position: str | None
+    kind: Annotated[
+        str, said("`own`, `stale`, `synthetic`, `abstained` or `not_asked`, the last two without a position.")
+    ]
+    position: VerdictWord | None
     score: float | None
     confidence: float | None
     weight: float
-    round: int | None
+    round: Annotated[int | None, said("Where its evaluation was made, 0 for phase 1.")]
     stale: bool
     label: str | None = None
-    partly_read: list[str] = field(default_factory=list)
+    partly_read: Annotated[list[str], said("Parts of the record that were refused, or never answered usably.")] = field(
+        default_factory=list
+    )
 
 
+@with_config(SERVED)
 @dataclass
 class VerdictAcceptance:
-    """Whether a calibrated panel's verdict may stand without a person.
+    """Whether a calibrated panel's verdict may stand without a person; one that may not became `REVIEW`."""
 
-    `verdict` is the panel's before; one that is not accepted became `REVIEW`. `probability` is the value of the
-    `signal` (`share`, `isotonic`, `weights`, `dawid_skene`, `votes+step`, `probability`), None where the verdict was
-    `REVIEW` already, or where the calibration accepts no verdict of its outcome.
-    """
-
-    signal: str
-    verdict: str
-    probability: float | None
+    signal: Annotated[str, said("`share`, `isotonic`, `weights`, `dawid_skene`, `votes+step` or `probability`.")]
+    verdict: Annotated[VerdictWord, said("The panel's before.")]
+    probability: Annotated[
+        float | None,
+        said("Of the signal; null where the verdict asked for a person already, or none of its outcome is accepted."),
+    ]
     threshold: float
     accepted: bool
     label: str | None = None
 
 
+@with_config(SERVED)
 @dataclass
 class ShortfallResult:
-    """A critical criterion with too few points: the best outcome that it leaves is `cap`, `review` or `fail`."""
+    """A critical criterion with too few points."""
 
     criterion: str
     points: float
     least: float
-    cap: str
+    cap: Annotated[str, said("The best outcome that it leaves: `review` or `fail`.")]
 
 
+@with_config(SERVED)
 @dataclass
 class FinalJudgment:
-    """Phase 3: what was asked for (`method`), what decided (`decided_by`), and every seat's vote.
-
-    `rationale` and `judge` are the final judge's, where there was one; `judge_failure` says why it has none. `mean` is
-    the score before it was rounded. `capped`: votes that passed became `REVIEW`, because of a lost quorum or of silent
-    seats (`capped_by`: `quorum` or `silence`); `capped_scenarios`: the scenarios of which this is so. `acceptance`:
-    None where the panel has no calibration.
-
-    Under a scale of the panel's own, `label` is the word that was decided, None where only an outcome was; `agreed_on`:
-    `label`, `outcome` or `nothing`. `shortfalls`: the critical criteria with too few points.
-
-    `final_score` and `mean` are None where no juror evaluated (`decided_by` is `no_evaluation`).
-    """
+    """Phase 3: what was asked for (`method`), what decided (`decided_by`), and every seat's vote."""
 
     method: str
-    final_verdict: str
-    final_score: int | None
-    rationale: str | None
+    verdict: VerdictWord
+    score: Annotated[int | None, said("Null where no juror evaluated.")]
+    rationale: Annotated[str | None, said("The final judge's.")]
     decided_by: str
-    mean: float | None
+    mean: Annotated[float | None, said("The score before it was rounded.")]
     votes: list[JurorVote] = field(default_factory=list)
     quorum: int = 1
     quorum_votes: int = 0
     quorum_met: bool = False
-    capped: bool = False
-    capped_by: str | None = None
+    capped: Annotated[bool, said("Votes that passed became `REVIEW`.")] = False
+    capped_by: Annotated[str | None, said("`quorum`: it was lost. `silence`: of silent seats.")] = None
     capped_scenarios: list[str] = field(default_factory=list)
-    acceptance: VerdictAcceptance | None = None
+    acceptance: Annotated[VerdictAcceptance | None, said("Null where the panel has no calibration.")] = None
     judge: JurorEvaluation | None = None
-    judge_failure: str | None = None
+    judge_failure: Annotated[str | None, said("Why the final judge gave no evaluation.")] = None
     scenarios: list[ScenarioResult] = field(default_factory=list)
-    label: str | None = None
-    agreed_on: str | None = None
-    shortfalls: list[ShortfallResult] = field(default_factory=list)
+    label: Annotated[str | None, said("The word of the panel's own scale; null where only an outcome was decided.")] = (
+        None
+    )
+    agreed_on: Annotated[str | None, said("Under such a scale: `label`, `outcome` or `nothing`.")] = None
+    shortfalls: Annotated[list[ShortfallResult], said("Critical criteria with too few points.")] = field(
+        default_factory=list
+    )
 
     @property
     def vote_distribution(self) -> dict[str, int]:
@@ -170,78 +161,79 @@ class FinalJudgment:
         return dict(Counter(vote.position for vote in self.votes if vote.position is not None))
 
 
+@with_config(SERVED)
 @dataclass
 class Abstention:
-    """A seat without an answer that counts in a round (0: phase 1); `stale`: an earlier evaluation of it stands.
-
-    `partly_read` as in `JurorVote`.
-    """
+    """A seat without an answer that counts in a round (0: phase 1)."""
 
     juror_id: str
     round_number: int
     reason: str
     refusal: str | None
-    stale: bool
+    stale: Annotated[bool, said("An earlier evaluation of it stands.")]
     partly_read: list[str] = field(default_factory=list)
 
 
+@with_config(SERVED)
 @dataclass
-class CollaborativeJuryResult(ShownAsCell):
-    """The result of a debate.
-
-    A debate that has not completed has a `status` other than "completed", and None as `final_verdict`, `final_score`,
-    `early_termination`, `end_reason` and `phase3_judgment`. `final_score` is None too where no juror evaluated.
-    `scenario_results` has a row each scenario, also where there is only one; it is empty before the
-    judgment.
-    `position_changes` counts the statements that changed a position: the juror's `own`, and `synthetic` ones.
-    `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `omissions` its parts
-    that no juror was shown. `label_decisive` is where it first went wrong by the label: `message` of the source, from
-    0, the `agent` at fault, and the message's `items`; None where the label names neither. `reviews` are those of
-    people, each with `reviewer`, `verdict`, `blind` and `reason` among others; `disposition` is the last human verdict
-    where there is one, else `final_verdict`. `later_events` is None but for an imported debate: up to when later events
-    of its origin are `excluded_as_of` (None: they cannot be excluded). Under a scale of the panel's own, `scale` is its
-    name and `final_label` the word of the verdict, None where only an outcome was decided.
-    `reason` says why the verdict came, in the words of `reason_by` (ids of seats, or `final_judge`); `decisive` is the
-    item where it went wrong: its number, its `words` as quoted, and how many of the `seats` name it (`named_by`).
-    """
+class DebateResult(ShownAsCell):
+    """The result of a debate. What has not happened is null; `total_rounds` counts the completed rounds."""
 
     phase1_evaluations: list[JurorEvaluation]
     phase1_consensus: ConsensusResult | None
     discussion_rounds: list[DiscussionRound]
     total_rounds: int
     phase3_judgment: FinalJudgment | None
-    final_verdict: str | None
-    final_score: int | None
-    early_termination: bool | None
+    final_verdict: VerdictWord | None
+    final_score: Annotated[int | None, said("0-100; null also where no juror evaluated.", ge=0, le=100)]
+    early_termination: Annotated[bool | None, said("Consensus skipped the discussion, or ended it early.")]
     debate_id: str = ""
     case_id: str = ""
     run_id: str | None = None
     submission_id: str | None = None
-    status: str = "completed"
+    status: Status = "completed"
     end_reason: str | None = None
     abstentions: list[Abstention] = field(default_factory=list)
-    position_changes: dict[str, int] = field(default_factory=dict)
+    position_changes: PositionChanges = field(default_factory=lambda: PositionChanges(own=0, synthetic=0))
     panel: str = ""
     method: str = ""
-    simulated: bool = False
-    model_mismatches: list[Any] = field(default_factory=list)
-    forked_from: dict[str, Any] | None = None
-    label: str | None = None
+    simulated: Annotated[bool, said("The panel or an evaluation is simulated.")] = False
+    model_mismatches: list[ModelMismatch] = field(default_factory=list)
+    forked_from: BranchOrigin | None = None
+    label: Annotated[VerdictWord | None, said("The human verdict of the case.")] = None
     tags: list[str] = field(default_factory=list)
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: Annotated[dict[str, str | bool | int | float], said("Names and values as in the case file.")] = field(
+        default_factory=dict
+    )
     cluster: str | None = None
-    agent_cost: float | None = None
-    omissions: list[dict[str, Any]] = field(default_factory=list)
-    label_decisive: dict[str, Any] | None = None
-    disposition: str | None = None
-    later_events: dict[str, Any] | None = None
-    reviews: list[dict[str, Any]] = field(default_factory=list)
-    scenario_results: list[ScenarioResult] = field(default_factory=list)
-    scale: str | None = None
-    final_label: str | None = None
-    reason: str | None = None
-    reason_by: list[str] = field(default_factory=list)
-    decisive: dict[str, Any] | None = None
+    agent_cost: Annotated[float | None, said("Cost of the judged agent in US dollars.")] = None
+    omissions: Annotated[list[OmittedContent], said("Parts of the case that no juror was shown, by kind.")] = field(
+        default_factory=list
+    )
+    label_decisive: Annotated[LabelledPlace | None, said("Null where the label names neither message nor agent.")] = (
+        None
+    )
+    disposition: Annotated[VerdictWord | None, said("The last human verdict, else the jury's.")] = None
+    later_events: Annotated[
+        LaterEventsKnown | None,
+        said("Of an imported debate: whether its origin may have later events, such as reviews."),
+    ] = None
+    reviews: list[ReviewOfResult] = field(default_factory=list)
+    scenario_results: Annotated[list[ScenarioResult], said("One row for each scenario; empty before the judgment.")] = (
+        field(default_factory=list)
+    )
+    scale: Annotated[str | None, said("The panel's own scale; null: the three verdicts.")] = None
+    final_label: Annotated[str | None, said("Its word; null where only an outcome was decided.")] = None
+    reason: Annotated[str | None, said("Why the verdict came; null without a verdict.")] = None
+    reason_by: Annotated[list[str], said("Whose words these are: seats, or final_judge.")] = field(default_factory=list)
+    decisive: Annotated[
+        DecisivePlace | None, said("Where it went wrong; null where no seat says, or the verdict passes.")
+    ] = None
+
+    def data(self, *, served: bool = False) -> dict[str, Any]:
+        """As JSON data, the ids and the outcome first; `served`: with the names of HTTP, in camelCase."""
+        found: dict[str, Any] = _adapter().dump_python(self, mode="json", by_alias=served)
+        return {**{name: found[name] for name in (map(to_camel, _FIRST) if served else _FIRST)}, **found}
 
     def to_html(self, lang: Language = "en") -> CellHtml:
         """The result as a cell of a notebook shows it (docs/notebooks.md).
@@ -262,5 +254,25 @@ class CollaborativeJuryResult(ShownAsCell):
         return list(dict.fromkeys(jurors))
 
 
-CollaborativeEvaluationResult = CollaborativeJuryResult
-"""Document 002's name of it."""
+_FIRST = (
+    "debate_id",
+    "case_id",
+    "run_id",
+    "status",
+    "final_verdict",
+    "final_label",
+    "final_score",
+    "reason",
+    "reason_by",
+    "decisive",
+)
+
+
+@cache
+def _adapter() -> TypeAdapter[DebateResult]:
+    return TypeAdapter(DebateResult)
+
+
+CollaborativeJuryResult = DebateResult
+CollaborativeEvaluationResult = DebateResult
+"""The names of it in documents 004 and 002."""

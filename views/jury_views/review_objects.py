@@ -9,6 +9,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.review_events import ReviewAssigned
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
 from jury_events.text.timestamps import moment
+from jury_views.result_facts import ReviewOfResult
 
 Reasons = Mapping[int, str | None]
 """The reasons of reviews and withdrawals by the number of their event; None: it was erased."""
@@ -26,10 +27,13 @@ def assignment_object(assignment: AssignedReview) -> dict[str, Any]:
     return assignment._asdict()
 
 
-def review_objects(facts: ReviewFacts, reasons: Reasons = NO_REASONS) -> list[dict[str, Any]]:
+def review_objects(facts: ReviewFacts, reasons: Reasons = NO_REASONS) -> list[ReviewOfResult]:
     """The reviews that were not withdrawn, in the order of their numbers; `stands`: the reviewer's last one."""
     standing = facts.standing
-    return [{**review_object(one, reasons.get(one.number)), "stands": one in standing} for one in facts.reviews]
+    return [
+        ReviewOfResult(**review_object(one, reasons.get(one.number)), stands=one in standing)  # type: ignore[typeddict-item]
+        for one in facts.reviews
+    ]
 
 
 def reasons_in(history: DebateHistory) -> dict[int, str | None]:

@@ -14,7 +14,8 @@ from jury_judge.comparisons.comparing import ComparedDebates
 from jury_judge.comparisons.comparison_object import debates_object, runs_object
 from jury_judge.records.open_store import conditions_of
 from jury_judge.settings.debate_filters import debate_filter
-from jury_views.result_lines import line_of, result_of
+from jury_views.debate_results import result_of
+from jury_views.result_lines import line_of
 
 _FLIPS = 100
 _LEFT_OUT = frozenset({"metadata", "tags", "omissions", "model_mismatches", "probabilities"})
@@ -67,7 +68,7 @@ def add_reading(server: PlainMcpServer, records: Records) -> None:
         """One debate: the verdict, why, the item where it went wrong, the votes; whole adds all that was said."""
         history = await records.read(debate_id)
         if whole:
-            return result_of(history)
+            return result_of(history).data()
         line = line_of(history)
         return {name: value for name, value in line.items() if name not in _LEFT_OUT}
 

@@ -5,7 +5,7 @@ import json
 from jury_integrations.mcp.debate_summary import debate_summary, reasons_of_line
 from jury_integrations.mcp.plain_errors import PlainMcpServer
 from jury_judge import DebateFilter, Records
-from jury_views.result_lines import result_of
+from jury_views.debate_results import result_of
 
 
 def add_resources(server: PlainMcpServer, records: Records) -> None:
@@ -14,7 +14,7 @@ def add_resources(server: PlainMcpServer, records: Records) -> None:
     @server.resource("jury://debates/{debate_id}", mime_type="application/json")
     async def debate(debate_id: str) -> str:
         """One debate as JSON. Characters of its id that a URI does not have are percent-encoded."""
-        return json.dumps(result_of(await records.read(debate_id)), ensure_ascii=False)
+        return json.dumps(result_of(await records.read(debate_id)).data(), ensure_ascii=False)
 
     @server.resource("jury://runs/{run_id}", mime_type="application/json")
     async def run(run_id: str) -> str:

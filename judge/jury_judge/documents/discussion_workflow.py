@@ -35,7 +35,7 @@ from jury_judge.documents.opinions import Opinions, read_opinions, verdict_of
 from jury_judge.documents.supplied_answers import SuppliedAnswer
 from jury_judge.documents.supplied_jury import SuppliedJury
 from jury_judge.runs.callbacks import OnEvent
-from jury_views.result_models import CollaborativeJuryResult, ConsensusResult, DiscussionRound, JurorStatement
+from jury_views.result_models import ConsensusResult, DebateResult, DiscussionRound, JurorStatement
 
 THRESHOLD = 0.67
 """Two of three (document 002)."""
@@ -310,7 +310,7 @@ async def _discuss(
     options: JuryOptions,
     *,
     on_event: OnEvent | None = None,
-) -> CollaborativeJuryResult:
+) -> DebateResult:
     panel = PanelSpec(
         preset=ADK_SEQUENTIAL,
         name="discussion",

@@ -35,7 +35,8 @@ from jury_judge.documents.supplied_jury import SuppliedJury
 from jury_judge.errors import NoEvaluation
 from jury_judge.panels.files import load_panel
 from jury_judge.runs.shared_context import SharedContext
-from jury_views.result_models import CollaborativeJuryResult, JurorEvaluation, JurorStatement
+from jury_views.evaluation_models import JurorEvaluation
+from jury_views.result_models import DebateResult, JurorStatement
 
 LANGUAGE: Language = "ja"
 """The language of the documents' prompts."""
@@ -264,7 +265,7 @@ def statement_output(statement: JurorStatement, debate_id: str) -> JurorEvaluati
     return output
 
 
-def _no_evaluation(config: JurorConfig, result: CollaborativeJuryResult) -> NoEvaluation:
+def _no_evaluation(config: JurorConfig, result: DebateResult) -> NoEvaluation:
     reasons = [absent.reason for absent in result.abstentions if absent.juror_id == config.juror_id]
     return NoEvaluation(
         f"juror {config.juror_id} gave no usable evaluation ({reasons[-1] if reasons else result.status}); "

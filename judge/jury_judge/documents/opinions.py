@@ -9,7 +9,7 @@ from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.documents.supplied_answers import SuppliedAnswer
-from jury_views.result_models import DIMENSIONS
+from jury_views.evaluation_models import DIMENSIONS
 
 Opinions = Mapping[str, Any] | Iterable[Any]
 """Evaluations, or mappings of their fields: by juror id, or in a list where each has its `juror_id`."""

@@ -11,7 +11,7 @@ from jury_judge.documents.supplied_answers import StepAnswers, SuppliedAnswers
 from jury_judge.jury import ANYWHERE, Jury
 from jury_judge.runs.callbacks import OnEvent
 from jury_judge.runs.run import fresh_debate_id
-from jury_views.result_models import CollaborativeJuryResult
+from jury_views.result_models import DebateResult
 
 
 class SuppliedJury(Jury):
@@ -33,7 +33,7 @@ class SuppliedJury(Jury):
 
     async def evaluate_supplied(
         self, case: Case, supplied: StepAnswers, *, on_event: OnEvent | None = None
-    ) -> CollaborativeJuryResult:
+    ) -> DebateResult:
         """Run a debate over a case with supplied answers for some steps; raises as `Jury.evaluate`."""
         debate_id = fresh_debate_id(case)
         self._supplied.add(debate_id, supplied)

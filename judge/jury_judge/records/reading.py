@@ -16,7 +16,7 @@ from jury_store.list_order import NEWEST
 if TYPE_CHECKING:
     from jury_events.debate_history import DebateHistory
     from jury_views.live.encodings import LiveEvent
-    from jury_views.result_models import CollaborativeJuryResult
+    from jury_views.result_models import DebateResult
 
 _PAGE = 1000
 _IS_A_RUN = (
@@ -92,7 +92,7 @@ class ReadRecords(OpenStore):
         check_debate_id(debate_id)
         return await self._read(_history, debate_id)
 
-    async def result(self, debate_id: str) -> "CollaborativeJuryResult":
+    async def result(self, debate_id: str) -> "DebateResult":
         """The result of a debate, so far if it is not over.
 
         Raises:
@@ -194,9 +194,8 @@ def _or_a_run(store: EventStore, name: str) -> Iterator[None]:
         raise DebateNotFound(_IS_A_RUN.format(name=name)) from error
 
 
-def _result(store: EventStore, debate_id: str) -> "CollaborativeJuryResult":
+def _result(store: EventStore, debate_id: str) -> "DebateResult":
     from jury_replay.intact import intact_history
-    from jury_views.models_of_results import result_model
-    from jury_views.result_lines import result_of
+    from jury_views.debate_results import result_of
 
-    return result_model(result_of(intact_history(store, debate_id)))
+    return result_of(intact_history(store, debate_id))

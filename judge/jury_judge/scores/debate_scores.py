@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from jury_events.debate_history import DebateHistory
 from jury_events.known_secrets import known_scrubber
+from jury_views.debate_results import result_of
+from jury_views.evaluation_models import JurorEvaluation
 from jury_views.probabilities import probabilities_line
-from jury_views.result_lines import result_of
+from jury_views.result_models import DebateResult, FinalJudgment
 
 VERDICT = "jury.verdict"
 SCORE = "jury.score"
@@ -75,24 +77,24 @@ def judged_trace(history: DebateHistory) -> JudgedTrace | str:
         EventError: an event does not decode.
     """
     result = result_of(history)
-    trace = result["metadata"].get(_TRACE)
+    trace = result.metadata.get(_TRACE)
     if trace is None:
         return "its case names no trace_id"
-    judgment = result["phase3_judgment"]
-    if judgment is None or result["final_verdict"] is None:
-        return f"it is {result['status']}, without a judgment"
+    judgment = result.phase3_judgment
+    if judgment is None or result.final_verdict is None:
+        return f"it is {result.status}, without a judgment"
     seats = dict(_seats(result))
     return JudgedTrace(
         debate_id=history.debate_id,
-        run_id=result["run_id"],
+        run_id=result.run_id,
         trace_id=str(trace),
-        span_id=_text(result["metadata"].get(_SPAN)),
-        observation_id=_text(result["metadata"].get(_OBSERVATION)),
+        span_id=_text(result.metadata.get(_SPAN)),
+        observation_id=_text(result.metadata.get(_OBSERVATION)),
         opened_at=history.stored_events[0].recorded_at,
-        simulated=result["simulated"],
-        reviewed=bool(result["reviews"]),
+        simulated=result.simulated,
+        reviewed=bool(result.reviews),
         scores=(*_of_jury(result, judgment), *_of_votes(judgment, seats)),
-        seat_values={seat: said["overall_score"] / 100 for seat, said in seats.items()},
+        seat_values={seat: said.overall_score / 100 for seat, said in seats.items()},
     )
 
 
@@ -105,39 +107,41 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _of_jury(result: Mapping[str, Any], judgment: Mapping[str, Any]) -> Iterator[DebateScore]:
+def _of_jury(result: DebateResult, judgment: FinalJudgment) -> Iterator[DebateScore]:
     """The word that counts now, and the jury's score; none where no juror evaluated."""
-    word = result["final_label"] or result["final_verdict"]
-    reason = judgment["rationale"] or result["reason"] or ""
-    if result["reviews"]:
-        last = result["reviews"][-1]
-        decided = last.get("label") or last["verdict"]
+    word = result.final_label or result.final_verdict or ""
+    reason = judgment.rationale or result.reason or ""
+    if result.reviews:
+        last = result.reviews[-1]
+        decided = last["label"] or last["verdict"]
         if decided != word:
             reason = f"A person's review decided {decided}; the jury had decided {word}. {reason}".strip()
             word = decided
     yield DebateScore(VERDICT, word, _cut(reason))
-    if result["final_score"] is not None:
-        yield DebateScore(SCORE, result["final_score"] / 100, "")
+    if result.final_score is not None:
+        yield DebateScore(SCORE, result.final_score / 100, "")
 
 
-def _of_votes(judgment: Mapping[str, Any], seats: Mapping[str, Mapping[str, Any]]) -> Iterator[DebateScore]:
-    for vote in judgment["votes"]:
-        if vote["position"] is not None:
-            seat = vote["juror_id"]
-            said = seats.get(seat, {})
-            yield DebateScore(f"{VOTE}{seat}", vote["label"] or vote["position"], _cut(_explanation(said)), seat)
+def _of_votes(judgment: FinalJudgment, seats: Mapping[str, JurorEvaluation]) -> Iterator[DebateScore]:
+    for vote in judgment.votes:
+        if vote.position is not None:
+            seat = vote.juror_id
+            word = vote.label or vote.position
+            yield DebateScore(f"{VOTE}{seat}", word, _cut(_explanation(seats.get(seat))), seat)
 
 
-def _explanation(said: Mapping[str, Any]) -> str:
+def _explanation(said: JurorEvaluation | None) -> str:
     """The reasons; of a decision model its probabilities."""
-    given = said.get("probabilities")
-    return said.get("rationale") or ("" if given is None else probabilities_line(given))
+    if said is None:
+        return ""
+    return said.rationale or ("" if said.probabilities is None else probabilities_line(said.probabilities))
 
 
-def _seats(result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _seats(result: DebateResult) -> Iterator[tuple[str, JurorEvaluation]]:
     """The evaluations by seat, those of later rounds after earlier ones."""
-    for one in result["phase1_evaluations"]:
-        yield one["juror_id"], one
-    for each in result["discussion_rounds"]:
-        for statement in each["statements"]:
-            yield statement["juror_id"], statement["updated_evaluation"]
+    for one in result.phase1_evaluations:
+        yield one.juror_id, one
+    for each in result.discussion_rounds:
+        for statement in each.statements:
+            if statement.updated_evaluation is not None:
+                yield statement.juror_id, statement.updated_evaluation

@@ -24,7 +24,7 @@ from jury_replay.intact import intact_history
 from jury_replay.origin import ForkOrigin
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
-from jury_views.result_lines import collaborative_result
+from jury_views.debate_results import collaborative_result
 
 
 @contextmanager

@@ -27,8 +27,8 @@ from jury_providers.prices import Prices
 from jury_replay.intact import intact_history
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
+from jury_views.debate_results import collaborative_result
 from jury_views.failed_calls import failed_calls
-from jury_views.result_lines import collaborative_result
 
 _SPENDING_SECONDS = 5.0
 """How often the spending of a run is read."""

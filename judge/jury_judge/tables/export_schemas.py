@@ -1,13 +1,26 @@
 """The columns of the exported tables (docs/tables.md)."""
 
+from typing import get_args, get_type_hints
+
 import pyarrow as pa
 
 from jury_analysis.ballots import OWN_WORDS, READING, SCHEMA
 from jury_analysis.label_schema import DECISIVE_MESSAGE
 from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
+from jury_views.result_models import DebateResult, FinalJudgment
 
 _TIME = pa.timestamp("us", tz="UTC")
 _TEXTS = pa.list_(pa.string())
+
+
+_OF_TYPES = {str: pa.string(), int: pa.int32(), bool: pa.bool_(), float: pa.float64(), list[str]: _TEXTS}
+
+
+def _columns(model: type, *names: str) -> dict[str, pa.DataType]:
+    """The columns of these fields of a result."""
+    hints = get_type_hints(model)
+    kinds = {name: {hints[name], *get_args(hints[name])} if hints[name] != list[str] else {list[str]} for name in names}
+    return {name: next(_OF_TYPES[one] for one in found if one in _OF_TYPES) for name, found in kinds.items()}
 
 
 def _schema(*required: tuple[str, pa.DataType], **optional: pa.DataType) -> pa.Schema:
@@ -43,28 +56,19 @@ DEBATES = _schema(
     ("updated_at", _TIME),
     begun_at=_TIME,
     ended_at=_TIME,
-    run_id=pa.string(),
+    **_columns(DebateResult, "run_id"),
     variant=pa.string(),
-    panel=pa.string(),
-    label=pa.string(),
-    final_verdict=pa.string(),
-    final_label=pa.string(),
-    final_score=pa.int32(),
-    total_rounds=pa.int32(),
-    early_termination=pa.bool_(),
-    end_reason=pa.string(),
-    decided_by=pa.string(),
-    quorum_met=pa.bool_(),
+    **_columns(DebateResult, "panel", "label", "final_verdict", "final_label", "final_score", "total_rounds"),
+    **_columns(DebateResult, "early_termination", "end_reason"),
+    **_columns(FinalJudgment, "decided_by", "quorum_met"),
     partly_read=pa.string(),
     sides=pa.string(),
     agreement=pa.float64(),
     accepted=pa.bool_(),
     human_verdict=pa.string(),
-    disposition=pa.string(),
+    **_columns(DebateResult, "disposition"),
     cost=pa.float64(),
-    agent_cost=pa.float64(),
-    reason=pa.string(),
-    reason_by=_TEXTS,
+    **_columns(DebateResult, "agent_cost", "reason", "reason_by"),
     decisive_item=pa.int32(),
     decisive_named_by=pa.int32(),
     imported=pa.string(),

@@ -1,6 +1,7 @@
 """What the jurors of a debate quote, for a terminal and as plain data: seat by seat, with the decisive items."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.cells import cell_len, set_cell_size
@@ -10,6 +11,7 @@ from jury_events.panel import Language
 from jury_events.parts import PartRef
 from jury_events.text.visible_text import visible_line
 from jury_views.debate_labels import LABELS
+from jury_views.debate_results import evidence_of
 from jury_views.events_by_phase import Texts, events_by_phase, role_of
 from jury_views.evidence_labels import EVIDENCE_LABELS, EvidenceLabels
 from jury_views.label_decisive import MOST_LABELLED, label_decisive
@@ -24,7 +26,6 @@ from jury_views.quotations import (
     evaluations_of,
     quotations,
 )
-from jury_views.result_lines import evidence_of
 from jury_views.terminal.verdicts import verdict_text
 
 _RESULTS = {
@@ -69,7 +70,9 @@ def evidence_data(events: Sequence[DebateEvent], texts: Texts) -> list[dict[str,
             "juror_id": one.step.juror_id,
             "role_name": None if one.step.juror_id is None else role_of(panel, one.step.juror_id),
             "verdict": one.evaluation.verdict.value,
-            **evidence_of(one.evaluation, texts),
+            "evidence": [asdict(each) for each in evidence_of(one.evaluation, texts)],
+            "decisive_item": one.evaluation.decisive_item,
+            "unsupported": one.evaluation.unsupported,
         }
         for one in evaluations_of(events)
         if one.evaluation.evidence is not None

@@ -13,18 +13,16 @@ from jury_events.text.timestamps import moment
 from jury_judge import BadCursor, RescoreProblem
 from jury_judge.comparisons.excerpts import Excerpt
 from jury_judge.replays.grids import grid_of
+from jury_views.debate_results import result_of
 from jury_views.events_view import hash_text
-from jury_views.later_events import later_events_object
 from jury_views.reasons import reason_data
-from jury_views.result_lines import collaborative_result
-from jury_views.review_objects import reasons_in
 from jury_web.api.camel_case import camel_case
 from jury_web.api.dependencies import AT_MOST, DebateId, Limit, ServiceDependency, require_debate, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses
 from jury_web.api.list_parameters import DebateParameters
 from jury_web.api.schemas.base import MOST_ROWS, Listing
 from jury_web.api.schemas.debates import DebateListing, DebateSummary, DebateTotals, LogEvent
-from jury_web.api.schemas.results import DebateResult, ReplayResult, RescoreRequest, RescoreResult
+from jury_web.api.schemas.results import ReplayResult, RescoreRequest, RescoreResult, ServedResult
 from jury_web.api.strict_body import StrictRoute
 
 router = APIRouter(prefix="/api/debates", tags=["debates"], route_class=StrictRoute)
@@ -64,7 +62,7 @@ def _excerpt(found: dict[str, Excerpt], debate_id: str) -> dict[str, Any] | None
 @router.get(
     "/{debate_id}",
     operation_id="readDebate",
-    response_model=DebateResult,
+    response_model=ServedResult,
     responses=error_responses(404, 422, 500, 503),
 )
 def read(
@@ -75,10 +73,7 @@ def read(
     """The result of a debate, as far as it has got."""
     require_debate(service, debate_id)
     reading = service.reader.history(debate_id)
-    events = reading.events[:at]
-    found = collaborative_result(events, reading.texts, reading.reviews, reasons_in(reading))
-    found["later_events"] = later_events_object(reading.local.later_events)
-    return JSONResponse(camel_case({"version": len(events), **found}))
+    return JSONResponse({"version": len(reading.events[:at]), **result_of(reading, at).data(served=True)})
 
 
 @router.get("/{debate_id}/events", operation_id="listEvents", responses=error_responses(404, 422, 500, 503))

@@ -13,6 +13,7 @@ from jury_events.ids import RUN_ID
 from jury_events.ladder import MOST_STAGES
 from jury_events.verdict import Verdict
 from jury_judge import SORT_COLUMNS, DebateFilter, SortOrder
+from jury_views.result_facts import ReviewOfResult
 from jury_web.api.dependencies import AT_MOST
 from jury_web.api.schemas.base import MOST_ROWS
 from jury_web.list_values import (
@@ -180,10 +181,10 @@ class ReviewParameters(_Parameters):
     after: Annotated[int, Field(ge=0, le=AT_MOST, description="From `next` of the page before.")] = 0
     limit: _Rows = MOST_ROWS
 
-    def chooses(self, review: dict[str, Any]) -> bool:
+    def chooses(self, review: ReviewOfResult) -> bool:
         """Whether a review, as an object of the API, is listed."""
-        same = ("reviewer", "verdict", "blind", "sampled")
-        wanted = {name: value for name in same if (value := getattr(self, name)) is not None}
-        return all(review[name] == value for name, value in wanted.items()) and not (
+        said = (review["reviewer"], review["verdict"], review["blind"], review["sampled"])
+        wanted = (self.reviewer, self.verdict, self.blind, self.sampled)
+        return all(one in {None, found} for one, found in zip(wanted, said, strict=True)) and not (
             self.standing and not review["stands"]
         )

@@ -1,19 +1,20 @@
 """Endpoints for reviews by people: reading all, recording one."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 
 from jury_judge import DebateFilter, DebateRow, PageCursor, SortOrder
 from jury_judge.reviews.review_changes import NewReview
+from jury_views.result_facts import ReviewOfResult
 from jury_views.review_objects import review_objects
 from jury_web.api.dependencies import DebateId, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses
 from jury_web.api.list_parameters import ReviewParameters
 from jury_web.api.schemas.base import Listing
-from jury_web.api.schemas.reviews import RecordedReview, ReviewRequest, ReviewSummary
+from jury_web.api.schemas.reviews import RecordedReview, ReviewRequest
 from jury_web.api.strict_body import StrictRoute
 from jury_web.credentials import visitor_of
 
@@ -44,10 +45,15 @@ def listed(
     return Listing[RecordedReview](rows=found, next=following)
 
 
-def _recorded(row: DebateRow, review: dict[str, Any]) -> RecordedReview:
-    debate = {"debate_id": row.debate_id, "case_id": row.case_id, "run_id": row.run_id}
-    verdicts = {"final_verdict": row.final_verdict, "disposition": row.disposition}
-    return RecordedReview.model_validate({**review, **debate, **verdicts})
+def _recorded(row: DebateRow, review: ReviewOfResult) -> RecordedReview:
+    return {
+        **review,
+        "debate_id": row.debate_id,
+        "case_id": row.case_id,
+        "run_id": row.run_id,
+        "final_verdict": row.final_verdict,
+        "disposition": row.disposition,
+    }
 
 
 @router.post(
@@ -58,7 +64,7 @@ def _recorded(row: DebateRow, review: dict[str, Any]) -> RecordedReview:
 )
 async def recorded(
     service: ServiceDependency, request: Request, debate_id: DebateId, review: ReviewRequest
-) -> ReviewSummary:
+) -> ReviewOfResult:
     """Record a verdict of the reviewer whose token the request has. The same again changes nothing.
 
     `blind` says that the reviewer did not see the jury's words before.
@@ -83,6 +89,5 @@ async def recorded(
     await asyncio.to_thread(require_debate, service, debate_id)
     made = await reviewing.record(debate_id, new, request.is_disconnected)
     objects = review_objects(await asyncio.to_thread(service.reader.reviews, debate_id))
-    return ReviewSummary.model_validate(
-        next(one for one in objects if one["number"] == made.number) | {"reason": review.reason.strip() or None}
-    )
+    found = next(one for one in objects if one["number"] == made.number)
+    return {**found, "reason": review.reason.strip() or None}

@@ -9,9 +9,9 @@ from jury_events.evidence_facts import Decisive
 from jury_events.local_events import Imported
 from jury_events.stages import Aside
 from jury_events.verdict import Verdict
+from jury_views.result_facts import DecisivePlace, ReviewOfResult, said
 from jury_web.api.schemas.base import CamelModel, JsonObject, Listing, Metadata, Moment, Score
-from jury_web.api.schemas.reasons import DecisiveItem, Reason, ReasonBy
-from jury_web.api.schemas.reviews import AssignmentSummary, ReviewSummary
+from jury_web.api.schemas.reviews import AssignmentSummary
 
 
 class SearchExcerpt(CamelModel):
@@ -69,9 +69,11 @@ class DebateSummary(CamelModel):
         str | None, Field(description="Of the panel's own scale; null: only an outcome was decided.")
     ]
     final_score: Annotated[Score | None, Field(description="null also where no juror evaluated.")]
-    reason: Reason
-    reason_by: ReasonBy
-    decisive: DecisiveItem
+    reason: Annotated[str | None, said("Why the verdict came; null without a verdict.")]
+    reason_by: Annotated[list[str], said("Whose words these are: seats, or final_judge.")]
+    decisive: Annotated[
+        DecisivePlace | None, said("Where it went wrong; null where no seat says, or the verdict passes.")
+    ]
     total_rounds: int | None
     early_termination: bool | None
     end_reason: str | None
@@ -96,7 +98,7 @@ class DebateSummary(CamelModel):
     aside: Annotated[Aside | None, Field(description="Why it does not count for its case; null: it counts.")]
     human_verdict: Annotated[Verdict | None, Field(description="The last human verdict.")]
     disposition: Annotated[Verdict | None, Field(description="The last human verdict, else the jury's.")]
-    reviews: list[ReviewSummary]
+    reviews: list[ReviewOfResult]
     assignments: list[AssignmentSummary]
     calls: int
     input_tokens: int
