@@ -1,7 +1,7 @@
 """What a recorded debate costs: 13 calls a debate with fixed answers, in one process and on Ray.
 
     uv run python benchmarks/debates.py [--debates 1000] [--concurrency 256] [--latency 0] [--ray] [--store URL]
-                                        [--answers read] [--memory]
+                                        [--answers read] [--memory] [--json FILE]
 
 Answers are scripted, so that the engine is measured; with `--answers read` rule-based readers read every case.
 
@@ -15,6 +15,7 @@ that without).
 
 import argparse
 import asyncio
+import json
 import os
 import tempfile
 import threading
@@ -127,8 +128,8 @@ class PeakMemory:
 
 async def measure(
     plan: RuntimeConfig, context: RunContext, count: int, concurrency: int, *, on_ray: bool, watch_memory: bool
-) -> None:
-    """Run the debates, print what they cost."""
+) -> dict[str, float]:
+    """Run the debates, print what they cost; the figures that `--json` writes."""
     if on_ray:
         from jury_actors.ray_runtime import ray_runtime, start_ray, stop_ray
 
@@ -156,11 +157,12 @@ async def measure(
     if plan.script.latency:
         longest = max(critical_path(plan.script, f"{context.run_id}~case-{number}") for number in range(count))
         print(f"slowest debate's model latencies alone: {longest:.2f} s; wall is {wall / longest:.3f} of it")
+    figures = {"debates": count, "seconds": wall, "cpu_seconds": sum(cpu.values())}
     print(f"{count} debates in {wall:.2f} s: {count / wall:.0f} debates/s, {total:.2f} CPU-ms a debate")
     for name, seconds in cpu.most_common():
         if seconds * 1000 / count >= 0.01:
             print(f"  {name:<20} {seconds * 1000 / count:6.2f} CPU-ms a debate")
-    report(plan, context, count, wall)
+    return {**figures, "share": report(plan, context, count, wall)}
 
 
 def critical_path(script: Script, debate: str) -> float:
@@ -172,8 +174,8 @@ def critical_path(script: Script, debate: str) -> float:
     return sum(phases) + script.seconds(f"{debate}/final/simulated%2Fjudge/1/1")
 
 
-def report(plan: RuntimeConfig, context: RunContext, count: int, wall: float) -> None:
-    """Events and bytes a debate, and the rate of appending the same events alone."""
+def report(plan: RuntimeConfig, context: RunContext, count: int, wall: float) -> float:
+    """Print events and bytes a debate, and the rate of appending the same events alone; the run's share of that."""
     store = open_store(plan.store_url, write=False)
     names = [f"{context.run_id}~case-{number}" for number in range(count)]
     streams = store.read_streams([stream for name in names for stream in (debate_stream(name), calls_stream(name))])
@@ -214,6 +216,7 @@ def report(plan: RuntimeConfig, context: RunContext, count: int, wall: float) ->
     possible = alone / (events / count)
     share = count / wall / possible
     print(f"  appended alone: {alone:.0f} events/s = {possible:.0f} debates/s; run: {share:.0%} of that")
+    return share
 
 
 def main() -> None:
@@ -226,6 +229,7 @@ def main() -> None:
     parser.add_argument("--store", default=None)
     parser.add_argument("--answers", choices=ANSWERS, default="scripted")
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     resolved = resolve(PanelSpec.model_validate({"discussion": {"end_early": False}}))
     with tempfile.TemporaryDirectory() as folder:
@@ -235,7 +239,7 @@ def main() -> None:
             resolved.panel, url, "benchmark", Script(latency=options.latency, seed=1, answers=options.answers)
         )
         context = RunContext(f"b{time.time_ns() // 1000}", resolved)
-        asyncio.run(
+        figures = asyncio.run(
             measure(
                 plan,
                 context,
@@ -245,6 +249,8 @@ def main() -> None:
                 watch_memory=options.memory,
             )
         )
+    if options.json is not None:
+        options.json.write_text(json.dumps(figures) + "\n")
 
 
 if __name__ == "__main__":
