@@ -38,20 +38,20 @@ def command(*, as_json: bool, **given: Any) -> int:
     from jury_cli.views.case_lines import case_lines
     from jury_events.text.pluralize import pluralize
     from jury_events.text.visible_text import visible_line
-    from jury_judge.sessions.planned_run import PlannedRun
-    from jury_judge.sessions.prepared_run import prepared_run
+    from jury_judge.sessions.run_executor import executor_of
+    from jury_judge.sessions.run_plan import RunPlan
     from jury_judge.settings.run import RunSettings
 
     settings = RunSettings.of(**given)
-    planned = PlannedRun.of_example(settings, f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(2)}")
+    planned = RunPlan.of_example(settings, f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(2)}")
     (case,) = planned.cases
     (debate_id,) = planned.run.debate_ids(case)
     resume_hint = f"the events so far are kept; {typed_command()} demo starts a new debate"
     with (
-        prepared_run(planned, note_line, in_process=False) as ready,
+        executor_of(planned, note_line, in_process=False) as executor,
         closing(WritingLine()) as writing,
     ):
-        session = ready.session()
+        executor.set_up()
         on_chunk = None if planned.is_simulated else writing.take  # a simulated judge writes all at once
         if planned.is_simulated:
             note("The jurors are simulated: rule-based readers. No model is called.")
@@ -61,25 +61,25 @@ def command(*, as_json: bool, **given: Any) -> int:
 
         async def judge(stopping: asyncio.Event) -> None:
             async with (
-                events_shown(session.feed, debate_id, note_wrapped, reasons=True),
-                aclosing(session.execute(stopping, on_chunk=on_chunk)) as lines,
+                events_shown(executor.feed, debate_id, note_wrapped, reasons=True),
+                aclosing(executor.execute(stopping, on_chunk=on_chunk)) as lines,
             ):
                 async for _ in lines:
                     pass
 
         began = time.monotonic()
-        with judging_loop(settings, on_ray=session.needs_ray, resume_hint=resume_hint) as loop:
-            if session.needs_ray:
+        with judging_loop(settings, on_ray=executor.needs_ray, resume_hint=resume_hint) as loop:
+            if executor.needs_ray:
                 note(f"Ray runs after {time.monotonic() - began:.1f} s; its actors start …")
             _, interrupted = loop.run(
-                until_interrupted(judge, says=finishing(resume_hint), waits_for=session.waits_for)
+                until_interrupted(judge, says=finishing(resume_hint), waits_for=executor.waits_for)
             )
-        note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=session.sealed)
-        outcome = session.outcome(interrupted=interrupted, lines=0)
+        note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=executor.sealed)
+        outcome = executor.outcome(interrupted=interrupted, lines=0)
         if outcome.problems:
             note_line(f"the debate could not go on: {visible_line(str(outcome.problems[0].problem), 500)}")
             return Exit.STOPPED
-        result = session.result(debate_id)
+        result = executor.result(debate_id)
     if result is None or result["status"] == "unfinished":
         return Exit.INTERRUPTED
     if as_json:

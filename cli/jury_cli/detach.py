@@ -8,12 +8,12 @@ from jury_cli.exits import Exit
 from jury_cli.terminal import note
 from jury_judge.running.detaching import detached_holder, log_file, start_detached, start_on_cluster
 from jury_judge.sessions.handed import handed
-from jury_judge.sessions.planned_run import PlannedRun
+from jury_judge.sessions.run_plan import RunPlan
 
 DETACH = "--detach"
 
 
-def detach(planned: PlannedRun, shown: Mapping[str, Any], reopens: int) -> int:
+def detach(planned: RunPlan, shown: Mapping[str, Any], reopens: int) -> int:
     """Have another process judge a run that is listed; returns once it does, or has ended.
 
     Args:
@@ -29,9 +29,9 @@ def detach(planned: PlannedRun, shown: Mapping[str, Any], reopens: int) -> int:
         from jury_cli.ray_thread import ray_started
 
         where = "a process of the cluster, without this terminal"
-        told = partial(_told, planned, shown, reopens)
+        message = partial(_message, planned, shown, reopens)
         with ray_started(settings.ray_address, open_cluster=settings.ray_open_cluster):
-            ended = start_on_cluster(told, url, run_id)
+            ended = start_on_cluster(message, url, run_id)
     if ended is None:
         note(f"run {run_id} goes on in {where}")
         note(ways(run_id))
@@ -44,7 +44,7 @@ def detach(planned: PlannedRun, shown: Mapping[str, Any], reopens: int) -> int:
     return ended.code
 
 
-def _told(planned: PlannedRun, shown: Mapping[str, Any], reopens: int, address: str) -> bytes:
+def _message(planned: RunPlan, shown: Mapping[str, Any], reopens: int, address: str) -> bytes:
     return handed(planned, shown, reopens, ray_address=address)
 
 

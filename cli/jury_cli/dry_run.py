@@ -11,12 +11,12 @@ from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_judge.runs.estimate import Range, ReadingEstimate
 from jury_judge.sessions.estimated_run import SECONDS_A_CALL, EstimatedRun, StageEstimate, estimate_run
-from jury_judge.sessions.planned_run import PlannedRun
+from jury_judge.sessions.run_plan import RunPlan
 
 _KEPT_APART = "Repairs, new tries and fallbacks are not counted."
 
 
-def dry_run(planned: PlannedRun, *, as_json: bool) -> Exit:
+def dry_run(planned: RunPlan, *, as_json: bool) -> Exit:
     """Print what the debates that are not over would take. Nothing is written, started or called."""
     found = estimate_run(planned)
     for line in found.outside:
@@ -31,7 +31,7 @@ def dry_run(planned: PlannedRun, *, as_json: bool) -> Exit:
     return _read_all(planned)
 
 
-def _read_all(planned: PlannedRun) -> Exit:
+def _read_all(planned: RunPlan) -> Exit:
     """Note what was left out, since it cannot be read."""
     for line in planned.cases.unreadable.lines():
         note(line)

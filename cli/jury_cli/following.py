@@ -7,29 +7,27 @@ from jury_cli.interrupts import run_interruptibly
 from jury_cli.judging import note_line
 from jury_cli.streams import check_stdout
 from jury_cli.terminal import ProgressDisplay
-from jury_judge.sessions.followed_run import followed
+from jury_judge.sessions.run_plan import RunPlan
+from jury_judge.sessions.run_watch import followed
 
 if TYPE_CHECKING:
     from jury_cli.results import Results
-    from jury_judge.sessions.run_session import RunOutcome
-    from jury_providers.prices import Prices
+    from jury_judge.sessions.run_outcome import RunOutcome
 
 
-def follow_run(
-    url: str, run_id: str, process: str, results: "Results", *, display: str, prices: "Prices"
-) -> "RunOutcome":
+def follow_run(planned: RunPlan, process: str, results: "Results", display: str) -> "RunOutcome":
     """Print the results of all cases of a run, in the order of its list, until the process ends.
 
     Ctrl-C ends the printing, and leaves the run going.
 
     Args:
-        url: of the store.
-        run_id: the run.
+        planned: the run.
         process: that executes it, as people name it.
         results: takes the line of each debate.
         display: how progress is shown.
-        prices: of the models.
     """
+    url, run_id = planned.store_url, planned.run.run_id
+    prices = planned.settings.price_list(planned.environ)
     note_line(f"run {run_id} goes on in process {process}; Ctrl-C leaves it going")
     with closing(ProgressDisplay(run_id, display)) as progress, followed(url, run_id, progress, prices) as following:
 

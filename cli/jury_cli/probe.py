@@ -25,7 +25,7 @@ from jury_judge.settings.vote_defaults import TOLERATED
 
 if TYPE_CHECKING:
     from jury_judge.sessions.planned_probe import PlannedProbe
-    from jury_judge.sessions.run_session import RunOutcome
+    from jury_judge.sessions.run_outcome import RunOutcome
     from jury_judge.settings.probe import ProbeSettings
 
 _GROUPS = {
@@ -152,7 +152,7 @@ def command(**given: Any) -> int:
     from jury_cli.judging import note_line
     from jury_judge.extras import check_statistics
     from jury_judge.sessions.planned_probe import PlannedProbe
-    from jury_judge.sessions.planned_run import loaded_panel
+    from jury_judge.sessions.run_plan import loaded_panel
     from jury_judge.settings.probe import ProbeSettings
 
     check_statistics("jury probe")

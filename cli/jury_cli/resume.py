@@ -59,9 +59,9 @@ _RARE = (
 )
 @options(BUDGET, PATIENCE, SEALS, LOG_LINES, TRACES, METRICS, RUNTIME)
 @click.option(
-    "--told", is_flag=True, hidden=True, help="Read the settings from standard input, as `--detach` gives them."
+    "--handed", is_flag=True, hidden=True, help="Read the settings from standard input, as `--detach` gives them."
 )
-def command(*, run_id: str, again: Literal["no_evaluation"] | None, told: bool, **given: Any) -> int:
+def command(*, run_id: str, again: Literal["no_evaluation"] | None, handed: bool, **given: Any) -> int:
     """Judge what is listed in the store and not over, under the panel that the run was opened with.
 
     Needs the store and the keys of the providers alone: no file, and not the machine where the run began. Prints the
@@ -73,8 +73,8 @@ def command(*, run_id: str, again: Literal["no_evaluation"] | None, told: bool, 
     from jury_judge.sessions.resumed_run import resumed_run
     from jury_judge.settings.run import RunSettings
 
-    if told:
-        return _judge_as_told()
+    if handed:
+        return _judge_handed()
     shown = Shown(**{name: given.pop(name) for name in Shown._fields if name in given})
     if shown.as_json and shown.as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")
@@ -87,7 +87,7 @@ def command(*, run_id: str, again: Literal["no_evaluation"] | None, told: bool, 
     return end_run(run_id, results, outcome, settings)
 
 
-def _judge_as_told() -> int:
+def _judge_handed() -> int:
     """Judge a run for a command that listed it and ended."""
     from jury_cli.results import Results
     from jury_cli.run import Shown, judge_run

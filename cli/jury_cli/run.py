@@ -21,9 +21,9 @@ from jury_events.verdict import FAIL, PASS
 
 if TYPE_CHECKING:
     from jury_cli.results import Form, Results
-    from jury_judge.sessions.planned_run import PlannedRun
-    from jury_judge.sessions.prepared_run import PreparedRun
-    from jury_judge.sessions.run_session import RunOutcome
+    from jury_judge.sessions.run_executor import RunExecutor
+    from jury_judge.sessions.run_outcome import RunOutcome
+    from jury_judge.sessions.run_plan import RunPlan
     from jury_judge.settings.run import RunSettings
 
 
@@ -221,7 +221,7 @@ def command(
     from jury_cli.results import Results
     from jury_cli.run_end import end_run
     from jury_judge.sessions.listed_cases import cases_of
-    from jury_judge.sessions.planned_run import PlannedRun, panel_of_run
+    from jury_judge.sessions.run_plan import RunPlan, panel_of_run
     from jury_judge.settings.run import RunSettings
 
     shown = Shown(**{name: given.pop(name) for name in Shown._fields})
@@ -234,7 +234,7 @@ def command(
     settings.check_conditions(loaded.panel.scale)
     cases = cases_of(settings, paths, artifact_hosts(), stdin=standard_input(paths), scale=loaded.panel.scale)
     close_with_command(cases)
-    planned = PlannedRun(cases, settings, loaded=loaded)
+    planned = RunPlan(cases, settings, loaded=loaded)
     if detach:
         return _detach(planned, shown)
     if list_only:
@@ -249,18 +249,16 @@ def command(
     return end_run(planned.run.run_id, results, outcome, settings)
 
 
-def judge_or_follow(planned: "PlannedRun", shown: Shown, results: "Results") -> "RunOutcome":
+def judge_or_follow(planned: "RunPlan", shown: Shown, results: "Results") -> "RunOutcome":
     """Judge what is left of a run, or print its results as they come where a detached process does that."""
     from jury_judge.running.detaching import detached_holder
 
-    url, run_id = planned.store_url, planned.run.run_id
-    holder = None if planned.is_new else detached_holder(url, run_id)
+    holder = None if planned.is_new else detached_holder(planned.store_url, planned.run.run_id)
     if holder is None:
         return judge_run(planned, shown, results)
     from jury_cli.following import follow_run
 
-    prices = planned.settings.price_list(planned.environ)
-    return follow_run(url, run_id, holder.process, results, display=shown.display, prices=prices)
+    return follow_run(planned, holder.process, results, shown.display)
 
 
 def _check(shown: Shown, *, dry_run: bool) -> None:
@@ -271,7 +269,7 @@ def _check(shown: Shown, *, dry_run: bool) -> None:
         raise click.UsageError("--dry-run prints no result lines: use --json instead of --jsonl")
 
 
-def _detach(planned: "PlannedRun", shown: Shown) -> int:
+def _detach(planned: "RunPlan", shown: Shown) -> int:
     """List a run to its end, and have another process judge it."""
     from jury_cli.detach import begun_already, detach
     from jury_cli.terminal import note
@@ -290,7 +288,7 @@ def _detach(planned: "PlannedRun", shown: Shown) -> int:
     return Exit.STOPPED if code == Exit.DONE and planned.cases.unreadable.count else code
 
 
-def _listed(planned: "PlannedRun") -> int:
+def _listed(planned: "RunPlan") -> int:
     from jury_cli.judging import note_line
 
     run_id = planned.run.run_id
@@ -299,26 +297,27 @@ def _listed(planned: "PlannedRun") -> int:
     return Exit.DONE
 
 
-def _list(planned: "PlannedRun", *, keys: bool) -> int:
+def _list(planned: "RunPlan", *, keys: bool) -> int:
     """Record the cases of a run; `keys`: the providers' keys have to be here."""
     from jury_cli.interrupts import event_loop, until_interrupted
     from jury_cli.judging import note_line
     from jury_events.text.pluralize import pluralize
-    from jury_judge.sessions.prepared_run import prepared_run
+    from jury_judge.sessions.run_executor import executor_of
     from jury_judge.sessions.run_listing import list_run
+    from jury_judge.sessions.run_remarks import remarks
 
     run_id = planned.run.run_id
-    with prepared_run(planned, note_line, keys=keys) as ready, event_loop() as loop:
-        for line in ready.remarks():
+    with executor_of(planned, note_line, keys=keys) as executor, event_loop() as loop:
+        for line in remarks(executor.planned, executor.checked):
             note_line(line)
-        found, interrupted = loop.run(until_interrupted(lambda stopping: list_run(ready, stopping)))
+        found, interrupted = loop.run(until_interrupted(lambda stopping: list_run(executor, stopping)))
     if found is not None:
         more = "" if found.complete else "; the list is not complete, and the same command goes on with it"
         note_line(f"run {run_id}: {pluralize(found.listed, 'debate')} listed, {found.now:,} of them now{more}")
     return Exit.INTERRUPTED if interrupted else Exit.DONE
 
 
-def judge_run(planned: "PlannedRun", shown: Shown, results: "Results", *, detached: bool = False) -> "RunOutcome":
+def judge_run(planned: "RunPlan", shown: Shown, results: "Results", *, detached: bool = False) -> "RunOutcome":
     """Judge what is left of a run, and show it.
 
     Args:
@@ -331,31 +330,33 @@ def judge_run(planned: "PlannedRun", shown: Shown, results: "Results", *, detach
     from jury_cli.judging import finishing, judging_loop, note_end, note_line
     from jury_cli.shared_heap import share_heap
     from jury_cli.terminal import ProgressDisplay
-    from jury_judge.sessions.prepared_run import prepared_run
+    from jury_judge.sessions.run_executor import executor_of
+    from jury_judge.sessions.run_remarks import closing_remarks
 
     if planned.settings.batch:
         share_heap()
     run_id = planned.run.run_id
     resume_hint = f"the same command with --run {run_id} goes on from here"
     with (
-        prepared_run(planned, note_line, detached=detached) as ready,
+        executor_of(planned, note_line, detached=detached) as executor,
         closing(ProgressDisplay(run_id, shown.display)) as display,
         closing(MetricsServer(shown.metrics_port, shown.metrics_host, os.environ.get(TOKEN))) as metrics,
     ):
-        session, checked = ready.session(display, metrics.totals), ready.checked
-        _note_run(ready, verbose=shown.verbose)
+        checked = executor.checked
+        executor.set_up(display, metrics.totals)
+        _note_run(executor, verbose=shown.verbose)
         write_event(
             "run_started",
             f"run {run_id} begins",
             run=run_id,
             debates=checked.total,
-            on_ray=not session.in_process,
+            on_ray=not executor.in_process,
         )
 
         async def judge(stopping: asyncio.Event) -> None:
             async with (
                 metrics.serving(),
-                aclosing(session.execute(stopping, on_spending=display.spent)) as lines,
+                aclosing(executor.execute(stopping, on_spending=display.spent)) as lines,
             ):
                 async for line in lines:
                     results.take(line)
@@ -363,24 +364,25 @@ def judge_run(planned: "PlannedRun", shown: Shown, results: "Results", *, detach
                     if checked.left and results.taken != checked.total:
                         check_stdout(resume_hint)
 
-        with judging_loop(planned.settings, on_ray=session.needs_ray, resume_hint=resume_hint) as loop:
+        with judging_loop(planned.settings, on_ray=executor.needs_ray, resume_hint=resume_hint) as loop:
             _, interrupted = loop.run(
-                until_interrupted(judge, says=finishing(resume_hint), waits_for=session.waits_for)
+                until_interrupted(judge, says=finishing(resume_hint), waits_for=executor.waits_for)
             )
-        for line in ready.closing_remarks(whole=not interrupted):
+        for line in closing_remarks(planned, executor.checked, whole=not interrupted):
             note_line(line)
-        note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=session.sealed)
-        outcome = session.outcome(interrupted=interrupted, lines=results.taken)
+        note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=executor.sealed)
+        outcome = executor.outcome(interrupted=interrupted, lines=results.taken)
         _write_end(run_id, outcome)
         return outcome
 
 
-def _note_run(ready: "PreparedRun", *, verbose: bool) -> None:
+def _note_run(executor: "RunExecutor", *, verbose: bool) -> None:
     """Whether models are called, the run's id where it was generated, and what is odd about the cases."""
     from jury_cli.judging import note_line
     from jury_cli.terminal import note
+    from jury_judge.sessions.run_remarks import not_shown, remarks
 
-    planned = ready.planned
+    planned = executor.planned
     if planned.is_simulated:
         note(
             "The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation. For a "
@@ -388,9 +390,9 @@ def _note_run(ready: "PreparedRun", *, verbose: bool) -> None:
         )
     if planned.is_new:
         note(f"run {planned.run.run_id}")
-    for line in ready.remarks():
+    for line in remarks(executor.planned, executor.checked):
         note_line(line)
-    for case_id, omissions in ready.not_shown() if verbose else ():
+    for case_id, omissions in not_shown(executor.checked) if verbose else ():
         note(f"case {case_id}: not shown: {omissions}")
 
 

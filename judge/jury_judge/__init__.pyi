@@ -177,19 +177,19 @@ from jury_judge.serving.reviewing import Reviewing as Reviewing
 from jury_judge.serving.service import Service as Service
 from jury_judge.serving.submissions import Submissions as Submissions
 from jury_judge.sessions.estimated_run import estimate_run as estimate_run
-from jury_judge.sessions.followed_run import followed as followed
 from jury_judge.sessions.handed import Handed as Handed
 from jury_judge.sessions.handed import handed as handed
-from jury_judge.sessions.judged_run import judge_run as judge_run
+from jury_judge.sessions.hosted_run import HostedRun as HostedRun
 from jury_judge.sessions.listed_cases import cases_of as cases_of
-from jury_judge.sessions.open_run import OpenRun as OpenRun
 from jury_judge.sessions.planned_probe import PlannedProbe as PlannedProbe
 from jury_judge.sessions.planned_probe import judge_probe as judge_probe
-from jury_judge.sessions.planned_run import PlannedRun as PlannedRun
 from jury_judge.sessions.prepared_fork import prepared_fork as prepared_fork
-from jury_judge.sessions.prepared_run import prepared_run as prepared_run
 from jury_judge.sessions.resumed_run import resumed_run as resumed_run
-from jury_judge.sessions.run_session import RunOutcome as RunOutcome
+from jury_judge.sessions.run_executor import executor_of as executor_of
+from jury_judge.sessions.run_executor import judge_run as judge_run
+from jury_judge.sessions.run_outcome import RunOutcome as RunOutcome
+from jury_judge.sessions.run_plan import RunPlan as RunPlan
+from jury_judge.sessions.run_watch import followed as followed
 from jury_judge.settings.budget import Budget as Budget
 from jury_judge.settings.calibration import CalibrationSettings as CalibrationSettings
 from jury_judge.settings.cases import CaseSettings as CaseSettings
@@ -308,10 +308,10 @@ __all__ = [
     "Observation",
     "Overrides",
     "PlannedProbe",
-    "PlannedRun",
     "ProbeSettings",
     "Records",
     "Rescoring",
+    "RunPlan",
     "RunSettings",
     "RuntimeSettings",
     "SettingError",

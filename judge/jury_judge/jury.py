@@ -49,10 +49,10 @@ from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back
 from jury_judge.runs.case_listing import list_cases
 from jury_judge.runs.case_stages import judge_stages
 from jury_judge.runs.observation import UNOBSERVED, Observation
+from jury_judge.runs.ordered_lines import Line
 from jury_judge.runs.preflight import PreflightReport, is_over, preflight
 from jury_judge.runs.run import CaseSource, Run, fresh_debate_id, fresh_run_id
 from jury_judge.runs.run_execution import Driving, execute_run
-from jury_judge.runs.run_lines import Line
 from jury_judge.runs.run_locking import locked_run
 from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtime_pool import RuntimePool

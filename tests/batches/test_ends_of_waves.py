@@ -13,8 +13,8 @@ from jury_judge import (
     BatchPlan,
     Jury,
     Observation,
-    PlannedRun,
     RunOutcome,
+    RunPlan,
     RunSettings,
     RunUnfinished,
     judge_run,
@@ -45,7 +45,7 @@ class Budgeted:
     async def session(self, stopping: asyncio.Event | None = None, **asked: Any) -> RunOutcome:
         asked = {"batch": True, "run_id": "r", "panel_name": str(self.panel)} | asked
         settings = RunSettings.of(store_url=f"sqlite:///{self.folder / 'jury.db'}", **asked)
-        planned = PlannedRun(settings.files([str(self.cases)]), settings, environ={})
+        planned = RunPlan(settings.files([str(self.cases)]), settings, environ={})
         return await judge_run(planned, lambda _line: None, stopping=stopping, say=lambda _line: None)
 
 
@@ -59,7 +59,7 @@ def budgeted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Budgeted:
         await asyncio.sleep(0)
 
     monkeypatch.setattr(
-        "jury_judge.sessions.prepared_run.batch_plan",
+        "jury_judge.sessions.run_executor.batch_plan",
         lambda settings, _loaded: BatchPlan(account.providers, once=settings.once, sleep=at_once),
     )
     return Budgeted(tmp_path, account)

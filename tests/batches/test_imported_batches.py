@@ -11,7 +11,7 @@ import pytest
 from jury_actors import batches_of
 from jury_cases import case_of
 from jury_events import GENESIS, EventError, StoredEvent, batch_facts, batch_stream, stored_hash
-from jury_judge import Jury, OpenRun, Records, RunRefused, RunSettings, Selection, Sources, load_panel
+from jury_judge import HostedRun, Jury, Records, RunRefused, RunSettings, Selection, Sources, load_panel
 from jury_replay import CassetteDamaged, quarantine, read_cassette, verify, write_cassette
 from jury_replay.cassettes import writing
 from jury_replay.integrity import Checked
@@ -81,7 +81,7 @@ async def _many(other: Night) -> None:
 async def _open_run(other: Night) -> None:
     settings = RunSettings.of(run_id="night", store_url=other.url, concurrency=1)
     with closing(open_store(other.url, write=False)) as store:
-        await OpenRun(settings, load_panel("parallel-rounds", {}), print, {}).judge(case_of(rows(1)[0]), store)
+        await HostedRun(settings, load_panel("parallel-rounds", {}), print, {}).judge(case_of(rows(1)[0]), store)
 
 
 DOORS = {"live": _live, "batches": _batched, "one case": _one, "many cases": _many, "an open run": _open_run}

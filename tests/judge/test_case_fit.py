@@ -12,7 +12,7 @@ from jury_actors import Ceiling, in_process_runtime
 from jury_cli import Exit, dry_run
 from jury_debate import PanelSpec, ResolvedPanel, resolve
 from jury_events import Case
-from jury_judge import CaseFit, LoadedPanel, PlannedRun, Rehearsal, Run, RunSettings, estimate, preflight
+from jury_judge import CaseFit, LoadedPanel, Rehearsal, Run, RunPlan, RunSettings, estimate, preflight
 from jury_providers import Endpoint, Price, Prices
 from jury_store import MemoryEventStore
 from support.debate_harness import a_case
@@ -182,7 +182,7 @@ def test_a_dry_run_says_what_reading_in_parts_takes(tmp_path: Path, capsys: pyte
     cases = tmp_path / "cases.jsonl"
     cases.write_text(f'{{"id": "c1", "question": "List them.", "response": "{lines}"}}\n')
     settings = RunSettings.of(run_id="r", store_url=f"sqlite:///{tmp_path / 'jury.db'}")
-    planned = PlannedRun(
+    planned = RunPlan(
         settings.files([str(cases)]), settings, loaded=LoadedPanel(a_panel_of(READERS[0], READERS[2])), environ={}
     )
 

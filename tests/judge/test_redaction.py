@@ -9,7 +9,7 @@ import regex
 from jury_cases import CaseFileError, CaseFiles, CaseOptions
 from jury_debate import PanelSpec, resolve
 from jury_events import ArtifactRecord, Case
-from jury_judge import LoadedPanel, PatternRedactor, PlannedRun, Redaction, RedactionRule, RunSettings, load_panel
+from jury_judge import LoadedPanel, PatternRedactor, Redaction, RedactionRule, RunPlan, RunSettings, load_panel
 from jury_judge.panels import redaction as module
 from support.each_row import each_row
 
@@ -136,9 +136,9 @@ def files(tmp_path: Path) -> CaseFiles:
     return CaseFiles([path], CaseOptions(policy=POLICY))
 
 
-def planned(files: CaseFiles, redaction: Redaction) -> PlannedRun:
+def planned(files: CaseFiles, redaction: Redaction) -> RunPlan:
     loaded = LoadedPanel(resolve(PanelSpec()), redaction=redaction)
-    return PlannedRun(files, RunSettings(), loaded=loaded, environ={})
+    return RunPlan(files, RunSettings(), loaded=loaded, environ={})
 
 
 def test_the_policy_of_a_run_is_that_of_its_cases_redacted_alike(files: CaseFiles) -> None:

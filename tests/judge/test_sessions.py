@@ -20,10 +20,10 @@ from jury_judge import (
     IntegrityState,
     Jury,
     PlannedProbe,
-    PlannedRun,
     ProbeSettings,
     Records,
     Rescoring,
+    RunPlan,
     RunRefused,
     RunSettings,
     Selection,
@@ -53,11 +53,11 @@ def cases(tmp_path: Path) -> str:
     return str(path)
 
 
-def planned(cases: str, folder: Path, **settings: object) -> PlannedRun:
+def planned(cases: str, folder: Path, **settings: object) -> RunPlan:
     asked = RunSettings.of(
         **{"run_id": "r", "store_url": f"sqlite:///{folder / 'jury.db'}", "preset": "independent", **settings}
     )
-    return PlannedRun(asked.files([cases]), asked, environ={})
+    return RunPlan(asked.files([cases]), asked, environ={})
 
 
 async def test_a_run_is_judged_within_its_budget_and_resumed_by_the_same_call(cases: str, tmp_path: Path) -> None:

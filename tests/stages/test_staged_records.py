@@ -12,8 +12,8 @@ from jury_judge import (
     DebateFilter,
     GateSettings,
     NewReview,
-    PlannedRun,
     Records,
+    RunPlan,
     RunSettings,
     Selection,
     StatisticsSettings,
@@ -78,7 +78,7 @@ async def test_runs_of_ladders_are_compared_by_the_panels_of_all_stages(run: str
         ladder = applied(stages, a_certificate(stages, *[{"pass": 1.0}] * (len(stages) - 1)), 1.0)
         await judge_run(staged(cases, run, ladder, run_id=name), lambda _line: None)
     alone = RunSettings.of(run_id="alone", store_url=run, in_process=True)
-    await judge_run(PlannedRun(alone.files([str(cases)]), alone, loaded=whole, environ={}), lambda _line: None)
+    await judge_run(RunPlan(alone.files([str(cases)]), alone, loaded=whole, environ={}), lambda _line: None)
 
     async with Records(run) as records:
         found = {name: (await records.compare("r", name)).panel for name in ("r", "later", "three", "alone")}

@@ -14,8 +14,8 @@ from jury_judge import (
     Handed,
     LiveRunReader,
     NoListener,
-    PlannedRun,
     RunOutcome,
+    RunPlan,
     RunRefused,
     applied,
     followed,
@@ -39,7 +39,7 @@ IN_ORDER = [f"r~{one}{'~s2' * (one in LATE)}" for one in EVERY]
 KEY_REFUSED = Script(scripted={"*~s2/*": ("authentication",)})
 
 
-async def _judged(planned: PlannedRun) -> tuple[RunOutcome, list[dict[str, Any]], list[str]]:
+async def _judged(planned: RunPlan) -> tuple[RunOutcome, list[dict[str, Any]], list[str]]:
     lines: list[dict[str, Any]] = []
     said: list[str] = []
     outcome = await judge_run(planned, lines.append, say=said.append)
@@ -221,7 +221,7 @@ async def test_a_run_of_another_ladder_or_of_none_is_refused(cases: Path, url: s
     with pytest.raises(RunRefused, match=r"run 'r' was begun with the ladder [0-9a-f]{16}, and this is one with the"):
         await _judged(staged(cases, url, a_ladder(tmp_path, PASSES, audit=0.5)))
     with pytest.raises(RunRefused, match=r"and this is one without a ladder: use the panel or ladder"):
-        await _judged(PlannedRun(planned.cases, planned.settings, loaded=ladder.stages[-1], environ={}))  # type: ignore[arg-type]
+        await _judged(RunPlan(planned.cases, planned.settings, loaded=ladder.stages[-1], environ={}))  # type: ignore[arg-type]
 
 
 async def test_the_audited_share_is_drawn_among_the_early_exits_alone(cases: Path, url: str, tmp_path: Path) -> None:

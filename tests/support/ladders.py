@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jury_debate import panel_digest, prompts_digest
 from jury_events import CertifiedStage, LadderCertificate, OutcomeThreshold, ShareSignal
-from jury_judge import Ladder, LoadedPanel, PlannedRun, RunSettings, applied, first_of, load_panel, uncertified
+from jury_judge import Ladder, LoadedPanel, RunPlan, RunSettings, applied, first_of, load_panel, uncertified
 from support.ladder_votes import write_ladder
 
 Accepts = Mapping[str, float]
@@ -61,7 +61,7 @@ def ladder_file(folder: Path) -> Path:
     return path
 
 
-def staged(cases: Path, store: str, ladder: Ladder, **settings: object) -> PlannedRun:
+def staged(cases: Path, store: str, ladder: Ladder, **settings: object) -> RunPlan:
     """The run of a ladder over a file of cases."""
     asked = RunSettings.of(**{"run_id": "r", "store_url": store, "in_process": True, **settings})
-    return PlannedRun(asked.files([str(cases)]), asked, loaded=first_of(ladder), environ={})
+    return RunPlan(asked.files([str(cases)]), asked, loaded=first_of(ladder), environ={})

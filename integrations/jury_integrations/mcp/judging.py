@@ -9,9 +9,9 @@ from jury_integrations.jury_outcome import JuryOutcome
 from jury_integrations.mcp.step_lines import said_of
 from jury_judge import Jury, Records, RuntimeSettings, SettingsRefused
 from jury_judge.serving.submitted_cases import refuse_uris, submitted_cases
-from jury_judge.sessions.announced_jury import is_simulated
-from jury_judge.sessions.open_run import OpenRun
-from jury_judge.sessions.planned_run import panel_of_run
+from jury_judge.sessions.hosted_run import HostedRun
+from jury_judge.sessions.new_jury import is_simulated
+from jury_judge.sessions.run_plan import panel_of_run
 from jury_judge.settings.mcp import McpSettings
 
 Report = Callable[[int, str | None], Awaitable[None]]
@@ -51,7 +51,7 @@ class McpJudging:
             environ=environ,
         )
         self.store_url = checked.store_url
-        self._run = OpenRun(self._settings, loaded, say, environ)
+        self._run = HostedRun(self._settings, loaded, say, environ)
 
     async def judge(self, table: Mapping[str, Any], records: Records, report: Report | None = None) -> JuryOutcome:
         """Judge a case to its end, or read its verdict where it was judged.

@@ -15,8 +15,8 @@ _LOOK_EVERY = 0.05
 _MOST_LOGGED = 64 * 1024
 """Bytes of a log that are read back."""
 
-RESUME = ("resume", "--told")
-"""The command of such a process, before the run: it reads what it is told from its standard input."""
+RESUME = ("resume", "--handed")
+"""The command of such a process, before the run: it reads the settings from its standard input."""
 
 _ENTRY = "from jury_cli.entry import main; main()"
 
@@ -35,11 +35,11 @@ def detached_holder(url: str, run_id: str) -> RunHolder | None:
     return holder if holder is not None and holder.detached else None
 
 
-def start_detached(told: bytes, url: str, run_id: str) -> tuple[int, EndedEarly | None]:
+def start_detached(message: bytes, url: str, run_id: str) -> tuple[int, EndedEarly | None]:
     """Have a process of this machine judge a run that is listed; returns once it does, or has ended.
 
     Args:
-        told: see `jury_judge.sessions.handed`.
+        message: see `jury_judge.sessions.handed`.
         url: of the store.
         run_id: the run, which names the log; that is appended to.
 
@@ -64,7 +64,7 @@ def start_detached(told: bytes, url: str, run_id: str) -> tuple[int, EndedEarly 
     try:
         assert process.stdin is not None
         with suppress(BrokenPipeError), process.stdin as stdin:
-            stdin.write(told)
+            stdin.write(message)
         while (code := process.poll()) is None:
             if read_status(url, run_id) is not None:
                 return process.pid, None
@@ -77,11 +77,11 @@ def start_detached(told: bytes, url: str, run_id: str) -> tuple[int, EndedEarly 
         return process.pid, EndedEarly(code, written.read().decode("utf-8", "replace"))
 
 
-def start_on_cluster(told: Callable[[str], bytes], url: str, run_id: str) -> EndedEarly | None:
+def start_on_cluster(message: Callable[[str], bytes], url: str, run_id: str) -> EndedEarly | None:
     """The same in a process of the cluster that this one joined; one with a SQLite store stays on this node.
 
     Args:
-        told: from the address of the cluster.
+        message: see `jury_judge.sessions.handed`; made from the address of the cluster.
         url: of the store.
         run_id: the run.
 
@@ -91,7 +91,7 @@ def start_on_cluster(told: Callable[[str], bytes], url: str, run_id: str) -> End
     from jury_actors.ray_detached import DetachedRun  # noqa: PLC0415  (its import costs seconds)
 
     there = DetachedRun(run_id, here=url.startswith("sqlite"))
-    there.start((*RESUME, run_id), told(there.address), str(status_place(url, run_id)))
+    there.start((*RESUME, run_id), message(there.address), str(status_place(url, run_id)))
     while not (state := there.state()).running:
         if state.code is not None:
             return EndedEarly(state.code, state.output)

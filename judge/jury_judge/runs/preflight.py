@@ -20,8 +20,8 @@ from jury_judge.runs.cases_once import CasesOnce, no_case
 from jury_judge.runs.changed_cases import ChangedCases
 from jury_judge.runs.debate_order import DebateOrder
 from jury_judge.runs.recorded_content import is_same_case
+from jury_judge.runs.recorded_debates import RecordedDebates
 from jury_judge.runs.run import Run
-from jury_judge.runs.run_index import RunIndex
 from jury_judge.stores.adoption import check_adopted, check_batches, check_run, not_set_aside
 from jury_judge.stores.debates import compared_panel, opening_of
 from jury_judge.stores.open_batches import check_no_open_batch, open_batches
@@ -146,7 +146,7 @@ def preflight(
             prompts = _recorded_prompts(run, store, first.debate_id)
         beyond = store.further_repeats(run.run_id, run.repeats)
         seconds = None if seconds is None else min(seconds, RESUMED_SECONDS)
-    index = RunIndex(run, None if recorded is None else store)
+    index = RecordedDebates(run, None if recorded is None else store)
     omissions = omission_report(run.resolved.panel)
     fit = CaseFit(run.resolved, endpoints, run.operator_policy)
     end = None if seconds is None else time.monotonic() + seconds

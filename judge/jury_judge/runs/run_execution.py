@@ -19,14 +19,14 @@ from jury_events.run_events import RunBudget
 from jury_judge.running.run_requests import requester
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.case_stages import open_stages
 from jury_judge.runs.lister import CaseLister
+from jury_judge.runs.ordered_lines import Line, OrderedLines
 from jury_judge.runs.preflight import PreflightReport
 from jury_judge.runs.recorded_cases import recorded_cases
+from jury_judge.runs.recorded_debates import Read
 from jury_judge.runs.run import Run
-from jury_judge.runs.run_index import Read
-from jury_judge.runs.run_jobs import RunJobs
-from jury_judge.runs.run_lines import Line, RunLines
 from jury_judge.runs.run_progress import ProgressListener, RunProgress, moves
 from jury_store.errors import AppendRefused, Fenced, StoreError, StoreFailed, StoreUnreachable
 from jury_store.event_store import EventStore
@@ -90,7 +90,7 @@ async def execute_run(
         state=RunProgress(moved=moves(moved)),
     )
     state = execution.state
-    lines = RunLines(run, execution.jobs, store, patience=patience, state=state)
+    lines = OrderedLines(run, execution.jobs, store, patience=patience, state=state)
     progress.begin(checked.total, checked.ended)
     if checked.left:
         async with _stepwise(execution.ends(), moved) as next_end:
@@ -245,9 +245,9 @@ class _Execution:
         self.state.over = True
 
     @cached_property
-    def jobs(self) -> RunJobs:
+    def jobs(self) -> CaseJobs:
         """The debates of this call."""
-        return RunJobs(
+        return CaseJobs(
             run=self.run,
             watched=self.on_chunk is not None,
             checked=self.checked,

@@ -13,9 +13,9 @@ from jury_judge.batches.batch_plan import asked_live, waves_of
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.estimate import Range, RunEstimate, estimate
 from jury_judge.runs.preflight import PreflightReport, preflight
+from jury_judge.runs.recorded_debates import RecordedDebates
 from jury_judge.runs.run import Run
-from jury_judge.runs.run_index import RunIndex
-from jury_judge.sessions.planned_run import PlannedRun
+from jury_judge.sessions.run_plan import RunPlan
 from jury_providers.prices import list_prices_date
 from jury_providers.recipients import recipients, same_model_warning
 from jury_providers.registry import SIMULATED, check_models, missing_key
@@ -195,7 +195,7 @@ class EstimatedRun(NamedTuple):
         }
 
 
-def estimate_run(planned: PlannedRun) -> EstimatedRun:
+def estimate_run(planned: RunPlan) -> EstimatedRun:
     """What is left of a run would take. Nothing is written, started or called.
 
     Raises:
@@ -246,7 +246,7 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
 
 
 def _estimated_stages(
-    planned: PlannedRun,
+    planned: RunPlan,
     first: RunEstimate,
     priced: Callable[..., RunEstimate],
     sample: Sequence[Case],
@@ -279,7 +279,7 @@ def _reading(store_url: str) -> Iterator[EventStore]:
 def _sample(run: Run, store: EventStore, left: int) -> Iterator[Case]:
     """A sample, evenly spread, of the cases that are not judged yet; their records are fetched, no others."""
     every = max(1, -(-left // (SAMPLE * run.repeats)))
-    index, seen = RunIndex(run, store, brief=True), 0
+    index, seen = RecordedDebates(run, store, brief=True), 0
 
     def others(case_ids: Sequence[str]) -> set[str]:
         nonlocal seen

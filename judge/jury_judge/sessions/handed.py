@@ -1,12 +1,12 @@
-"""A listed run that another process is to judge: what that is told, as JSON on its standard input."""
+"""A listed run that another process is to judge: the settings for it, as JSON on its standard input."""
 
 import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from jury_judge.errors import SettingsRefused
-from jury_judge.sessions.planned_run import PlannedRun
 from jury_judge.sessions.resumed_run import resumed_run
+from jury_judge.sessions.run_plan import RunPlan
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.panel import PanelSettings
 from jury_judge.settings.run import RunSettings
@@ -20,7 +20,7 @@ _OF_THIS_MACHINE = frozenset({"junit", "markdown", "adopt", "trust"})
 
 
 class Handed(NamedTuple):
-    """The settings of the run, further options of the command by name, and `PlannedRun.reopens`."""
+    """The settings of the run, further options of the command by name, and `RunPlan.reopens`."""
 
     settings: RunSettings
     shown: Mapping[str, Any]
@@ -32,20 +32,20 @@ class Handed(NamedTuple):
         found = json.loads(written)
         return cls(RunSettings.model_validate_json(json.dumps(found["settings"])), found["shown"], found["reopens"])
 
-    def planned(self) -> PlannedRun:
+    def planned(self) -> RunPlan:
         """The run, from its store. Raises as `resumed_run`."""
         planned = resumed_run(self.settings)
         planned.reopens = self.reopens
         return planned
 
 
-def handed(planned: PlannedRun, shown: Mapping[str, Any], reopens: int, *, ray_address: str | None = None) -> bytes:
-    """What a process is told.
+def handed(planned: RunPlan, shown: Mapping[str, Any], reopens: int, *, ray_address: str | None = None) -> bytes:
+    """The message for a process.
 
     Args:
         planned: the run, which is listed.
         shown: further options of the command, as JSON values.
-        reopens: see `PlannedRun`.
+        reopens: see `RunPlan`.
         ray_address: of the cluster on which the process is, as it is known there; None: it is on this machine.
     """
     url = planned.store_url
@@ -55,8 +55,8 @@ def handed(planned: PlannedRun, shown: Mapping[str, Any], reopens: int, *, ray_a
     left_out = _LISTED if settings.adopt else _LISTED | PanelSettings.model_fields.keys()
     if ray_address is not None:
         left_out |= _OF_THIS_MACHINE | PanelSettings.model_fields.keys()
-    told = settings.model_dump(mode="json", exclude=set(left_out), exclude_defaults=True)
-    return json.dumps({"settings": told, "shown": dict(shown), "reopens": reopens}).encode()
+    written = settings.model_dump(mode="json", exclude=set(left_out), exclude_defaults=True)
+    return json.dumps({"settings": written, "shown": dict(shown), "reopens": reopens}).encode()
 
 
 def check_for_cluster(settings: RunSettings) -> None:

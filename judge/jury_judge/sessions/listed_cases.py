@@ -20,7 +20,7 @@ from jury_events.text.pluralize import pluralize
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused
 from jury_judge.runs.recorded_cases import recorded_cases
-from jury_judge.sessions.planned_run import Cases
+from jury_judge.sessions.run_plan import Cases
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings

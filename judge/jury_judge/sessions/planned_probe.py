@@ -17,12 +17,12 @@ from jury_judge.probes.markings import check_comparable, other_marking
 from jury_judge.probes.registry import INJECTION, MARKING, SPEAKERS, absent_twins, twins_alone, with_twins
 from jury_judge.probes.reversed_seats import reversed_seats
 from jury_judge.records.vote_reports import VoteReports
+from jury_judge.runs.ordered_lines import Line
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS
 from jury_judge.runs.run import CaseSource, Run
-from jury_judge.runs.run_lines import Line
-from jury_judge.sessions.judged_run import judge_run
-from jury_judge.sessions.planned_run import Cases, PlannedRun, loaded_panel
-from jury_judge.sessions.run_session import RunOutcome
+from jury_judge.sessions.run_executor import judge_run
+from jury_judge.sessions.run_outcome import RunOutcome
+from jury_judge.sessions.run_plan import Cases, RunPlan, loaded_panel
 from jury_judge.settings.probe import ProbeSettings
 from jury_judge.statistics.probe_reports import marking_run, speakers_run
 from jury_judge.statistics.vote_reports import probe_labels
@@ -52,7 +52,7 @@ class PlannedProbe:
     """
 
     def __init__(self, cases: Cases, asked: ProbeSettings, loaded: LoadedPanel | None = None) -> None:
-        self._planned = PlannedRun(cases, asked.run, loaded=loaded or loaded_panel(asked.run))
+        self._planned = RunPlan(cases, asked.run, loaded=loaded or loaded_panel(asked.run))
         self.asked = asked.model_copy(update={"run_id": self._planned.run.run_id})
         self.runs = tuple(self._runs())
 
@@ -93,7 +93,7 @@ class PlannedProbe:
             raise SettingError(f"--probe: {'; '.join(lines)}; name other probes")
         return lines
 
-    def planned(self, run: Run, before: Sequence[RunOutcome] = ()) -> PlannedRun:
+    def planned(self, run: Run, before: Sequence[RunOutcome] = ()) -> RunPlan:
         """One of the runs, with what those before it left of the budget."""
         asked = self._planned.settings
         spent = [outcome.run_spent for outcome in before if outcome.run_spent is not None]

@@ -14,8 +14,8 @@ from jury_judge.panels.files import LoadedPanel, load_panel, windowed
 from jury_judge.replays.forks import Fork, plan_fork, read_origin
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
-from jury_judge.sessions.announced_jury import announced_jury, is_simulated
-from jury_judge.sessions.prepared_run import LOCK_SECONDS
+from jury_judge.sessions.new_jury import is_simulated, new_jury
+from jury_judge.sessions.run_executor import LOCK_SECONDS
 from jury_judge.settings.fork import ForkSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say
@@ -54,7 +54,7 @@ def prepared_fork(
         settings.script(loaded.panel.models)
         fork = plan_fork(store, origin, at, loaded.resolved, debate_id=settings.as_id)
         check_models(loaded.panel, loaded.endpoints, None if settings.ray_address or fork.over else os.environ)
-        jury = announced_jury(
+        jury = new_jury(
             loaded,
             url,
             settings,

@@ -17,7 +17,7 @@ from jury_judge.panels.ladders import first_of
 from jury_judge.runs.judged_again import Again
 from jury_judge.runs.preflight import sees_images
 from jury_judge.sessions.listed_cases import ListedCases
-from jury_judge.sessions.planned_run import PlannedRun, panel_of_run
+from jury_judge.sessions.run_plan import RunPlan, panel_of_run
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_providers.endpoints import Endpoint
@@ -26,7 +26,7 @@ from jury_store.opening import open_store
 
 def resumed_run(
     settings: RunSettings, environ: Mapping[str, str] | None = None, *, again: Again | None = None
-) -> PlannedRun:
+) -> RunPlan:
     """The run of the settings' id, from its store alone; its list is that of earlier calls.
 
     Without a panel in the settings its own panel judges on, with the endpoints that it was opened with. Bounds that the
@@ -63,7 +63,7 @@ def resumed_run(
         max_calls=budget.max_calls if settings.max_calls is None else settings.max_calls,
         max_cost=budget.max_cost if settings.max_cost is None else settings.max_cost,
     )
-    planned = PlannedRun(cases, asked, loaded=loaded, environ=surroundings)
+    planned = RunPlan(cases, asked, loaded=loaded, environ=surroundings)
     planned.run, planned.again = replace(planned.run, whole=facts.complete), again
     return planned
 

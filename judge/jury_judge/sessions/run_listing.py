@@ -11,11 +11,11 @@ from jury_events.run_events import RunBudget
 from jury_events.run_facts import run_facts
 from jury_judge.errors import SettingsRefused
 from jury_judge.running.run_requests import requester
+from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.lister import CaseLister
-from jury_judge.runs.run_index import read_once
-from jury_judge.runs.run_jobs import RunJobs
+from jury_judge.runs.recorded_debates import read_once
 from jury_judge.runs.run_progress import NoListener, RunProgress, moves
-from jury_judge.sessions.prepared_run import LOCK_SECONDS, PreparedRun
+from jury_judge.sessions.run_executor import LOCK_SECONDS, RunExecutor
 from jury_judge.stores.stores import open_writer
 
 
@@ -27,11 +27,11 @@ class ListingOutcome(NamedTuple):
     complete: bool
 
 
-async def list_run(ready: PreparedRun, stopping: asyncio.Event) -> ListingOutcome:
+async def list_run(executor: RunExecutor, stopping: asyncio.Event) -> ListingOutcome:
     """Open every debate of a run, and ask no model; the same call goes on where an earlier one stopped.
 
     Args:
-        ready: the run; its keys need not be there.
+        executor: the run; its keys need not be there.
         stopping: once set, nothing more is listed; what is listed stays.
 
     Raises:
@@ -40,39 +40,39 @@ async def list_run(ready: PreparedRun, stopping: asyncio.Event) -> ListingOutcom
         RunRefused: a debate of the run cannot be gone on with.
         StoreError: the log cannot be written.
     """
-    run, settings = ready.planned.run, ready.planned.settings
-    before = _listed(ready)
-    writer = ready.writer or open_writer(ready.url, run=run.run_id, wait=LOCK_SECONDS, say=ready.say)
+    run, settings = executor.planned.run, executor.planned.settings
+    before = _listed(executor)
+    writer = executor.writer or open_writer(executor.url, run=run.run_id, wait=LOCK_SECONDS, say=executor.say)
     with closing(Clerk(writer, StoreRetry(settings.store_patience))) as clerk:
-        found = await _listed_by(ready, clerk, stopping, settings.max_calls, settings.max_cost)
+        found = await _listed_by(executor, clerk, stopping, settings.max_calls, settings.max_cost)
         if found is not None:
             raise found
-    after = _listed(ready)
+    after = _listed(executor)
     if after is None:
         raise SettingsRefused(f"run {run.run_id} has no case: nothing was listed")
     return after._replace(now=after.listed - (0 if before is None else before.listed))
 
 
 async def _listed_by(
-    ready: PreparedRun, clerk: ClerkInterface, stopping: asyncio.Event, max_calls: int | None, max_cost: float | None
+    executor: RunExecutor, clerk: ClerkInterface, stopping: asyncio.Event, max_calls: int | None, max_cost: float | None
 ) -> Exception | None:
     """List what is not listed; returns why cases after the last one cannot be read."""
-    run, checked = ready.planned.run, ready.checked
+    run, checked = executor.planned.run, executor.checked
     state = RunProgress(moved=moves(asyncio.Event()))
-    jobs = RunJobs(
+    jobs = CaseJobs(
         run=run,
         watched=False,
         checked=checked,
         state=state,
         stopping=stopping,
-        store=ready.store,
+        store=executor.store,
         read=read_once,
         progress=NoListener(),
         begun_first=False,
     )
     lister = CaseLister(
         run=run,
-        store=ready.store,
+        store=executor.store,
         clerk=clerk,
         loop=asyncio.get_running_loop(),
         stopping=stopping,
@@ -85,6 +85,6 @@ async def _listed_by(
     return state.unreadable
 
 
-def _listed(ready: PreparedRun) -> ListingOutcome | None:
-    facts = run_facts(ready.store.read_stream(run_stream(ready.planned.run.run_id)))
+def _listed(executor: RunExecutor) -> ListingOutcome | None:
+    facts = run_facts(executor.store.read_stream(run_stream(executor.planned.run.run_id)))
     return None if facts is None else ListingOutcome(facts.listed, 0, facts.complete)

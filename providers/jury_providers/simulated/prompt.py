@@ -85,7 +85,7 @@ class Prompt:
     """A request as read. `task`: initial, discussion, final, window, gather or closing; `part`: that is shown.
 
     `shown` is the text of the user's first message, with the debate's own sign, `drawn`: the case up to `seat`, the
-    turn from `behind` on, which is the end of the ballot; `told` is what tools answered. These are read when they are
+    turn from `behind` on, which is the end of the ballot; `answered` is what tools answered. These are read when they are
     asked for: scripted answers need nothing of them.
     """
 
@@ -98,7 +98,7 @@ class Prompt:
     drawn: str
     seat: int
     behind: int
-    told: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
     part: str = ""
 
     @property
@@ -119,7 +119,7 @@ class Prompt:
     @cached_property
     def results(self) -> tuple[str, ...]:
         """What tools answered."""
-        return tuple(_with_sign(one, self.drawn, self.sign) for one in self.told)
+        return tuple(_with_sign(one, self.drawn, self.sign) for one in self.answered)
 
     @cached_property
     def _evaluations(self) -> tuple[PeerBlock, ...]:

@@ -6,9 +6,9 @@ from typing import Any, TypeGuard
 
 from jury_actors.store_retry import StoreRetry
 from jury_events.ids import first_stage_of
+from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.case_stages import latest_stage
 from jury_judge.runs.run import Run
-from jury_judge.runs.run_jobs import RunJobs
 from jury_judge.runs.run_progress import RunProgress
 from jury_judge.stores.debates import events_gone, result_lines
 from jury_store.debate_rows import DebateRow
@@ -20,7 +20,7 @@ _LINES_AT_ONCE = 200
 _FIRST_LINES = 16
 
 
-class RunLines:
+class OrderedLines:
     """Gives the line of each debate at its place, once it is over.
 
     By a ladder it is the line of the debate that counts for the case.
@@ -33,7 +33,9 @@ class RunLines:
         state: which debates run.
     """
 
-    def __init__(self, run: Run, jobs: RunJobs, store: EventStore, *, patience: StoreRetry, state: RunProgress) -> None:
+    def __init__(
+        self, run: Run, jobs: CaseJobs, store: EventStore, *, patience: StoreRetry, state: RunProgress
+    ) -> None:
         self._run = run
         self._jobs = jobs
         self._store = store

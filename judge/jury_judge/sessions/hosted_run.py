@@ -28,9 +28,9 @@ from jury_judge.runs.preflight import preflight
 from jury_judge.runs.run import Run
 from jury_judge.runs.shared_context import SharedContext
 from jury_judge.runs.writing import Writing
-from jury_judge.sessions.announced_jury import announced_jury
-from jury_judge.sessions.planned_run import OneCase, PlannedRun
-from jury_judge.sessions.prepared_run import LOCK_SECONDS
+from jury_judge.sessions.new_jury import new_jury
+from jury_judge.sessions.run_executor import LOCK_SECONDS
+from jury_judge.sessions.run_plan import OneCase, RunPlan
 from jury_judge.settings.budget import Budget
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.runtime import RuntimeSettings
@@ -41,7 +41,7 @@ from jury_store.event_store import EventStore
 from jury_store.opening import parse_store_url
 
 
-class OpenRun:
+class HostedRun:
     """Judges cases into one run, any number at once in this process, within its budget over all its sessions.
 
     While nothing is judged the store is free for other processes.
@@ -56,7 +56,7 @@ class OpenRun:
     def __init__(
         self, settings: RunSettings, loaded: LoadedPanel, say: Say, environ: Mapping[str, str] | None = None
     ) -> None:
-        self._planned = partial(PlannedRun, settings=settings, loaded=loaded, adopt=(), environ=environ)
+        self._planned = partial(RunPlan, settings=settings, loaded=loaded, adopt=(), environ=environ)
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._sessions = SharedContext(lambda: _Session(settings, loaded, say, environ))
 
@@ -121,7 +121,7 @@ class _Session:
         return self
 
     async def judge(self, run: Run, on_event: OnEvent | None) -> None:
-        """Judge the one case of `run`, which is a part of the run; raises as `OpenRun.judge`."""
+        """Judge the one case of `run`, which is a part of the run; raises as `HostedRun.judge`."""
         while True:
             ended, problems = self._ended, list[Finished]()
             supervision = RunSupervision(self._jury.store_url, run.run_id, say=self._say)
@@ -184,7 +184,7 @@ class _Session:
         bounds = ceiling(store, self._run_id, prices, today, max_calls=settings.max_calls, max_cost=settings.max_cost)
         if bounds.bounded:
             self._allowance = Allowance(bounds, store, prices=prices, endpoints=loaded.endpoints, on=today)
-        return announced_jury(
+        return new_jury(
             loaded,
             url,
             RuntimeSettings(in_process=True, simulate=settings.simulate),

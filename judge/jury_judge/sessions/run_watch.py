@@ -11,10 +11,10 @@ from jury_events.ids import replaced_id
 from jury_judge.running.detaching import log_file
 from jury_judge.running.run_requests import RunLog
 from jury_judge.runs.case_stages import latest_stage
-from jury_judge.runs.run_lines import Line
+from jury_judge.runs.ordered_lines import Line
 from jury_judge.runs.run_progress import ProgressListener
 from jury_judge.runs.spending import Spending
-from jury_judge.sessions.run_session import RunOutcome
+from jury_judge.sessions.run_outcome import RunOutcome
 from jury_judge.stores.debates import result_lines
 from jury_judge.stores.open_batches import waiting_line
 from jury_providers.prices import Prices
@@ -30,9 +30,7 @@ _PAGE = 500
 
 
 @contextmanager
-def followed(
-    url: str, run_id: str, progress: ProgressListener, prices: Prices | None = None
-) -> "Iterator[FollowedRun]":
+def followed(url: str, run_id: str, progress: ProgressListener, prices: Prices | None = None) -> "Iterator[RunWatch]":
     """A run that another process executes.
 
     Args:
@@ -45,11 +43,11 @@ def followed(
         StoreError: the store cannot be read.
     """
     with closing(open_store(url, write=False)) as store, closing(open_registry(url)) as registry:
-        yield FollowedRun(url, run_id, store, registry, progress, prices)
+        yield RunWatch(url, run_id, store, registry, progress, prices)
 
 
 @dataclass
-class FollowedRun:
+class RunWatch:
     """Of use in the context of `followed`."""
 
     url: str

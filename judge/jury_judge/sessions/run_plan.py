@@ -17,7 +17,7 @@ from jury_judge.runs.judged_again import Again
 from jury_judge.runs.preflight import sees_images
 from jury_judge.runs.run import CaseSource, Run, fresh_run_id
 from jury_judge.seals.key_files import read_keys
-from jury_judge.sessions.announced_jury import is_simulated
+from jury_judge.sessions.new_jury import is_simulated
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_providers.simulated.script import NO_FAULTS, PERSUADED, Script
@@ -43,7 +43,7 @@ class Cases(Protocol):
     def __iter__(self) -> Iterator[Case]: ...
 
 
-class PlannedRun:
+class RunPlan:
     """Nothing is read, written or called before one of its methods is.
 
     Args:
@@ -131,7 +131,7 @@ class PlannedRun:
         """
         return load_settings(self.environ, store_url=self.settings.store_url).store_url
 
-    def over(self, run: Run, settings: RunSettings | None = None) -> "PlannedRun":
+    def over(self, run: Run, settings: RunSettings | None = None) -> "RunPlan":
         """Another run over the same files: other cases of them, another panel, other settings."""
         other = copy(self)
         other.run, other.loaded = run, self.loaded._replace(resolved=run.resolved)
@@ -147,7 +147,7 @@ class PlannedRun:
 
 
 def loaded_panel(settings: RunSettings, environ: Mapping[str, str] | None = None) -> LoadedPanel:
-    """The panel, before cases are read; a ladder is refused. Raises as `PlannedRun`.
+    """The panel, before cases are read; a ladder is refused. Raises as `RunPlan`.
 
     Args:
         settings: of the run.

@@ -12,7 +12,7 @@ from jury_judge.stores.stores import Say
 from jury_providers.registry import SIMULATED
 
 
-def announced_jury(
+def new_jury(
     loaded: LoadedPanel, store_url: str, runtime: RuntimeSettings, observation: Observation, say: Say, **options: Any
 ) -> Jury:
     """The Jury; notes who receives the cases, and warnings about the panel's models.

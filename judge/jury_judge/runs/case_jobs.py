@@ -15,8 +15,8 @@ from jury_judge.errors import RunRefused
 from jury_judge.runs.case_stages import OpenStage, first_place
 from jury_judge.runs.cases_once import ReadCase
 from jury_judge.runs.preflight import PreflightReport, check_case, records_wanted
+from jury_judge.runs.recorded_debates import Read, RecordedDebates
 from jury_judge.runs.run import Run
-from jury_judge.runs.run_index import Read, RunIndex
 from jury_judge.runs.run_progress import ProgressListener, RunProgress
 from jury_store.debate_rows import CaseRow
 from jury_store.event_store import EventStore
@@ -25,7 +25,7 @@ _PAGE = 1000
 
 
 @dataclass(kw_only=True)
-class RunJobs:
+class CaseJobs:
     """Iterates the debates that are left: of each case the next one. Cases that are over are passed by their ids alone.
 
     Attributes:
@@ -52,7 +52,7 @@ class RunJobs:
 
     def __post_init__(self) -> None:
         store = None if self.checked.recorded is None else self.store
-        self._index = RunIndex(self.run, store, brief=True, read=self.read)
+        self._index = RecordedDebates(self.run, store, brief=True, read=self.read)
         self._contexts: dict[int, RunContext] = {}
         self._cases: Iterator[ReadCase] | None = None
         self._early: set[str] = set()

@@ -20,7 +20,7 @@ def read_once(read: Callable[[], Any]) -> Any:
     return read()
 
 
-class RunIndex:
+class RecordedDebates:
     """The recorded debates of the cases that were looked up last. Debates are named by the first one of their case.
 
     Args:

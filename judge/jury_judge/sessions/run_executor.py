@@ -1,0 +1,506 @@
+"""A run executed: from the locks and the look at its store to how it ended."""
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, aclosing, asynccontextmanager, closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from itertools import chain
+from typing import Any
+
+from jury_actors.admission.budget import BUDGET, BUDGET_LOST, Ceiling
+from jury_actors.effects import Effects
+from jury_actors.errors import Halted, Unsettled
+from jury_actors.messages import Chunk, Finished
+from jury_actors.observation.metric_totals import MetricTotals
+from jury_events.ids import debate_stream
+from jury_events.text.pluralize import pluralize
+from jury_judge.batches.batch_plan import batch_plan, live_lines, tier_lines
+from jury_judge.live.feed import Feed
+from jury_judge.running.supervision import RunSupervision
+from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.budgets import ceiling, check_priced
+from jury_judge.runs.judged_again import judged_again
+from jury_judge.runs.observation import Observation
+from jury_judge.runs.ordered_lines import Line
+from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
+from jury_judge.runs.run_progress import NoListener, ProgressListener
+from jury_judge.runs.runtime_choice import in_process_for
+from jury_judge.runs.spending import Spending, SpendingWatch
+from jury_judge.runs.writing import Writing
+from jury_judge.seals.key_files import signer
+from jury_judge.seals.sealing import Sealing
+from jury_judge.sessions.new_jury import new_jury
+from jury_judge.sessions.run_outcome import RunOutcome, stop_cause
+from jury_judge.sessions.run_plan import RunPlan
+from jury_judge.settings.budget import Budget
+from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.stores.open_batches import waiting_line
+from jury_judge.stores.stores import Say, lock_run, open_writer
+from jury_providers.prices import Prices
+from jury_providers.registry import check_models
+from jury_replay.intact import intact_history
+from jury_store.errors import StoreError, StoreMissing
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store, parse_store_url
+from jury_store.sealer import Sealer
+from jury_views.debate_results import collaborative_result
+from jury_views.failed_calls import failed_calls
+
+_SPENDING_SECONDS = 5.0
+"""How often the spending of a run is read."""
+
+LOCK_SECONDS = 20
+"""How long to wait for another writer of a SQLite store, or another process that executes the run."""
+
+_SAID = "jury: "
+"""What lines about key files begin with."""
+
+
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def executor_of(
+    planned: RunPlan, say: Say, *, in_process: bool | None = None, detached: bool = False, keys: bool = True
+) -> "Iterator[RunExecutor]":
+    """The run, compared with its store; no other process may execute it meanwhile.
+
+    Blocks while cases are read. A missing store is created after every case could be read.
+
+    Args:
+        planned: the run.
+        say: takes lines for the user.
+        in_process: where debates run if the settings do not say; None: as many debates as there are decide.
+        detached: this process belongs to no terminal.
+        keys: whether the providers' keys have to be here.
+
+    Raises:
+        SettingsRefused: the simulated jurors or the budget cannot be used.
+        StoreLocked: another process executes the run, and did not end in time.
+        RunRefused, CaseFileError, UnknownProvider, KeyMissing: see `preflighted`.
+    """
+    settings, url, loaded = planned.settings, planned.store_url, planned.loaded
+    seconds = None if settings.strict else PREFLIGHT_SECONDS
+    settings.script(loaded.models)
+    prices, today = settings.price_list(planned.environ).at_clouds(loaded.endpoints), datetime.now(UTC).date()
+    for panel in loaded.panels:
+        if settings.max_cost is not None:
+            check_priced(panel.models, prices, today)
+    asked = settings.asked_in_process
+    environ = os.environ if keys and settings.ray_address is None else None
+    reopens = planned.cancellations()
+    with (
+        _locked(planned, url, say, detached=detached),
+        preflighted(
+            planned.run,
+            url,
+            loaded.endpoints,
+            environ,
+            seconds=seconds,
+        ) as (store, first),
+        _writing(planned, url, say, first) as writer,
+    ):
+        # Where another process wrote meanwhile, what it ended and spent is not of this session.
+        if first.left:
+            for panel in loaded.panels[1:]:
+                check_models(panel, loaded.endpoints, environ)
+        changed = writer is not None and store.last_position() != first.position
+        checked = first
+        if changed:
+            checked = preflight(planned.run, store, seconds=seconds, endpoints=loaded.endpoints, before=first)
+        yield RunExecutor(
+            planned=planned,
+            url=url,
+            store=store,
+            checked=checked,
+            prices=prices,
+            today=today,
+            say=say,
+            in_process=in_process if asked is None else asked,
+            detached=detached,
+            reopens=reopens,
+            writer=writer,
+        )
+
+
+@contextmanager
+def _locked(planned: RunPlan, url: str, say: Say, *, detached: bool) -> Iterator[None]:
+    """Exclude other processes from a run on PostgreSQL; a generated id needs no lock."""
+    lock = None
+    if not planned.is_new:
+        lock = lock_run(url, planned.run.run_id, wait=LOCK_SECONDS, say=say, detached=detached)
+        _judge_again(planned, url, say)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _judge_again(planned: RunPlan, url: str, say: Say) -> None:
+    """The cases of the run that were judged again, and those that are to be now, count by their last debate."""
+    again = planned.again
+    try:
+        store = open_store(url, write=False)
+    except StoreMissing:
+        return
+    with closing(store):
+        found = judged_again(store, planned.run.run_id, again)
+    planned.run = replace(planned.run, successors=found.successors, replacing=found.replacing)
+    if again is not None:
+        judged = pluralize(len(found.replacing), "case")
+        say(f"{judged} that ended without an evaluation {'is' if len(found.replacing) == 1 else 'are'} judged again")
+
+
+@contextmanager
+def _writing(planned: RunPlan, url: str, say: Say, checked: PreflightReport) -> Iterator[EventStore | None]:
+    """Exclude other writers from a SQLite store while a debate is left; a generated id needs it only later."""
+    if planned.is_new or not checked.left or parse_store_url(url).get_backend_name() != "sqlite":
+        yield None
+        return
+    with closing(open_writer(url, run=planned.run.run_id, wait=LOCK_SECONDS, say=say)) as writer:
+        yield writer
+
+
+_MOST_READ = 50
+"""Debates that could not go on whose calls are read to say why."""
+
+
+def _is_of_a_provider(problem: BaseException | None) -> bool:
+    if isinstance(problem, Halted):
+        return problem.about not in {BUDGET, BUDGET_LOST}
+    return isinstance(problem, Unsettled)
+
+
+@asynccontextmanager
+async def _passed_on(stopping: asyncio.Event | None) -> AsyncIterator[asyncio.Event]:
+    """An event that is set with `stopping`, and that the run sets itself without saying that a person stopped it."""
+    ending = asyncio.Event()
+    if stopping is None:
+        yield ending
+        return
+
+    async def pass_on(stopping: asyncio.Event) -> None:
+        await stopping.wait()
+        ending.set()
+
+    passing = asyncio.create_task(pass_on(stopping))
+    try:
+        yield ending
+    finally:
+        passing.cancel()
+        await asyncio.gather(passing, return_exceptions=True)
+
+
+@dataclass(kw_only=True)
+class RunExecutor:
+    """Executes a run, in the context of `executor_of`: a `ProgressListener` that counts, and passes everything on.
+
+    Attributes:
+        planned: the run as it was asked for.
+        url: of the store.
+        store: open for reading.
+        checked: the report of the preflight.
+        prices: of the models.
+        today: the day of the prices.
+        say: takes lines for the user.
+        in_process: whether debates run in this process, else on Ray; None: as many as there are decide.
+        detached: this process belongs to no terminal.
+        reopens: how many cancellations of the run were known when it was asked for.
+        writer: of a SQLite store, open until the actors write; None where others may write, or nothing is left.
+        progress: called for what happens.
+        total: how many cases the run has; None: they are not all read.
+    """
+
+    planned: RunPlan
+    url: str
+    store: EventStore
+    checked: PreflightReport
+    prices: Prices
+    today: date
+    say: Say
+    in_process: bool | None
+    detached: bool
+    reopens: int
+    writer: EventStore | None = None
+    progress: ProgressListener = field(default_factory=NoListener)
+
+    def __post_init__(self) -> None:
+        self.total = self.checked.total
+        self._watch = SpendingWatch(self.store, self.planned.run.run_id)
+        self._started = time.monotonic()
+        self._ended_now = 0
+        self._problems: list[Finished] = []
+
+    def set_up(self, progress: ProgressListener | None = None, metrics: MetricTotals | None = None) -> None:
+        """Set up what executes the run; says where debates run, who receives the cases, what is odd about the panel.
+
+        Args:
+            progress: called for what happens.
+            metrics: gets what the actors count.
+
+        Raises:
+            SealError: the key that seals cannot be used.
+            SettingError: the panel or a setting cannot be used.
+        """
+        planned, run, settings = self.planned, self.planned.run, self.planned.settings
+        self.progress = progress or self.progress
+        self._batches = batches = batch_plan(settings, planned.loaded) if settings.batch else None
+        if batches is not None:
+            live = live_lines(planned.loaded.models, planned.loaded.endpoints)
+            tiers = (line for panel in planned.loaded.panels for line in tier_lines(panel, batches.providers))
+            for line in chain(live, tiers):
+                self.say(line)
+        if planned.loaded.ladder is not None and planned.loaded.ladder.certificate is None:
+            self.say("the ladder has no certificate: every case goes through every stage, to be calibrated on")
+        self._sealing = sealing = self._sealed_by()
+        self.in_process = in_process = self._place()
+        if self.writer is not None and not in_process:
+            self.writer.close()  # the writer is an actor's process
+        bounds = ceiling(
+            self.store,
+            run.run_id,
+            self.prices,
+            self.today,
+            max_calls=settings.max_calls,
+            max_cost=settings.max_cost,
+        )
+        self._jury = new_jury(
+            planned.loaded,
+            self.url,
+            _placed(planned, in_process=in_process),
+            Observation(say=self.say, metrics=metrics, otel=settings.otel),
+            self.say,
+            budget=Budget(
+                max_calls=settings.max_calls,
+                max_cost=settings.max_cost,
+                prices=self.prices,
+                spent=bounds.spent,
+                lease_of=bounds.run,
+            ),
+            writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
+            environ=planned.environ,
+        )
+        self._allowance = self._bounded(bounds)
+        self._supervision = RunSupervision(
+            self.url, run.run_id, detached=self.detached, reopens=self.reopens, say=self.say
+        )
+
+    @property
+    def needs_ray(self) -> bool:
+        """Whether a debate may be left to run, and that is on Ray."""
+        return self.checked.left and not self.in_process
+
+    @property
+    def sealed(self) -> int | None:
+        """How many events the last stored seal covers; None where there is none of this session."""
+        return None if self._sealing is None else self._sealing.sealed
+
+    @property
+    def feed(self) -> Feed:
+        """A feed of the live events of the store."""
+        return Feed(self.store)
+
+    async def execute(
+        self,
+        stopping: asyncio.Event | None = None,
+        *,
+        on_chunk: Callable[[Chunk], None] | None = None,
+        on_spending: Callable[[Spending], None] | None = None,
+    ) -> AsyncGenerator[Line, None]:
+        """Run the debates that are left; yields the lines of all, in the order of the cases. See `Jury.execute`.
+
+        Args:
+            stopping: once set, no new debate begins; those that run are finished.
+            on_chunk: called with each chunk that a final judge writes.
+            on_spending: called every few seconds with what was spent in this session.
+        """
+        async with self._spending_shown(on_spending), self._jury, _passed_on(stopping) as ending:
+            lines = self._jury.execute(
+                self.planned.run,
+                self.checked,
+                problems=self._problems,
+                progress=self,
+                stopping=ending,
+                on_chunk=on_chunk,
+                allowance=self._allowance,
+                supervision=self._supervision,
+                batches=self._batches,
+            )
+            async with aclosing(lines):
+                async for line in lines:
+                    yield line
+
+    async def waits_for(self) -> str:
+        """What running debates wait for, as a phrase for people."""
+        return await self._jury.waits_for()
+
+    def result(self, debate_id: str) -> dict[str, Any] | None:
+        """The result of a debate as data; None where it was not opened."""
+        if not self.store.heads([debate_stream(debate_id)]):
+            return None
+        record = intact_history(self.store, debate_id)
+        return collaborative_result(record.events, record.texts)
+
+    @asynccontextmanager
+    async def _spending_shown(self, show: Callable[[Spending], None] | None) -> AsyncIterator[None]:
+        """Call `show` every few seconds with what was spent in this session, if a debate is left to run."""
+        if show is None or not self.checked.left:
+            yield
+            return
+        over = asyncio.Event()
+
+        async def watch() -> None:
+            while not over.is_set():
+                with suppress(StoreError):
+                    show(await asyncio.to_thread(self._watch.glance))
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(over.wait(), _SPENDING_SECONDS)
+
+        watching = asyncio.create_task(watch())
+        try:
+            yield
+        finally:
+            # The thread must have left the watch before `outcome` reads it.
+            over.set()
+            await watching
+
+    def outcome(self, *, interrupted: bool, lines: int) -> RunOutcome:
+        """How the session ended; `lines` is how many result lines were taken."""
+        seconds = time.monotonic() - self._started
+        run_id, allowance = self.planned.run.run_id, self._allowance
+        spent = whole = waiting = None
+        failed: tuple[str, ...] = ()
+        with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
+            spent = self._watch.look()
+            waiting = waiting_line(self.store, run_id)
+            whole = Spending.total(self.store, run_id, self.prices)
+            failed = self._failed()
+        return RunOutcome(
+            interrupted,
+            self._problems,
+            self.total,
+            self.checked.ended,
+            self._ended_now,
+            seconds,
+            spent,
+            whole,
+            self._short(lines),
+            None if allowance is None else allowance.bounds,
+            self._supervision.cancelled_by,
+            self.planned.cases.unreadable,
+            waiting,
+            lines,
+            failed=failed,
+        )
+
+    def _failed(self) -> tuple[str, ...]:
+        """How calls failed of debates that a provider stopped; of many debates, those of the first."""
+        stopped = [one.debate_id for one in self._problems if _is_of_a_provider(one.problem)]
+        histories = self.store.histories(stopped[:_MOST_READ])
+        return tuple(map(str, failed_calls((one.exchanges, one.texts) for one in histories)))
+
+    def _short(self, lines: int) -> str | None:
+        allowance = self._allowance
+        if allowance is None:
+            return None
+        halted = any(stop_cause(one) == "budget" for one in self._problems)
+        if not (allowance.short or halted):
+            return None
+        return allowance.rest(None if self.total is None else self.total - lines)
+
+    def begin(self, total: int | None, stored: int) -> None:
+        """See `ProgressListener`."""
+        self.progress.begin(total, stored)
+
+    def total_known(self, total: int) -> None:
+        """See `ProgressListener`."""
+        self.total = total
+        self.progress.total_known(total)
+
+    def goes_on(self, stage: int) -> None:
+        """See `ProgressListener`."""
+        self.progress.goes_on(stage)
+
+    def ended(self, finished: Finished) -> None:
+        """See `ProgressListener`."""
+        self._ended_now += finished.problem is None
+        self.progress.ended(finished)
+
+    def _place(self) -> bool:
+        if self.planned.settings.batch:
+            return True
+        if self.in_process is not None:
+            return self.in_process
+        chosen, line = in_process_for(self.checked.expected, self.checked.read)
+        if self.checked.left:
+            self.say(line)
+        return chosen
+
+    def _bounded(self, bounds: Ceiling) -> Allowance | None:
+        if not bounds.bounded:
+            return None
+        endpoints = self.planned.loaded.endpoints
+        return Allowance(bounds, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
+
+    def _sealed_by(self) -> Sealing | None:
+        settings, store = self.planned.settings, self.store
+        if settings.seal_key is None:
+            return None
+        key, last = signer(
+            settings.seal_key,
+            settings.seal_last,
+            sealed=lambda: store.latest_seal() is not None,
+            say=lambda line: self.say(line.removeprefix(_SAID)),
+        )
+        return Sealing(Sealer(store, key, Effects().clock, last), settings.seal_every, self.say)
+
+
+def _placed(planned: RunPlan, *, in_process: bool) -> RuntimeSettings:
+    """Where debates run, chosen."""
+    settings = planned.settings
+    return RuntimeSettings(
+        in_process=in_process,
+        ray=not in_process,
+        ray_address=settings.ray_address,
+        ray_open_cluster=settings.ray_open_cluster,
+        replicas=settings.replicas,
+        coordinators=settings.coordinators,
+        simulate=settings.simulate,
+    )
+
+
+async def judge_run(
+    planned: RunPlan,
+    take: Callable[[Line], None],
+    *,
+    progress: ProgressListener | None = None,
+    stopping: asyncio.Event | None = None,
+    say: Say = _log.warning,
+) -> RunOutcome:
+    """Judge what is left of a run, within its budget over all its sessions; the same again resumes it.
+
+    Args:
+        planned: the run.
+        take: called with the result line of every debate, in the order of the cases.
+        progress: called for what happens.
+        stopping: once set, no new debate begins; those that run are finished.
+        say: takes lines for the user: where debates run, who receives the cases, a juror died …
+
+    Raises:
+        RunRefused, CaseFileError, StoreLocked, KeyMissing, SettingError: see `executor_of` and `RunExecutor.set_up`.
+    """
+    with ExitStack() as stack:
+        executor = await asyncio.to_thread(stack.enter_context, executor_of(planned, say))
+        await asyncio.to_thread(executor.set_up, progress)
+        lines = 0
+        async with aclosing(executor.execute(stopping)) as judged:
+            async for line in judged:
+                lines += 1
+                take(line)
+        interrupted = stopping is not None and stopping.is_set()
+        return await asyncio.to_thread(executor.outcome, interrupted=interrupted, lines=lines)
