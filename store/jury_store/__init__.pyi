@@ -1,3 +1,4 @@
+from jury_store.append_plan import first_refusal as first_refusal
 from jury_store.append_requests import MOST_APPENDS as MOST_APPENDS
 from jury_store.append_requests import MOST_BYTES as MOST_BYTES
 from jury_store.append_requests import AppendRequest as AppendRequest

@@ -374,7 +374,7 @@ class EventStore(ABC):
     @abstractmethod
     def runs_left(self) -> list[str]:
         """Ids of the runs with a debate that waits, or began and is not over, by the oldest such debate; without those
-        in quarantine. Reads no other debate. A run whose last debates end at this moment may be among them.
+        in quarantine. Of a run one of these debates is looked up, however many it has.
         """
 
     @abstractmethod

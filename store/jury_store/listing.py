@@ -18,6 +18,7 @@ from sqlalchemy import (
     func,
     or_,
     select,
+    text,
     type_coerce,
 )
 
@@ -327,9 +328,14 @@ def run(connection: Connection, dialect: Dialect, run_id: str) -> RunRow | None:
 
 def runs_left(connection: Connection, dialect: Dialect) -> list[str]:
     """Ids of runs with a debate that waits or began and is not over, by the oldest such debate."""
+
+    def is_left(row: Row) -> bool:
+        return row["ended_at"] is None and row["quarantined"] is None
+
     oldest: dict[str, int] = {}
-    for condition in (UNFINISHED, WAITING):
-        there = f"FROM debates WHERE {condition[f'{dialect.name}_where']} AND quarantined IS NULL"
+    searched = [str(one[f"{dialect.name}_where"]) for one in (UNFINISHED, WAITING)]
+    for condition in searched:
+        there = f"FROM debates WHERE {condition} AND quarantined IS NULL"
         # Each run is found by one step in the index, however many debates it has.
         first = f"""
             WITH RECURSIVE one(run_id) AS (
@@ -340,9 +346,16 @@ def runs_left(connection: Connection, dialect: Dialect) -> list[str]:
         """  # noqa: S608  (the conditions are those of the schema)
         for run_id, position in _LEFT.checked(connection.exec_driver_sql(first).all()):
             oldest[run_id] = min(position, oldest.get(run_id, position))
-    for row in _tail(connection, dialect).debates.values():
-        if row["run_id"] is not None and row["ended_at"] is None and row["quarantined"] is None:
-            oldest[row["run_id"]] = min(row["position"], oldest.get(row["run_id"], row["position"]))
+    tail, columns = _tail(connection, dialect).debates, debates_table.c
+    for run_id in {row["run_id"] for row in tail.values()} - {None}:
+        left = [row["position"] for row in tail.values() if row["run_id"] == run_id and is_left(row)]
+        others = columns.debate_id.not_in(bindparam("tail", sorted(tail), expanding=True))
+        for condition in searched if oldest.pop(run_id, None) is not None else ():
+            of_run = text(condition), columns.quarantined.is_(None), columns.run_id == run_id, others
+            position = connection.scalar(select(func.min(columns.position)).where(*of_run))
+            left += [] if position is None else [position]
+        if left:
+            oldest[run_id] = min(left)
     return sorted(oldest, key=lambda run_id: oldest[run_id])
 
 

@@ -244,8 +244,14 @@ def test_the_runs_with_something_left_come_by_their_oldest_debate_that_is_not_ov
     _append(store, alone, *alone.begins())
     half = store.runs_left()
     store.project()
+    projected = store.runs_left()
+    script = scripts["z"]
+    _append(store, script, script.evaluated(), script.checked(), script.judged(), script.completed())
+    ended = store.runs_left()
+    store.project()
 
-    assert ["z", "b", "a", "d"] == half == store.runs_left()
+    assert ["z", "b", "a", "d"] == half == projected
+    assert ["b", "a", "d"] == ended == store.runs_left()
 
 
 def test_one_run_is_read_by_its_id(store: EventStore) -> None:

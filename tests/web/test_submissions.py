@@ -93,6 +93,7 @@ def test_a_submitted_run_is_executed_and_its_debates_are_listed(jury_client: Tes
     state = finished(jury_client, answer.headers["location"])
 
     assert (202, "finished") == (answer.status_code, state["state"])
+    assert (5, True) == (state["listed"], state["complete"])
     assert 5 == jury_client.get("/api/runs/many").json()["completed"]
     listed = jury_client.get(state["links"]["debates"]).json()["rows"]
     assert {f"many~c{number}" for number in range(5)} == {row["debateId"] for row in listed}

@@ -75,7 +75,13 @@ class RunSupervision:
             stopping: set once the run is cancelled: no new debate begins.
         """
         take = partial(StatusFile.take, began=Effects().clock(), detached=self._detached)
-        file = await asyncio.to_thread(take, self._url, self._run_id)
+        taking = asyncio.create_task(asyncio.to_thread(take, self._url, self._run_id))
+        try:
+            file = await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            # The thread cannot be cancelled: a file that it still takes must be released.
+            taking.add_done_callback(_release)
+            raise
         log = RunLog(store, self._run_id)
         with suppress(*_AWAY):
             await self._hear(log, runtime, stopping)
@@ -133,6 +139,11 @@ class RunSupervision:
         await log.reopen(runtime.clerk, by := requester())
         self._say(f"run {self._run_id} was cancelled by {facts.cancelled_by}; {by} goes on with it")
         return None
+
+
+def _release(taking: "asyncio.Task[StatusFile | None]") -> None:
+    if not taking.cancelled() and taking.exception() is None and (file := taking.result()) is not None:
+        file.release()
 
 
 async def _ended(task: "asyncio.Task[None]") -> None:

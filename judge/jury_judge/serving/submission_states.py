@@ -16,12 +16,15 @@ class SubmissionState(NamedTuple):
 
     running: this server executes it, or `process` does. waiting: it goes on by itself; `problem` says for what it waits
     where that is not a free place. finished: nothing is left to do. stopped: `problem` stopped it. unfinished: no
-    server goes on with it by itself.
+    server goes on with it by itself. `listed` debates are in the list of a run, which is `complete` or open; None of an
+    evaluation, and of a run without a list.
     """
 
     state: Literal["running", "waiting", "finished", "stopped", "unfinished"]
     problem: BaseException | None = None
     process: str | None = None
+    listed: int | None = None
+    complete: bool | None = None
 
 
 class SubmissionStates:
@@ -43,8 +46,13 @@ class SubmissionStates:
             StoreError: the store cannot be read.
         """
         if kind == "run":
-            row = self._store.run(name)
-            return None if row is None else self._of_run(row)
+            row, facts = self._store.run(name), self._submissions.runs.facts(name)
+            found = None if row is None else self._of_run(row, facts)
+            return (
+                found
+                if found is None or facts is None
+                else found._replace(listed=facts.listed, complete=facts.complete)
+            )
         debate = latest_stage(self._store, name)
         if debate is None:
             return None
@@ -59,8 +67,7 @@ class SubmissionStates:
         found = latest_stage(self._store, name)
         return name if found is None else found.debate_id
 
-    def _of_run(self, row: RunRow) -> SubmissionState:
-        facts = self._submissions.runs.facts(row.run_id)
+    def _of_run(self, row: RunRow, facts: RunFacts | None) -> SubmissionState:
         over = row.ended == row.debates
         if over and facts is not None and facts.cancelled_by is not None:
             return SubmissionState("finished")  # what was not begun is not left to do

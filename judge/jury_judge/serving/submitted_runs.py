@@ -18,7 +18,7 @@ class SubmittedRun(NamedTuple):
     """A run that servers go on with by themselves.
 
     `panel` is the digest of what judges it (`Jury.panel_digest`), `version` that of its stream, `complete` whether its
-    list is, `concurrency` what was asked for.
+    list is, `concurrency` what was asked for, `staged` whether it is by a ladder.
     """
 
     run_id: str
@@ -26,6 +26,7 @@ class SubmittedRun(NamedTuple):
     version: int
     complete: bool
     concurrency: int | None
+    staged: bool
 
 
 class SubmittedRuns:
@@ -66,14 +67,13 @@ class SubmittedRuns:
             StoreError: the store cannot be read.
         """
         with self._lock:
-            names = self._store.runs_left()
-            if staged:
-                rows = [row for row in self._store.runs() if row.total is not None and row.ended < row.total]
-                names = list(dict.fromkeys([*names, *(row.run_id for row in rows)]))
+            left = dict.fromkeys(self._store.runs_left())
+            rows = self._store.runs() if staged else []
+            names = list(left | {row.run_id: None for row in rows if row.total is None or row.ended < row.total})
             self._logs = {name: self._logs[name] for name in names if name in self._logs}
             found: list[SubmittedRun] = []
             for page in _paged([name for name in names if name not in executed]):
-                chosen = [run for run in self._submitted(page) if is_wanted(run)]
+                chosen = [one for one in self._submitted(page) if (one.staged or one.run_id in left) and is_wanted(one)]
                 held = self._registry.holders([run.run_id for run in chosen]) if self._registry and chosen else {}
                 found += [run for run in chosen if run.run_id not in held]
                 if len(found) >= most:
@@ -117,5 +117,11 @@ def submitted_run(facts: RunFacts | None) -> SubmittedRun | None:
     opened, submitted = facts.opened, facts.opened.submitted
     if submitted is None:
         return None
-    panel = judged_by(opened.panel, opened.custom) if opened.ladder is None else opened.ladder.digest
-    return SubmittedRun(opened.run_id, panel, facts.version, facts.complete, submitted.concurrency)
+    return SubmittedRun(
+        run_id=opened.run_id,
+        panel=judged_by(opened.panel, opened.custom) if opened.ladder is None else opened.ladder.digest,
+        version=facts.version,
+        complete=facts.complete,
+        concurrency=submitted.concurrency,
+        staged=opened.ladder is not None,
+    )

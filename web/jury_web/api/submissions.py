@@ -86,7 +86,15 @@ def _status(name: str, found: SubmissionState, links: Links) -> SubmissionStatus
     if found.problem is not None:
         problem = error_response(found.problem)
         message = problem.error if problem.remedy is None else f"{problem.error}; {problem.remedy}"
-    return SubmissionStatus(id=name, state=found.state, problem=message, process=found.process, links=links)
+    return SubmissionStatus(
+        id=name,
+        state=found.state,
+        problem=message,
+        process=found.process,
+        listed=found.listed,
+        complete=found.complete,
+        links=links,
+    )
 
 
 def _debate_links(debate_id: str, latest: str | None = None) -> Links:

@@ -87,7 +87,7 @@ class RunPage(NamedTuple):
     @property
     def running(self) -> bool:
         """Whether some debates have not ended or not begun."""
-        return self.ended < (self.run.debates if self.run.total is None else self.run.total)
+        return self.ended < (self.run.debates + self.run.waiting if self.run.total is None else self.run.total)
 
 
 def run_page(run: RunRow, latest: Sequence[DebateRow], histories: Iterable[DebateHistory]) -> RunPage:
@@ -105,7 +105,7 @@ def run_page(run: RunRow, latest: Sequence[DebateRow], histories: Iterable[Debat
     read = sum(row.cached_input_tokens for row in in_order)
     written = sum(row.cache_write_tokens for row in in_order)
     counts = {"completed": run.completed, "failed": run.failed, "cancelled": run.cancelled}
-    counts |= {"open": run.debates - run.ended, "ahead": 0 if run.total is None else run.total - run.debates}
+    counts |= {"open": run.debates - run.ended, "ahead": run.waiting if run.total is None else run.total - run.debates}
     return RunPage(
         run=run,
         progress=stacked_bar(counts),

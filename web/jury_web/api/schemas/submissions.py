@@ -58,7 +58,7 @@ class RunRequest(CamelModel):
     concurrency: Annotated[
         Annotated[int, Field(ge=1, le=MOST_SUBMITTED_AT_ONCE)] | None,
         SkipValidation,
-        Field(description="Debates that run at once."),
+        Field(description="Debates that run at once; of the first request for a run, also after a restart."),
     ] = None
 
     @property
@@ -87,9 +87,9 @@ class Links(CamelModel):
 class SubmissionStatus(CamelModel):
     """The status of an evaluation or a run.
 
-    running: this server runs it, or `process` does. waiting: `problem` says for what; it goes on by itself. finished:
-    nothing is left to do. stopped: an error (`problem`) stopped it here. unfinished: no process runs it; the same
-    request resumes it.
+    running: this server executes it, or `process` does. waiting: it goes on by itself; `problem` says what keeps it.
+    finished: nothing is left to do. stopped: `problem` stopped it; the same request goes on. unfinished: no server goes
+    on with it by itself.
     """
 
     id: str
@@ -98,4 +98,8 @@ class SubmissionStatus(CamelModel):
         str | None, Field(description="The error that stopped it, or what it waits for, with the remedy.")
     ] = None
     process: Annotated[str | None, Field(description="The process that runs it, where that is not this server.")] = None
+    listed: Annotated[int | None, Field(description="Of a run: how many debates its list has.")] = None
+    complete: Annotated[bool | None, Field(description="Of a run: whether its list is; false: more may be added.")] = (
+        None
+    )
     links: Links
