@@ -55,6 +55,9 @@ ABOUT_WORDS = frozenset(
 )
 """Last words of columns that say something about a text and are none."""
 
+_ASKS = frozenset({*QUESTIONS, "request", "task", "goal", "problem"})
+"""Last words of columns that may be the request."""
+
 _TAKEN_EXPECTED = re.compile(r"expected|expected_(output|answer|response|completion|result|text|value)|reference")
 _WORDS = re.compile(r"[a-z]+")
 
@@ -153,6 +156,7 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
     answered = response_columns(table)
     listed = [str(name) for name in table if _is_conversation(table[name])] if response and question else []
     asked = [one[0] for one in question_columns(table)] or [*filter(None, (_said(table),))]
+    asked = asked or [name for name in table if _asks(name) and isinstance(table[name], str)]
     left = (name for name in table if name not in asked and _may_answer(name, table[name]))
     free = sorted(left, key=lambda name: -len(table[name])) if response and not answered else []
     if listed and not answered:
@@ -162,7 +166,7 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
         answers = [_option("response", one, table) for one in answered or free[:1]]
         options = (asks if question else [""], answers if response else [""])
         ways = [" ".join(filter(None, ("jury cases FILE", *way))) for way in product(*options)]
-        ways += ["--question TEXT"] if question and asked else []
+        ways += ["--question TEXT"] if question and asked and ways else []
     said = f"{lacks[0]}: missing{', and question' if len(lacks) > 1 else ''}; "
     if response and not (answered or listed or table.keys() & {"custom_id", "question_id"}):
         said += "no column looks like the agent's answer, and without one, or its messages, a row is no case"
@@ -181,6 +185,11 @@ def _named(columns: list[str], word: str = "or") -> str:
     """The first three of some columns, in words."""
     names = [visible_line(str(one), 60) for one in columns[:3]]
     return f" {word} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _asks(name: str) -> bool:
+    """Whether a column may be a request by its name, as `user_request`."""
+    return bool(_ASKS.intersection(words_of(name)[-1:]))
 
 
 def _may_answer(name: str, value: Any) -> bool:

@@ -21,11 +21,11 @@ from jury_cases.transcripts.reading import is_message, read_messages
 _PLACES = frozenset(
     {
         *("conversation", "conversations", "dialog", "dialogs", "dialogue", "dialogues", "chat"),
-        *("turns", "rounds", "exchanges", "messages"),
+        *("turns", "rounds", "exchanges", "messages", "chat_log", "interactions"),
     }
 )
-_BEFORE = frozenset({"history", "chat_history"})
-"""Columns of the exchanges before the question of the row."""
+_BEFORE = frozenset({"history", "chat_history", "conversation_history", "dialogue_history", "dialog_history"})
+"""Columns of the exchanges before the question of the row; of all of them where a row has none."""
 
 _USER = frozenset({"user", "usr", "human", "customer", "client"})
 _AGENT = frozenset({"agent", "ai", "assistant", "bot", "chatbot", "gpt", "model", "moss", "system"})
@@ -123,12 +123,13 @@ class _Found(NamedTuple):
 def _found(row: Mapping[str, Any]) -> _Found | None:
     for name, value in row.items():
         plain = snake_case(name)
-        if plain in _PLACES and (said := exchanges_of(value)) is not None:
+        questions, answers = question_columns(row), response_columns(row)
+        is_whole = plain in _PLACES or (plain in _BEFORE and not (questions or answers))
+        if is_whole and (said := exchanges_of(value)) is not None:
             return _Found(name, said, [])
         if plain not in _BEFORE or is_blank(value := decoded_json(value)):
             continue
         said, messages = exchanges_of(value), value if isinstance(value, list) and is_message(value[0]) else []
-        questions, answers = question_columns(row), response_columns(row)
         if (said or messages) and len(questions) == 1 and len(answers) == 1:
             asked = "\n\n".join(as_text(row[one]) for one in questions[0] if not is_blank(row[one]))
             answered = None if row[answers[0]] is None else as_text(row[answers[0]])
