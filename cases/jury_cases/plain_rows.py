@@ -55,6 +55,9 @@ ABOUT_WORDS = frozenset(
 )
 """Last words of columns that say something about a text and are none."""
 
+_ASKS = frozenset({*QUESTIONS, "request", "task", "goal", "problem"})
+"""Last words of columns that may be the request."""
+
 _TAKEN_EXPECTED = re.compile(r"expected|expected_(output|answer|response|completion|result|text|value)|reference")
 _WORDS = re.compile(r"[a-z]+")
 
@@ -150,30 +153,50 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
         return f"{' and '.join(lacks)}: missing in the rows; jury cases FILE --question TEXT"
     if table.keys() == {"text"} and response and question:
         return _of_text(as_text(table["text"]))
-    answered: list[str | None] = [*response_columns(table)]
+    answered = response_columns(table)
     listed = [str(name) for name in table if _is_conversation(table[name])] if response and question else []
+    asked = [one[0] for one in question_columns(table)] or [*filter(None, (_said(table),))]
+    asked = asked or [name for name in table if _asks(name) and isinstance(table[name], str)]
+    left = (name for name in table if name not in asked and _may_answer(name, table[name]))
+    free = sorted(left, key=lambda name: -len(table[name])) if response and not answered else []
     if listed and not answered:
         ways = [f"jury cases FILE --field messages={visible_line(one, 60)}" for one in listed]
     else:
-        asked: list[str | None] = [one[0] for one in question_columns(table)] or [_said(table)]
-        options = [
-            [_option("question", one, table) for one in asked] if question else [""],
-            [_option("response", one, table) for one in answered or [None]] if response else [""],
-        ]
+        asks = [_option("question", one, table) for one in asked] or ["--question TEXT"]
+        answers = [_option("response", one, table) for one in answered or free[:1]]
+        options = (asks if question else [""], answers if response else [""])
         ways = [" ".join(filter(None, ("jury cases FILE", *way))) for way in product(*options)]
-        ways += ["--question TEXT"] if question else []
+        ways += ["--question TEXT"] if question and asked and ways else []
     said = f"{lacks[0]}: missing{', and question' if len(lacks) > 1 else ''}; "
     if response and not (answered or listed or table.keys() & {"custom_id", "question_id"}):
-        said += "no column looks like the agent's answer, and without one, or its messages, a row is no case: "
+        said += "no column looks like the agent's answer, and without one, or its messages, a row is no case"
+        said += f": if it is in {_named(free)}, " if free else ""
     if response and len(answered) > 1:
-        several = ", ".join(visible_line(str(one), 60) for one in answered)
-        said += f"each of {several} could be the response, and one may be the expected answer: "
+        said += f"each of {_named(answered, 'and')} could be the response, and one may be the expected answer: "
     said += ", or ".join(ways)
     if "custom_id" in table or "question_id" in table:
         said += "; name the file with the other half too, requests and answers"
     return (
         f"{said}; the row has {listing(row)}; for rows of another form jury cases FILE --propose drafts a format file"
     )
+
+
+def _named(columns: list[str], word: str = "or") -> str:
+    """The first three of some columns, in words."""
+    names = [visible_line(str(one), 60) for one in columns[:3]]
+    return f" {word} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _asks(name: str) -> bool:
+    """Whether a column may be a request by its name, as `user_request`."""
+    return bool(_ASKS.intersection(words_of(name)[-1:]))
+
+
+def _may_answer(name: str, value: Any) -> bool:
+    """Whether a column is a text of which it is not known what it is."""
+    words = words_of(name)
+    known = not EXPECTED_WORDS.isdisjoint(words) or not ABOUT_WORDS.isdisjoint(words[-1:])
+    return isinstance(value, str) and not (known or is_blank(decoded_json(value)))
 
 
 def _of_text(text: str) -> str:
@@ -198,7 +221,7 @@ def _is_conversation(value: Any) -> bool:
     return has_turns(value) if isinstance(value, str) and ":" in value else _is_messages(decoded_json(value))
 
 
-def _option(part: str, column: str | None, row: Mapping[str, Any]) -> str:
-    if column is not None and part == "question" and _is_messages(decoded_json(row[column])):
+def _option(part: str, column: str, row: Mapping[str, Any]) -> str:
+    if part == "question" and _is_messages(decoded_json(row[column])):
         part = "messages"
-    return f"--field {part}={'COLUMN' if column is None else visible_line(column, 60)}"
+    return f"--field {part}={visible_line(column, 60)}"

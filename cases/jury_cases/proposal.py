@@ -12,6 +12,7 @@ from jury_cases.columns import snake_case
 from jury_cases.formats.format import Format
 from jury_cases.formats.format_files import declared_format
 from jury_cases.proposed_columns import KEYS, asked_and_answered, cases_by_name, cases_inside, parts_of, root_of
+from jury_cases.proposed_exchanges import proposed_exchanges
 from jury_cases.proposed_lists import (
     SIDES,
     ListedMessages,
@@ -70,7 +71,12 @@ def propose(rows: Iterable[Any]) -> Proposal:
             return Proposal(content, declared_format(content, "the draft"), (several, *first))
         steps, guessed = proposed_steps(objects)
         return _finished(content | gathered | steps, first, {}, set(), (guessed,))
-    found = cases_by_name(first) or (None if asked_and_answered(first).is_case else cases_inside(first))
+    whole = asked_and_answered(first).is_case
+    found = cases_by_name(first) or (None if whole else cases_inside(first))
+    if found is None and not whole and (exchanges := proposed_exchanges(first, objects)) is not None:
+        content |= exchanges.content
+        used = {*exchanges.columns, *parts_of(first, content, plain=False)}
+        return _finished(content, first, first, used, (exchanges.guess,))
     rest = first
     if found is not None:
         content["cases"], rest = found

@@ -31,7 +31,7 @@ def refuse_unshown(prompt: str, response: str, transcript: Transcript) -> None:
     more = "" if len(counted) <= _NAMED else f" and {len(counted) - _NAMED} more kinds"
     raise CaseFileError(
         f"{what} has nothing that jurors can be shown, and parts of the row are not shown: {named}{more}; "
-        "name the format of the row with --format, or its parts with --field question=COLUMN; "
+        "name the format of the row with --format, or the columns of its parts with --field; "
         "jury cases FILE --propose drafts a format file"
     )
 

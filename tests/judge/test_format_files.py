@@ -170,6 +170,10 @@ PROPOSED: dict[str, list[Any]] = {
             ]
         }
     ],
+    "questions and answers": [{"questions": ["Where?", "Refund it."], "answers": ["Here.", "Refunded."], "story": "s"}],
+    "turns of both sides in an unknown column": [
+        {"qa": [{"q": "Where?", "a": "Here."}, {"q": "Refund it.", "a": "No."}]}
+    ],
     "texts with turns": [{"chosen": "\n\nHuman: Hi.\n\nAssistant: Ho:\nUser: x", "rejected": "\n\nHuman: Hi."}],
     "texts that two say in turn": [{"goal": "g", "conversation": ["Refund 17.", "Refunded."]}],
     "two columns that could be the response": [

@@ -8,6 +8,7 @@ from jury_cases.errors import CaseFileError
 from jury_cases.formats.atif import ATIF
 from jury_cases.formats.claude_code import CLAUDE_CODE
 from jury_cases.formats.deepeval import DEEPEVAL
+from jury_cases.formats.exchanges import EXCHANGES
 from jury_cases.formats.format import Format, wraps
 from jury_cases.formats.format_files import ENDINGS, bundled_formats, declared_format, read_format
 from jury_cases.formats.google_adk import GOOGLE_ADK, GOOGLE_ADK_EVENTS
@@ -58,6 +59,7 @@ FORMATS: dict[str, Format] = {
         SHAREGPT,
         DEEPEVAL,
         LANGGRAPH,
+        EXCHANGES,
         MESSAGES,
         LANGFUSE,
         OWN_ROWS,
