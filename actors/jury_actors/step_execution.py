@@ -17,11 +17,12 @@ from jury_debate.rules_registry import rules_of
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.errors import UnknownPart
-from jury_events.exchange import ExchangeRecorded, FailedCall, RecordedToolCall, ViaBatch
+from jury_events.exchange import ExchangeRecorded, FailedCall, RecordedToolCall, RequestMessage, ViaBatch
 from jury_events.hidden_characters import CONTROL
 from jury_events.outcome import ANSWERS
 from jury_events.parts import BorrowedTexts, PartBuffer, PartRef
 from jury_events.rubric import Rubric
+from jury_events.value import trusted
 from jury_events.verdict_scale import VerdictScale
 from jury_providers.provider import (
     Caching,
@@ -193,8 +194,8 @@ class StepExecution:
         step, make = self._assignment.step, self._pen.make
         tools = reply.tool_calls[:_MOST_TOOL_CALLS]
         messages = [
-            {"role": message.role, "parts": message.parts, "images": message.images, "call_id": message.call_id}
-            for message in call.messages
+            trusted(RequestMessage)(role=one.role, parts=one.parts, images=one.images, call_id=one.call_id)
+            for one in call.messages
         ]
         return ExchangeRecorded.model_validate(
             {

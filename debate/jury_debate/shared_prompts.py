@@ -5,7 +5,8 @@ share it, and so do the rounds of a seat, where the same tools are offered.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from jury_debate.assignment import Assignment
@@ -45,7 +46,7 @@ class RoundsSeen:
 
 def prompt_start(panel: Panel, assignment: Assignment) -> PromptStart:
     """How the prompts of a step begin."""
-    start = start_of(_place(panel, assignment.step))
+    start = PromptStart(*_start(_place(panel, assignment.step)))
     reading = assignment.reading
     if reading is not None and reading.mode != "whole":
         # Seats of equal windows read equal parts; rounds show other things behind the outline.
@@ -67,8 +68,8 @@ def further_calls(panel: Panel, assignment: Assignment, waiting: Sequence[str], 
     step = assignment.step
     if step.juror_id is None or step.round is None:
         return 0.0
-    asked = start_of(panel.seat(step.juror_id))
-    now = sum(start_of(panel.seat(juror)) == asked for juror in waiting)
+    asked = _start(panel.seat(step.juror_id))
+    now = sum(_start(panel.seat(juror)) == asked for juror in waiting)
     if assignment.tools:
         # The model reads records first and answers then: the same prompt twice. Tools differ in the first round.
         now += 1
@@ -76,10 +77,10 @@ def further_calls(panel: Panel, assignment: Assignment, waiting: Sequence[str], 
         # Its own parts differ, and later rounds do not show them.
         return float(now)
     judge = panel.final.judge
-    judged = judge is not None and not assignment.tools and start_of(judge) == asked
+    judged = judge is not None and not assignment.tools and _start(judge) == asked
     if assignment.tools and not step.round:
         return float(now)
-    sharing = sum(start_of(seat) == asked for seat in panel.seats)
+    sharing = list(map(_start, panel.seats)).count(asked)
     return now + _further_rounds(panel, step.round, seen) * sharing + judged
 
 
@@ -87,8 +88,7 @@ def calls_beside(panel: Panel, step: Step) -> int:
     """The number of calls of other seats that are due together with this step and begin as its call does."""
     if step.juror_id is None or step.round is None or (step.round and panel.discussion.order != "parallel"):
         return 0
-    asked = start_of(panel.seat(step.juror_id))
-    return sum(start_of(seat) == asked for seat in panel.seats) - 1
+    return list(map(_start, panel.seats)).count(_start(panel.seat(step.juror_id))) - 1
 
 
 def _further_rounds(panel: Panel, reached: int, seen: RoundsSeen) -> float:
@@ -107,6 +107,7 @@ def _place(panel: Panel, step: Step) -> Seat | FinalJudge:
     return panel.final.judge
 
 
-def start_of(place: Seat | FinalJudge) -> PromptStart:
-    """How the prompts of a place begin where no tools are offered."""
-    return PromptStart(place.model, place.images, place.settings.effort, place.settings.thinking)
+_start: Callable[[Seat | FinalJudge], tuple[str, bool, str | None, str | int | None]] = attrgetter(
+    "model", "images", "settings.effort", "settings.thinking"
+)
+"""How the prompts of a place begin where no tools are offered: the first members of `PromptStart`."""

@@ -75,9 +75,12 @@ class Evidence(Value):
         return self.result in self.SUPPORTING
 
 
+_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def quotes_part(quotes: Sequence[str]) -> str:
     """The text of the part with the quotations of an evaluation."""
-    return json.dumps(list(quotes), ensure_ascii=False, separators=(",", ":"))
+    return _as_json(list(quotes))
 
 
 def quotes_of(part: bytes) -> tuple[str, ...]:
