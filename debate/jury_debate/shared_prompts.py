@@ -44,9 +44,14 @@ class RoundsSeen:
         return (1 + sum((rounds - reached) * count for rounds, count in came.items())) / (1 + sum(came.values()))
 
 
+def start_of(place: Seat | FinalJudge) -> PromptStart:
+    """How the prompts of a seat, or of the final judge, begin where they are read whole and no tool is offered."""
+    return PromptStart(*_start(place))
+
+
 def prompt_start(panel: Panel, assignment: Assignment) -> PromptStart:
     """How the prompts of a step begin."""
-    start = PromptStart(*_start(_place(panel, assignment.step)))
+    start = start_of(_place(panel, assignment.step))
     reading = assignment.reading
     if reading is not None and reading.mode != "whole":
         # Seats of equal windows read equal parts; rounds show other things behind the outline.

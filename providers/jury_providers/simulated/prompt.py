@@ -85,8 +85,8 @@ class Prompt:
     """A request as read. `task`: initial, discussion, final, window, gather or closing; `part`: that is shown.
 
     `shown` is the text of the user's first message, with the debate's own sign, `drawn`: the case up to `seat`, the
-    turn from `behind` on, which is the end of the ballot; `answered` is what tools answered. These are read when they are
-    asked for: scripted answers need nothing of them.
+    turn from `behind` on, which is the end of the ballot; `answered` is what tools answered. These are read when they
+    are asked for: scripted answers need nothing of them.
     """
 
     letter: str
