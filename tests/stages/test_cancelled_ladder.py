@@ -1,4 +1,4 @@
-"""A run by a ladder that a person cancels in its second stage, and goes on with."""
+"""A run by a ladder while its second stage is under way: cancelled and gone on with, and audited."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,9 +9,11 @@ from unittest.mock import patch
 import pytest
 
 from jury_judge import Records, judge_run
-from support.ladders import a_ladder, staged
+from support.ladders import Accepts, a_ladder, staged
 from support.runtime_harness import Meter
 from support.waiting import until
+
+PASSES: Accepts = {"pass": 1.0}
 
 
 @pytest.fixture
@@ -26,7 +28,7 @@ def second() -> Iterator[Meter]:
 async def test_what_waits_in_the_second_stage_is_judged_after_the_run_was_reopened(
     cases: Path, tmp_path: Path, url: str, second: Meter
 ) -> None:
-    ladder = a_ladder(tmp_path, {"pass": 1.0})
+    ladder = a_ladder(tmp_path, PASSES)
     lines: list[Any] = []
     again: list[Any] = []
 
@@ -48,3 +50,15 @@ async def test_what_waits_in_the_second_stage_is_judged_after_the_run_was_reopen
     assert [("r~c0", "completed"), ("r~c1~s2", "cancelled")] == [(one["debate_id"], one["status"]) for one in lines]
     assert (6, True) == (len(again), after.whole)
     assert ["cancelled"] + ["completed"] * 5 == sorted(line["status"] for line in again)
+
+
+async def test_an_audit_keeps_no_line_waiting(cases: Path, tmp_path: Path, url: str, second: Meter) -> None:
+    lines: list[Any] = []
+    judging = asyncio.create_task(judge_run(staged(cases, url, a_ladder(tmp_path, PASSES, audit=1.0)), lines.append))
+
+    await until(lambda: ["r~c0"] == [line["debate_id"] for line in lines])
+    second.open_again()
+    outcome = await judging
+
+    assert outcome.whole
+    assert [f"c{number}" for number in range(6)] == [line["case_id"] for line in lines]

@@ -127,7 +127,7 @@ async def test_another_process_goes_on_with_a_listed_ladder_from_the_store_alone
     cases: Path, url: str, tmp_path: Path, certified: bool
 ) -> None:
     ladder = a_ladder(tmp_path, PASSES, audit=0.5 * certified, certified=certified)
-    planned = staged(cases, url, ladder, max_calls=8)
+    planned = staged(cases, url, ladder, max_calls=20)
     await _judged(planned)
     cases.unlink()  # noqa: ASYNC240
 
@@ -136,6 +136,7 @@ async def test_another_process_goes_on_with_a_listed_ladder_from_the_store_alone
     assert went is not None
     assert ladder._replace(coverage=(), stages=()) == went._replace(stages=())
     assert [one.resolved for one in ladder.stages] == [one.resolved for one in went.stages]
+    assert there.run.whole, "the list is complete, whatever stages were opened since"
     there.settings = there.settings.changed(max_calls=None)
     outcome, lines, _ = await _judged(there)
 
