@@ -1,4 +1,4 @@
-"""Reviews that another process asks the writer of a SQLite store to append: how they are sent.
+"""Reviews, and requests to cancel a run, that another process asks the writer of a SQLite store to append.
 
 A request is a file in the folder `FILE.requests` beside the database, locked by the process that asks for as long as it
 waits. The writer takes it by deleting its name, which succeeds once, appends what it says, and writes the results
@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jury_events.envelope import END_OF_TIME, NewEvent
-from jury_events.ids import REVIEW_PREFIX
+from jury_events.ids import REVIEW_PREFIX, RUN_PREFIX
 from jury_events.parts import SALT_BYTES, Part, part_digest
 from jury_store.errors import EventConflict, InvalidAppend, StoreError, StoreFailed, StoreUnreachable, WrongVersion
 from jury_store.event_store import Append, Appended, AppendResults
@@ -54,7 +54,7 @@ class _RequestedEvent(_StrictMessage):
 
 
 class _RequestedAppend(_StrictMessage):
-    stream: Annotated[str, Field(pattern=f"^{REVIEW_PREFIX}", max_length=500)]
+    stream: Annotated[str, Field(pattern=f"^({REVIEW_PREFIX}|{RUN_PREFIX})", max_length=500)]
     expected_version: Annotated[int, Field(ge=0, lt=2**31)]
     event: _RequestedEvent
 
@@ -116,7 +116,7 @@ class AppendRequest:
 
         Args:
             database: the SQLite file.
-            appends: each of one event, to streams `review/{id}`, under an expected version.
+            appends: each of one event, to streams `review/{id}` or `run/{id}`, under an expected version.
 
         Raises:
             InvalidAppend: this is too much for one request.

@@ -13,9 +13,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from jury_events.codec import decode_review
+from jury_events.codec import decode_review, decode_run
 from jury_events.envelope import GENESIS, StoredEvent
 from jury_events.errors import EventError, JuryError
+from jury_events.ids import RUN_PREFIX
+from jury_events.run_events import CancelRequested
 from jury_store.append_requests import (
     MOST_BYTES,
     SUFFIX,
@@ -138,7 +140,7 @@ def _is_abandoned(descriptor: int) -> bool:
 
 
 def _check(append: Append) -> None:
-    """Refuse what is not the next event of people's reviews of a debate.
+    """Refuse what is not the next event of people's reviews of a debate, and no request to cancel a run.
 
     Raises:
         InvalidAppend: it is not.
@@ -149,9 +151,11 @@ def _check(append: Append) -> None:
         0, append.stream, version, event.event_id, event.type, event.schema, event.recorded_at, event.body, GENESIS
     )
     try:
-        made = decode_review(stored)
+        made = decode_run(stored) if append.stream.startswith(RUN_PREFIX) else decode_review(stored)
     except EventError as error:
         raise InvalidAppend(f"a request to append is no review: {error}") from error
+    if append.stream.startswith(RUN_PREFIX) and not isinstance(made, CancelRequested):
+        raise InvalidAppend(f"a request to append to {append.stream} is no request to cancel it")
     reason = getattr(made, "reason", None)
     if [one.ref for one in event.parts] != ([] if reason is None else [reason]):
         raise InvalidAppend(f"a request to append to {append.stream} has other texts than its event names")

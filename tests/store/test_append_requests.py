@@ -26,6 +26,7 @@ from jury_store import (
     WrongVersion,
     requests_folder,
 )
+from support.samples import sample_events
 
 STREAM = review_stream("d")
 SALT = bytes(16)
@@ -202,6 +203,7 @@ def test_the_valid_request_of_these_tests_is_accepted(ground: Ground) -> None:
 
 
 ASSIGNED = assigned(1, 7).events[0]
+COMPLETED = encode(sample_events()["list_completed"], recorded_at=17)
 REFUSED = (
     b"\n",
     b"nonsense\n",
@@ -218,6 +220,14 @@ REFUSED = (
     changed(parts=[{"salt": "AA==", "content": "SXQgcGFpZCB0d2ljZS4="}]),
     # An assignment names no text, and brings one.
     changed(event_id=ASSIGNED.event_id, type=ASSIGNED.type, schema_number=ASSIGNED.schema, body=ASSIGNED.body.decode()),
+    changed(
+        stream="run/r",
+        event_id=COMPLETED.event_id,
+        type=COMPLETED.type,
+        schema_number=COMPLETED.schema,
+        body=COMPLETED.body.decode(),
+        parts=[],
+    ),
     b"x" * (MOST_BYTES + 1),
 )
 

@@ -83,6 +83,7 @@ def test_a_command_and_two_servers_on_one_file_refuse_each_other_with_the_writer
     jury = CommandLine(tmp_path)
     files = jury.write("cases.jsonl", *map(case, range(3)))
     serve = ("serve", "--port", "0", "--store", sqlite_url, *PANEL)
+    listed = jury.run("--list-only", files, "--run", "mine", "--store", sqlite_url, *PANEL)
     with started(jury, *serve, "--simulate", "latency=3600") as first, started(jury, *serve) as second:
         bases = [url_in(line(one)) for one in (first, second)]
         taken = post(bases[0], "/api/evaluations", {"case": case(1), "runId": "r"})
@@ -90,17 +91,23 @@ def test_a_command_and_two_servers_on_one_file_refuse_each_other_with_the_writer
         again = post(bases[1], "/api/evaluations", {"case": case(1), "runId": "r"})
         with started(jury, "run", "--in-process", files, "--run", "r", "--store", sqlite_url, *PANEL) as command:
             waits = next(text for text in iter(lambda: line(command), "") if "waiting" in text)
+        cancelled = jury("cancel", "mine", "--by", "a person", "--store", sqlite_url)
         first.kill()
         first.wait()
         reader = open_store(sqlite_url, write=False)
+        mine = reader.run("mine")
         eventually(lambda: reader.ended_positions(["r~c1"]))
         later = post(bases[1], "/api/evaluations", {"case": case(2), "runId": "r"})
         eventually(lambda: reader.ended_positions(["r~c2"]))
-        debates = [row.debate_id for row in reader.debates(waiting=None)]
+        debates = {row.debate_id: row.status for row in reader.debates(waiting=None)}
         reader.close()
 
     assert [202, 503, 202, 202] == [status for status, _ in (taken, refused, again, later)]
     assert f"is being written by process {first.pid}" in refused[1]["error"]
     assert ("running", True) == (again[1]["state"], f"process {first.pid}" in str(again[1]["process"]))
     assert f"is being written by process {first.pid}" in waits
-    assert ["r~c1", "r~c2"] == debates
+    assert (0, 0) == (listed.code, cancelled.code), cancelled.err
+    assert mine is not None
+    assert "a person" == mine.cancelled_by
+    waiting = {f"mine~c{number}": "waiting" for number in range(3)}
+    assert {**waiting, "r~c1": "completed", "r~c2": "completed"} == debates

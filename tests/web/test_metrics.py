@@ -46,6 +46,7 @@ def test_a_scrape_counts_what_the_log_says(url: str) -> None:
     with serving(url) as client:
         state = client.post("/api/runs", json={"cases": CASES, "runId": "r"}).headers["location"]
         eventually(lambda: client.get(state).json()["state"] != "running")
+        eventually(lambda: not client.get("/api/health").json()["running"])  # the end of the run is recorded
         answer = client.get("/metrics")
     store = open_store(url, write=False)
     expected = counts_of_log(store, [f"r~{case['case_id']}" for case in CASES])

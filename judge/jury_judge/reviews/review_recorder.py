@@ -31,7 +31,7 @@ from jury_judge.reviews.review_changes import (
 from jury_judge.stores.writers import lend_writer
 from jury_store.append_requests import MOST_APPENDS, AppendRequest
 from jury_store.errors import StoreFailed, StoreLocked
-from jury_store.event_store import Append, EventStore
+from jury_store.event_store import Append, AppendResults, EventStore
 from jury_store.opening import database_path, open_store, parse_store_url
 
 REVIEW_WAIT = 10.0
@@ -144,11 +144,11 @@ class ReviewRecorder:
         if request is None:
             return sent.decided
         try:
-            results = await _answer(request, seconds)
+            results = await answered(request, seconds)
             if results is None:
                 if request.withdraw():
                     return None
-                results = await _answer(request, _ANSWERED_WITHIN)
+                results = await answered(request, _ANSWERED_WITHIN)
         finally:
             request.release()
         if results is None:
@@ -189,7 +189,7 @@ def _release_sent(sending: "asyncio.Future[_Sent]") -> None:
         request.release()
 
 
-async def _answer(request: AppendRequest, seconds: float) -> Any:
+async def answered(request: AppendRequest, seconds: float) -> AppendResults | None:
     """The results of a request, as soon as they are there; None: not in time."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):

@@ -22,19 +22,26 @@ from jury_events.batch_events import BatchCancelRequested
 from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled
 from jury_events.errors import DebateNotFound
-from jury_events.ids import debate_stream
+from jury_events.ids import debate_stream, run_stream
+from jury_events.run_events import CancelRequested
 from jury_events.text.pluralize import pluralize
 from jury_events.value import Label
 from jury_judge.errors import RunRefused, SettingsRefused
+from jury_judge.reviews.review_recorder import answered
 from jury_judge.running.run_requests import RunLog
 from jury_judge.stores.open_batches import open_batches
 from jury_judge.stores.stores import lock_run, open_writer
-from jury_store.errors import StoreError, StoreLocked
+from jury_store.append_plan import first_refusal
+from jury_store.append_requests import AppendRequest
+from jury_store.errors import StoreError, StoreLocked, WrongVersion
 from jury_store.event_store import Append, EventStore
-from jury_store.opening import parse_store_url
+from jury_store.opening import database_path, parse_store_url
 from jury_store.run_registry import MOST_BY, RunRegistry, open_registry
 
 _PAGE = 1000
+
+_ANSWERED_WITHIN = 10.0
+"""Seconds for which the process that writes to a SQLite store is asked to record a request."""
 
 
 class CancelWaits(NamedTuple):
@@ -155,7 +162,12 @@ async def cancel_run(
             batches = await asyncio.to_thread(open_batches, store, run_id)
             still_open = await asyncio.to_thread(_is_open, store, run_id)
             if is_free and (left or still_open or any(one.cancel_requested is None for one in batches)):
-                await _cancel_here(url, run_id, left, by, say)
+                try:
+                    await _cancel_here(url, run_id, left, by, say)
+                except StoreLocked:
+                    # Debates that wait need no more; those that began are ended by a process that may write.
+                    if left or not await _cancelled_by_writer(store, url, run_id, by):
+                        raise
     if batches:
         say(
             f"{pluralize(sum(one.prepared.items for one in batches), 'call')} may be answered still in "
@@ -227,6 +239,23 @@ async def _cancel_here(url: str, run_id: str, debate_ids: Sequence[str], by: str
     finally:
         if lock is not None:
             await asyncio.to_thread(lock.release)
+
+
+async def _cancelled_by_writer(store: EventStore, url: str, run_id: str, by: str) -> bool:
+    """Have the process that writes to the SQLite file, as a server, record the request; whether it did."""
+    log = RunLog(store, run_id)
+    while (facts := await asyncio.to_thread(log.look)) is not None and facts.cancelled_by is None:
+        new = encode(CancelRequested(number=facts.requests + 1, by=by), recorded_at=Effects().clock())
+        append = Append(run_stream(run_id), (new,), facts.version)
+        request = AppendRequest.send(database_path(parse_store_url(url)), [append])
+        try:
+            results = await answered(request, _ANSWERED_WITHIN)
+        finally:
+            request.release()
+        refusal = None if results is None else first_refusal(results)
+        if results is None or (refusal is not None and not isinstance(refusal, WrongVersion)):
+            return False
+    return facts is not None
 
 
 async def _cancel_batches(store: EventStore, clerk: ClerkInterface, run_id: str, by: str) -> None:

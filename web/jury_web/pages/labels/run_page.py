@@ -14,7 +14,8 @@ class RunLabels(TranslatedLabels):
     run_progress = Translation("Progress", "進捗")
     run_total = Translation("{ended} of {debates} debates finished", "{debates}件中{ended}件終了")
     run_begun = Translation(
-        "{ended} finished of {debates} debates begun so far", "これまでに開始した{debates}件中{ended}件終了"
+        "{ended} of {debates} debates finished so far; the list is open",
+        "これまでに{debates}件中{ended}件終了（一覧は未完了）",
     )
     run_cancelled = Translation("Cancelled by {by}: {waiting} waiting", "{by}が中止しました（待機中{waiting}件）")
     by_label = Translation("By label", "判定語別")
