@@ -12,11 +12,14 @@ from typing import Any
 
 from jury_cases.columns import listing, message_column, snake_case
 from jury_cases.draft import CaseDraft
+from jury_cases.errors import CaseFileError
 from jury_cases.formats.own_rows import built_of
+from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
-from jury_cases.transcripts.reading import is_message
+from jury_cases.transcripts.reading import is_message, read_messages
 from jury_cases.transcripts.spoken_text import has_turns
 from jury_events.text.visible_text import visible_line
+from jury_events.transcript import Message
 
 QUESTIONS = ("question", "input", "prompt", "instruction", "query", "user_input")
 """Columns that may be the question; beside an `instruction` an `input` belongs to it."""
@@ -63,13 +66,19 @@ _WORDS = re.compile(r"[a-z]+")
 
 
 def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
-    """Take what the draft lacks from plain columns, where one alone can be it; `fields` are those of the user."""
+    """Take what the draft lacks from plain columns, where one alone can be it; `fields` are those of the user.
+
+    Raises:
+        CaseFileError: messages end with what the user said, and several columns could be the answer to that.
+    """
     if not isinstance(row, dict) or draft.scenarios is not None:
         return
     taken = dict(_found(draft, row, fields))
     for part, columns in taken.items():
         value = decoded_json(row[columns[0]])
-        if _is_messages(value):
+        if _is_messages(value) and draft.built is not None:
+            read_messages(value, draft.built)
+        elif _is_messages(value):
             draft.built = built_of(value)
         elif part == "question":
             draft.question = "\n\n".join(as_text(row[name]) for name in columns if not is_blank(row[name]))
@@ -83,14 +92,23 @@ def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
 def _found(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     questions, responses = question_columns(row), response_columns(row)
     messages = draft.built is not None
+    answered = draft.answered or "response" in fields or (draft.built is not None and not _asks_last(draft.built))
+    if messages and not answered and len(responses) > 1:
+        raise CaseFileError(missing(row, question=False, response=True))
     if len(questions) == 1 and draft.question is None and not messages and "question" not in fields:
         yield "question", questions[0]
-    if len(responses) == 1 and not (draft.answered or messages or "response" in fields):
+    if len(responses) == 1 and not answered:
         yield "response", (responses[0],)
     expected = [name for name in row if is_expected(name)]
     free = draft.expected_behavior is None and "expected_behavior" not in fields
     if len(expected) == 1 and free and isinstance(row[expected[0]], str | int | float):
         yield "expected_behavior", (expected[0],)
+
+
+def _asks_last(built: TranscriptBuilder) -> bool:
+    """Whether messages end with what the user said."""
+    last = built.built[-1].item if built.built else None
+    return isinstance(last, Message) and last.kind == "user"
 
 
 def question_columns(row: Mapping[str, Any]) -> list[tuple[str, ...]]:

@@ -138,10 +138,12 @@ from jury_events.ids import debate_id as debate_id
 from jury_events.ids import debate_stream as debate_stream
 from jury_events.ids import escape as escape
 from jury_events.ids import exchange_id as exchange_id
+from jury_events.ids import first_of as first_of
 from jury_events.ids import first_stage_of as first_stage_of
 from jury_events.ids import local_stream as local_stream
 from jury_events.ids import repeat_id as repeat_id
 from jury_events.ids import repeat_of as repeat_of
+from jury_events.ids import replaced_id as replaced_id
 from jury_events.ids import review_stream as review_stream
 from jury_events.ids import run_stream as run_stream
 from jury_events.ids import stage_id as stage_id

@@ -37,8 +37,8 @@ MOST_REPEATS = 99_999
 """Of one case in one run."""
 
 _REPEAT = re.compile(r"(.+)~([2-9]|[1-9][0-9]{1,4})")
-_STAGE = re.compile(r"(.+)~s[2-9]")
-_AGAIN = re.compile(r"(.+)~a([2-9]|[1-9][0-9]{1,4})")
+_STAGE = re.compile(r"(.+~.+)~s[2-9]")
+_AGAIN = re.compile(r"(.+~.+)~a([2-9]|[1-9][0-9]{1,4})")
 _BATCH = re.compile(r"[A-Za-z0-9._-]{1,100}~batch~[a-z2-7]{26}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -153,7 +153,7 @@ def stage_id(debate: str, stage: int) -> str:
 def again_id(debate: str) -> str:
     """The id of the debate that judges the case again: `{debate}~a2`, after that `{debate}~a3`, …
 
-    No case has such an id: `~` is not in a slug, and a hash has 16 digits.
+    The first debate of no case has such an id: that of a case `a2` is `{run}~a2`, and a hash has 16 digits.
     """
     found = _AGAIN.fullmatch(debate)
     return f"{debate}~a2" if found is None else f"{found[1]}~a{int(found[2]) + 1}"

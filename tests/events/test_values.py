@@ -34,14 +34,21 @@ from jury_events import (
     UnknownPart,
     Value,
     Verdict,
+    again_id,
     canonical_json,
     debate_id,
     escape,
     exact_sum,
     exchange_id,
+    first_of,
+    first_stage_of,
     make_part,
     part_digest,
     refs_in,
+    repeat_id,
+    repeat_of,
+    replaced_id,
+    stage_id,
     unescape,
 )
 from support.debate_harness import DeterministicParts, a_case, a_panel
@@ -309,3 +316,18 @@ def test_a_case_with_duplicate_scenario_ids_names_them() -> None:
 
     with pytest.raises(ValidationError, match="scenarios: ids must be unique, got s, s"):
         Case(case_id="c", scenarios=(scenario, scenario))
+
+
+CASE_IDS = st.one_of(st.sampled_from(["a2", "a10", "s2", "2", "x~a2", "a2~s2", "é"]), st.text(min_size=1, max_size=20))
+
+
+@given(CASE_IDS, st.integers(1, 3), st.integers(1, 3), st.integers(1, 12))
+def test_the_ids_of_the_debates_of_a_case_say_which_it_is(case_id: str, repeat: int, stage: int, attempt: int) -> None:
+    first = repeat_id(debate_id("r", case_id), repeat)
+    before, placed = None, stage_id(first, stage)
+    debate = placed
+    for _ in range(attempt - 1):
+        before, debate = debate, again_id(debate)
+
+    assert (before, placed, first) == (replaced_id(debate), first_of(debate), first_stage_of(debate))
+    assert repeat == repeat_of(debate, "r", case_id)
