@@ -102,8 +102,8 @@ def confidence(matrix: VoteMatrix) -> ConfidenceReport:
             curves.append(curve("score", "seat", seat, matrix.votes[:, index], scores))
         mean = score_confidence(plurality, _mean_score(matrix.scores))
         curves.append(curve("score", "panel", None, plurality, mean))
-    if ours and not np.isnan(matrix.final_scores).all():
-        final = score_confidence(matrix.finals, matrix.final_scores)
+    if ours and not np.isnan(matrix.jury_scores).all():
+        final = score_confidence(matrix.finals, matrix.jury_scores)
         curves.append(curve("score", "jury", None, matrix.finals, final))
     return ConfidenceReport(tuple(curves))
 

@@ -82,7 +82,7 @@ class Pairing:
                 "the two sets have no case in common (of the same variant and repeat): compare runs over the same cases"
             )
         matrix, voted = self.matrix, self._voted
-        scores = [np.where(kind == "final", matrix.final_scores, _mean_scores(matrix.scores)) for kind, _ in voted]
+        scores = [np.where(kind == "final", matrix.jury_scores, _mean_scores(matrix.scores)) for kind, _ in voted]
         unvoted: Bools = np.all(matrix.votes < 0, axis=1)
         unevaluated = [matrix.finals < 0 if kind == "final" else unvoted for kind, _ in voted]
         labels = np.stack([matrix.labels[units] for units in self.chosen], axis=1)

@@ -40,7 +40,7 @@ class VoteMatrix:
     """[units]: the code of the label, -1 without one."""
     finals: Codes
     """[units]: the jury's final verdict, -1 if unknown, or of a debate without an evaluation."""
-    final_scores: Floats
+    jury_scores: Floats
     """[units]: the jury's final score, nan if unknown."""
     unevaluated: Bools
     """[units]: the debate has a final verdict, but neither a vote in any round nor a score: no seat evaluated."""
@@ -163,9 +163,9 @@ class _Columns:
         """A row of each debate, whichever: `ballots.check` has made sure that they agree."""
         self.clusters, self.cases, self.variants = (self._named(name) for name in ("cluster", "case_id", "variant"))
         self.labels, finals = (self._of_debates(name) for name in ("label", "final_verdict"))
-        self.final_scores = _floats(self.table["final_score"])[self.first]
+        self.jury_scores = _floats(self.table["final_score"])[self.first]
         voted = np.bincount(self.debate[self.verdict >= 0], minlength=len(self.debates)) > 0
-        self.unevaluated: Bools = (finals >= 0) & ~voted & np.isnan(self.final_scores)
+        self.unevaluated: Bools = (finals >= 0) & ~voted & np.isnan(self.jury_scores)
         self.finals = np.where(self.unevaluated, np.int8(-1), finals)
 
     def rounds(self) -> list[int]:
@@ -197,7 +197,7 @@ class _Columns:
             kinds=kinds,
             labels=self.labels,
             finals=self.finals,
-            final_scores=self.final_scores,
+            jury_scores=self.jury_scores,
             unevaluated=self.unevaluated,
             judges=self._judges(),
             clusters=self.clusters[0],

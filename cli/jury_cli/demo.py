@@ -82,10 +82,7 @@ def command(*, as_json: bool, **given: Any) -> int:
         result = executor.result(debate_id)
     if result is None or result["status"] == "unfinished":
         return Exit.INTERRUPTED
-    if as_json:
-        print(json.dumps(result, ensure_ascii=False, indent=2))
-    else:
-        _print(result)
+    _print(result, as_json=as_json)
     _note_commands(debate_id, None if settings.store_url is None else resolved_store(settings.store_url))
     return Exit.INTERRUPTED if interrupted else _code(result)
 
@@ -112,12 +109,13 @@ def _note_commands(debate_id: str, url: str | None) -> None:
     note(f"judge your own:     {jury} run CASES.jsonl")
 
 
-def _print(result: dict[str, Any]) -> None:
-    from jury_views.number_formats import of_hundred
+def _print(result: dict[str, Any], *, as_json: bool) -> None:
+    from jury_cli.views.result_line import ended_lines
 
-    if result["final_verdict"] is not None:
-        said = " (simulated jurors)" if result["simulated"] else ""
-        print(f"{result['final_verdict']}  {of_hundred(result['final_score'])}{said}")
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False, indent=2))
+    elif result["final_verdict"] is not None:
+        print(next(ended_lines(result)))  # the reason was said as it came
 
 
 def _code(result: dict[str, Any]) -> Exit:

@@ -28,7 +28,7 @@ _GROUPS = {
     "Figures": ("resamples", "seed"),
     "Results": ("full", "as_json", "junit", "markdown"),
 }
-_RARE = ("include", "discordance", "cluster_size", "correlation", "resamples", "seed")
+_RARE = ("count", "include", "discordance", "cluster_size", "correlation", "resamples", "seed")
 _IN_FILES = ("order", "categories")
 """Settings without an option: those of a settings file."""
 _EXITS = {"pass": Exit.DONE, "fail": Exit.FAILED_ON, "inconclusive": Exit.INCONCLUSIVE}

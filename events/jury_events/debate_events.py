@@ -8,6 +8,7 @@ from jury_events.asking import AskingPlan
 from jury_events.case import MetadataValue, Omission
 from jury_events.consensus import ConsensusCheck
 from jury_events.evaluation import Evaluation, Statement
+from jury_events.final_outcome import FinalOutcome
 from jury_events.ids import Step
 from jury_events.judgment import Judgment, Settled
 from jury_events.outcome import FailureReason, RefusalReason
@@ -228,6 +229,11 @@ class DebateCompleted(EventBody):
     end_reason: EndReason
     early_termination: bool
     final_label: LabelId | None = None
+
+    @property
+    def outcome(self) -> FinalOutcome:
+        """What the debate came to."""
+        return FinalOutcome(self.final_verdict.value, self.final_label, self.final_score)
 
     @property
     def event_id(self) -> str:

@@ -185,7 +185,7 @@ def _change(found: Regressed) -> dict[str, Any]:
 
 def _final_verdict(events: Sequence[DebateEvent]) -> FinalVerdict | None:
     done = next((event for event in events if isinstance(event, DebateCompleted)), None)
-    return None if done is None else FinalVerdict(done.final_verdict.value, done.final_score)
+    return None if done is None else FinalVerdict(done.outcome.verdict, done.outcome.score)
 
 
 def _accepted_path(cassette: Path) -> Path:

@@ -10,6 +10,7 @@ from jury_events.case import MetadataValue
 from jury_events.conditions import FINAL_LABEL, Condition, Values, admitted, contains, field_values
 from jury_events.debate_status import DebateStatus
 from jury_events.evidence_facts import EvidenceFacts
+from jury_events.final_outcome import FinalOutcome
 from jury_events.local_events import Imported
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
 from jury_events.stages import Aside
@@ -114,6 +115,13 @@ class DebateRow:
     def has_ended(self) -> bool:
         """Whether the debate is completed, failed or cancelled."""
         return self.status in ENDED
+
+    @property
+    def outcome(self) -> FinalOutcome | None:
+        """What the debate came to; None: it has no verdict."""
+        if self.status != "completed" or self.final_verdict is None:
+            return None
+        return FinalOutcome(self.final_verdict, self.final_label, self.final_score)
 
     @property
     def disposition(self) -> str | None:

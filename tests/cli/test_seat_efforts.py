@@ -33,7 +33,7 @@ def efforts(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
 
 
 def test_a_comparison_and_a_gate_name_the_seat_and_both_efforts(efforts: CommandLine) -> None:
-    compared = efforts("compare", "r1", "r2").out.splitlines()
+    compared = efforts("compare", "r1", "r2", "panels").out.splitlines()
     gated = efforts("gate", "r1", "r2", "--include-simulated").err.splitlines()
 
     assert "  seat a: effort low in A, high in B" in compared

@@ -170,8 +170,8 @@ class _Describer:
                 return f"{said}; {acceptance_line(made.acceptance, LABELS[self._language])}"
             case DebateCompleted():
                 return words.completed.format(
-                    verdict=event.final_label or event.final_verdict,
-                    score=of_hundred(event.final_score),
+                    verdict=event.outcome.word,
+                    score=of_hundred(event.outcome.score),
                     rounds=self._counted(event.total_rounds, "round", "ラウンド"),
                     reason=self._term(event.end_reason),
                 )

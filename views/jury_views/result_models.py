@@ -254,18 +254,10 @@ class DebateResult(ShownAsCell):
         return list(dict.fromkeys(jurors))
 
 
-_FIRST = (
-    "debate_id",
-    "case_id",
-    "run_id",
-    "status",
-    "final_verdict",
-    "final_label",
-    "final_score",
-    "reason",
-    "reason_by",
-    "decisive",
-)
+OUTCOME = ("final_verdict", "final_label", "final_score")
+"""The fields that say what a debate came to."""
+
+_FIRST = ("debate_id", "case_id", "run_id", "status", *OUTCOME, "reason", "reason_by", "decisive")
 
 
 @cache

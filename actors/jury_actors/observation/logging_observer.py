@@ -53,13 +53,14 @@ class LoggingObserver(Observer):
                         reason=event.reason.value,
                     )
                 case DebateCompleted():
-                    score = "no score" if event.final_score is None else f"{event.final_score}/100"
+                    outcome = event.outcome
+                    score = "no score" if outcome.score is None else f"{outcome.score}/100"
                     self._debate(
                         subject,
                         "debate_completed",
-                        f"says {event.final_verdict.value}, {score}",
-                        verdict=event.final_verdict.value,
-                        score=event.final_score,
+                        f"says {outcome.verdict}, {score}",
+                        verdict=outcome.verdict,
+                        score=outcome.score,
                         rounds=event.total_rounds,
                         end_reason=event.end_reason,
                     )

@@ -75,8 +75,9 @@ def executed_run_lines(found: "Sequence[ListedRun]") -> Iterator[str]:
 
 
 def _debate_cells(row: "DebateRow") -> tuple[str, ...]:
-    verdict = (row.final_label or row.final_verdict) if row.status == "completed" else row.status
-    score = ("–" if row.status == "completed" else "") if row.final_score is None else str(row.final_score)
+    outcome = row.outcome
+    verdict = row.status if outcome is None else outcome.word
+    score = "" if outcome is None else "–" if outcome.score is None else str(outcome.score)
     case = visible_line(row.case_id, 60)
     return (
         moment(row.opened_at),

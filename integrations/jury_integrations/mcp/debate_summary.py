@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from jury_events.final_outcome import FinalOutcome
 from jury_events.text.timestamps import moment
 from jury_judge import DebateRow
 from jury_views.reasons import NO_REASON
@@ -15,9 +16,7 @@ def debate_summary(row: DebateRow) -> dict[str, Any]:
         "run_id": row.run_id,
         "case_id": row.case_id,
         "status": row.status,
-        "verdict": row.final_verdict,
-        "label": row.final_label,
-        "score": row.final_score,
+        **outcome_of(row),
         "disposition": row.disposition,
         "rounds": row.rounds,
         "calls": row.calls,
@@ -27,6 +26,11 @@ def debate_summary(row: DebateRow) -> dict[str, Any]:
         "opened_at": moment(row.opened_at),
         "begun_at": None if row.begun_at is None else moment(row.begun_at),
     }
+
+
+def outcome_of(row: DebateRow) -> dict[str, Any]:
+    """The verdict, its label and the score; nulls without a verdict."""
+    return dict.fromkeys(FinalOutcome._fields) if row.outcome is None else row.outcome._asdict()
 
 
 def reasons_of_line(line: Mapping[str, Any] | None) -> dict[str, Any]:

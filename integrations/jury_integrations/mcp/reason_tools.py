@@ -8,12 +8,13 @@ from jury_events.conditions import Condition
 from jury_events.debate_history import DebateHistory
 from jury_events.verdict import FAIL, LABEL_DIFFERENCES
 from jury_integrations.mcp.debate_names import READS, DebateName, RunName
-from jury_integrations.mcp.debate_summary import reasons_of_line
+from jury_integrations.mcp.debate_summary import outcome_of, reasons_of_line
 from jury_integrations.mcp.plain_errors import PlainMcpServer
 from jury_judge import DebateFilter, Records, SortOrder
 from jury_views.quotations import evaluations_of
 from jury_views.reasons import FINAL_JUDGE, said_by
 from jury_views.result_lines import line_of
+from jury_views.result_models import OUTCOME
 
 Number = Annotated[int, Field(ge=1, le=50, description="Debates of each kind.")]
 
@@ -26,7 +27,7 @@ def add_reasons(server: PlainMcpServer, records: Records) -> None:
         """Why a debate came out as it did: the reason, the item where it went wrong, and what each seat says of it."""
         history = await records.read(debate_id)
         line = line_of(history)
-        shown = ("debate_id", "case_id", "status", "final_verdict", "final_label", "final_score", "decided_by")
+        shown = ("debate_id", "case_id", "status", *OUTCOME, "decided_by")
         return {**{name: line[name] for name in shown}, **reasons_of_line(line), "seats": _seats(history)}
 
     @server.tool(annotations=READS)
@@ -54,8 +55,7 @@ async def _shown(records: Records, chosen: DebateFilter, order: SortOrder, limit
     return [
         {
             "debate_id": one.row.debate_id,
-            "verdict": one.row.final_verdict,
-            "score": one.row.final_score,
+            **outcome_of(one.row),
             "votes": one.row.sides,
             **reasons_of_line(one.result),
         }

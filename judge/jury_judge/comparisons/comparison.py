@@ -169,7 +169,7 @@ def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
         panel=opened.panel.name,
         status=record.status,
         verdict=completed.final_verdict if completed else None,
-        score=completed.final_score if completed else None,
+        score=completed.outcome.score if completed else None,
         total_rounds=completed.total_rounds if completed else sum(each.check is not None for each in record.rounds),
         end_reason=completed.end_reason if completed else None,
         method=opened.panel.final.method,

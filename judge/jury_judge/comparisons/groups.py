@@ -47,17 +47,17 @@ class Group:
     def take(self, row: DebateRow) -> None:
         """Count a debate."""
         self.debates += 1
-        if row.status != "completed" or row.final_verdict is None:
+        if (outcome := row.outcome) is None:
             return
         self.completed += 1
-        self.verdicts[Verdict(row.final_verdict)] += 1
-        self.scores += row.final_score or 0
-        self.without_evaluation += row.final_score is None
-        if row.final_label is not None:
-            self.labels[row.final_label] += 1
+        self.verdicts[Verdict(outcome.verdict)] += 1
+        self.scores += outcome.score or 0
+        self.without_evaluation += outcome.score is None
+        if outcome.label is not None:
+            self.labels[outcome.label] += 1
         if row.label is not None:
             self.labelled += 1
-            self.as_labelled += row.final_score is not None and row.label == row.final_verdict
+            self.as_labelled += outcome.score is not None and row.label == outcome.verdict
 
 
 def grouped(rows: Iterable[DebateRow], by: str) -> list[Group]:

@@ -173,9 +173,9 @@ def _key(row: DebateRow) -> tuple[str, int]:
 def _ended(row: DebateRow, labels_of: VerdictScale | None) -> DebateEnd:
     if row.decided_by == Decider.NO_EVALUATION and row.status == "completed":
         status = row.decided_by
-    elif row.status == "completed" and row.final_verdict is not None:
-        label = row.final_label if labels_of is not None and row.final_label in labels_of.ids else None
-        return DebateEnd(row.debate_id, label or row.final_verdict, row.final_score)
+    elif (outcome := row.outcome) is not None:
+        labelled = labels_of is not None and outcome.label in labels_of.ids
+        return DebateEnd(row.debate_id, outcome.word if labelled else outcome.verdict, outcome.score)
     else:
         status = row.status if row.status in ENDED else UNFINISHED
     mark = _NO_VERDICT if labels_of is not None and status in labels_of.ids else ""

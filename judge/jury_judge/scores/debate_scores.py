@@ -118,8 +118,8 @@ def _of_jury(result: DebateResult, judgment: FinalJudgment) -> Iterator[DebateSc
             reason = f"A person's review decided {decided}; the jury had decided {word}. {reason}".strip()
             word = decided
     yield DebateScore(VERDICT, word, _cut(reason))
-    if result.final_score is not None:
-        yield DebateScore(SCORE, result.final_score / 100, "")
+    if judgment.score is not None:
+        yield DebateScore(SCORE, judgment.score / 100, "")
 
 
 def _of_votes(judgment: FinalJudgment, seats: Mapping[str, JurorEvaluation]) -> Iterator[DebateScore]:

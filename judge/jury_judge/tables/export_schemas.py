@@ -7,7 +7,7 @@ import pyarrow as pa
 from jury_analysis.ballots import OWN_WORDS, READING, SCHEMA
 from jury_analysis.label_schema import DECISIVE_MESSAGE
 from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
-from jury_views.result_models import DebateResult, FinalJudgment
+from jury_views.result_models import OUTCOME, DebateResult, FinalJudgment
 
 _TIME = pa.timestamp("us", tz="UTC")
 _TEXTS = pa.list_(pa.string())
@@ -58,7 +58,7 @@ DEBATES = _schema(
     ended_at=_TIME,
     **_columns(DebateResult, "run_id"),
     variant=pa.string(),
-    **_columns(DebateResult, "panel", "label", "final_verdict", "final_label", "final_score", "total_rounds"),
+    **_columns(DebateResult, "panel", "label", *OUTCOME, "total_rounds"),
     **_columns(DebateResult, "early_termination", "end_reason"),
     **_columns(FinalJudgment, "decided_by", "quorum_met"),
     partly_read=pa.string(),

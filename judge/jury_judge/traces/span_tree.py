@@ -125,8 +125,8 @@ def _ending(event: DebateEvent) -> dict[str, Attribute | None]:
         return {"jury.status": event.type.removeprefix("debate_")}
     return {
         "jury.status": "completed",
-        "jury.verdict": event.final_verdict.value,
-        "jury.score": event.final_score,
+        "jury.verdict": event.outcome.verdict,
+        "jury.score": event.outcome.score,
         "jury.rounds": event.total_rounds,
         "jury.end_reason": event.end_reason,
     }

@@ -110,9 +110,9 @@ def _verdict(store: EventStore, row: DebateRow) -> dict[str, Any]:
     reason = verdict_reasons(store, [row.debate_id]).get(row.debate_id)
     decisive = None if reason is None else reason.decisive
     return {
-        "finalVerdict": row.final_verdict,
-        "finalLabel": row.final_label,
-        "finalScore": row.final_score,
+        "finalVerdict": row.outcome and row.outcome.verdict,
+        "finalLabel": row.outcome and row.outcome.label,
+        "finalScore": row.outcome and row.outcome.score,
         "reason": None if reason is None else without_quotations(reason.text),
         "reasonBy": [] if reason is None else list(reason.by),
         "decisive": None

@@ -79,7 +79,7 @@ class SseEvents:
                 label = self._label("finalLabel", judgment.label)
                 return [{"type": "final_judgment", **shown, **label, **self._why(event)}]
             case DebateCompleted():
-                shown = {"verdict": event.final_verdict.value, "score": event.final_score}
+                shown = {"verdict": event.outcome.verdict, "score": event.outcome.score}
                 return [{"type": "evaluation_completed", **shown, **self._label("label", event.final_label)}]
             case DebateFailed():
                 return [{"type": "evaluation_failed", "reason": event.reason}]

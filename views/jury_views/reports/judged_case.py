@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jury_events.judgment import Decider
+from jury_views.result_models import OUTCOME
 
 _OWN = frozenset({"own", "stale"})
 
@@ -58,18 +59,19 @@ class JudgedCase(NamedTuple):
 
 def judged_case(line: Mapping[str, Any]) -> JudgedCase:
     """The case of a result line (`views.result.result_line`)."""
+    verdict, label, score = (line[name] for name in OUTCOME)
     return JudgedCase(
         case_id=line["case_id"],
         debate_id=line["debate_id"],
         status=line["status"],
-        verdict=line["final_verdict"],
-        score=line["final_score"],
+        verdict=verdict,
+        score=score,
         quorum_met=line["quorum_met"],
         capped_by=line["capped_by"],
         label=line["label"],
         votes=_votes(line),
         simulated=line["simulated"],
-        final_label=line["final_label"],
+        final_label=label,
         partly_read=line.get("partly_read") or {},
         decided_by=line["decided_by"],
         reason=line.get("reason"),

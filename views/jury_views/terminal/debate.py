@@ -258,7 +258,7 @@ class _DebateView:
                 early = f" · {words.early}" if ending.early_termination else ""
                 page.line(
                     _verdict(ending.final_verdict, ending.final_label),
-                    f"  {of_hundred(ending.final_score)} · {words.rounds}: {ending.total_rounds} · "
+                    f"  {of_hundred(ending.outcome.score)} · {words.rounds}: {ending.total_rounds} · "
                     f"{words.ended_by}: {self._term(ending.end_reason)}{early}",
                 )
                 self._why()

@@ -91,7 +91,7 @@ class _Summary:
             case DebateCompleted():
                 label = "" if opened.label is None else f"  ({words.label}: {opened.label.value})"
                 shown = verdict_text(ending.final_verdict, ending.final_label)
-                page.line(TextSpan(shown[0], f"bold {shown[1]}"), f"  {of_hundred(ending.final_score)}{label}")
+                page.line(TextSpan(shown[0], f"bold {shown[1]}"), f"  {of_hundred(ending.outcome.score)}{label}")
             case DebateFailed():
                 page.line(TextSpan(f"{words.failed}: {ending.reason}", "bold red"))
                 self._first_line(text_in(self._texts, ending.detail), indent=2)

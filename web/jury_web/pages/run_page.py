@@ -100,7 +100,8 @@ def run_page(run: RunRow, latest: Sequence[DebateRow], histories: Iterable[Debat
     """
     in_order = list(reversed(latest))
     flips = _flips(histories)
-    scores = Counter(min(row.final_score // _BAND, 9) for row in in_order if row.final_score is not None)
+    outcomes = [row.outcome for row in in_order]
+    scores = Counter(min(one.score // _BAND, 9) for one in outcomes if one is not None and one.score is not None)
     costs = [row.cost for row in in_order]
     read = sum(row.cached_input_tokens for row in in_order)
     written = sum(row.cache_write_tokens for row in in_order)
