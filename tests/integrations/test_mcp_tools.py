@@ -234,7 +234,7 @@ async def test_a_budget_of_zero_with_models_that_cost_money_is_one_clear_line_an
         asked = Asked(sqlite_url, run_id="agents", panel_name=str(panel), max_cost=0)
         said = await asked.refusal("judge", case=CASE)
 
-    calls = await Asked(sqlite_url, run_id="agents", panel_name="independent", max_calls=0).refusal("judge", case=CASE)
+    calls = await Asked(sqlite_url, run_id="others", panel_name="independent", max_calls=0).refusal("judge", case=CASE)
 
     assert "the budget of $0.00 covers no further debate" in said
     assert "the budget of 0 calls covers no further debate" in calls

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from typing import Self
 
 from jury_actors.clerk import ClerkInterface
 from jury_actors.effects import Effects
@@ -36,7 +37,8 @@ from jury_events.run_events import (
 from jury_events.run_facts import ListedOpening, RunFacts, page_digest
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import Ladder
-from jury_judge.running.run_requests import RunLog
+from jury_judge.running.run_requests import RunLog, requester
+from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.jobs_listed import ListedJobs
 from jury_judge.runs.run import Run
 from jury_providers.endpoints import Endpoint
@@ -84,9 +86,23 @@ class CaseLister:
     exhausted: bool = False
     """Whether every case that was given is listed; all that the run is to have are where it is `whole`."""
 
+    @classmethod
+    def of(cls, jobs: CaseJobs, clerk: ClerkInterface, budget: RunBudget) -> Self:
+        """The lister of the cases of a call, in the loop of its clerk."""
+        return cls(
+            run=jobs.run,
+            store=jobs.store,
+            clerk=clerk,
+            loop=asyncio.get_running_loop(),
+            stopping=jobs.stopping,
+            readable=lambda: jobs.state.unreadable is None,
+            size=jobs.size,
+            by=requester(),
+            budget=budget,
+        )
+
     def __post_init__(self) -> None:
         self._log = RunLog(self.store, self.run.run_id)
-        self._lock = threading.Lock()
 
     def listed(self, jobs: Iterator[Job]) -> Iterator[Job]:
         """The same jobs, once their debates are opened: a thread lists ahead of those that begin.
@@ -164,7 +180,7 @@ class CaseLister:
         for _ in range(_ATTEMPTS) if jobs else ():
             there = self.store.heads([debate_stream(job.debate_id) for job in jobs])
             opened = {job.debate_id: self._opened(job) for job in jobs if debate_stream(job.debate_id) not in there}
-            with self._lock:
+            with self.run.listing:
                 if not opened or self._store_page(list(opened.values()), later=later):
                     return [job._replace(known=opened.get(job.debate_id)) for job in jobs]
                 self._check_panel(self._log.look())
@@ -174,7 +190,7 @@ class CaseLister:
 
     def _store_page(self, opened: list[DebateHistory], *, later: bool) -> bool:
         """Store openings with their page; False where another process stored one of them meanwhile."""
-        facts = self._log.facts
+        facts = self._log.look()
         listed, version_before = (0, 0) if facts is None else (facts.listed, facts.version)
         page = CasesListed(
             number=1 if facts is None else facts.pages + 1,
@@ -194,7 +210,6 @@ class CaseLister:
             return False
         if refusal is not None:
             raise refusal
-        self._log.look()
         return True
 
     def _replaced(self, opened: list[DebateHistory]) -> list[Append]:
@@ -275,7 +290,7 @@ class CaseLister:
 
     def _write(self, event: Callable[[RunFacts], RunEvent | None]) -> None:
         """Append to the run's stream what follows from its facts, if anything does; read again where another wrote."""
-        with self._lock:
+        with self.run.listing:
             while (facts := self._log.look()) is not None and (new := event(facts)) is not None:
                 refusal = first_refusal(self._recorded([Append(self._stream, (self._encoded(new),), facts.version)]))
                 if refusal is not None and not isinstance(refusal, EventConflict | WrongVersion):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from secrets import token_hex
+from threading import Lock
 
 from jury_cases.outline import Fetch, Skip, outline_of
 from jury_debate.panel_spec import ResolvedPanel
@@ -38,8 +39,7 @@ class Run:
         operator_policy: the policy that was given for all cases without one; it is shown before the case.
         batched: calls go into batches; else a run with an open batch is refused.
         ladder: by which its cases are judged; None: by one panel.
-        listed: its debates are opened page by page and recorded in `run/{id}`; else each when it begins, as where cases
-            come one by one.
+        listing: taken while a page is listed; calls that list in one run at once share it.
         whole: its cases are all that it is to have; else a part of its list, as the store has it.
         endpoints: how its providers are reached.
         successors: by the id of a debate whose case is judged again, that of the debate that counts in its place.
@@ -57,7 +57,7 @@ class Run:
     operator_policy: str | None = None
     batched: bool = False
     ladder: Ladder | None = None
-    listed: bool = True
+    listing: Lock = field(default_factory=Lock, compare=False)
     whole: bool = True
     endpoints: Endpoints = field(default_factory=lambda: NO_ENDPOINTS)
     successors: Mapping[str, str] = field(default_factory=dict)

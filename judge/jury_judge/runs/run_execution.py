@@ -16,7 +16,6 @@ from jury_actors.runtime import Runtime
 from jury_actors.store_retry import StoreRetry
 from jury_events.ids import first_stage_of
 from jury_events.run_events import RunBudget
-from jury_judge.running.run_requests import requester
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.case_jobs import CaseJobs
@@ -143,10 +142,11 @@ class _Execution:
                 return
             jobs = chain([first], jobs)
         async with self.open_runtime() as runtime, self._supervised(runtime):
-            lister = self._lister(runtime)
+            allowance = self.bounds.allowance
+            lister = CaseLister.of(self.jobs, runtime.clerk, RunBudget() if allowance is None else allowance.budget)
             ends = self.driving(
                 runtime,
-                self._with_further(jobs if lister is None else lister.listed(jobs), lister),
+                self._with_further(lister.listed(jobs), lister),
                 concurrency=run.concurrency,
                 on_chunk=self.on_chunk or _ignored,
                 admits=self.bounds.admits,
@@ -154,10 +154,9 @@ class _Execution:
             async with aclosing(ends):
                 async for finished in ends:
                     yield finished
-            if lister is not None:
-                await self._note_end(runtime, lister)
+            await self._note_end(runtime, lister)
 
-    def _with_further(self, jobs: Iterator[Job], lister: CaseLister | None) -> Iterator[Job | None]:
+    def _with_further(self, jobs: Iterator[Job], lister: CaseLister) -> Iterator[Job | None]:
         """The jobs, and as soon as a case goes on to another stage of its ladder, that of its next debate.
 
         None: no more are there now, and a debate that runs may bring another.
@@ -173,25 +172,9 @@ class _Execution:
             if not ready:
                 yield None
 
-    def _opened_further(self, lister: CaseLister | None) -> list[Job]:
+    def _opened_further(self, lister: CaseLister) -> list[Job]:
         drawn = [self.further.popleft() for _ in range(len(self.further))]
-        return lister.open_further(drawn) if drawn and lister is not None else drawn
-
-    def _lister(self, runtime: Runtime) -> CaseLister | None:
-        if not self.run.listed:
-            return None
-        allowance = self.bounds.allowance
-        return CaseLister(
-            run=self.run,
-            store=self.store,
-            clerk=runtime.clerk,
-            loop=asyncio.get_running_loop(),
-            stopping=self.stopping,
-            readable=lambda: self.state.unreadable is None,
-            size=self.jobs.size,
-            by=requester(),
-            budget=RunBudget() if allowance is None else allowance.budget,
-        )
+        return lister.open_further(drawn)
 
     async def _note_end(self, runtime: Runtime, lister: CaseLister) -> None:
         """Record how far the list is, and whether anything of the run is left."""

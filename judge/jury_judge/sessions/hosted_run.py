@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, ExitStack, aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from threading import Lock
 from types import TracebackType
 from typing import Self
 
@@ -44,6 +45,8 @@ from jury_store.opening import parse_store_url
 class HostedRun:
     """Judges cases into one run, any number at once in this process, within its budget over all its sessions.
 
+    Each case is listed when it comes, so that the list of the run stays open.
+
     While nothing is judged the store is free for other processes.
 
     Args:
@@ -57,6 +60,7 @@ class HostedRun:
         self, settings: RunSettings, loaded: LoadedPanel, say: Say, environ: Mapping[str, str] | None = None
     ) -> None:
         self._planned = partial(RunPlan, settings=settings, loaded=loaded, adopt=(), environ=environ)
+        self._listing = Lock()
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._sessions = SharedContext(lambda: _Session(settings, loaded, say, environ))
 
@@ -78,7 +82,7 @@ class HostedRun:
                 read.
             RunUnfinished: a person cancelled the run.
         """
-        run = replace(self._planned(OneCase(case)).run, listed=False)
+        run = replace(self._planned(OneCase(case)).run, whole=False, listing=self._listing)
         checked = await asyncio.to_thread(preflight, run, store, seconds=None)
         if checked.left:
             async with self._slots, self._sessions.use() as session:

@@ -10,7 +10,6 @@ from jury_events.ids import run_stream
 from jury_events.run_events import RunBudget
 from jury_events.run_facts import run_facts
 from jury_judge.errors import SettingsRefused
-from jury_judge.running.run_requests import requester
 from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.lister import CaseLister
 from jury_judge.runs.recorded_debates import read_once
@@ -70,17 +69,7 @@ async def _listed_by(
         progress=NoListener(),
         begun_first=False,
     )
-    lister = CaseLister(
-        run=run,
-        store=executor.store,
-        clerk=clerk,
-        loop=asyncio.get_running_loop(),
-        stopping=stopping,
-        readable=lambda: state.unreadable is None,
-        size=jobs.size,
-        by=requester(),
-        budget=RunBudget(max_calls=max_calls, max_cost=max_cost),
-    )
+    lister = CaseLister.of(jobs, clerk, RunBudget(max_calls=max_calls, max_cost=max_cost))
     await asyncio.to_thread(lambda: sum(1 for _ in lister.listed(iter(jobs))))
     return state.unreadable
 
