@@ -97,7 +97,7 @@ class _Window:
     def __init__(self, jobs: Iterator[Job | None], most: int, admits: Callable[[Job], Awaitable[bool]]) -> None:
         self.running: dict[str, Job] = {}
         self._admits = admits
-        self._drawn: deque[Job | _End | None] = deque()
+        self._drawn: deque[Job | _End] = deque()
         self._jobs: Iterator[Job | None] | None = jobs
         self._most = most
         self._size = 0
@@ -112,10 +112,12 @@ class _Window:
         while self._jobs is not None and (room := self._room()):
             if not self._drawn:
                 # In a thread: a job may have to be read, or its records fetched, while the others go on.
-                self._drawn += await asyncio.to_thread(_draw, self._jobs, room, MAX_BYTES - self._size)
+                drawn = await asyncio.to_thread(_draw, self._jobs, room, MAX_BYTES - self._size)
+                # That there was none is not kept: an end may have brought one when it would be looked at.
+                self._drawn += (job for job in drawn if job is not None)
+                if not self._drawn:
+                    break
             job = self._drawn.popleft()
-            if job is None:
-                break
             if isinstance(job, _End):
                 self._jobs = None
                 break

@@ -122,3 +122,24 @@ async def test_a_driver_leaves_the_coordinator_however_it_ends() -> None:
     await results.aclose()
 
     assert coordinator.left == 2
+
+
+async def test_where_no_job_is_there_an_end_may_bring_one() -> None:
+    """As by a ladder, where the next stage of a case follows the end of the one before."""
+    further, running, ended = deque[Job](), {"d0", "d1"}, list[str]()
+
+    def work() -> Iterator[Job | None]:
+        yield from jobs(2)
+        while running:
+            yield further.popleft() if further else None
+
+    coordinator = ScriptedCoordinator(1, 1, 1)
+    async for finished in drive(runtime_of(coordinator), work(), concurrency=2):
+        ended.append(finished.debate_id)
+        running.discard(finished.debate_id)
+        if finished.debate_id == "d0":
+            further.append(Job("d0~s2", b"", CONTEXT))
+            running.add("d0~s2")
+
+    assert ["d0", "d1", "d0~s2"] == ended
+    assert [["d0", "d1"], ["d0~s2"]] == coordinator.submitted
