@@ -74,8 +74,8 @@ class SubmittedRuns:
             found: list[SubmittedRun] = []
             for page in _paged([name for name in names if name not in executed]):
                 chosen = [one for one in self._submitted(page) if (one.staged or one.run_id in left) and is_wanted(one)]
-                held = self._registry.holders([run.run_id for run in chosen]) if self._registry and chosen else {}
-                found += [run for run in chosen if run.run_id not in held]
+                holders = self._registry.holders([run.run_id for run in chosen]) if self._registry and chosen else {}
+                found += [run for run in chosen if run.run_id not in holders]
                 if len(found) >= most:
                     break
             return found[:most]
