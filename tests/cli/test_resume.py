@@ -182,6 +182,12 @@ def test_a_case_without_an_evaluation_is_judged_again_and_its_first_debate_count
     facts, _ = _facts(jury)
     assert facts is not None
     assert (12 + len(gone), True) == (facts.listed, facts.complete)
+    assert 0 == jury("export", "--run", "r", "-o", "cassettes").code
+    other = ("--store", "sqlite:///other.db")
+    assert 0 == jury("import", "cassettes", *other).code
+    (there,) = jury("verify", "--all", "--json", *other).json["runs"]
+    assert (facts.listed, facts.listed, 0) == (there["listed"], there["ended"], there["missing"])
+    assert sorted(ids) == sorted(one["debate_id"] for one in jury("list", "--limit", "99", "--json", *other).json)
 
 
 def test_the_last_stage_of_a_ladder_is_judged_again(tmp_path: Path) -> None:
