@@ -11,6 +11,7 @@ from jury_events.run_events import CasesListed, RunImported
 from jury_events.run_facts import ListedOpening, RunFacts, next_run_facts, page_digest
 from jury_replay.errors import RecordDamaged
 from jury_replay.integrity import IntegrityFailure, at_event, stream_failure
+from jury_store.debate_rows import DebateFilter
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
 
@@ -86,7 +87,9 @@ def _checked(store: EventStore, run_id: str, events: int, facts: RunFacts | None
     here = 0 if row is None else row.debates + row.waiting
     imported = facts is not None and bool(facts.imports)
     if imported and facts is not None:
-        known, ended, waiting = facts.listed, *((0, 0) if row is None else (row.ended, row.waiting))
+        totals = store.totals(DebateFilter(run_id, counted=None, waiting=None))
+        here, known, waiting = totals.opened, facts.listed, totals.waiting
+        ended = here - totals.unfinished - waiting
     else:
         cases = store.cases_of(listed)
         known, ended = len(cases), sum(one.has_ended for one in cases.values())

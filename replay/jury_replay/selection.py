@@ -37,13 +37,14 @@ class DebateSelection(NamedTuple):
 
     With `where`, only those whose cases meet all conditions, as they opened; named debates are not filtered. Debates in
     quarantine, those that wait, and those whose case was judged again are left out unless they are named, or
-    `quarantined` asks for all that is stored.
+    `quarantined` asks for all that is stored; `replaced`: those that were judged again are not left out.
     """
 
     debate_ids: tuple[str, ...] | None = None
     run_id: str | None = None
     where: tuple[Condition, ...] = ()
     quarantined: bool = False
+    replaced: bool = False
 
     def chunks(self, store: EventStore, size: int = CHUNK) -> Iterator[Sequence[str]]:
         """The ids, `size` at a time, read as they are needed."""
@@ -53,23 +54,25 @@ class DebateSelection(NamedTuple):
         elif self.run_id is not None or self.where:
             position = 0
             while rows := store.debates(run_id=self.run_id, where=self.where, limit=size, after=position):
-                if ids := [row.debate_id for row in rows if row.aside != _REPLACED]:
+                if ids := [row.debate_id for row in rows if self.replaced or row.aside != _REPLACED]:
                     yield ids
                 position = rows[-1].position
         else:
             after = ""
             while ids := store.debate_ids(after, size):
-                yield ids if self.quarantined else _in_view(store, ids)
+                yield ids if self.quarantined else _in_view(store, ids, replaced=self.replaced)
                 after = ids[-1]
 
 
-def _in_view(store: EventStore, ids: Sequence[str]) -> Sequence[str]:
-    """The debates that are not in quarantine, have begun, and are not replaced."""
+def _in_view(store: EventStore, ids: Sequence[str], *, replaced: bool) -> Sequence[str]:
+    """The debates that are not in quarantine, have begun, and are not replaced unless such are wanted."""
     debates = [one for one in ids if not is_batch(one)]
     aside = set_aside(store, debates)
     with suppress(StoreDamaged):  # where the list cannot be read, nothing is left out for what it says
-        cases = store.cases_of(debates).items()
-        aside |= {name for name, case in cases if case.status == "waiting" or case.aside == _REPLACED}
+        left_out = None if replaced else _REPLACED
+        for name, case in store.cases_of(debates).items():
+            if case.status == "waiting" or (left_out is not None and case.aside == left_out):
+                aside.add(name)
     return [one for one in debates if one not in aside] if aside else debates
 
 

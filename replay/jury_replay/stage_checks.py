@@ -6,7 +6,7 @@ from functools import cache
 from jury_events.debate_events import DebateCompleted, DebateOpened, JudgmentRendered
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
-from jury_events.ids import first_stage_of, stage_id
+from jury_events.ids import first_of, first_stage_of, stage_id
 from jury_events.stages import StagePlace, aside
 from jury_replay.integrity import IntegrityFailure, at_event
 from jury_store.event_store import EventStore
@@ -37,7 +37,7 @@ class StageChecks:
         place = opened.stage
         if place is None:
             return None
-        if stage_id(first_stage_of(opened.debate_id), place.number) != opened.debate_id:
+        if stage_id(first_stage_of(opened.debate_id), place.number) != first_of(opened.debate_id):
             return f"it says that it is stage {place.number}, which its id is not"
         run = None if opened.run_id is None else self._first_of_run(opened.run_id)
         if run is not None and (said := _other_ladder(place, run)) is not None:

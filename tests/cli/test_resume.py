@@ -182,6 +182,29 @@ def test_a_case_without_an_evaluation_is_judged_again_and_its_first_debate_count
     facts, _ = _facts(jury)
     assert facts is not None
     assert (12 + len(gone), True) == (facts.listed, facts.complete)
+    assert 0 == jury("export", "--run", "r", "-o", "cassettes").code
+    other = ("--store", "sqlite:///other.db")
+    assert 0 == jury("import", "cassettes", *other).code
+    (there,) = jury("verify", "--all", "--json", *other).json["runs"]
+    assert (facts.listed, facts.listed, 0) == (there["listed"], there["ended"], there["missing"])
+    assert sorted(ids) == sorted(one["debate_id"] for one in jury("list", "--limit", "99", "--json", *other).json)
+
+
+def test_the_last_stage_of_a_ladder_is_judged_again(tmp_path: Path) -> None:
+    jury = CommandLine(tmp_path)
+    for name, seats in (("one", "xy"), ("two", "pq")):
+        listed = ", ".join(f"{{model: simulated/m, juror_id: {one}}}" for one in seats)
+        (tmp_path / f"{name}.yaml").write_text(f"preset: independent\nseats: [{listed}]\n")
+    (tmp_path / "ladder.yaml").write_text("certificate: none\nstages: [{panel: one.yaml}, {panel: two.yaml}]\n")
+    cases = jury.write("cases.jsonl", *CASES[:4])
+    faults = ("--simulate", "bad_request=1.0")
+    first = jury.run(cases, "--run", "r", "--panel", "ladder.yaml", "--jsonl", *faults)
+
+    again = jury("resume", "r", "--again", "no_evaluation", "--jsonl")
+
+    assert (3, 0) == (first.code, again.code), again.err
+    assert [f"r~c{n}~s2~a2" for n in range(4)] == [line["debate_id"] for line in again.lines]
+    assert 0 == jury("verify", "--all", "--deep").code
 
 
 def test_who_asked_before_a_run_was_cancelled_does_not_reopen_it(lost: CommandLine) -> None:

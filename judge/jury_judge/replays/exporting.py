@@ -174,7 +174,8 @@ def _exported(
     written = unchanged = 0
     altered: list[str] = []
     refused: list[JuryError] = []
-    for chunk in selection.chunks(store):
+    # What was judged again goes along: its last event says that it counts for nothing.
+    for chunk in selection._replace(replaced=True).chunks(store):
         for history in store.histories(chunk):
             path = place / f"{history.debate_id}{documents.suffix}" if folder else place
             # A file of such a name is one, whatever became of it.
