@@ -89,6 +89,7 @@ evidence item result says criterion? seat? span?
 exchange_recorded attempt latency_ms model outcome request settings simulated step tool_calls tools turn type usage waited_ms answer? cost? error? failed? finish_reason? host? juror_id? model_version? request_id? response? sent? stripped? via? window?
 failed understood code? status?
 final bands method quorum calibration? judge?
+further custom panel prompts
 human_reviewed blind number reviewer sampled type verdict decisive_item? label? minutes? reason? supersedes?
 images content media_type
 inherited_steps secret steps
@@ -100,6 +101,7 @@ judgment_rendered exchanges judgment type
 juror_abstained exchanges juror_id reason stale step type partly_read? refusal?
 juror_evaluated evaluation exchanges juror_id peer_text type
 labels id meaning outcome
+ladder audit certificate? digest further
 list_completed cases debates number type
 omissions count what size?
 panel answers artifacts discussion final language least_read marking name reading rubric seats scale? stop? task?
