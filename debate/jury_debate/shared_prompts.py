@@ -112,7 +112,12 @@ def _place(panel: Panel, step: Step) -> Seat | FinalJudge:
     return panel.final.judge
 
 
+def start_of(place: Seat | FinalJudge) -> PromptStart:
+    """How the prompts of a place begin where no tools are offered."""
+    return PromptStart(*_start(place))
+
+
 _start: Callable[[Seat | FinalJudge], tuple[str, bool, str | None, str | int | None]] = attrgetter(
     "model", "images", "settings.effort", "settings.thinking"
 )
-"""How the prompts of a place begin where no tools are offered: the first members of `PromptStart`."""
+"""The first members of a `PromptStart`; compared by themselves, as that is done for every seat in every step."""
