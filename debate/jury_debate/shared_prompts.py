@@ -44,11 +44,6 @@ class RoundsSeen:
         return (1 + sum((rounds - reached) * count for rounds, count in came.items())) / (1 + sum(came.values()))
 
 
-def start_of(place: Seat | FinalJudge) -> PromptStart:
-    """How the prompts of a seat, or of the final judge, begin where they are read whole and no tool is offered."""
-    return PromptStart(*_start(place))
-
-
 def prompt_start(panel: Panel, assignment: Assignment) -> PromptStart:
     """How the prompts of a step begin."""
     start = start_of(_place(panel, assignment.step))
@@ -112,7 +107,12 @@ def _place(panel: Panel, step: Step) -> Seat | FinalJudge:
     return panel.final.judge
 
 
+def start_of(place: Seat | FinalJudge) -> PromptStart:
+    """How the prompts of a place begin where no tools are offered."""
+    return PromptStart(*_start(place))
+
+
 _start: Callable[[Seat | FinalJudge], tuple[str, bool, str | None, str | int | None]] = attrgetter(
     "model", "images", "settings.effort", "settings.thinking"
 )
-"""How the prompts of a place begin where no tools are offered: the first members of `PromptStart`."""
+"""The first members of a `PromptStart`; compared by themselves, as that is done for every seat in every step."""
