@@ -40,7 +40,7 @@ from jury_judge.panels.variables import Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records
 from jury_judge.replays.forks import Fork, store_branch
-from jury_judge.running.run_requests import cancellations
+from jury_judge.running.run_requests import RunLog, cancellations
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.arguments import check_bounds, check_ids, check_repeat
@@ -337,6 +337,7 @@ class Jury(Records):
         *,
         submission_id: str | None = None,
         complete: bool = True,
+        log: RunLog | None = None,
     ) -> None:
         """Open the debates of cases in a run that is submitted to a server, and ask no model; a cancelled run goes on.
 
@@ -348,6 +349,7 @@ class Jury(Records):
             submitted: what was asked for.
             submission_id: the caller's name of the debates in live events.
             complete: these are all cases of the run, as far as is known.
+            log: of the run, where its stream was read before; one call uses it at a time.
 
         Raises:
             CaseFileError, KeyMissing: as `evaluate`.
@@ -361,7 +363,7 @@ class Jury(Records):
         run = self._run(run_id, self._sourced(cases), submitted=submitted, whole=complete)
         run = replace(run, submission_id=lambda _case: submission_id)
         with while_open():
-            await list_cases(run, self.store, self.clerk)
+            await list_cases(run, self.store, self.clerk, log or RunLog(self.store, run_id))
 
     async def judge_listed(
         self,
@@ -391,6 +393,28 @@ class Jury(Records):
         ):
             async for _ in judged:
                 pass
+
+    async def judge_debate(self, run_id: str, debate_id: str) -> None:
+        """Judge one debate of a run that is listed and not over, as one of those that `evaluate` judges at once.
+
+        Without a ladder. The end of its run is not recorded: whether anything is left would be looked up for each
+        debate.
+
+        Raises:
+            StoreLocked, KeyMissing, Halted, JuryClosed: as `evaluate`.
+        """
+        supervision = RunSupervision(self.store_url, run_id, listed=True, say=self._say)
+        # The debate has its opening event already, so the job needs no case.
+        job = Job(debate_id, b"", RunContext(run_id, self._loaded.resolved, watched=True))
+        locked = locked_run(self.store_url, run_id, wait=self._writing.lock_wait, say=self._say)
+        async with self._slots, locked:
+            self._check_keys()
+            runtime = await self._runtimes.runtime()
+            with while_open():
+                async with supervision.around(runtime, self.store, asyncio.Event()):
+                    problem = await self._drive(job, self._take_chunk)
+        if problem is not None and supervision.cancelled_by is None:
+            raise problem
 
     async def clerk(self) -> ClerkInterface:
         """Writes the log, in this process or on the cluster.

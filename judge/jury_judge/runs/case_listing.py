@@ -5,32 +5,33 @@ from collections.abc import Awaitable, Callable, Iterator
 
 from jury_actors.clerk import ClerkInterface
 from jury_actors.messages import Job, RunContext
+from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_events.ids import debate_stream
 from jury_events.run_facts import RunFacts
 from jury_judge.errors import OtherCase, RunRefused
 from jury_judge.running.run_requests import RunLog, requester
 from jury_judge.runs.case_stages import first_place
-from jury_judge.runs.cases_once import no_case
-from jury_judge.runs.lister import CaseLister
-from jury_judge.runs.preflight import PreflightReport, is_over, preflight
+from jury_judge.runs.cases_once import CasesOnce, no_case
+from jury_judge.runs.lister import CaseLister, is_judged_by
+from jury_judge.runs.preflight import is_over, preflight
 from jury_judge.runs.run import Run
 from jury_store.event_store import EventStore
 
 
-async def list_cases(run: Run, store: EventStore, clerk: Callable[[], Awaitable[ClerkInterface]]) -> None:
+async def list_cases(run: Run, store: EventStore, clerk: Callable[[], Awaitable[ClerkInterface]], log: RunLog) -> None:
     """Open those debates of a submitted run that are not opened; a cancelled run is gone on with.
 
     Args:
         run: with all cases, which are checked before one is listed.
         store: open for reading.
         clerk: gives the writer of the log, where there is something to write.
+        log: of the run; one call uses it at a time.
 
     Raises:
         RunRefused, OtherCase, CaseFileError: see `Jury.list_cases`.
         StoreError: the log cannot be read or written.
     """
-    log = RunLog(store, run.run_id)
     jobs, listed, size = await asyncio.to_thread(_checked, run, store, log)
     facts = log.facts
     is_open = facts is None or facts.cancelled_by is not None or (run.whole and not facts.complete)
@@ -47,6 +48,7 @@ async def list_cases(run: Run, store: EventStore, clerk: Callable[[], Awaitable[
         readable=lambda: True,
         size=lambda: size,
         by=by,
+        log=log,
     )
     opened = await asyncio.to_thread(lambda: sum(job.known is not None for job in lister.listed(iter(jobs))))
     if opened + len(listed) < len(jobs):  # another process listed some of them meanwhile, perhaps over other cases
@@ -58,14 +60,17 @@ def _checked(run: Run, store: EventStore, log: RunLog) -> tuple[list[Job], froze
 
     Refuses a run that is not as it was.
     """
-    _check_submitted(run, log.look())
+    facts = log.look()
+    _check_submitted(run, facts)
+    if (new := _new_jobs(run, store, facts)) is not None:
+        return new, frozenset(), len(new)
     checked = preflight(run, store, seconds=None)
     if (other := checked.changed.first) is not None:
         raise OtherCase(
             f"run {run.run_id!r} has another case under the id {other!r}: its content has changed since (or what the "
             "panel file redacts of it); use another run or id, or give the case its old content"
         )
-    jobs = list(_jobs(run, checked))
+    jobs = list(_jobs(run, checked.cases, checked.resolved(run.resolved)))
     streams = store.heads([debate_stream(job.debate_id) for job in jobs])
     listed = [job for job in jobs if debate_stream(job.debate_id) in streams]
     if checked.recorded is None:
@@ -74,9 +79,22 @@ def _checked(run: Run, store: EventStore, log: RunLog) -> tuple[list[Job], froze
     return jobs, frozenset(job.debate_id for job in listed), checked.size
 
 
-def _jobs(run: Run, checked: PreflightReport) -> Iterator[Job]:
-    context, place = RunContext(run.run_id, checked.resolved(run.resolved)), first_place(run.ladder)
-    for found in checked.cases.taken(no_case, lambda _case: True):
+def _new_jobs(run: Run, store: EventStore, facts: RunFacts | None) -> list[Job] | None:
+    """The debates where it is known at once that none of them is opened, and that the run is by this panel.
+
+    Lists of a store that is written at this moment cost much more than its streams.
+    """
+    if run.ladder is not None or (facts is not None and (run.whole or not is_judged_by(facts.opened, run.resolved))):
+        return None
+    if facts is None and store.run(run.run_id) is not None:
+        return None
+    jobs = list(_jobs(run, CasesOnce(run, passes=False, keeps=False), run.resolved))
+    return None if store.heads([debate_stream(job.debate_id) for job in jobs]) else jobs
+
+
+def _jobs(run: Run, cases: CasesOnce, resolved: ResolvedPanel) -> Iterator[Job]:
+    context, place = RunContext(run.run_id, resolved), first_place(run.ladder)
+    for found in cases.taken(no_case, lambda _case: True):
         assert found.content is not None, "the case was read"
         for debate in run.debate_ids(found.case_id):
             yield Job(debate, found.content, context, found.submission_id, stage=place)

@@ -71,6 +71,7 @@ class CaseLister:
         size: how many debates the run is to have, once every case was counted.
         by: who asks for the run.
         budget: what it may spend.
+        log: of the run, where its stream is read already.
     """
 
     run: Run
@@ -83,6 +84,7 @@ class CaseLister:
     by: str
     budget: RunBudget = field(default_factory=RunBudget)
     effects: Effects = field(default_factory=Effects)
+    log: RunLog | None = None
     exhausted: bool = False
     """Whether every case that was given is listed; all that the run is to have are where it is `whole`."""
 
@@ -102,7 +104,7 @@ class CaseLister:
         )
 
     def __post_init__(self) -> None:
-        self._log = RunLog(self.store, self.run.run_id)
+        self._log = self.log or RunLog(self.store, self.run.run_id)
 
     def listed(self, jobs: Iterator[Job]) -> Iterator[Job]:
         """The same jobs, once their debates are opened: a thread lists ahead of those that begin.
@@ -232,8 +234,8 @@ class CaseLister:
         if facts is None:
             return
         there, here = facts.opened, self._run_opened()
-        same = judged_by(there.panel, there.custom) == judged_by(here.panel, here.custom)
-        if there.ladder != here.ladder or (there.ladder is None and not same):
+        same = there.ladder is not None or is_judged_by(there, self.run.resolved)
+        if there.ladder != here.ladder or not same:
             raise RunRefused(
                 f"run {self.run.run_id!r} was begun with another panel; use the panel that it was begun with, or give "
                 "the run another --run id"
@@ -328,6 +330,12 @@ def _ladder(ladder: Ladder) -> RunLadder:
 
 def _custom(resolved: ResolvedPanel) -> str:
     return prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
+
+
+def is_judged_by(opened: RunOpened, resolved: ResolvedPanel) -> bool:
+    """Whether a run without a ladder was opened with this panel and these prompts."""
+    custom = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
+    return opened.ladder is None and judged_by(opened.panel, opened.custom) == judged_by(resolved.panel, custom)
 
 
 def _as_new(history: DebateHistory) -> NewEvent:

@@ -26,6 +26,7 @@ from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import PanelNotServed, RunUnfinished
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed
+from jury_judge.running.run_requests import RunLog
 from jury_judge.runs.recorded_cases import recorded_cases
 from jury_judge.runs.run import CaseSource, fresh_run_id
 from jury_judge.serving.submitted_runs import SubmittedRun, SubmittedRuns
@@ -106,6 +107,8 @@ class Submissions:
         self._listing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._executed: dict[tuple[str, str | None], asyncio.Task[None]] = {}
         self._problems: OrderedDict[str, Problem] = OrderedDict()
+        self._logs: OrderedDict[str, RunLog] = OrderedDict()
+        """Of runs of requests, so that the stream of one with many requests is not read anew for each."""
         self._done: dict[str, int] = {}
         """Runs that this server has executed as far as they go, with the version of their stream before."""
         self._ours: set[str] = set()
@@ -251,7 +254,12 @@ class Submissions:
         asked = RunSubmission(concurrency=wanted.concurrency)
         # Of two requests under one name the second one is compared with what the first one listed.
         async with self._listing.setdefault(wanted.run_id, asyncio.Lock()):
-            await jury.list_cases(cases, wanted.run_id, asked, submission_id=submission_id, complete=wanted.complete)
+            log = self._logs.setdefault(wanted.run_id, RunLog(jury.store, wanted.run_id))
+            await jury.list_cases(
+                cases, wanted.run_id, asked, submission_id=submission_id, complete=wanted.complete, log=log
+            )
+        while len(self._logs) > _REMEMBERED:
+            self._logs.popitem(last=False)
         self._problems.pop(wanted.run_id, None)
         self._done.pop(wanted.run_id, None)
         here = any(run_id == wanted.run_id for run_id, _ in self._executed)
@@ -271,14 +279,18 @@ class Submissions:
         version = 0
         try:
             jury = await self._opened(wanted.panel)
-            version, cases = await asyncio.to_thread(self._stored, wanted, jury.store)
-            await jury.judge_listed(
-                wanted.run_id,
-                cases,
-                concurrency=wanted.concurrency,
-                complete=wanted.complete,
-                lone=wanted.debate is not None,
-            )
+            if wanted.debate is not None and len(jury.panels) == 1:
+                version = await asyncio.to_thread(self.runs.version, wanted.run_id)
+                await jury.judge_debate(wanted.run_id, wanted.debate)
+            else:
+                version, cases = await asyncio.to_thread(self._stored, wanted, jury.store)
+                await jury.judge_listed(
+                    wanted.run_id,
+                    cases,
+                    concurrency=wanted.concurrency,
+                    complete=wanted.complete,
+                    lone=wanted.debate is not None,
+                )
         except RunUnfinished as unfinished:
             if unfinished.cancelled_by is None:
                 self._stopped(wanted, unfinished, version)
