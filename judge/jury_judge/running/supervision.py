@@ -78,26 +78,25 @@ class RunSupervision:
         taking = asyncio.create_task(asyncio.to_thread(take, self._url, self._run_id))
         try:
             file = await asyncio.shield(taking)
-        except asyncio.CancelledError:
-            # The thread cannot be cancelled: a file that it still takes must be released.
-            taking.add_done_callback(_release)
-            raise
-        log = RunLog(store, self._run_id)
-        with suppress(*_AWAY):
-            await self._hear(log, runtime, stopping)
-        task = asyncio.create_task(self._look_and_say(log, runtime, stopping, file))
-        try:
-            yield
-            await _ended(task)
-            if self.cancelled_by is not None:
-                # The thread of a last look may still read into the other.
-                await RunLog(store, self._run_id).cancel(runtime.clerk, self.cancelled_by)
-                left = await asyncio.to_thread(unfinished_debates, store, self._run_id)
-                await cancel_recorded(runtime.clerk, left, self.cancelled_by)
+            log = RunLog(store, self._run_id)
+            with suppress(*_AWAY):
+                await self._hear(log, runtime, stopping)
+            task = asyncio.create_task(self._look_and_say(log, runtime, stopping, file))
+            try:
+                yield
+                await _ended(task)
+                if self.cancelled_by is not None:
+                    # The thread of a last look may still read into the other.
+                    await RunLog(store, self._run_id).cancel(runtime.clerk, self.cancelled_by)
+                    left = await asyncio.to_thread(unfinished_debates, store, self._run_id)
+                    await cancel_recorded(runtime.clerk, left, self.cancelled_by)
+            finally:
+                await _ended(task)
         finally:
-            await _ended(task)
-            if file is not None:
-                await asyncio.to_thread(file.release)
+            if taking.done():
+                _release(taking)
+            else:  # the thread cannot be cancelled: the file that it still takes must be released
+                taking.add_done_callback(_release)
 
     async def _look_and_say(
         self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, file: StatusFile | None
