@@ -69,7 +69,7 @@ cache_writes lifetime tokens
 calibration confidence digest on panel prompts risk signal threshold by_outcome?
 calls body debate_id exchange
 cancel_requested by number type
-cases_listed cases? debates digest first later number type
+cases_listed debates digest first later number type cases?
 check largest reached seats status majority_label? majority_position?
 consensus_checked check round type end_reason?
 coordinator_resumed cause epoch number repeated_steps type
@@ -101,7 +101,7 @@ judgment_rendered exchanges judgment type
 juror_abstained exchanges juror_id reason stale step type partly_read? refusal?
 juror_evaluated evaluation exchanges juror_id peer_text type
 labels id meaning outcome
-ladder audit certificate? digest further
+ladder audit digest further certificate?
 list_completed cases debates number type
 omissions count what size?
 panel answers artifacts discussion final language least_read marking name reading rubric seats scale? stop? task?

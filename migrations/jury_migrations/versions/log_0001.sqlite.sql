@@ -93,9 +93,9 @@ CREATE UNIQUE INDEX debates_position ON debates (position)
 ;
 CREATE INDEX debates_run ON debates (run_id, position)
 ;
-CREATE INDEX debates_run_begun ON debates (run_id, position) WHERE waiting = 0
-;
 CREATE INDEX debates_run_aside ON debates (run_id, position) WHERE aside IS NOT NULL
+;
+CREATE INDEX debates_run_begun ON debates (run_id, position) WHERE waiting = 0
 ;
 CREATE INDEX debates_run_imported ON debates (run_id, position) WHERE imported IS NOT NULL
 ;
