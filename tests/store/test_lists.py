@@ -273,7 +273,7 @@ def test_what_a_run_looks_for_before_it_goes_on_has_an_index(sqlite_url: str) ->
         for wanted, index in (
             (DebateFilter("run", unfinished=True), "debates_run_unfinished"),
             (DebateFilter("run", imported=True), "debates_run_imported"),
-            (DebateFilter("run", counted=False), "debates_run_aside"),
+            (DebateFilter("run", counted=False, waiting=None), "debates_run_aside"),
             (DebateFilter("run", status="unreadable"), "debates_run_unreadable"),
         ):
             query = debates_query(DIALECTS["sqlite"], wanted, OLDEST, limit=10, after=None)

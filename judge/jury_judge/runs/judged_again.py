@@ -39,7 +39,9 @@ def judged_again(store: EventStore, run_id: str, again: Again | None = None) -> 
     Raises:
         StoreError: the store cannot be read.
     """
-    replaced = (row for row in _rows(store, DebateFilter(run_id, counted=False)) if row.aside == "replaced")
+    replaced = (
+        row for row in _rows(store, DebateFilter(run_id, counted=False, waiting=None)) if row.aside == "replaced"
+    )
     successors: dict[str, str] = {}
     for row in replaced:
         first, successor = first_of(row.debate_id), again_id(row.debate_id)
