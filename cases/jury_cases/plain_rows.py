@@ -33,6 +33,9 @@ _ASKS = frozenset({*QUESTIONS, "request", "task", "goal", "problem"})
 """Last words of columns that may be the request."""
 
 
+_PREFERENCES = frozenset({"chosen", "rejected"})
+
+
 def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
     """Take what the draft lacks from plain columns, where one alone can be it; `fields` are those of the user.
 
@@ -55,6 +58,21 @@ def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
         else:
             draft.expected_behavior = as_text(row[columns[0]]) or None
     draft.taken = taken
+
+
+def refuse_preferences(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
+    """Refuse a pair of answers to the last words of messages (DPO): the user says which of them is judged.
+
+    Raises:
+        CaseFileError: names both commands.
+    """
+    if not isinstance(row, dict) or not row.keys() >= _PREFERENCES or "response" in fields:
+        return
+    if draft.built is not None and not draft.answered and _asks_last(draft.built):
+        ways = (f"jury cases FILE --field response={name}" for name in sorted(_PREFERENCES))
+        raise CaseFileError(
+            f"response: missing; chosen and rejected are two answers to the last request: {', or '.join(ways)}"
+        )
 
 
 def _found(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:

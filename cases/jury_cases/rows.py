@@ -16,12 +16,12 @@ from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import OWN_ROWS, built_of, decoded_cell, metadata_cell, read_own_row
 from jury_cases.formats.registry import format_of
 from jury_cases.labels import Labels
-from jury_cases.plain_rows import missing, take_plain
+from jury_cases.plain_rows import missing, refuse_preferences, take_plain
 from jury_cases.transcripts.authors import RoleRules
 from jury_cases.transcripts.builder import TranscriptBuilder, images_within_limits
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
-from jury_cases.transcripts.reading import first_prompt, last_answer, split_system
+from jury_cases.transcripts.reading import first_prompt, is_message, last_answer, split_system
 from jury_cases.unshown import refuse_unshown
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, Image, QuestionSpec, Scenario
 from jury_events.decisive import SCALE_LABEL
@@ -95,6 +95,7 @@ def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> CaseD
     if found is OWN_ROWS:
         take_plain(draft, row, reading.fields)
         _take_metadata(draft, row, reading.fields)
+    refuse_preferences(draft, row, reading.fields)
     draft.assign_roles(reading.roles, draft.roles)
     return draft
 
@@ -266,6 +267,9 @@ def _scenario(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) 
 
 def _blocks(draft: CaseDraft, role: str, value: Any, part: str) -> str | None:
     """A text of the row; if it is a list of blocks, its items are added to the transcript, a user's first."""
+    (one,) = value if isinstance(value, list) and len(value) == 1 else (value,)
+    if isinstance(one, dict) and is_message(one):
+        value = one.get("content", one.get("value"))
     if value is None or isinstance(value, str):
         return value
     if not isinstance(value, list):
