@@ -109,6 +109,7 @@ class StepSpool(Protocol):
 class RunContext(NamedTuple):
     """Shared by the debates of a run. `watched`: the final judge's answer is displayed while it is written.
 
+    `pictures`: those of a case are recorded though no seat of this panel is sent them, as a later stage is.
     `run_id` is None for debates without a run. `operator_policy`: of the whole run, see `Rules.open_debate`. `spool`:
     calls go into batches where it takes them, and a debate ends as `waiting` once nothing else of it is due; in this
     process only.
@@ -119,6 +120,7 @@ class RunContext(NamedTuple):
     watched: bool = False
     operator_policy: str | None = None
     spool: StepSpool | None = None
+    pictures: bool = False
 
 
 class Job(NamedTuple):

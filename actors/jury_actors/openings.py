@@ -4,7 +4,7 @@ from jury_actors.messages import Job
 from jury_debate.rules_registry import newest_rules
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
-from jury_events.parts import PartMaker
+from jury_events.parts import ImageRef, PartMaker
 
 
 def opening_of(job: Job, secret: bytes, parts: PartMaker) -> DebateOpened:
@@ -30,4 +30,7 @@ def opening_of(job: Job, secret: bytes, parts: PartMaker) -> DebateOpened:
         prompts_version=resolved.prompts,
         operator_policy=job.context.operator_policy,
     )
+    if job.context.pictures and not opened.images:
+        pictures = (ImageRef(media_type=one.media_type, content=parts.make(one.content)) for one in case.images)
+        opened = opened.changed(images=tuple(pictures))
     return opened if job.stage is None else opened.changed(stage=job.stage)

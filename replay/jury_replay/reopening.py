@@ -57,7 +57,8 @@ def reopen(
         prompts_version=opened.prompts if prompts is None else prompts,
         operator_policy=operator_policy_of(opened, case, pen.text),
     )
-    return reopened.changed(case=opened.case, stage=opened.stage)
+    # A first stage keeps pictures that it is not sent, for a later one.
+    return reopened.changed(case=opened.case, stage=opened.stage, images=reopened.images or opened.images)
 
 
 def crash_message(debate_id: str, error: Exception) -> str:

@@ -1,6 +1,8 @@
 """A run by a ladder: a debate a stage, decided from the log; one debate a case counts."""
 
 import asyncio
+import json
+from base64 import b64encode
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -25,11 +27,13 @@ from jury_judge import (
     load_panel,
     next_stages,
     opening_of,
+    uncertified,
 )
 from jury_providers import KeyMissing, Script
 from jury_replay import DebateSelection, replay
 from jury_store import ALL_STAGES, DebateFilter, DebateRow, open_registry, open_store
 from support.ladders import Accepts, a_certificate, a_ladder, panel_file, staged
+from support.samples import PNG
 from support.tiers import others_full
 
 PASSES: Accepts = {"pass": 1.0}
@@ -326,3 +330,30 @@ async def test_the_keys_of_all_stages_are_looked_at_before_a_call_is_made(
         await _judged(staged(cases, url, applied(panels, a_certificate(panels, PASSES))))
 
     assert {} == _rows(url)
+
+
+async def test_a_later_stage_is_sent_the_pictures_that_the_first_one_is_not(url: str, tmp_path: Path) -> None:
+    """From the store alone too: the log keeps them from the first stage on."""
+    picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{b64encode(PNG).decode()}"}}
+    row = {"messages": [{"role": "user", "content": [picture]}, {"role": "assistant", "content": "Refunded unasked."}]}
+    cases = tmp_path / "pictured.jsonl"
+    cases.write_text(json.dumps({"id": "c1", **row}) + "\n")
+    files = [panel_file(tmp_path, "cheap", "a", "b"), panel_file(tmp_path, "whole", "a", "b", "c")]
+    files[0].write_text(files[0].read_text().replace("juror_id", "images: false, juror_id"))
+    files[1].write_text(files[1].read_text().replace("juror_id", "images: true, juror_id"))
+    ladder = uncertified([load_panel(str(one), {}) for one in files])
+    planned = staged(cases, url, ladder, max_calls=2)
+    await _judged(planned)
+    cases.unlink()
+    there = Handed.of(handed(planned, {}, 0)).planned()
+    there.settings = there.settings.changed(max_calls=None)
+
+    outcome, _, _ = await _judged(there)
+
+    assert outcome.whole
+    with closing(open_store(url, write=False)) as store:
+        assert [1, 1] == [len(opening_of(store, one).images) for one in ("r~c1", "r~c1~s2")]
+        sent = [len(message.images) for one in store.history("r~c1~s2").exchanges for message in one.request]
+        assert 3 == sum(sent)
+        assert 0 == sum(len(m.images) for one in store.history("r~c1").exchanges for m in one.request)
+        assert {"equal"} == {one.status for one in replay(store, DebateSelection(run_id="r"))}

@@ -102,7 +102,7 @@ def numbered_items(
         return None
     known, piece = recorded
     prompts = load_prompts(opened.prompts, opened.panel.language)
-    pictures = pictures_sent(opened.images, contents)
+    pictures = pictures_sent(opened, contents)
     plain = numbered_case(known, opened.panel, prompts, piece, {})
     return NumberedItems(plain, numbered_case(known, opened.panel, prompts, piece, pictures) if pictures else plain)
 

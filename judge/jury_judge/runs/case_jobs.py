@@ -210,6 +210,7 @@ class CaseJobs:
                 self.checked.resolved(resolved),
                 watched=self.watched,
                 operator_policy=run.operator_policy,
+                pictures=run.pictures,
             )
         return self._contexts[number]
 

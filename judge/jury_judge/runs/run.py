@@ -69,6 +69,12 @@ class Run:
         first = id_of(self.run_id, case if isinstance(case, str) else case.case_id)
         return tuple(repeat_id(first, repeat) for repeat in range(1, self.repeats + 1))
 
+    @property
+    def pictures(self) -> bool:
+        """Whether a stage of its ladder is sent pictures: the log keeps them from the first stage on."""
+        stages = () if self.ladder is None else self.ladder.stages
+        return any(place.images for stage in stages for place in stage.panel.seats_and_judge)
+
     def counts(self, debate: str) -> str:
         """The debate that counts in place of this one: itself, unless its case is judged again."""
         return self.successors.get(debate, debate)

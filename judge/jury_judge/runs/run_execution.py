@@ -192,10 +192,12 @@ class _Execution:
         """A debate ended, or could not go on."""
         await self.bounds.ended(finished)
         following = await self._following(finished)
-        if following is not None and not (following.stage is not None and following.stage.audit):
-            self.progress.goes_on(0 if following.stage is None else following.stage.number)
+        if following is not None and following.stage is not None and not following.stage.audit:
+            self.progress.goes_on(following.stage.number)
         elif finished.problem is not None or first_stage_of(finished.debate_id) not in self.state.auditing:
             self.progress.ended(finished)
+        if self.stopping.is_set():
+            following = None  # no further debate begins
         self.state.end(finished, following)
         if following is not None:
             self.further.append(following)
@@ -207,7 +209,7 @@ class _Execution:
     async def _following(self, finished: Finished) -> Job | None:
         """The debate of the next stage of a case; None: the case is over, or its texts were erased."""
         ladder, first = self.run.ladder, first_stage_of(finished.debate_id)
-        if ladder is None or finished.problem is not None or self.stopping.is_set():
+        if ladder is None or finished.problem is not None:
             return None
 
         def following() -> Job | None:

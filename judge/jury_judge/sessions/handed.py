@@ -52,10 +52,10 @@ def handed(planned: RunPlan, shown: Mapping[str, Any], reopens: int, *, ray_addr
     if url.startswith("sqlite"):
         url = f"sqlite:///{database_path(parse_store_url(url))}"
     settings = planned.settings.changed(run_id=planned.run.run_id, store_url=url, ray_address=ray_address)
-    left_out = _LISTED if settings.adopt else _LISTED | PanelSettings.model_fields.keys()
-    if ray_address is not None:
+    left_out = set(_LISTED)
+    if ray_address is not None:  # the panel is in the log
         left_out |= _OF_THIS_MACHINE | PanelSettings.model_fields.keys()
-    written = settings.model_dump(mode="json", exclude=set(left_out), exclude_defaults=True)
+    written = settings.model_dump(mode="json", exclude=left_out, exclude_defaults=True)
     return json.dumps({"settings": written, "shown": dict(shown), "reopens": reopens}).encode()
 
 

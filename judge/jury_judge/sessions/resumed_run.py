@@ -15,7 +15,6 @@ from jury_judge.errors import RunRefused
 from jury_judge.panels.files import Ladder, LoadedPanel
 from jury_judge.panels.ladders import first_of
 from jury_judge.runs.judged_again import Again
-from jury_judge.runs.preflight import sees_images
 from jury_judge.sessions.listed_cases import ListedCases
 from jury_judge.sessions.run_plan import RunPlan, panel_of_run
 from jury_judge.settings.run import RunSettings
@@ -99,13 +98,11 @@ def _own_panel(facts: RunFacts, first: DebateHistory) -> LoadedPanel:
         resolved = ResolvedPanel(stage.panel, {}, None, stage.prompts)
         if stage.custom != prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts):
             raise _needs_its_panel(opened.run_id, "the prompts of a later stage")
-        if sees_images(stage.panel) and not sees_images(opened.panel):
-            raise _needs_its_panel(opened.run_id, "the pictures that a later stage sees", "run FILES --run")
         further.append(LoadedPanel(resolved, endpoints))
     return first_of(Ladder(ladder.digest, (loaded, *further), ladder.audit, ladder.certificate))
 
 
-def _needs_its_panel(run_id: str, what: str, command: str = "resume") -> RunRefused:
+def _needs_its_panel(run_id: str, what: str) -> RunRefused:
     return RunRefused(
-        f"run {run_id!r}: the log does not have {what}: name the panel file: jury {command} {run_id} --panel FILE"
+        f"run {run_id!r}: the log does not have {what}: name the panel file: jury resume {run_id} --panel FILE"
     )

@@ -159,7 +159,7 @@ class _DebateView:
         if text is None:
             page.line(TextSpan(self._absent(opened.case), "dim"))
         else:
-            pictures = pictures_sent(opened.images, self._texts)
+            pictures = pictures_sent(opened, self._texts)
             items = numbered_items(opened, self._texts)
             add_case(page, text, self._words, prompts=opened.prompts, full=full, pictures=pictures, items=items)
         gate, card = opened.security_gate_records, opened.agent_card_records

@@ -63,7 +63,7 @@ class CasePassages(NamedTuple):
 def case_passages(opened: DebateOpened, previews: TextPreviews, citations: Citations) -> CasePassages:
     """The case of a debate, with what its jurors quote of it."""
     ref = opened.case
-    pictures = pictures_sent(opened.images, previews.contents)
+    pictures = pictures_sent(opened, previews.contents)
     text = previews.text(ref)
     assert text is not None
     case = citations.case

@@ -165,7 +165,7 @@ class TranscriptReader:
 
     def _blocks(self) -> tuple[ItemBlock, ...]:
         opened, previews = self._opened, self._previews
-        pictures = pictures_sent(opened.images, previews.contents)
+        pictures = pictures_sent(opened, previews.contents)
         return item_blocks(
             self._transcript, opened.case, previews, pictures, citations=self._citations, wanted=self._range
         )
