@@ -54,7 +54,7 @@ def _steps(user: str, agent: str) -> list[dict[str, Any]]:
 
 
 def _of_lists(row: Mapping[str, Any], rows: list[dict[str, Any]]) -> ProposedExchanges | None:
-    """A list of what one asked, and one as long of the answers."""
+    """Two lists of equal length: the questions and the answers."""
     asked = next((name for name in row if _is_side(name, row[name], _ASKED)), None)
     answered = next((name for name in row if name != asked and _is_side(name, row[name], _ANSWERED)), None)
     if asked is None or answered is None or len(row[asked]) != len(row[answered]):

@@ -67,7 +67,7 @@ def sides_of(turns: Any) -> Sides | None:
 
 
 def _is_of(name: str, who: frozenset[str], what: frozenset[str]) -> bool:
-    """Whether a field of this name has what one side said: `user`, `question`, `user_utterance`."""
+    """Whether a field of this name is what one side said: `user`, `question`, `user_utterance`."""
     words = set(words_of(snake_case(name)))
     return bool(words & (who | what)) and words <= who | what | _SAID and len(words) <= 2  # noqa: PLR2004  (whose, what)
 

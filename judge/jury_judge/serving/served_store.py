@@ -161,7 +161,7 @@ class ServedStore:
 
 @asynccontextmanager
 async def resuming(service: Service, say: Say) -> AsyncIterator[None]:
-    """Go on meanwhile with submitted runs that nobody executes: at once, and with what other servers leave later."""
+    """Go on with submitted runs that no process executes: at once, and again every few seconds."""
 
     async def resume() -> None:
         said = ""

@@ -1,8 +1,8 @@
 """Evaluations and runs that clients submit to a server: they are opened debates of runs, and any server judges them.
 
 What is submitted is acknowledged once its debates are opened. From then on the log alone says what is left: this
-server, the next one or another one of the store goes on with every submitted run whose panel it has, that nobody
-cancelled and nobody executes.
+server, the next one or another one of the store goes on with every submitted run whose panel it has, that is not
+cancelled and that no process executes.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from jury_store.errors import Fenced, StoreError, StoreFailed, StoreLocked, Stor
 from jury_store.event_store import EventStore
 
 LOOK_SECONDS = 2.0
-"""Between two looks for runs that nobody executes."""
+"""Between two looks for runs that no process executes."""
 
 _REMEMBERED = 1000
 """Runs whose problems are still reported."""
@@ -166,7 +166,7 @@ class Submissions:
         return wanted.run_id
 
     async def look(self) -> int:
-        """Begin submitted runs that nobody executes; returns how many of these are not of this server's requests.
+        """Begin submitted runs that no process executes; returns how many this server did not list itself.
 
         Raises:
             StoreError: the store cannot be read.
