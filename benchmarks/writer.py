@@ -140,7 +140,7 @@ def at_once(coming: list[Arrival]) -> Iterator[tuple[float, list[Append]]]:
 
 def apart(coming: list[Arrival]) -> Iterator[tuple[float, list[Append]]]:
     """As `CommitQueue` says."""
-    from jury_store.commit_queue import CommitQueue, WaitingCommit  # here, as older versions have none
+    from jury_store.group_commit import CommitQueue, WaitingCommit  # here, as older versions have none
 
     queue = CommitQueue(256)
     free = 0.0

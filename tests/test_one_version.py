@@ -14,7 +14,7 @@ REGISTRIES = {
     "prompts_registry.py",
     "codec.py",
     "upcasters.py",
-    "schema_revision.py",
+    "schema_statements.py",
     "opening.py",
 }
 

@@ -3,7 +3,7 @@
 from jury_migrations.connecting import connected
 from jury_migrations.schema_differences import schema_differences
 from jury_store.schema import REVISION
-from jury_store.schema_revision import stored_revision
+from jury_store.schema_statements import stored_revision
 
 
 def check(url: str) -> list[str]:

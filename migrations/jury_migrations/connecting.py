@@ -7,8 +7,8 @@ from sqlalchemy import URL, Connection, Engine
 
 from jury_store.errors import StoreMissing
 from jury_store.opening import connection_errors, database_path, parse_store_url, redacted_url
-from jury_store.postgres_engine import postgres_engine
-from jury_store.sqlite_engine import sqlite_engine
+from jury_store.postgres import postgres_engine
+from jury_store.sqlite import sqlite_engine
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, inspect
 
 from jury_store.schema import SEARCH_INDEX, SEARCH_SHADOWS, metadata
-from jury_store.triggers import POSTGRES_FUNCTIONS, POSTGRES_TRIGGERS, SQLITE_TRIGGERS
+from jury_store.schema_statements import POSTGRES_FUNCTIONS, POSTGRES_TRIGGERS, SQLITE_TRIGGERS
 
 _TRIGGERS = """
 SELECT t.tgname, c.relname, p.proname, t.tgtype, t.tgenabled

@@ -19,12 +19,10 @@ from jury_store.dialects import DIALECTS
 from jury_store.errors import DamagedFile, NotAStore, StoreBeforeRelease, StoreMissing, StoreTooNew, StoreUnreachable
 from jury_store.open_debates import OpenDebates
 from jury_store.opening import database_path, parse_store_url, redacted_url
-from jury_store.postgres_engine import postgres_engine
+from jury_store.postgres import postgres_engine
 from jury_store.schema import REVISION, metadata
-from jury_store.schema_revision import has_store, is_before_release, revision_fault, stored_revision
-from jury_store.sqlite_engine import sqlite_engine
-from jury_store.sqlite_file import create_database_file
-from jury_store.sqlite_lock import SqliteLock
+from jury_store.schema_statements import has_store, is_before_release, revision_fault, stored_revision
+from jury_store.sqlite import SqliteLock, create_database_file, sqlite_engine
 
 _log = logging.getLogger(__name__)
 _HERE = Path(__file__).parent

@@ -12,11 +12,9 @@ from cryptography.x509 import Certificate
 
 from jury_replay.integrity import IntegrityFailure
 from jury_store.errors import BadNote
-from jury_store.seals.attestation import COSIGNATURE, TIMESTAMP, Attestation
-from jury_store.seals.cosignature import WitnessKey
 from jury_store.seals.keys import SignatureLine
-from jury_store.seals.note import read_checkpoint, read_signature_line
-from jury_store.seals.seal import Seal
+from jury_store.seals.note import WitnessKey, read_checkpoint, read_signature_line
+from jury_store.seals.seal import COSIGNATURE, TIMESTAMP, Attestation, Seal
 from jury_store.seals.timestamp import read_timestamp, timestamp_fault
 
 

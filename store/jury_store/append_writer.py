@@ -1,4 +1,4 @@
-"""Writes one group of appends in one transaction."""
+"""Writing what append plans decided, and deleting texts."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -8,16 +8,15 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from jury_events.envelope import StoredEvent
-from jury_events.ids import stream_debate
+from jury_events.ids import owner_stream, stream_debate
 from jury_events.parts import Digest
 from jury_events.streams import Head
-from jury_store import part_rows
+from jury_store import search_index
 from jury_store.append_plan import AppendPlan, LogLookup, NeedsLookup, PartRow, first_refusal
 from jury_store.committed_events import CommittedEvents
 from jury_store.dialects import Dialect
-from jury_store.driver_cursor import DriverCursor
-from jury_store.errors import StoreFailed
-from jury_store.event_rows import read_events, the_counter
+from jury_store.errors import ErasureNotRecorded, StoreFailed
+from jury_store.event_rows import DriverCursor, read_events, the_counter
 from jury_store.event_store import Append, AppendResults
 from jury_store.schema import POSITION
 from jury_store.seal_rows import store_origin
@@ -89,7 +88,7 @@ def _write_extras(connection: Connection, dialect: Dialect, debate_id: str, extr
         store_origin(connection, dialect, debate_id, extras.origin)
     if extras.erase:
         # Last of all: it sets the role of the transaction.
-        part_rows.delete(connection, dialect, debate_id, extras.erase, extras.eraser)
+        delete_texts(connection, dialect, debate_id, extras.erase, extras.eraser)
 
 
 def _attempt(
@@ -169,3 +168,23 @@ class _SqlLookup(LogLookup):
             rows = self._connection.exec_driver_sql(self._dialect.parts_of, (self._dialect.id_list([debate_id]),))
             self._texts[debate_id] = {row[1]: row[3] for row in rows}
         return self._texts[debate_id].get(digest)
+
+
+def delete_texts(
+    connection: Connection, dialect: Dialect, debate_id: str, digests: Collection[Digest], role: str | None
+) -> int:
+    """Delete texts of a debate, their salts and their search terms; returns how many were stored.
+
+    Sets the database role `role` where there is one.
+
+    Raises:
+        ErasureNotRecorded: the debate has no `texts_erased` event, the batch no `batch_texts_erased`.
+    """
+    execute = connection.exec_driver_sql
+    if not execute(dialect.erasures, (owner_stream(debate_id),)).first():
+        raise ErasureNotRecorded.of(debate_id)
+    if role is not None:
+        execute(f"SET LOCAL ROLE {role}")
+    search_index.remove(connection, dialect, debate_id, digests)
+    rows = [(debate_id, digest) for digest in set(digests)]
+    return execute(dialect.delete_part, rows).rowcount if rows else 0

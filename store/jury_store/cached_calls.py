@@ -1,12 +1,32 @@
-"""Sums over calls that used a prompt cache: enough to say, at any prices, what they would have cost without."""
+"""Values that columns of the lists can store in both databases, and the calls whose prompts came from a cache."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
-from pydantic import TypeAdapter
+from pydantic import AfterValidator, Field, TypeAdapter
 
 from jury_events.exchange import LIFETIMES, CacheWrite, Usage
-from jury_store.column_values import Dollars, StoredText, Tokens
+from jury_events.verdict import Verdict
+from jury_events.verdict_scale import LabelId
+
+
+def _storable(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("databases cannot store the character U+0000")
+    text.encode()
+    return text
+
+
+StoredText = Annotated[str, AfterValidator(_storable)]
+Small = Annotated[int, Field(ge=0, lt=2**31)]
+Whole = Annotated[int, Field(ge=0, lt=2**63)]
+Tokens = Annotated[int, Field(ge=0, lt=2**53)]
+Dollars = Annotated[float, Field(ge=0, le=1e12)]
+"""Bounded so that sums over many debates stay exact in JSON and floats."""
+VerdictName = Annotated[str, Field(pattern=f"^({'|'.join(Verdict)})$")]
+LabelName = LabelId
+"""A label of a panel's own scale."""
+
 
 PROMPT_STEP = 4_000
 """Tokens. Listed prices of long prompts begin at 100,000, 200,000 and 272,000 tokens, which are multiples of it."""

@@ -1,23 +1,72 @@
-"""The events that this process committed last, kept until the lists and the search index have taken them in.
+"""The latest committed events in memory, and how far the projections have come.
 
-Both would otherwise read back what the same process has just written. The database stays the truth: what is not here,
-after a restart, beside another writer or beyond the bound, is read from it.
+Group commit and the projections would otherwise read back what the same process has just written. The database stays
+the truth: what is not here, after a restart, beside another writer or beyond the bound, is read from it.
 """
 
 from collections import deque
 from collections.abc import Collection, Container, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, or_, select
 
 from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest, Part
 from jury_store.append_plan import PartRow
 from jury_store.dialects import Dialect
-from jury_store.event_rows import read_unchecked_events
+from jury_store.errors import StoreDamaged
+from jury_store.event_rows import DriverCursor, RowTypes, read_unchecked_events
 from jury_store.event_store import Append
-from jury_store.projection_checkpoints import LISTS, SEARCH
+from jury_store.schema import metadata
 from jury_store.search_terms import SEARCHABLE
+
+LISTS = "lists"
+SEARCH = "search"
+NAMES = {LISTS: "the lists", SEARCH: "the search index"}
+
+_TYPES = RowTypes.of("projections")
+_projections = metadata.tables["projections"]
+
+
+def checkpoint_position(connection: Connection, name: str) -> int:
+    """The position that a projection has reached.
+
+    Raises:
+        StoreDamaged: the checkpoint is missing.
+    """
+    return _position(connection.execute(select(_projections.c.position).where(_projections.c.name == name)).all(), name)
+
+
+def lock_checkpoint(connection: Connection, dialect: Dialect, name: str) -> int:
+    """Lock the checkpoint, so that two PostgreSQL writers do not project the same events; returns its position."""
+    return _position(DriverCursor(connection).rows(dialect.lock_checkpoint, (name,)), name)
+
+
+def _position(rows: Sequence[Sequence[Any]], name: str) -> int:
+    if len(rows) != 1:
+        raise StoreDamaged(
+            f"the checkpoint of {NAMES[name]} is missing or duplicated: the database was altered. Run jury verify "
+            "--all; jury db rebuild rebuilds the lists"
+        )
+    position: int = _TYPES.checked([(name, rows[0][0])])[0][1]
+    return position
+
+
+def reset_checkpoint(connection: Connection, dialect: Dialect, name: str) -> None:
+    """Lock the checkpoint and set it to 0; creates a missing or duplicated one, removes those of no projection."""
+    if len(DriverCursor(connection).rows(dialect.lock_checkpoint, (name,))) != 1:
+        connection.execute(_projections.delete().where(_projections.c.name == name))
+        connection.execute(_projections.insert().values(name=name, position=0))
+    unknown = or_(_projections.c.name.is_(None), _projections.c.name.not_in(NAMES))
+    if connection.execute(select(_projections.c.position).where(unknown)).all():
+        connection.execute(_projections.delete().where(unknown))
+    set_checkpoint(connection, dialect, name, 0)
+
+
+def set_checkpoint(connection: Connection, dialect: Dialect, name: str, position: int) -> None:
+    """Record that a projection has reached a position."""
+    DriverCursor(connection).execute(dialect.set_checkpoint, (position, name))
+
 
 MOST_BYTES = 16 * 1024 * 1024
 """Of bodies and texts; the oldest leave first."""

@@ -15,8 +15,7 @@ from jury_events.local_events import Imported
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
 from jury_events.stages import Aside
 from jury_events.verdict import REVIEW
-from jury_store.cached_calls import CachedCalls
-from jury_store.column_values import Dollars, LabelName, Small, StoredText, Tokens, VerdictName, Whole
+from jury_store.cached_calls import CachedCalls, Dollars, LabelName, Small, StoredText, Tokens, VerdictName, Whole
 
 ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 

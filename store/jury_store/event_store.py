@@ -1,4 +1,4 @@
-"""The interface of the log. Every implementation passes the same test suite.
+"""The interface of an event store.
 
 Streams are `debate/{id}`, appended under an expected version and an epoch; `calls/{id}`, whose versions the store
 assigns and which is never fenced; `review/{id}`, what people said of the debate; and `local/{id}`, this store's own
@@ -22,10 +22,36 @@ from jury_store.cached_calls import CachedCalls
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import StoreError
-from jury_store.inventory import Inventory, ListFault
 from jury_store.list_order import NEWEST, OLDEST, PageCursor, SortOrder
-from jury_store.seals.attestation import Attestation
-from jury_store.seals.seal import Seal
+from jury_store.seals.seal import Attestation, Seal
+
+
+class Inventory(NamedTuple):
+    """The log as a whole: how many events, the highest position, what the counter says, and what does not belong.
+
+    `counter` and `epoch` are None where the row of that counter is missing, or holds no number; `highest_epoch` is that
+    of all heads. `faults` are rows that no reader can make sense of, see `row_checks`.
+    `first_missing` is the lowest position up to the highest that no event has; `strays` are streams of no
+    known kind (`jury_events.ids.PREFIXES`); `origins` are ids of debates that were never stored and have a seal from
+    elsewhere.
+    """
+
+    events: int
+    last_position: int
+    counter: int | None
+    first_missing: int | None
+    strays: tuple[str, ...]
+    origins: tuple[str, ...] = ()
+    epoch: int | None = 0
+    highest_epoch: int = 0
+    faults: tuple[str, ...] = ()
+
+
+class ListFault(NamedTuple):
+    """Where a list says something else than the log. `debate_id` is None where it is about no debate."""
+
+    debate_id: str | None
+    what: str
 
 
 class Append(NamedTuple):

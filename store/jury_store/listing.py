@@ -27,7 +27,15 @@ from jury_events.ids import MOST_REPEATS, repeat_of, stream_debate, streams_of
 from jury_events.parts import Digest
 from jury_store import search_index
 from jury_store.cached_calls import CachedCalls, parsed, summed
-from jury_store.committed_events import CommittedEvents, events_after
+from jury_store.committed_events import (
+    LISTS,
+    CommittedEvents,
+    checkpoint_position,
+    events_after,
+    lock_checkpoint,
+    reset_checkpoint,
+    set_checkpoint,
+)
 from jury_store.debate_ballots import DEBATE_COLUMNS, DebateBallots
 from jury_store.debate_rows import (
     ALL_STAGES,
@@ -40,25 +48,30 @@ from jury_store.debate_rows import (
     row_fault,
 )
 from jury_store.dialects import Dialect
-from jury_store.driver_cursor import DriverCursor
 from jury_store.errors import StoreDamaged
-from jury_store.event_rows import last_position, read_unchecked_events
+from jury_store.event_rows import DriverCursor, RowTypes, damaged_row, last_position, read_unchecked_events
 from jury_store.list_order import PageCursor, SortOrder
 from jury_store.list_queries import FIELDS_IN_COLUMNS, ballots_query, conditions, debates_query
-from jury_store.list_rows import list_row, rows_by_id, run_leases
-from jury_store.list_totals import SUMS, single_group, sum_groups, totals_by_run
-from jury_store.list_writer import insert_rows, update_rows
-from jury_store.open_debates import OpenDebate, OpenDebates
-from jury_store.projected_rows import UNLIMITED, damage, folded_sheets, listed_rows, load_sheets, made_again, run_row
-from jury_store.projection import ListProjection, Row, debate_ids, opened_run, run_news
-from jury_store.projection_checkpoints import (
-    LISTS,
-    checkpoint_position,
-    lock_checkpoint,
-    reset_checkpoint,
-    set_checkpoint,
+from jury_store.list_rows import (
+    SUMS,
+    UNLIMITED,
+    damage,
+    folded_sheets,
+    insert_rows,
+    list_row,
+    listed_rows,
+    load_sheets,
+    made_again,
+    rows_by_id,
+    run_leases,
+    run_row,
+    single_group,
+    sum_groups,
+    totals_by_run,
+    update_rows,
 )
-from jury_store.row_types import RowTypes, damaged_row
+from jury_store.open_debates import OpenDebate, OpenDebates
+from jury_store.projection import ListProjection, Row, debate_ids, opened_run, run_news
 from jury_store.schema import UNFINISHED, WAITING, metadata
 from jury_store.schema import ballots as ballots_table
 from jury_store.schema import debates as debates_table

@@ -13,7 +13,7 @@ from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.schema_statements import schema_statements
 from jury_store.sql_store import SqlEventStore
-from jury_store.sqlite_engine import engine_at
+from jury_store.sqlite import engine_at
 
 _numbers = count(1)
 

@@ -10,7 +10,7 @@ from urllib.parse import quote_plus
 from sqlalchemy import URL, Engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from jury_store.append_taker import AppendTaker
+from jury_store.append_requests import AppendTaker
 from jury_store.driver_errors import describe_damage, describe_disk_error, first_line
 from jury_store.errors import (
     DamagedFile,
@@ -23,14 +23,11 @@ from jury_store.errors import (
     StoreUnreachable,
     UnsupportedStore,
 )
-from jury_store.postgres_engine import postgres_engine
-from jury_store.postgres_role import WRITER_ROLE, DatabaseUser, database_user
+from jury_store.postgres import WRITER_ROLE, DatabaseUser, database_user, postgres_engine
 from jury_store.schema import REVISION
-from jury_store.schema_revision import has_store, is_before_release, revision_fault, stored_revision
+from jury_store.schema_statements import has_store, is_before_release, revision_fault, stored_revision
 from jury_store.sql_store import SqlEventStore
-from jury_store.sqlite_engine import sqlite_engine
-from jury_store.sqlite_file import check_database_file
-from jury_store.sqlite_lock import SqliteLock
+from jury_store.sqlite import SqliteLock, check_database_file, sqlite_engine
 
 SUPPORTED = "sqlite:///PATH and postgresql://USER@HOST/DATABASE"
 _REDACTED = "***"

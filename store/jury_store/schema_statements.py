@@ -1,19 +1,158 @@
-"""The statements that make an empty store of the declared schema: tables, indexes, first rows, triggers.
+"""The statements that make the schema with its triggers, and the revision that a database has.
 
-A store in memory runs them; the first revision of a stored one has them as files, which never change once released.
+Heads and counters follow from the events: they can only be set to values that match the events. An append therefore
+inserts the events first.
+
+SQLite needs a trigger before INSERT, because INSERT OR REPLACE deletes a row without firing its DELETE trigger.
+PostgreSQL needs one for TRUNCATE, which fires no row trigger, and ENABLE ALWAYS, because a session with
+session_replication_role = replica skips others. Its functions search the schema of the store first and temporary
+tables last: otherwise a temporary table `events` would hide the log.
 """
 
-# ruff: noqa: S608  (the statements are built from constants)
-
+import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from sqlalchemy import Connection, inspect
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from jury_store.projection_checkpoints import LISTS, SEARCH
-from jury_store.schema import EPOCH, POSITION, SEARCH_INDEX, metadata
-from jury_store.triggers import POSTGRES_FUNCTIONS, POSTGRES_TRIGGERS, SQLITE_TRIGGERS
+from jury_store.committed_events import LISTS, SEARCH
+from jury_store.schema import EPOCH, POSITION, REVISION, SEARCH_INDEX, SEARCH_SHADOWS, metadata
+
+# ruff: noqa: S608  (the statements are built from constants)
+
+
+class PostgresTrigger(NamedTuple):
+    """A trigger on `table` that calls `function` at `when` for each `row_or_statement`."""
+
+    table: str
+    when: str
+    row_or_statement: str
+    function: str
+
+
+_KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "events": (("position",), ("stream", "version"), ("stream", "event_id")),
+    "parts": (("debate_id", "digest"),),
+    "seals": (("tree_size",),),
+    "origins": (("debate_id",),),
+    "attestations": (("digest",),),
+}
+"""The append-only tables and their unique keys."""
+
+
+def _refuse(table: str, verb: str, condition: str = "") -> dict[str, str]:
+    name = f"{table}_refuse_{verb.lower()}"
+    return {
+        name: f"CREATE TRIGGER {name} BEFORE {verb} ON {table} {condition}"
+        f"BEGIN SELECT RAISE(ABORT, '{table} are append-only: {verb} refused'); END"
+    }
+
+
+def _refuse_replace(table: str, row: str, keys: tuple[tuple[str, ...], ...]) -> dict[str, str]:
+    name = f"{table}_refuse_replace"
+    duplicates = " OR ".join(
+        f"EXISTS (SELECT 1 FROM {table} WHERE {' AND '.join(f'{column} = NEW.{column}' for column in key)})"
+        for key in keys
+    )
+    return {
+        name: f"CREATE TRIGGER {name} BEFORE INSERT ON {table} WHEN {duplicates} "
+        f"BEGIN SELECT RAISE(ABORT, '{table} are append-only: this {row} is stored already'); END"
+    }
+
+
+def _refuse_unless(name: str, event: str, condition: str, message: str) -> dict[str, str]:
+    table = name.partition("_")[0]
+    return {
+        name: f"CREATE TRIGGER {name} BEFORE {event} ON {table} WHEN ({condition}) IS NOT TRUE "
+        f"BEGIN SELECT RAISE(ABORT, '{table}: {message}'); END"
+    }
+
+
+_ERASURE_IS_RECORDED = (
+    "EXISTS (SELECT 1 FROM events WHERE stream = 'debate/' || OLD.debate_id AND type = 'texts_erased' "
+    "OR stream = 'batches/' || OLD.debate_id AND type = 'batch_texts_erased')"
+)
+
+# Without a row the comparison is NULL, which is not true, so the change is refused.
+_HEAD_IS_LAST_EVENT = (
+    "(NEW.version, NEW.hash) = "
+    "(SELECT version, hash FROM events WHERE stream = NEW.stream ORDER BY version DESC LIMIT 1)"
+)
+_HEAD_ADVANCES = "NEW.stream = OLD.stream AND NEW.version >= OLD.version AND NEW.epoch >= OLD.epoch"
+_HEAD_RULE = "the head of a stream is its last event, and neither its version nor its epoch goes back"
+
+# The n-th event after the old position is at the new one, so n positions were assigned without a gap. An index lookup,
+# because a database without statistics would count by scanning the whole table.
+_COUNTER_ADVANCES = (
+    "CASE WHEN NEW.name <> OLD.name THEN FALSE WHEN OLD.name = 'epoch' THEN NEW.value = OLD.value + 1 "
+    "WHEN NEW.value > OLD.value THEN NEW.value = (SELECT max(position) FROM events) AND NEW.value = "
+    "(SELECT position FROM events WHERE position > OLD.value ORDER BY position "
+    "LIMIT 1 OFFSET NEW.value - OLD.value - 1) END"
+)
+_COUNTER_RULE = "the position is that of the last event, without a gap, and the epoch grows by one"
+
+SQLITE_TRIGGERS: dict[str, str] = {
+    name: statement
+    for table, keys in _KEYS.items()
+    for trigger in (
+        _refuse(table, "UPDATE"),
+        _refuse(table, "DELETE", f"WHEN NOT {_ERASURE_IS_RECORDED} " if table == "parts" else ""),
+        _refuse_replace(table, table.removesuffix("s"), keys),
+    )
+    for name, statement in trigger.items()
+} | {
+    **_refuse("streams", "DELETE"),
+    **_refuse_replace("streams", "head", (("stream",),)),
+    **_refuse_unless("streams_refuse_stray", "INSERT", _HEAD_IS_LAST_EVENT, _HEAD_RULE),
+    **_refuse_unless("streams_refuse_update", "UPDATE", f"{_HEAD_ADVANCES} AND {_HEAD_IS_LAST_EVENT}", _HEAD_RULE),
+    **_refuse("counters", "INSERT"),
+    **_refuse("counters", "DELETE"),
+    **_refuse_unless("counters_refuse_update", "UPDATE", _COUNTER_ADVANCES, _COUNTER_RULE),
+}
+
+POSTGRES_FUNCTIONS: dict[str, str] = {
+    "jury_refuse_change": (
+        "BEGIN RAISE EXCEPTION '% are append-only: % refused', TG_TABLE_NAME, TG_OP "
+        "USING ERRCODE = 'insufficient_privilege'; END"
+    ),
+    "jury_refuse_unrecorded_erasure": (
+        f"BEGIN IF {_ERASURE_IS_RECORDED} THEN RETURN OLD; END IF; "
+        "RAISE EXCEPTION 'parts are append-only: DELETE refused, no erasure of % is recorded', OLD.debate_id "
+        "USING ERRCODE = 'insufficient_privilege'; END"
+    ),
+    "jury_refuse_other_head": (
+        f"BEGIN IF (TG_OP = 'INSERT' OR {_HEAD_ADVANCES}) AND {_HEAD_IS_LAST_EVENT} THEN RETURN NEW; END IF; "
+        f"RAISE EXCEPTION 'streams: % refused, {_HEAD_RULE}', TG_OP USING ERRCODE = 'insufficient_privilege'; END"
+    ),
+    "jury_refuse_other_count": (
+        f"BEGIN IF ({_COUNTER_ADVANCES}) THEN RETURN NEW; END IF; "
+        f"RAISE EXCEPTION 'counters: % refused, {_COUNTER_RULE}', TG_OP USING ERRCODE = 'insufficient_privilege'; END"
+    ),
+}
+
+POSTGRES_TRIGGERS: dict[str, PostgresTrigger] = {
+    **{
+        f"{table}_refuse_change": PostgresTrigger(table, "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change")
+        for table in _KEYS
+        if table != "parts"
+    },
+    **{
+        f"{table}_refuse_truncate": PostgresTrigger(table, "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change")
+        for table in (*_KEYS, "streams", "counters")
+    },
+    "parts_refuse_update": PostgresTrigger("parts", "BEFORE UPDATE", "ROW", "jury_refuse_change"),
+    "parts_refuse_delete": PostgresTrigger("parts", "BEFORE DELETE", "ROW", "jury_refuse_unrecorded_erasure"),
+    "streams_refuse_delete": PostgresTrigger("streams", "BEFORE DELETE", "ROW", "jury_refuse_change"),
+    "streams_refuse_other": PostgresTrigger("streams", "BEFORE INSERT OR UPDATE", "ROW", "jury_refuse_other_head"),
+    "counters_refuse_change": PostgresTrigger("counters", "BEFORE INSERT OR DELETE", "ROW", "jury_refuse_change"),
+    "counters_refuse_other": PostgresTrigger("counters", "BEFORE UPDATE", "ROW", "jury_refuse_other_count"),
+}
+
+
+# ruff: noqa: S608  (the statements are built from constants)
+
 
 Database = Literal["sqlite", "postgresql"]
 
@@ -58,3 +197,53 @@ def _postgres_guards() -> Iterator[str]:
     yield "ALTER TABLE parts ALTER COLUMN content SET STATISTICS 0"
     yield "ALTER TABLE search_texts ALTER COLUMN terms SET STATISTICS 0"
     yield "ALTER INDEX search_index ALTER COLUMN 1 SET STATISTICS 0"
+
+
+_FORM = re.compile("log_[0-9]{4}")
+_BEFORE_RELEASE = re.compile("[0-9]{4}")
+
+
+def stored_revision(connection: Connection) -> str | None:
+    """The revision, of any form; None where it is not one text."""
+    if not connection.dialect.has_table(connection, "alembic_version"):
+        return None
+    rows = connection.exec_driver_sql("SELECT version_num FROM alembic_version").all()
+    found = rows[0][0] if len(rows) == 1 else None
+    return found if isinstance(found, str) else None
+
+
+def is_before_release(revision: str | None) -> bool:
+    """Whether a program wrote it that was never released: its logs have another mark."""
+    return revision is not None and _BEFORE_RELEASE.fullmatch(revision) is not None
+
+
+def has_store(connection: Connection) -> bool:
+    """Whether the database has the tables of a store, of the first revision or later."""
+    return {"events", "streams", "parts"} <= set(inspect(connection).get_table_names())
+
+
+def revision_fault(connection: Connection) -> str | None:
+    """Why the revision of a store cannot be true: it was altered. None: it can be true.
+
+    An older revision is a fault where the database has all tables and columns of today.
+    """
+    found = stored_revision(connection)
+    if found is None:
+        return "its table alembic_version does not name one revision"
+    if not _FORM.fullmatch(found):
+        return f"its table alembic_version names {found[:40]!r}, which is no revision"
+    if found < REVISION and _is_of_today(connection):
+        return f"its table alembic_version names {found}, and its tables are those of {REVISION}"
+    return None
+
+
+def _is_of_today(connection: Connection) -> bool:
+    inspector = inspect(connection)
+    if not metadata.tables.keys() <= set(inspector.get_table_names()) - SEARCH_SHADOWS:
+        return False
+    for table in metadata.sorted_tables:
+        columns = {column["name"] for column in inspector.get_columns(table.name)}
+        indexes = {index["name"] for index in inspector.get_indexes(table.name)}
+        if columns != set(table.columns.keys()) or not {index.name for index in table.indexes} <= indexes:
+            return False
+    return True

@@ -8,8 +8,7 @@ from collections.abc import Collection
 from sqlalchemy import Connection
 
 from jury_store.dialects import Dialect
-from jury_store.seals.attestation import Attestation
-from jury_store.seals.seal import Seal
+from jury_store.seals.seal import Attestation, Seal
 
 
 def hashes(connection: Connection, dialect: Dialect, after: int, limit: int) -> list[tuple[int, bytes]]:

@@ -15,17 +15,17 @@ from sqlalchemy import BigInteger, Connection, Select, bindparam, column, delete
 from jury_events.ids import debate_stream, stream_debate
 from jury_events.parts import Digest, Part
 from jury_events.streams import erased_in
-from jury_store.committed_events import CommittedEvents, events_after
-from jury_store.dialects import Dialect
-from jury_store.driver_cursor import DriverCursor
-from jury_store.event_rows import read_unchecked_events
-from jury_store.projection_checkpoints import (
+from jury_store.committed_events import (
     SEARCH,
+    CommittedEvents,
     checkpoint_position,
+    events_after,
     lock_checkpoint,
     reset_checkpoint,
     set_checkpoint,
 )
+from jury_store.dialects import Dialect
+from jury_store.event_rows import DriverCursor, read_unchecked_events
 from jury_store.schema import metadata
 from jury_store.search_terms import (
     SearchableEvent,

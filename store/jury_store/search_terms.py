@@ -14,7 +14,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
 from jury_events.parts import Digest, Part, decode_digest
 from jury_store.ballot_sheet import UNREADABLE
-from jury_store.decoded_body import decoded
+from jury_store.projection import decoded
 
 MAX_TEXT_CHARACTERS = 20_000
 """The searchable beginning of each text."""

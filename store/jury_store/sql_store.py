@@ -15,10 +15,10 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import BATCHES_PREFIX, batch_id, batch_stream, owner_stream, stream_debate
 from jury_events.parts import Digest, Part, whole
 from jury_events.streams import Head, erased_in
-from jury_store import audit_queries, event_rows, list_checks, listing, part_rows, seal_rows, search_index
-from jury_store.append_writer import AtomicExtras, write
+from jury_store import audit_queries, event_rows, listing, seal_rows, search_index
+from jury_store.append_writer import AtomicExtras, delete_texts, write
 from jury_store.cached_calls import CachedCalls
-from jury_store.committed_events import CommittedEvents
+from jury_store.committed_events import SEARCH, CommittedEvents
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.dialects import DIALECTS
@@ -31,18 +31,14 @@ from jury_store.errors import (
     StoreDamaged,
     StoreFailed,
 )
-from jury_store.event_rows import by_stream, read_events
-from jury_store.event_store import Append, AppendResults, EventStore
-from jury_store.inventory import Inventory, ListFault
+from jury_store.event_rows import RowTypes, by_stream, read_events
+from jury_store.event_store import Append, AppendResults, EventStore, Inventory, ListFault
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.open_debates import OpenDebates
-from jury_store.postgres_role import ERASER_ROLE, DatabaseUser, right_faults
-from jury_store.projection_checkpoints import SEARCH
-from jury_store.row_types import RowTypes
+from jury_store.postgres import ERASER_ROLE, DatabaseUser, right_faults
 from jury_store.schema import metadata
 from jury_store.scrubbing import scrub
-from jury_store.seals.attestation import Attestation
-from jury_store.seals.seal import Seal
+from jury_store.seals.seal import Attestation, Seal
 
 _T = TypeVar("_T")
 _CATCH_UP = 5000
@@ -215,8 +211,8 @@ class SqlEventStore(EventStore):
     def list_faults(self, histories: Sequence[DebateHistory] | None = None) -> list[ListFault]:
         def compare(connection: Connection) -> list[ListFault]:
             if histories is None:
-                return list_checks.global_faults(connection, self._dialect)
-            return list_checks.debate_faults(connection, self._dialect, histories)
+                return audit_queries.global_faults(connection, self._dialect)
+            return audit_queries.debate_faults(connection, self._dialect, histories)
 
         return self._read_for_audit(compare)
 
@@ -260,7 +256,7 @@ class SqlEventStore(EventStore):
         with self._writing() as connection:
             self._recent.erased(debate_id, digests)
             with connection.begin():
-                return part_rows.delete(connection, self._dialect, debate_id, digests, self._eraser)
+                return delete_texts(connection, self._dialect, debate_id, digests, self._eraser)
 
     def scrub(self, wait: float = 30.0) -> None:
         with self._writing() as connection:

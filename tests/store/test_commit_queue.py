@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from jury_store import Append, CommitQueue, WaitingCommit, commit_queue
-from jury_store.commit_queue import ENOUGH, MOST_SECONDS, SHARE
+from jury_store import Append, CommitQueue, WaitingCommit, group_commit
+from jury_store.group_commit import ENOUGH, MOST_SECONDS, SHARE
 
 COMMIT_SECONDS = 0.001
 
@@ -137,7 +137,7 @@ def test_a_larger_group_than_allowed_leaves_in_parts() -> None:
 
 
 def test_streams_that_were_not_used_for_long_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commit_queue, "MOST_STREAMS", 2)
+    monkeypatch.setattr(group_commit, "MOST_STREAMS", 2)
     queue = _queue_after({"debate/a": 1.0, "debate/b": 1.0})
     queue.stored([_submission("debate/a")], 2.0)
     queue.stored([_submission("debate/c")], 2.0)

@@ -111,8 +111,8 @@ def test_waiting_appends_are_grouped_up_to_the_bound_and_each_gets_its_own_resul
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Appends to known streams wait for an hour."""
-    monkeypatch.setattr("jury_store.commit_queue.SHARE", 1e9)
-    monkeypatch.setattr("jury_store.commit_queue.MOST_SECONDS", 3600.0)
+    monkeypatch.setattr("jury_store.group_commit.SHARE", 1e9)
+    monkeypatch.setattr("jury_store.group_commit.MOST_SECONDS", 3600.0)
 
 
 @pytest.mark.usefixtures("patient")

@@ -9,12 +9,12 @@ from contextlib import contextmanager, suppress
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from jury_store import RunLock, StoreLocked, StoreUnreachable, run_lock
+from jury_store import RunLock, StoreLocked, StoreUnreachable, run_registry
 from support.postgres import PostgresServer
 
 HOLDER = """
 import sys
-from jury_store.run_lock import RunLock
+from jury_store.run_registry import RunLock
 
 lock = RunLock.acquire(sys.argv[1], sys.argv[2], wait=0)
 print("locked", flush=True)
@@ -107,7 +107,7 @@ def test_locks_of_a_lost_connection_are_taken_again(postgres: PostgresServer, po
 def test_locks_of_a_failed_connection_move_to_a_new_one(postgres_url: str) -> None:
     first = RunLock.acquire(postgres_url, "nightly", wait=0)
     with suppress(DBAPIError):
-        next(iter(run_lock._SESSIONS.values()))._connection.exec_driver_sql("SELECT 1 / 0")
+        next(iter(run_registry._SESSIONS.values()))._connection.exec_driver_sql("SELECT 1 / 0")
     second = RunLock.acquire(postgres_url, "daily", wait=0)
     gc.collect()  # the connection that failed may live as long
     with pytest.raises(AssertionError), another_process(postgres_url, "nightly"):
@@ -124,10 +124,10 @@ def test_a_lock_that_the_lost_connection_still_has_is_taken_over(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = RunLock.acquire(postgres_url, "nightly", wait=0)
-    (lost,) = run_lock._SESSIONS.values()
+    (lost,) = run_registry._SESSIONS.values()
     with suppress(DBAPIError):
         lost._connection.exec_driver_sql("SELECT 1 / 0")
-    end, waits = run_lock._LockSession.close, []
+    end, waits = run_registry._LockSession.close, []
 
     def wait(seconds: float) -> None:
         """Only now the database ends the lost connection."""
@@ -135,8 +135,8 @@ def test_a_lock_that_the_lost_connection_still_has_is_taken_over(
         monkeypatch.undo()
         end(lost)
 
-    monkeypatch.setattr(run_lock._LockSession, "close", lambda _session: None)
-    monkeypatch.setattr(run_lock.time, "sleep", wait)
+    monkeypatch.setattr(run_registry._LockSession, "close", lambda _session: None)
+    monkeypatch.setattr(run_registry.time, "sleep", wait)
     second = RunLock.acquire(postgres_url, "daily", wait=0)
 
     assert waits
@@ -149,8 +149,8 @@ def test_a_lock_that_the_lost_connection_still_has_is_taken_over(
 
 
 def test_a_holder_with_hidden_times_is_named_without_them() -> None:
-    assert "process 17 on host" == run_lock._described(("jury 17 on host", None))
-    assert "process 17 on host, since noon" == run_lock._described(("jury 17 on host", "noon"))
+    assert "process 17 on host" == run_registry._described(("jury 17 on host", None))
+    assert "process 17 on host, since noon" == run_registry._described(("jury 17 on host", "noon"))
 
 
 def test_a_sqlite_store_has_its_own_lock(sqlite_url: str) -> None:

@@ -33,7 +33,7 @@ from pathlib import Path
 
 from jury_store.locked_file import LockedFile
 from jury_store.run_registry import holder_fields
-from jury_store.run_lock import RunLock
+from jury_store.run_registry import RunLock
 
 url, run_id, file, detached = sys.argv[1:]
 lock = RunLock.acquire(url, run_id, wait=0, detached=bool(detached))

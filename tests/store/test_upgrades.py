@@ -21,7 +21,7 @@ from jury_store import (
     open_store,
     schema_statements,
 )
-from jury_store.projection_checkpoints import LISTS, SEARCH, checkpoint_position
+from jury_store.committed_events import LISTS, SEARCH, checkpoint_position
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 
@@ -78,10 +78,10 @@ def later(tmp_path: Path) -> Iterator[pytest.MonkeyPatch]:
     (folder / "versions" / "log_0002.py").write_text(LATER, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("jury_migrations.upgrading._HERE", folder)
-        for module in ("jury_migrations.upgrading", "jury_store.opening", "jury_store.schema_revision"):
+        for module in ("jury_migrations.upgrading", "jury_store.opening", "jury_store.schema_statements"):
             patch.setattr(f"{module}.REVISION", "log_0002")
         # It declares that column.
-        patch.setattr("jury_store.schema_revision._is_of_today", lambda _connection: False)
+        patch.setattr("jury_store.schema_statements._is_of_today", lambda _connection: False)
         yield patch
 
 
@@ -89,7 +89,7 @@ def test_a_later_program_upgrades_a_store_with_its_content_and_an_earlier_one_re
     empty_url: str, later: pytest.MonkeyPatch
 ) -> None:
     with pytest.MonkeyPatch.context() as today:
-        for module in ("jury_migrations.upgrading", "jury_store.opening", "jury_store.schema_revision"):
+        for module in ("jury_migrations.upgrading", "jury_store.opening", "jury_store.schema_statements"):
             today.setattr(f"{module}.REVISION", REVISION)
         today.setattr("jury_migrations.upgrading._HERE", VERSIONS.parent)
         upgrade(empty_url)

@@ -163,7 +163,7 @@ async def test_what_another_process_keeps_from_being_written_is_tried_again_when
 def _locked_by_another_process(url: str) -> Callable[[], Any]:
     """Locks run r1 as another process does; returns what ends that process."""
     code = (
-        "import sys; from jury_store.run_lock import RunLock; "
+        "import sys; from jury_store.run_registry import RunLock; "
         "lock = RunLock.acquire(sys.argv[1], 'r1', wait=0); print('locked', flush=True); sys.stdin.read()"
     )
     process = subprocess.Popen([sys.executable, "-c", code, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jury_judge.seals.proofs import ConsistencyProof, InclusionProof
     from jury_judge.seals.signing import SealedLog
     from jury_judge.seals.stored_seals import ListedSeal
-    from jury_store.seals.cosignature import WitnessKey
+    from jury_store.seals.note import WitnessKey
 
 _RUN = "seal"
 

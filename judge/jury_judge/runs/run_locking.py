@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from jury_judge.stores.stores import Say, lock_run
-from jury_store.run_lock import RunLock
+from jury_store.run_registry import RunLock
 
 
 @asynccontextmanager

@@ -7,8 +7,8 @@ take a debate that is being written for one whose process has died, and write it
 from jury_judge.stores.stores import shown_url
 from jury_store.errors import StoreLocked
 from jury_store.opening import database_path, parse_store_url
-from jury_store.run_lock import RunLock
-from jury_store.sqlite_lock import SqliteLock
+from jury_store.run_registry import RunLock
+from jury_store.sqlite import SqliteLock
 
 _NAME = "jury export --to"
 """No run has such an id."""

@@ -13,9 +13,8 @@ from jury_judge.seals.proofs import consistency
 from jury_judge.seals.stored_seals import note_text, seal_of
 from jury_store.errors import BadNote
 from jury_store.event_store import EventStore
-from jury_store.seals.attestation import COSIGNATURE, TIMESTAMP, Attestation
-from jury_store.seals.cosignature import WitnessKey
-from jury_store.seals.note import read_signature_line
+from jury_store.seals.note import WitnessKey, read_signature_line
+from jury_store.seals.seal import COSIGNATURE, TIMESTAMP, Attestation
 
 
 class WitnessedSeal(NamedTuple):

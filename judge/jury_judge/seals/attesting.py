@@ -13,9 +13,8 @@ from jury_events.text.visible_text import visible_line
 from jury_events.text.visible_url import visible_url
 from jury_judge.errors import AttestationFailed
 from jury_store.errors import BadNote, BadTimestamp, SealRefused
-from jury_store.seals.cosignature import WitnessKey
 from jury_store.seals.merkle import Proof
-from jury_store.seals.note import read_checkpoint, read_signature_line
+from jury_store.seals.note import WitnessKey, read_checkpoint, read_signature_line
 from jury_store.seals.timestamp import Timestamp, read_timestamp, timestamp_fault, timestamp_query
 
 _SECONDS = 30.0

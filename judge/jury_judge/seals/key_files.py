@@ -10,10 +10,9 @@ from jury_events.regular_files import FileTooLarge, read_failure, read_regular
 from jury_judge.errors import SettingsRefused
 from jury_replay.attested import NO_TRUST, Trust
 from jury_store.errors import BadNote
-from jury_store.seals.cosignature import WitnessKey, read_witness_keys
 from jury_store.seals.keys import PublicKey, SealKey, last_signed_path, read_public_keys, read_seal_key
 from jury_store.seals.last_signed import LastSigned
-from jury_store.seals.note import MAX_BYTES, read_checkpoint
+from jury_store.seals.note import MAX_BYTES, WitnessKey, read_checkpoint, read_witness_keys
 from jury_store.seals.timestamp import read_certificates
 
 Say = Callable[[str], None]

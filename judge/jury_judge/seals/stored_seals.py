@@ -9,10 +9,9 @@ from jury_judge.errors import NoSeal
 from jury_store.errors import BadNote, SealRefused
 from jury_store.event_store import EventStore
 from jury_store.sealer import seal_fault
-from jury_store.seals.attestation import COSIGNATURE, Attestation
 from jury_store.seals.merkle import is_hash
 from jury_store.seals.note import read_checkpoint, read_signature_line
-from jury_store.seals.seal import Seal
+from jury_store.seals.seal import COSIGNATURE, Attestation, Seal
 
 
 class ListedSeal(NamedTuple):

@@ -14,7 +14,7 @@ from jury_judge.serving.submission_states import SubmissionStates
 from jury_judge.serving.submissions import MakeJury, Submissions
 from jury_judge.statistics.run_reports import RunReports
 from jury_store.event_store import EventStore
-from jury_store.sqlite_lock import LockHolder, read_lock_holder
+from jury_store.sqlite import LockHolder, read_lock_holder
 
 MAX_RUNNING = 500
 """Evaluations and runs that a server executes at once; the others wait in the store."""

@@ -8,7 +8,7 @@ from jury_judge.stores.writers import lend_writer
 from jury_store.errors import StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store, parse_store_url, redacted_url
-from jury_store.run_lock import RunLock
+from jury_store.run_registry import RunLock
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from jury_replay.import_checks import import_failures
 from jury_store import sealer
 from jury_store.errors import BadNote
 from jury_store.event_store import EventStore
-from jury_store.log_tree import LogTree
+from jury_store.sealer import LogTree
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.merkle import is_included
 from jury_store.seals.note import Checkpoint, read_checkpoint, signature_fault

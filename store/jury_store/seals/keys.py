@@ -1,8 +1,11 @@
-"""The Ed25519 keys that sign seals, as lines of text and as files outside the database.
+"""Ed25519 keys of seals.
 
 Formats as in Go's `golang.org/x/mod/sumdb/note`: a public key is `NAME+ID+BASE64(0x01 ‖ key)`, a private one
 `PRIVATE+KEY+NAME+ID+BASE64(0x01 ‖ seed)`, where ID is the first four bytes of SHA-256(name ‖ LF ‖ 0x01 ‖ public key)
 in hexadecimal (C2SP signed-note, section "Signatures").
+
+Under a point of small order one signature is valid for many messages, or for all, and can be made without a secret
+(RFC 8032, section 8.9 leaves the check to the application). A non-canonical encoding would give one key a second id.
 """
 
 import os
@@ -17,7 +20,22 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from jury_events.regular_files import FileTooLarge, read_failure, read_regular
 from jury_store.errors import BadSealKey, SealKeyFileError
-from jury_store.seals.ed25519 import point_fault
+
+_P: Final = 2**255 - 19
+_ORDER_EIGHT: Final = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+_SMALL: Final = frozenset({0, 1, _P - 1, _ORDER_EIGHT, _P - _ORDER_EIGHT})
+"""The y coordinates of the points of order 4, 1, 2 and 8; of each there is one with either sign of x."""
+
+
+def point_fault(raw: bytes) -> str | None:
+    """Why these 32 bytes are refused as a public key; None: no fault was found."""
+    y = int.from_bytes(raw, "little") & (2**255 - 1)
+    if y % _P in _SMALL:
+        return "it is a point of small order, under which anyone can sign"
+    if y >= _P:
+        return "the encoding of its point is not canonical"
+    return None
+
 
 KEY_BYTES = 32
 _ED25519 = b"\x01"

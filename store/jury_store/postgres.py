@@ -1,12 +1,33 @@
-"""The PostgreSQL roles: one that reads, one that appends to the log, one that may also delete texts.
+"""A PostgreSQL database: its engine, and the roles without rights to change the log.
 
 Rights are granted to the roles; logins are members of them (`deploy/roles.sql`).
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+
+# The first existing schema of the database's own search path. It is fixed before any role is set, because "$user"
+# means the current role. Temporary tables come last; without being named they would come first.
+_FIX_SEARCH_PATH = (
+    "SELECT pg_catalog.set_config('search_path', "
+    "pg_catalog.quote_ident(coalesce(pg_catalog.current_schema(), 'public')) || ', pg_temp', false)"
+)
+
+
+def postgres_engine(url: URL, **options: Any) -> Engine:
+    """An engine whose connections search the store's schema alone; `options` are those of SQLAlchemy."""
+    # A connection that a restarted server closed is replaced before use.
+    engine = create_engine(url, connect_args={"connect_timeout": 10}, pool_pre_ping=True, **options)
+
+    @event.listens_for(engine, "connect")
+    def _fix_search_path(connection: Any, _record: Any) -> None:
+        connection.execute(_FIX_SEARCH_PATH)
+        connection.commit()
+
+    return engine
+
 
 READER_ROLE = "jury_reader"
 WRITER_ROLE = "jury_writer"
