@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from jury_cases.errors import ArtifactSourceError
 from jury_events.errors import SettingError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network

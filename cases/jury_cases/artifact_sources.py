@@ -21,8 +21,7 @@ from jury_cases.rows import artifact_record
 from jury_events.case import ArtifactRecord, Case
 from jury_events.named_files import read_named, refuse_secrets
 from jury_events.regular_files import FileTooLarge, read_failure
-from jury_events.text.visible_text import visible_line
-from jury_events.text.visible_url import visible_url
+from jury_events.text import visible_line, visible_url
 
 MAX_BYTES = 64 * 1024 * 1024
 TIMEOUT_SECONDS = 30.0

@@ -17,7 +17,7 @@ from jury_cases.rows import RowReading, read_case
 from jury_cases.seen_ids import SeenIds
 from jury_events.case import Case
 from jury_events.errors import SettingError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict_scale import VerdictScale
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from typing import Any
 
 from jury_cases.errors import CaseFileError
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 AUTOMATIC: dict[str, tuple[str, ...]] = {
     "case_id": ("case_id", "item_id", "id", "debate_id"),

@@ -9,7 +9,7 @@ from jury_cases.transcripts.json_values import json_kind
 from jury_events.case import MetadataValue
 from jury_events.decisive import DECISIVE_AGENT, DECISIVE_MESSAGE
 from jury_events.hidden_characters import CONTROL
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 MAX_VALUES = 200
 """Metadata values of a case."""

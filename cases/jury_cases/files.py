@@ -32,7 +32,7 @@ from jury_cases.transcripts.authors import RoleRules, SeenRoles
 from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_events.nearest import nearest
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 __all__ = ["STDIN", "CaseFiles", "read_cases"]
 

@@ -11,7 +11,7 @@ from jury_cases.formats.gathering import Gathering
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.registry import format_of, second_of
 from jury_cases.unreadable import UnreadableRows
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 _NAMED = 100
 """Characters of a name in an error."""

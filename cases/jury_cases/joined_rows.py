@@ -13,7 +13,7 @@ from jury_cases.containers.row import FileRow
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.json_values import as_object, as_text
 from jury_cases.unreadable import UnreadableRows
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 _CACHE_KIB = 8 * 1024
 

@@ -8,7 +8,7 @@ from typing import Any
 from jury_cases.errors import CaseFileError
 from jury_events.evaluation import SeatPosition
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict import FAIL, PASS, Verdict
 from jury_events.verdict_scale import VerdictScale
 

@@ -15,7 +15,7 @@ from jury_cases.errors import CaseFileError
 from jury_events.errors import SettingError
 from jury_events.known_secrets import known_scrubber
 from jury_events.scrubbing import Scrubber
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 CLOUD = "https://cloud.langfuse.com"
 _PUBLIC, _SECRET = "LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY"

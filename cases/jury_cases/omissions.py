@@ -5,9 +5,7 @@ from typing import Any, NamedTuple
 
 from jury_cases.errors import CaseFileError
 from jury_events.case import Case, Omission
-from jury_events.text.pluralize import pluralize
-from jury_events.text.sizes import shown_size
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, shown_size, visible_line
 
 _NAMED = 8
 """Maximum number of kinds in a line."""

@@ -26,7 +26,7 @@ from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
 from jury_cases.transcripts.reading import read_messages
 from jury_cases.transcripts.spoken_text import has_turns
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.transcript import Message
 
 _ASKS = frozenset({*QUESTIONS, "request", "task", "goal", "problem"})

@@ -5,7 +5,7 @@ from pathlib import Path
 from jury_cases.errors import CaseFileError
 from jury_events.named_files import read_named_text
 from jury_events.regular_files import FileTooLarge, read_failure
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 MAX_BYTES = 4 * 1024 * 1024
 

@@ -26,8 +26,7 @@ from jury_cases.unshown import refuse_unshown
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, Image, QuestionSpec, Scenario
 from jury_events.decisive import SCALE_LABEL
 from jury_events.errors import EventError
-from jury_events.text.validation import condensed
-from jury_events.text.visible_text import visible_line
+from jury_events.text import condensed, visible_line
 from jury_events.transcript import Message, Transcript
 
 _OF_LABELS = EXPECTED_WORDS | {

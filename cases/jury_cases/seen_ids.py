@@ -8,7 +8,7 @@ from typing import Self
 
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import CaseFileError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 _CACHE_KIB = 8 * 1024
 _DIGEST_BYTES = 16

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from jury_cases.errors import CaseFileError
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 
 MOST_KEPT = 1000
 """The most errors of which the text is kept."""

@@ -9,7 +9,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from jury_cases.errors import CaseFileError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 MAX_NODES = 4_000_000
 """Values of a document, each counted as often as it is repeated (`*alias`)."""

@@ -190,7 +190,7 @@ def _write(found: "FoundCalibration", path: Path | None) -> None:
 
 def _print(found: "FoundCalibration", *, as_json: bool) -> None:
     from jury_cli.terminal import page_console
-    from jury_events.text.visible_text import visible_line
+    from jury_events.text import visible_line
     from jury_views.terminal.calibration import calibration_page
 
     if as_json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jury_cli.calls import call
 from jury_events.errors import JuryError
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 
 if TYPE_CHECKING:
     from jury_judge import Records

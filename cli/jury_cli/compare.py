@@ -9,7 +9,7 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 if TYPE_CHECKING:
     from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
@@ -64,7 +64,7 @@ def command(
     from jury_cli.tables import chosen_tables
     from jury_cli.terminal import note
     from jury_cli.views.comparison import SHOWN, TABLES_OF_DEBATES, TABLES_OF_RUNS
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
     from jury_judge.comparisons.comparing import ComparedDebates
 
     count = count or ("outcomes" if fail_on else None)

@@ -82,7 +82,7 @@ def _noting(done: str) -> Callable[[str, bool], None]:
 @options(STORE)
 def rebuild(store_url: str | None) -> int:
     """Rebuild the lists of debates and runs from the log."""
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     print(f"made anew from {pluralize(call(database(store_url).rebuild()), 'event')}")
     return Exit.DONE

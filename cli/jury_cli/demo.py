@@ -36,8 +36,7 @@ def command(*, as_json: bool, **given: Any) -> int:
     from jury_cli.live import events_shown
     from jury_cli.terminal import WritingLine
     from jury_cli.views.case_lines import case_lines
-    from jury_events.text.pluralize import pluralize
-    from jury_events.text.visible_text import visible_line
+    from jury_events.text import pluralize, visible_line
     from jury_judge.sessions.run_executor import executor_of
     from jury_judge.sessions.run_plan import RunPlan
     from jury_judge.settings.run import RunSettings

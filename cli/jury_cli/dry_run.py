@@ -5,10 +5,7 @@ from collections.abc import Callable, Iterator
 
 from jury_cli.exits import Exit
 from jury_cli.terminal import note
-from jury_events.text.dollars import dollars
-from jury_events.text.durations import duration
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import dollars, duration, pluralize, visible_line
 from jury_judge.runs.estimate import Range, ReadingEstimate
 from jury_judge.sessions.estimated_run import SECONDS_A_CALL, EstimatedRun, StageEstimate, estimate_run
 from jury_judge.sessions.run_plan import RunPlan

@@ -102,7 +102,7 @@ def command(
 def _note_plan(plan: "PlannedErasure") -> None:
     """What will be erased, and which other debates have copies."""
     from jury_cli.terminal import note
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     note(f"{pluralize(plan.texts, 'text')} ({plan.size} bytes) of {pluralize(len(plan.debate_ids), 'debate')}")
     if plan.ends:
@@ -120,7 +120,7 @@ def _note_plan(plan: "PlannedErasure") -> None:
 
 def _print(erased: "ErasedTexts", *, as_json: bool) -> None:
     from jury_cli.terminal import note
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     if as_json:
         fields = {

@@ -146,7 +146,7 @@ def _tables(
     as_json: bool,
 ) -> int:
     from jury_cli.terminal import Counting, note
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     counting = Counting("debates exported")
     try:
@@ -167,7 +167,7 @@ def _tables(
 def _debates(selection: "Selection", output: str, *, texts: bool, store_url: str | None, as_json: bool) -> int:
     """The table of debates alone, as CSV."""
     from jury_cli.terminal import Counting, note
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     if output == "-":
         read_from(store_url, lambda records: records.export_debates(selection, sys.stdout.buffer, texts=texts))
@@ -210,7 +210,7 @@ def _files(
     selection: "Selection", output: str, *, html: bool, seal_key: Path | None, store_url: str | None, as_json: bool
 ) -> int:
     from jury_cli.terminal import Counting, note
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     counting = Counting("debates exported")
 

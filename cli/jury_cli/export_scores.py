@@ -56,7 +56,7 @@ async def _written(
 
 
 def _print(one: "ExportedScores", *, dry_run: bool) -> None:
-    from jury_events.text.visible_text import visible_line
+    from jury_events.text import visible_line
 
     if one.status == "unchanged":
         return
@@ -79,7 +79,7 @@ def _print(one: "ExportedScores", *, dry_run: bool) -> None:
 
 def _note(counts: Counter[str], target: str, *, dry_run: bool) -> None:
     from jury_cli.terminal import note
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     if not counts:
         return

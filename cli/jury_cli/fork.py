@@ -72,7 +72,7 @@ def command(*, debate_id: str, at: str, as_json: bool, **given: Any) -> int:
 
 
 def _introduced(fork: "Fork") -> str:
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     kept = f"branches off {fork.origin} after event {fork.version}"
     reused = f"{pluralize(fork.reused, 'recorded call')} reused, none of them repeated"
@@ -106,7 +106,7 @@ def _resume(prepared: "PreparedFork", settings: "ForkSettings") -> tuple[bool, B
 
 def _stopped(problem: BaseException) -> Exit:
     from jury_cli.terminal import note
-    from jury_events.text.visible_text import visible_line
+    from jury_events.text import visible_line
 
     note(f"jury: the branch could not go on: {visible_line(str(problem), 500)}")
     note("jury: mend the cause; the same command resumes it")

@@ -10,7 +10,7 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit, code_of
 from jury_cli.option_groups import options
 from jury_cli.options import PUBLIC_KEYS, STORE
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +117,7 @@ def _open_ends(found: "Imported") -> "Iterator[str]":
 
 
 def _said(found: "Imported") -> str:
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     said = f"{pluralize(found.imported, 'debate')} imported ({pluralize(found.events, 'event')})"
     said += f", {found.unchanged} there already" if found.unchanged else ""

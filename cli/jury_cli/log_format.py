@@ -9,7 +9,7 @@ from typing import Any
 
 from jury_events.errors import SettingError
 from jury_events.known_secrets import known_scrubber
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.observation.log_lines import (
     DEFAULT_LEVEL,
     LEVELS,

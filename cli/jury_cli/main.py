@@ -21,7 +21,7 @@ from jury_cli.streams import outlive_readers
 from jury_events.errors import JuryError, SettingError, error_text
 from jury_events.known_secrets import known_scrubber
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 _OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 

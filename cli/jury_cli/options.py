@@ -11,7 +11,7 @@ import click
 
 from jury_cli.option_groups import Options
 from jury_events.ids import is_debate_id, is_run_id, reachable
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.settings.store import load_settings
 
 if TYPE_CHECKING:

@@ -81,7 +81,7 @@ async def _regressed(corpus: "Corpus", take: "Callable[..., None]", *, accept: b
 
 
 def _tally(counts: Counter[str]) -> str:
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     names = ("same", "changed", "accepted", "unreadable")
     said = ", ".join(f"{counts[name]:,} {name}" for name in names if counts[name])

@@ -90,14 +90,14 @@ def _table(counts: Counter[str]) -> dict[str, int]:
 
 
 def _tally(counts: Counter[str]) -> str:
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     said = ", ".join(f"{number:,} {name}" for name, number in _table(counts).items() if number)
     return f"{pluralize(counts.total(), 'debate')}: {said}" if counts else "no debates"
 
 
 def _lines(one: "Replayed") -> Iterator[str]:
-    from jury_events.text.visible_text import visible_line
+    from jury_events.text import visible_line
 
     if one.status == "different":
         yield f"{one.debate_id}: different"

@@ -131,7 +131,7 @@ class _Output:
     def finish(self) -> None:
         """Print the tables."""
         from jury_cli.terminal import note
-        from jury_events.text.pluralize import pluralize
+        from jury_events.text import pluralize
 
         if len(self.problems) > _PROBLEMS_SHOWN:
             note(

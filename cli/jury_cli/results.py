@@ -8,7 +8,7 @@ from textwrap import indent
 from typing import Any, Literal, Self
 
 from jury_cli.views.result_line import result_lines_of
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_events.verdict import REVIEW
 from jury_views.reasons import NO_REASON
 from jury_views.reports.judged_case import judged_case

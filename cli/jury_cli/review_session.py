@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from jury_cli.terminal import note, page_console
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_events.verdict import PASS
 
 if TYPE_CHECKING:

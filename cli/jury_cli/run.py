@@ -301,7 +301,7 @@ def _list(planned: "RunPlan", *, keys: bool) -> int:
     """Record the cases of a run; `keys`: the providers' keys have to be here."""
     from jury_cli.interrupts import event_loop, until_interrupted
     from jury_cli.judging import note_line
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
     from jury_judge.sessions.run_executor import executor_of
     from jury_judge.sessions.run_listing import list_run
     from jury_judge.sessions.run_remarks import remarks

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 from jury_cli.exits import Exit
 from jury_cli.results import Results
 from jury_cli.terminal import note
-from jury_events.text.durations import duration, rate
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import duration, pluralize, rate, visible_line
 from jury_events.verdict import FAIL
 from jury_judge.report_files import write_report
 from jury_judge.sessions.run_outcome import RunOutcome, stop_cause

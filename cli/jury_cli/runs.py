@@ -10,7 +10,7 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 
 if TYPE_CHECKING:
     from jury_judge.running.listed_runs import ListedRun

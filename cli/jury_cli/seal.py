@@ -11,7 +11,7 @@ from jury_cli.option_groups import options
 from jury_cli.options import SEAL_LAST, STORE
 from jury_cli.options import debate_ids as debate_id_form
 from jury_cli.seal_attesting import timestamp, witness
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 
 
 @click.group("seal")
@@ -98,7 +98,7 @@ def calibration(file: Path, key_file: Path) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_(store_url: str | None, *, as_json: bool) -> int:
     """List the seals, the smallest first: events, when, root, name of the key."""
-    from jury_events.text.visible_text import visible_line
+    from jury_events.text import visible_line
 
     seals = read_from(store_url, lambda records: records.seals())
     if as_json:

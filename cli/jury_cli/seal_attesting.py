@@ -8,8 +8,7 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE
-from jury_events.text.pluralize import pluralize
-from jury_events.text.timestamps import moment
+from jury_events.text import moment, pluralize
 
 
 @click.command("witness", short_help="Have a witness cosign the latest seal; prints the cosigned note.")

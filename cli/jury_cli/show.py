@@ -10,7 +10,7 @@ from jury_cli.calls import read_from
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

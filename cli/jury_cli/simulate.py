@@ -95,7 +95,7 @@ async def _serve(settings: "SimulationSettings", host: str, port: int, stopping:
 
 
 def _line(simulation: "Simulation") -> str:
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     served = simulation.served
     faults = ", ".join(f"{name} {count}" for name, count in sorted(served.by_fault.items())) or "none"

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jury_cli.log_format import is_json, write_line
 from jury_events.errors import error_text
-from jury_events.text.durations import duration, rate
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import duration, pluralize, rate, visible_line
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -142,8 +142,7 @@ async def _verified(store_url: str | None, asked: "Verification") -> "VerifyRepo
 
 
 def _print(report: "VerifyReport", *, everything: bool) -> None:
-    from jury_events.text.pluralize import pluralize
-    from jury_events.text.visible_text import visible_line
+    from jury_events.text import pluralize, visible_line
 
     for failure in report.failures[:_SHOWN]:
         print(visible_line(str(failure), 1000))
@@ -178,7 +177,7 @@ def _print(report: "VerifyReport", *, everything: bool) -> None:
 
 
 def _replays(report: "VerifyReport") -> str:
-    from jury_events.text.pluralize import pluralize
+    from jury_events.text import pluralize
 
     if report.replayed is None:
         return "not replayed (--deep replays every debate)"

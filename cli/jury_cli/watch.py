@@ -159,7 +159,7 @@ class _Watching:
             note(f"debate {debate_id} cannot be read: {error}")
 
     async def _print_events(self, debate_id: str) -> None:
-        from jury_events.text.visible_text import visible_line
+        from jury_events.text import visible_line
         from jury_views.live.encodings import LIVE_EVENTS, LOG_EVENTS
         from jury_views.terminal.live_lines import LiveLines
 

@@ -13,7 +13,7 @@ from jury_events.case import Case
 from jury_events.errors import JuryError, SettingError
 from jury_events.named_files import read_named_text
 from jury_events.regular_files import read_failure
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_integrations.content_names import named_by_content
 from jury_integrations.errors import JuryUnusable
 from jury_integrations.jury_outcome import JuryOutcome

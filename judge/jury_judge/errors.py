@@ -5,8 +5,7 @@ from string import Formatter
 from typing import Self
 
 from jury_events.errors import Failure, InputError, SettingError
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 
 
 class JudgeError(InputError):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from requests import RequestException, Response, Session
 
 from jury_events.known_secrets import known_scrubber
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 _OK, _ERRORS = 200, 400
 _SHOWN = 200

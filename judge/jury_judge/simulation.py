@@ -11,7 +11,7 @@ from pydantic import Field
 
 from jury_events.errors import SettingError
 from jury_events.regular_files import FileTooLarge, read_failure, read_text
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.settings.model import SettingsModel

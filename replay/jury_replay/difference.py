@@ -11,7 +11,7 @@ from jury_debate.assignment import CallMessage
 from jury_events.codec import DebateEvent
 from jury_events.exchange import RequestMessage
 from jury_events.parts import PartRef
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 Text = Callable[[str], bytes]
 """The content of a part by the 43 characters of its reference."""

@@ -18,7 +18,7 @@ from jury_events.debate_events import DebateCompleted
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError, UnknownPart
 from jury_events.regular_files import read_text
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_replay.cassettes.library import put
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette

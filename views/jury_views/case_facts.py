@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from jury_events.case import Omission
 from jury_events.debate_events import DebateOpened
-from jury_events.text.sizes import shown_size
+from jury_events.text import shown_size
 from jury_views.debate_labels import DebateLabels
 
 _BETWEEN = {"en": ", ", "ja": "、"}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jury_events.panel import Language
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict import FAIL, PASS
 from jury_views.decided import decided_sentence, share_with_interval
 from jury_views.translation import TranslatedLabels, Translation

@@ -29,8 +29,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import DEBATE_PREFIX, REVIEW_PREFIX, Step
 from jury_events.panel import Language
 from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
-from jury_events.text.pluralize import pluralize
-from jury_events.text.timestamps import moment
+from jury_events.text import moment, pluralize
 from jury_views.acceptance_line import acceptance_line
 from jury_views.answered_by import answered_in_stream
 from jury_views.debate_labels import LABELS

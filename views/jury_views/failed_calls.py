@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from jury_events.exchange import ExchangeRecorded
 from jury_events.outcome import CallOutcome
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_views.events_by_phase import Texts, text_in
 
 _LONGEST = 300

@@ -3,8 +3,7 @@
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate

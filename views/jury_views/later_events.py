@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from jury_events.text.timestamps import moment
-from jury_events.text.visible_text import visible_line
+from jury_events.text import moment, visible_line
 from jury_views.debate_labels import DebateLabels
 from jury_views.result_facts import LaterEventsKnown
 

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.segment import Segment, Segments
 from rich.text import Text
 
-from jury_events.text.visible_text import visible
+from jury_events.text import visible
 
 _AT_ONCE = 1000
 """Lines that are written together to a file."""

@@ -8,7 +8,7 @@ from jury_events.codec import decode_review
 from jury_events.debate_history import DebateHistory
 from jury_events.review_events import ReviewAssigned
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_views.result_facts import ReviewOfResult
 
 Reasons = Mapping[int, str | None]

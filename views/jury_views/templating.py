@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-from jury_events.text.visible_text import visible
+from jury_events.text import visible
 from jury_events.verdict_scale import OUTCOME_WORDS
 from jury_views.conclusion import conclusion_lines
 from jury_views.decided import decided_sentence

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_judge.serving.served_store import ServedStore, resuming
 from jury_web.app import AccessPolicy, create_app
 from jury_web.errors import ServeRefused

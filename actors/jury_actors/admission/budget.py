@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from jury_actors.admission.permit import Acquire, Departed, Grant, PermitHolder, PermitRequest, Release
 from jury_actors.errors import Halted
-from jury_events.text.dollars import dollars
+from jury_events.text import dollars
 
 _ROUNDING = 1e-9
 """Dollars: sums of floats that should be equal differ by less."""

@@ -49,7 +49,7 @@ from jury_events.batch_facts import BatchFacts
 from jury_events.ids import batch_id
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, Part, make_part
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_providers.batches.batch import BatchAccount, BatchState, BatchStatus, PreparedBatch, SubmittedBatch
 from jury_providers.batches.failures import BatchFailure, BatchNotFound, BatchUnavailable
 from jury_providers.batches.provider import BatchProvider

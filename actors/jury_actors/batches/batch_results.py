@@ -10,7 +10,7 @@ from jury_actors.effects import Effects
 from jury_events.batch_events import BatchedExchange, UnansweredEnd
 from jury_events.batch_facts import BatchFacts
 from jury_events.exchange import Usage
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_providers.batches.batch import BatchState, RefusedLine
 from jury_providers.batches.item import BatchLine, ItemEnd
 from jury_providers.batches.provider import BatchProvider

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from jury_cases.containers.arrow_values import converter, plain_type
 from jury_cases.containers.row import FileRow, RowSource
 from jury_cases.errors import CaseFileError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 MAX_COLUMNS = 10_000
 _BATCH_BYTES = 4 << 20

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from jury_cases.containers.json_rows import BOM
 from jury_cases.containers.row import LINE_ENDS, FileRow, RowSource
 from jury_cases.errors import CaseFileError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 MAX_ROW = 64 * 1024 * 1024
 """Bytes of one row, and so of one cell."""

@@ -8,8 +8,8 @@ from jury_cases.containers.nested_rows import with_eval
 from jury_cases.containers.row import FileRow, RowSource, kind_of
 from jury_cases.containers.zip_members import ZipMembers
 from jury_cases.errors import CaseFileError
-from jury_events.text.strict_json import JsonRefused, decode_text
-from jury_events.text.visible_text import visible_line
+from jury_events.strict_json import JsonRefused, decode_text
+from jury_events.text import visible_line
 
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"

@@ -17,7 +17,7 @@ from jury_cases.containers.row import FileRow, RowSource, refuse, row_data
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.reading import is_message
 from jury_events.outcome import RefusalReason
-from jury_events.text.strict_json import JsonRefused, decode_text, ends_inside_string, is_cut_short
+from jury_events.strict_json import JsonRefused, decode_text, ends_inside_string, is_cut_short
 
 MAX_LINE = 64 * 1024 * 1024
 """Bytes of one line, or characters of one element of a list."""

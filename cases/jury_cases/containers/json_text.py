@@ -8,8 +8,7 @@ from jury_cases.containers.json_repairs import with_changes, without_halves
 from jury_cases.containers.row import RowSource
 from jury_cases.errors import CaseFileError
 from jury_events.outcome import RefusalReason
-from jury_events.strict_json import JsonCut, skip_space
-from jury_events.text.strict_json import JsonRefused, decode_value
+from jury_events.strict_json import JsonCut, JsonRefused, decode_value, skip_space
 
 _CHUNK = 1 << 20
 _ESCAPE = 6

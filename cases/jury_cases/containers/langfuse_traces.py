@@ -16,7 +16,7 @@ from jury_cases.containers.row import FileRow, RowSource
 from jury_cases.errors import CaseFileError
 from jury_cases.langfuse_api import LangfuseApi
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 SCHEME = "langfuse://"
 

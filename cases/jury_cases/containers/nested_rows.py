@@ -5,7 +5,7 @@ from typing import Any
 
 from jury_cases.containers.row import FileRow, RowData, RowSelection, kind_of, rows_of_list
 from jury_cases.errors import CaseFileError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 EVAL_KEY = "_eval"
 """The key under which a sample of an Inspect log gets the log's `eval` object (task, model, dataset)."""

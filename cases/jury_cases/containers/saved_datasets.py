@@ -6,8 +6,8 @@ from typing import Any
 from jury_cases.containers.splits import Member, check_split
 from jury_cases.errors import CaseFileError
 from jury_events.regular_files import open_regular
-from jury_events.text.strict_json import JsonRefused, decode_text
-from jury_events.text.visible_text import visible_line
+from jury_events.strict_json import JsonRefused, decode_text
+from jury_events.text import visible_line
 
 STATE = "state.json"
 SPLITS = "dataset_dict.json"

@@ -16,7 +16,7 @@ from jury_cases.containers.nested_rows import EVAL_KEY
 from jury_cases.containers.row import FileRow, RowSource
 from jury_cases.errors import CaseFileError
 from jury_events.installation import install_line
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 DATABASE = "scout://"
 SOURCE = "scout+"

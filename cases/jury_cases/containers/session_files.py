@@ -13,8 +13,8 @@ from jury_cases.containers.json_rows import read_rows
 from jury_cases.containers.row import FileRow, RowSource
 from jury_cases.errors import CaseFileError
 from jury_events.regular_files import open_regular, read_regular
-from jury_events.text.strict_json import JsonRefused, decode_text
-from jury_events.text.visible_text import visible_line
+from jury_events.strict_json import JsonRefused, decode_text
+from jury_events.text import visible_line
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 """Names of sessions and agents that may be parts of a path."""

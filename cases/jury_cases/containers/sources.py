@@ -13,7 +13,7 @@ from jury_cases.containers.saved_datasets import METADATA, saved_members
 from jury_cases.containers.session_files import belongs_to_session
 from jury_cases.containers.splits import Member, check_shards, of_split, split_of
 from jury_cases.errors import CaseFileError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 
 class Source(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jury_cases.containers.endings import bare_name
 from jury_cases.errors import CaseFileError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 _SHARD = re.compile(r"(?P<head>.+)-(?P<index>[0-9]{5,9})-of-(?P<total>[0-9]{5,9})", re.ASCII)
 _SPLIT = re.compile(r"\w+(\.\w+)*")

@@ -7,7 +7,7 @@ from typing import Any
 
 from jury_cases.containers.row import FileRow, RowSource
 from jury_cases.errors import CaseFileError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 MAGIC = b"SQLite format 3\0"
 _SHOWN = 12

@@ -7,7 +7,7 @@ import zlib
 from typing import Any, BinaryIO
 
 from jury_cases.errors import CaseFileError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 MAX_MEMBER = 256 * 1024 * 1024
 """Bytes of one member, decompressed."""

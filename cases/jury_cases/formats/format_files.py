@@ -28,8 +28,7 @@ from jury_cases.transcripts.spoken_text import spoken_turns
 from jury_cases.transcripts.steps import Declared, StepReader, Steps, Who
 from jury_cases.yaml_values import decode_yaml
 from jury_events.regular_files import open_regular
-from jury_events.text.validation import condensed
-from jury_events.text.visible_text import visible_line
+from jury_events.text import condensed, visible_line
 
 MAX_FILE = 1 << 20
 """Bytes of a format file."""

@@ -8,8 +8,7 @@ from jury_cases.containers.row import FileRow
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.kept_parts import KeptGroup, KeptParts
 from jury_cases.transcripts.json_values import as_text
-from jury_events.text.sizes import shown_size
-from jury_events.text.visible_text import visible_line
+from jury_events.text import shown_size, visible_line
 
 MAX_GATHERED = 256 * 1024 * 1024
 """Characters of the gathered rows of one file, which are in memory at once."""

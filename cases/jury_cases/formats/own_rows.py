@@ -9,8 +9,8 @@ from jury_cases.formats.format import Format
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import json_kind
 from jury_cases.transcripts.reading import read_messages
-from jury_events.text.strict_json import JsonRefused, decode_text
-from jury_events.text.visible_text import visible_line
+from jury_events.strict_json import JsonRefused, decode_text
+from jury_events.text import visible_line
 
 _OF_AN_EXECUTION = frozenset({"response", "messages", "error"})
 _PLAIN = (

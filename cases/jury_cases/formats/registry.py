@@ -33,7 +33,7 @@ from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
 from jury_cases.formats.promptfoo_table import PROMPTFOO_TABLE
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 FORMATS: dict[str, Format] = {
     one.name: one

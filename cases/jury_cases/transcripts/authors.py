@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from jury_cases.errors import CaseFileError
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.transcript import Event, Item, Message, Origin, Reasoning, Refusal, ToolCall, ToolResult
 
 MessageKind = Literal["system", "user", "assistant", "speaker"]

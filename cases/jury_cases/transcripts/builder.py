@@ -18,7 +18,7 @@ from jury_cases.transcripts.message_numbers import MessageNumbers
 from jury_cases.transcripts.unclear_calls import BuiltItem, sources_of, with_unclear_calls
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
 from jury_events.picture_types import picture_type
-from jury_events.text.validation import condensed
+from jury_events.text import condensed
 from jury_events.transcript import (
     Attachment,
     Event,

@@ -23,7 +23,7 @@ from pydantic import AfterValidator
 
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 
 class AbandonedBranch(dict[str, Any]):

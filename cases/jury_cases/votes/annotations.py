@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from jury_analysis.label_schema import LABEL_FACTS, LABELS
 from jury_cases.errors import CaseFileError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 
 class Annotations:

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from jury_analysis.ballots import SCHEMA
 from jury_cases.errors import CaseFileError
 from jury_cases.votes.vote_columns import FURTHER, PLACE
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 _OF_A_DEBATE = (
     *("case_id", "run_id", "cluster", "variant", "repeat", "panel", "label", "simulated", "final_verdict"),

@@ -6,7 +6,7 @@ from typing import Any
 from jury_cases.columns import AUTOMATIC, value_at
 from jury_cases.errors import CaseFileError
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 OF_A_CASE: dict[str, tuple[str, ...]] = {
     "case_id": AUTOMATIC["case_id"],

@@ -14,8 +14,8 @@ from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.json_values import json_kind
 from jury_cases.votes.fields import IN_A_SEAT
 from jury_cases.votes.values import name_of
-from jury_events.text.strict_json import JsonRefused, decode_text
-from jury_events.text.visible_text import visible_line
+from jury_events.strict_json import JsonRefused, decode_text
+from jury_events.text import visible_line
 
 EVERY_JUDGE = "judges.*"
 """The pattern that is used if none is given and a row has such a column."""

@@ -6,7 +6,7 @@ from typing import Any
 from jury_cases.errors import CaseFileError
 from jury_cases.facts import as_label
 from jury_cases.transcripts.json_values import json_kind
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 _SHORT = 100
 _UNLIMITED = 2**31 - 1

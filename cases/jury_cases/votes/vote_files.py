@@ -16,7 +16,7 @@ from jury_cases.votes.seat_columns import EVERY_JUDGE
 from jury_cases.votes.vote_columns import SeatVoteColumns, VoteColumns
 from jury_cases.votes.vote_rows import VoteRowReader
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 _SHOWN = 20
 

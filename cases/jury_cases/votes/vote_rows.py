@@ -12,7 +12,7 @@ from jury_cases.votes.seat_columns import EVERY_JUDGE, MAX_SEATS, SeatColumns, t
 from jury_cases.votes.values import flag_of, name_of, number_within, whole_number
 from jury_cases.votes.wide_tables import WideTable
 from jury_cases.votes.words import VerdictWords
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 ANNOTATOR = "annotator"
 """The role of a row of a table of ballots that is no vote but a human's label: the seat is the annotator, the verdict

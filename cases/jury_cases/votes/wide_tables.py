@@ -8,7 +8,7 @@ from jury_cases.errors import CaseFileError
 from jury_cases.labels import directions, label_word
 from jury_cases.votes.fields import OF_A_BALLOT, OF_A_CASE, OF_A_VOTE
 from jury_cases.votes.words import VerdictWords
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 _PARTS = frozenset({*OF_A_BALLOT, *(name for names in (*OF_A_CASE.values(), *OF_A_VOTE.values()) for name in names)})
 _TRUTH = frozenset({"human", "humans", "gold", "golden", "truth", "true", "target", "reference", "expected", "correct"})

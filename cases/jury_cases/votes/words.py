@@ -7,7 +7,7 @@ from jury_cases.errors import CaseFileError
 from jury_cases.labels import NO_LABEL, directions, label_word, word_pairs
 from jury_cases.transcripts.json_values import json_kind
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import OUTCOME_WORDS, VerdictScale
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from jury_events.case import Case
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.transcript import ToolCall
 
 _LONGEST = 300

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible, visible_line
+from jury_events.text import pluralize, visible, visible_line
 
 if TYPE_CHECKING:
     from jury_judge.runs.case_preview import CasePreview, LabelWord, ShownCase

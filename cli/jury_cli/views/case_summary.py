@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from jury_events.text.sizes import shown_size
-from jury_events.text.visible_text import visible_line
+from jury_events.text import shown_size, visible_line
 from jury_views.page import Page
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_cli.views.result_line import why_line
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_events.verdict import Verdict
 from jury_judge.comparisons.comparison import ComparisonRow, DebateComparison, Position, Side
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide, ordered_ends

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from jury_cli.views.aligned import AlignedColumn, AlignedLines, display_width
 from jury_cli.views.result_line import end_cut, middle_cut, why_line
 from jury_cli.views.run_progress import run_progress, run_state_text, verdict_cells
-from jury_events.text.timestamps import moment
-from jury_events.text.visible_text import visible_line
+from jury_events.text import moment, visible_line
 from jury_events.verdict import Verdict
 from jury_views.evidence_counts import evidence_object
 from jury_views.reasons import NO_REASON

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.comparisons.groups import Group
 from jury_views.page import Page

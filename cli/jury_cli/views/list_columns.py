@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from jury_cli.list_options import SHORT_NAMES
 from jury_events.errors import SettingError
-from jury_events.text.timestamps import moment
-from jury_events.text.visible_text import visible_line
+from jury_events.text import moment, visible_line
 from jury_views.record_reading import parts_by_seat
 
 if TYPE_CHECKING:

@@ -4,10 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from jury_cli.views.run_progress import run_progress, run_state_text, run_verdicts
-from jury_events.text.dollars import dollars
-from jury_events.text.durations import duration, rate
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import dollars, duration, pluralize, rate, visible_line
 from jury_judge.running.live_run import LiveRun
 from jury_judge.running.status_file import SeatFigures
 from jury_judge.runs.spending import Spending

@@ -5,7 +5,7 @@ from typing import Any
 
 from jury_cli.views.aligned import display_width
 from jury_events.sides import sides_of, sides_text
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict import FAIL, PASS, REVIEW
 from jury_views.number_formats import of_hundred
 

@@ -4,9 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from jury_events.text.pluralize import pluralize
-from jury_events.text.timestamps import moment
-from jury_events.text.visible_text import visible_line
+from jury_events.text import moment, pluralize, visible_line
 from jury_events.verdict import REVIEW
 from jury_events.verdict_scale import OUTCOME_WORDS
 from jury_views.debate_labels import LABELS

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:

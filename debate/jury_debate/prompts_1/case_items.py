@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from jury_debate.prompts_1.texts import CaseTexts, fill
 from jury_events.case import Case, Scenario
-from jury_events.text.sizes import shown_size
+from jury_events.text import shown_size
 from jury_events.transcript import (
     Attachment,
     Event,

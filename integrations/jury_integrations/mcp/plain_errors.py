@@ -15,8 +15,7 @@ from pydantic import ValidationError
 
 from jury_events.errors import JuryError
 from jury_events.nearest import did_you_mean
-from jury_events.text.validation import condensed
-from jury_events.text.visible_text import visible_line
+from jury_events.text import condensed, visible_line
 
 _MOST = 2000
 """Characters of a line."""

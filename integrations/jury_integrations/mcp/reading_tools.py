@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_integrations.mcp.debate_names import READS, DebateName, EitherId, Verdict, Word
 from jury_integrations.mcp.debate_summary import debate_summary, reasons_of_line
 from jury_integrations.mcp.plain_errors import PlainMcpServer

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from jury_events.errors import SettingError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_integrations.mcp.debate_names import READS, RunName
 from jury_integrations.mcp.plain_errors import PlainMcpServer
 from jury_judge import Records

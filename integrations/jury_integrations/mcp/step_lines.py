@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_views.number_formats import of_hundred
 
 _MOST = 200

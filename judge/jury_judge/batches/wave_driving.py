@@ -25,7 +25,7 @@ from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.notices import Say
 from jury_actors.runtime import Runtime
 from jury_events.batch_facts import BatchFacts
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_judge.batches.batch_plan import BatchPlan
 from jury_judge.batches.jobs_ahead import JobsAhead
 from jury_judge.batches.wave_metrics import WaveMetrics

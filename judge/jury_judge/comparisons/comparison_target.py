@@ -3,7 +3,7 @@
 from typing import Literal, get_args
 
 from jury_events.ids import debate_stream
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.errors import NotComparable
 from jury_store.event_store import EventStore
 

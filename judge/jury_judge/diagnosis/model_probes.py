@@ -6,8 +6,7 @@ from typing import Any
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.panels.dialect_writing import Dialects, shown, write_dialects
 from jury_judge.panels.files import LoadedPanel

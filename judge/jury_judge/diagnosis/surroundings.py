@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from jury_actors.ray_access import token_for
 from jury_events.errors import JuryError
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.settings.store import load_settings
 from jury_store.errors import StoreMissing

@@ -17,7 +17,7 @@ from jury_events.case import Case
 from jury_events.consensus import ConsensusStatus
 from jury_events.errors import SettingError
 from jury_events.ids import Step
-from jury_events.text.validation import condensed
+from jury_events.text import condensed
 from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.judged_case import NO_ARTIFACTS, judged_case, scenario_of
 from jury_judge.documents.juror_agents import (

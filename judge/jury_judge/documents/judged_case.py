@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.errors import SettingError
-from jury_events.text.validation import condensed
+from jury_events.text import condensed
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
 
 Question = QuestionSpec | str

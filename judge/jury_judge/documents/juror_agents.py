@@ -23,7 +23,7 @@ from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts
 from jury_events.errors import SettingError
 from jury_events.ids import Step
 from jury_events.panel import Language
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.judged_case import NO_ARTIFACTS, judged_case, scenario_of
 from jury_judge.documents.jury_options import JuryOptions

@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any
 
 from jury_events.errors import SettingError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.documents.supplied_answers import SuppliedAnswer
 from jury_views.evaluation_models import DIMENSIONS

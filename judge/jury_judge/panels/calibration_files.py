@@ -9,8 +9,7 @@ from pydantic import ValidationError
 from jury_analysis.certificate_check import RecordedCalibration, contradiction
 from jury_events.calibration import Calibration
 from jury_events.canonical import canonical_json
-from jury_events.text.validation import condensed
-from jury_events.text.visible_text import visible_line
+from jury_events.text import condensed, visible_line
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.digest_files import (
     DIGEST,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_debate.recorded_panel import spec_of
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.document import readable_message
 from jury_judge.panels.files import check_judge

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from jury_analysis.certificate_check import Contradiction
 from jury_events.canonical import canonical_json
-from jury_events.text.strict_json import JsonRefused, decode_text
-from jury_events.text.visible_text import visible_line
+from jury_events.strict_json import JsonRefused, decode_text
+from jury_events.text import visible_line
 from jury_judge.errors import CalibrationUntrusted, PanelFileError
 from jury_judge.panels.document import read_text
 from jury_store.errors import BadNote

@@ -11,8 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from jury_events import regular_files
 from jury_events.named_files import read_named_text
 from jury_events.nearest import did_you_mean
-from jury_events.text.strict_json import JsonRefused, decode_text
-from jury_events.text.visible_text import visible_line
+from jury_events.strict_json import JsonRefused, decode_text
+from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, get_args
 
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.panels.document import PanelDocument
 from jury_providers.dialects import profiles
 from jury_providers.endpoints import ApiProtocol, Endpoint, Endpoints, ProviderName, completed

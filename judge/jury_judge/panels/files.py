@@ -11,7 +11,7 @@ from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
 from jury_events.panel import Panel
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error
 from jury_judge.errors import PanelFileError
 from jury_judge.panels import endpoints, redaction_rules

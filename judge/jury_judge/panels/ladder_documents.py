@@ -16,7 +16,7 @@ from pydantic import Field
 from jury_debate.presets import PRESETS
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document
 from jury_judge.panels.files import STAGES, LoadedPanel, load_panel

@@ -11,9 +11,8 @@ from jury_analysis.ladders.ladder_check import RecordedLadder, RecordedStage, la
 from jury_events.calibration import OutcomeThreshold, ShareSignal
 from jury_events.canonical import canonical_json
 from jury_events.ladder import CertifiedStage, LadderCertificate
-from jury_events.text.strict_json import JsonRefused, decode_text
-from jury_events.text.validation import condensed
-from jury_events.text.visible_text import visible_line
+from jury_events.strict_json import JsonRefused, decode_text
+from jury_events.text import condensed, visible_line
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.digest_files import (
     DIGEST,

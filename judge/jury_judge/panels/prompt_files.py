@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from jury_events.panel import MOST_SEATS
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.document import PanelDocument, read_text
 

@@ -15,8 +15,7 @@ from pydantic import ValidationError
 from jury_cases.errors import CaseFileError
 from jury_events.canonical import canonical_json
 from jury_events.case import Case
-from jury_events.text.validation import condensed
-from jury_events.text.visible_text import visible_line
+from jury_events.text import condensed, visible_line
 
 Redactor = Callable[[str], str]
 """Redacts a text; must be deterministic."""

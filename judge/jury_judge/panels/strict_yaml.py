@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 MOST_ITEMS = 2000
 """In one list or table: many times the needs of a settings file."""

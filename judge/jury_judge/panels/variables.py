@@ -11,8 +11,7 @@ from jury_debate.presets import INDEPENDENT, PARALLEL_ROUNDS
 from jury_debate.thresholds import MAY_BE, checked_threshold
 from jury_events.nearest import did_you_mean
 from jury_events.panel import FinalMethod, Language
-from jury_events.text.validation import condensed
-from jury_events.text.visible_text import visible_line
+from jury_events.text import condensed, visible_line
 from jury_judge.errors import PanelFileError
 
 USE_COLLABORATIVE = "JURY_USE_COLLABORATIVE"

@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 from jury_cases.errors import CaseFileError
 from jury_cases.outline import Fetch
 from jury_events.case import Case
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_events.verdict import PASS
 from jury_judge.probes.identity import identity
 from jury_judge.probes.injection import injection

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from jury_cases.errors import CaseFileError
 from jury_events.case import Case
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 _MARK = "~probe~"
 _MOST = 500

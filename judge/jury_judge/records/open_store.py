@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.errors import SettingError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.blocking import BlockingWork
 from jury_judge.errors import JuryClosed
 from jury_judge.stores.stores import open_or_create
@@ -175,7 +175,7 @@ def check_debate_id(debate_id: Any) -> None:
     """
     from pydantic import TypeAdapter, ValidationError
 
-    from jury_events.text.validation import condensed
+    from jury_events.text import condensed
     from jury_events.value import DebateId
 
     try:

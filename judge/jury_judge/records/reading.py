@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jury_events.errors import DebateNotFound
 from jury_events.ids import is_debate_id, is_run_id
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.records.open_store import OpenStore, Where, check_debate_id, conditions_of
 from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore

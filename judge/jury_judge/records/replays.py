@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from jury_events.errors import SettingError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.records.open_store import OpenStore, Where, check_debate_id, conditions_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from jury_events.nearest import did_you_mean
 from jury_events.panel import Bands, History, Order
 from jury_events.reading import ReadingRule
 from jury_events.rubric import RUBRICS, Dimension, Rubric
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict_scale import VERDICTS
 from jury_judge.panels.calibration_files import read_calibration
 from jury_judge.panels.document import read_text

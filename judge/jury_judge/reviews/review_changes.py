@@ -20,8 +20,7 @@ from jury_events.nearest import did_you_mean
 from jury_events.parts import SALT_BYTES, Part, PartRef, make_part
 from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewSample, ReviewWithdrawn
 from jury_events.review_facts import NO_REVIEWS, AssignedReview, Review, ReviewFacts
-from jury_events.text.validation import condensed
-from jury_events.text.visible_text import visible_line
+from jury_events.text import condensed, visible_line
 from jury_events.verdict import PASS, Verdict
 from jury_judge.errors import ReasonRefused, ReviewRefused
 from jury_judge.reviews.blindness import reviewed_same_case

@@ -24,7 +24,7 @@ from jury_events.debate_events import DebateCancelled
 from jury_events.errors import DebateNotFound
 from jury_events.ids import debate_stream, run_stream
 from jury_events.run_events import CancelRequested
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_events.value import Label
 from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.reviews.review_recorder import answered

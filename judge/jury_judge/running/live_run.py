@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from jury_actors.effects import Effects
 from jury_events.errors import DebateNotFound
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_events.verdict import Verdict
 from jury_judge.running.open_waves import OpenWave, open_wave
 from jury_judge.running.recent_calls import RecentCalls, RecentEvents

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from jury_events.batch_facts import BatchFacts
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_judge.stores.open_batches import open_batches
 from jury_store.event_store import EventStore
 

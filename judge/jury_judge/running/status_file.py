@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 from jury_actors.errors import ActorError
 from jury_actors.load import RuntimeLoad
 from jury_actors.private_folder import private_folder
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_store.locked_file import LockedFile, read_locked
 from jury_store.opening import database_path, parse_store_url
 from jury_store.run_registry import holder_fields, registry_folder, run_file

@@ -1,9 +1,7 @@
 """What a runtime waits for, in words: for the person who stopped it."""
 
 from jury_actors.load import ModelLoad, RuntimeLoad, merged
-from jury_events.text.durations import duration
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import duration, pluralize, visible_line
 
 _MOST_NAMED = 5
 """Models that are named."""

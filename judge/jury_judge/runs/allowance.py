@@ -8,8 +8,7 @@ from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.messages import Job
 from jury_events.case import Case
 from jury_events.run_events import RunBudget
-from jury_events.text.dollars import dollars
-from jury_events.text.pluralize import pluralize
+from jury_events.text import dollars, pluralize
 from jury_judge.runs.estimate import RunEstimate, estimate
 from jury_providers.endpoints import Endpoints
 from jury_providers.prices import Prices

@@ -7,8 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from jury_events.errors import SettingError
 from jury_events.ids import MOST_REPEATS
-from jury_events.text.validation import condensed
-from jury_events.text.visible_text import visible_line
+from jury_events.text import condensed, visible_line
 from jury_events.value import Label, NewDebateId, NewRunId
 
 _RUN_ID = TypeAdapter(NewRunId)

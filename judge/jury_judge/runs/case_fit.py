@@ -8,8 +8,7 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.reading.token_estimate import bytes_of, estimated_tokens, request_tokens
 from jury_events.case import Case
 from jury_events.panel import FinalJudge, Seat
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_judge.runs.prompt_sizes import PromptSizes, prompt_sizes
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS

@@ -11,7 +11,7 @@ from jury_cases.omissions import omissions_text
 from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_events.conditions import fields_of
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.preflight import omission_report, sees_images

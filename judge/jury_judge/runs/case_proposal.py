@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jury_cases.errors import CaseFileError
 from jury_cases.files import CaseFiles
-from jury_events.text.visible_text import visible, visible_line
+from jury_events.text import visible, visible_line
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.case_preview import CasePreview
 

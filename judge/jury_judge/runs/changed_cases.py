@@ -6,8 +6,7 @@ The text and the label of a case are recorded when its debate opens, so that wha
 from collections.abc import Iterator
 
 from jury_events.case import Case
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_store.debate_rows import CaseRow
 
 

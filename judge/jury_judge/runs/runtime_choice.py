@@ -2,7 +2,7 @@
 
 import os
 
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 
 RAY_FROM = 10_000
 """Debates from which a local Ray cluster is the default, with `RAY_CPUS`."""

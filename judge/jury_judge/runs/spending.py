@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Self
 
-from jury_events.text.dollars import dollars
-from jury_events.text.pluralize import pluralize
+from jury_events.text import dollars, pluralize
 from jury_judge.runs.uncached_cost import uncached_sums
 from jury_judge.stores.paced_totals import PacedTotals
 from jury_providers.prices import Prices

@@ -11,8 +11,7 @@ from typing import Any
 
 from jury_cases.langfuse_api import LangfuseApi, LangfuseRefused
 from jury_events.local_events import ExportedScore, ScoreTargetName
-from jury_events.text.timestamps import moment
-from jury_events.text.visible_text import visible_line
+from jury_events.text import moment, visible_line
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace
 from jury_judge.scores.score_target import ScoresRefused, place_of
 

@@ -7,7 +7,7 @@ from mlflow.entities import AssessmentSource, AssessmentSourceType
 
 from jury_events.known_secrets import known_scrubber
 from jury_events.local_events import ExportedScore, ScoreTargetName
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace
 from jury_judge.scores.score_target import ScoresRefused, place_of
 

@@ -9,8 +9,7 @@ from cryptography.x509 import Certificate
 
 from jury_events.errors import SettingError
 from jury_events.known_secrets import known_scrubber
-from jury_events.text.visible_text import visible_line
-from jury_events.text.visible_url import visible_url
+from jury_events.text import visible_line, visible_url
 from jury_judge.errors import AttestationFailed
 from jury_store.errors import BadNote, BadTimestamp, SealRefused
 from jury_store.seals.merkle import Proof

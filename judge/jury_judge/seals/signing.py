@@ -5,7 +5,7 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from jury_actors.effects import Effects
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.panels.calibration_files import read_calibration, read_content
 from jury_judge.panels.digest_files import signed_bytes, write_file
 from jury_judge.panels.ladder_files import is_ladder, read_ladder, read_ladder_content

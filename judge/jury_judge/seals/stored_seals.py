@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_judge.errors import NoSeal
 from jury_store.errors import BadNote, SealRefused
 from jury_store.event_store import EventStore

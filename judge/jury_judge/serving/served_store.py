@@ -11,7 +11,7 @@ from jury_actors.observation.metric_totals import MetricTotals
 from jury_cases.artifact_hosts import parse_hosts
 from jury_events.errors import JuryError, SettingError
 from jury_events.regular_files import read_failure, read_text
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_judge.batches.wave_metrics import StoreBatchMetrics
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.jury import Jury

@@ -21,7 +21,7 @@ from jury_events.errors import JuryError
 from jury_events.ids import debate_id as id_of
 from jury_events.nearest import did_you_mean
 from jury_events.run_events import RunSubmission
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import PanelNotServed, RunUnfinished
 from jury_judge.jury import Jury

@@ -8,7 +8,7 @@ from jury_cases.columns import with_snake_case_names
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.registry import asked_format
 from jury_events.case import Case
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict_scale import VerdictScale
 
 _SHOWN = 120

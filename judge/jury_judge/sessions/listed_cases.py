@@ -16,7 +16,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound
 from jury_events.ids import is_run_id, repeat_of, replaced_id, run_stream
 from jury_events.run_facts import run_facts
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused
 from jury_judge.runs.recorded_cases import recorded_cases

@@ -10,7 +10,7 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import recorded_panel
 from jury_events.debate_history import DebateHistory
 from jury_events.run_facts import RunFacts
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import Ladder, LoadedPanel
 from jury_judge.panels.ladders import first_of

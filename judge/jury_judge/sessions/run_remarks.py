@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from jury_cases.omissions import omissions_text
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_judge.runs.preflight import PreflightReport
 from jury_judge.sessions.run_plan import RunPlan
 

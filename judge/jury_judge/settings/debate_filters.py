@@ -8,7 +8,7 @@ from jury_events.conditions import Condition
 from jury_events.debate_status import DebateStatus
 from jury_events.ladder import MOST_STAGES
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.errors import SettingsRefused, escaped
 from jury_store.debate_rows import DebateFilter

@@ -6,7 +6,7 @@ from typing import Any
 
 from jury_events.errors import SettingError
 from jury_events.panel import Switch
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped

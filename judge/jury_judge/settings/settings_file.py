@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from jury_events import regular_files
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error, hint
 from jury_events.yes_or_no import refuse_yes_or_no
 from jury_judge.errors import PanelFileError, SettingsFileError, SettingsRefused

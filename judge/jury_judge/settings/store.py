@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from jury_cases.artifact_hosts import parse_hosts
 from jury_events.errors import SettingError
-from jury_events.text.visible_text import visible
+from jury_events.text import visible
 
 STORE_URL = "JURY_STORE_URL"
 ARTIFACT_HOSTS = "JURY_ARTIFACT_HOSTS"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from jury_analysis.estimate import Estimate
 from jury_analysis.ladders.audit import AuditedCase, AuditedShare, audited_shares
 from jury_analysis.wording import Reason, Wording
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.stores.debates import opening_of, rows_of_run
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore

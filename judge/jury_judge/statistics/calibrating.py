@@ -12,7 +12,7 @@ from jury_analysis.scale import OURS, Scale
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import SettingError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.panels.calibration_files import calibration_bytes
 from jury_judge.panels.digest_files import write_file
 from jury_judge.panels.document import read_text

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, SettingError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.stores.debates import opening_of
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore

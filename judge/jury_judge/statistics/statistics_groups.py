@@ -11,7 +11,7 @@ from jury_analysis.statistics import Statistics, StatisticsOptions, statistics
 from jury_analysis.wording import Reason, Wording
 from jury_events.errors import SettingError
 from jury_events.panel import Language
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.statistics.audits import RunAudits
 from jury_views.notebook.cell import CellHtml, ShownAsCell
 from jury_views.notebook.statistics_html import statistics_html

@@ -12,7 +12,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.ids import debate_stream, streams_of
 from jury_events.parts import Digest, Part
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_replay.selection import DebateSelection
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore

@@ -3,7 +3,7 @@
 from jury_actors.batches.batch_log import batches_of
 from jury_events.batch_facts import BatchFacts, batched_calls
 from jury_events.ids import batch_stream
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_judge.errors import RunRefused
 from jury_store.event_store import EventStore
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from jury_events.errors import EventError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_judge.stores.debates import panel_of
 from jury_providers.recipients import one_model_warning
 from jury_store.event_store import EventStore

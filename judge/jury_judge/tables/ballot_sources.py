@@ -11,7 +11,7 @@ from jury_analysis.own_words import in_labels, without_own_words
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import DebateNotFound, SettingError
 from jury_events.nearest import did_you_mean
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.settings.vote_sources import Read
 from jury_judge.tables.ballot_messages import with_messages

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Self
 
 import pyarrow as pa
 
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_replay.output_path import check_output_path
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import SettingError
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_judge.reviews.review_labels import review_labels
 from jury_judge.settings.vote_sources import REVIEWS
 from jury_judge.stores.stores import Say

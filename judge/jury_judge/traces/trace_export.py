@@ -13,7 +13,7 @@ from jury_actors.notices import Notice
 from jury_actors.runtime import Runtime
 from jury_events.errors import JuryError
 from jury_events.ids import calls_stream, debate_stream
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_judge.extras import check_traces
 from jury_judge.stores.stores import Say
 from jury_judge.traces.span_tree import SpanTree, span_tree

@@ -13,7 +13,7 @@ from jury_events.errors import EventError
 from jury_events.ids import local_stream
 from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
 from jury_events.review_facts import review_facts
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_events.verdict import REVIEW
 from jury_judge.reviews.review_queue import UNDECIDED, Why
 from jury_judge.stores.debates import verdict_reasons

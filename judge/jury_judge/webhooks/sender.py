@@ -10,8 +10,7 @@ from jury_cases.artifact_hosts import AllowedHosts, Resolve, resolved
 from jury_cases.checked_download import checked_opener
 from jury_cases.errors import ArtifactSourceError
 from jury_events.errors import SettingError
-from jury_events.text.visible_text import visible_line
-from jury_events.text.visible_url import visible_url
+from jury_events.text import visible_line, visible_url
 from jury_judge.webhooks.signature import signed_headers
 
 HOSTS = "JURY_WEBHOOK_HOSTS"

@@ -6,7 +6,7 @@ from typing import Any
 
 from jury_events.hidden_characters import CONTROL
 from jury_events.outcome import CallOutcome
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_providers.batches.batch import PreparedBatch
 from jury_providers.batches.calls import upload_seconds
 from jury_providers.batches.failures import BatchUnavailable

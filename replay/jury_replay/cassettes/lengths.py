@@ -11,7 +11,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.ids import portable_streams
 from jury_events.local_events import SignedLengths
 from jury_events.parts import encode_digest
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_replay.cassettes.lines import LengthsLine, SignedEnd, StreamLengths
 from jury_store.errors import BadNote
 from jury_store.seals.keys import PublicKey, SealKey

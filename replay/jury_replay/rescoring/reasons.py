@@ -4,7 +4,7 @@ from collections import Counter
 
 from jury_events.judgment import Decider, Judgment
 from jury_events.panel import Bands, Panel
-from jury_events.text.points_text import points_text
+from jury_events.text import points_text
 from jury_replay.rescoring.results import Result
 from jury_replay.rescoring.settings import written
 

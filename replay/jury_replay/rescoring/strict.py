@@ -14,7 +14,7 @@ from jury_events.ids import FINAL, Step
 from jury_events.panel import Panel
 from jury_events.parts import PartBuffer
 from jury_events.reading import ReadingPlan
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_replay.errors import JudgeMissing, ReplayError
 from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Memo, Replayer

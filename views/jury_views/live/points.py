@@ -7,7 +7,7 @@ The live event of the log event at position 17 is `17`. If there are several, th
 import re
 from typing import NamedTuple
 
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_views.errors import BadPoint
 
 _WHOLE = 2**31

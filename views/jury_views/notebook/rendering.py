@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader
 
 from jury_events.errors import SettingError
 from jury_events.panel import Language
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_views.charts.shapes import stacked_bar
 from jury_views.notebook.cell import CellHtml
 from jury_views.notebook.cell_labels import CellLabels

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from jury_events.errors import SettingError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict import FAIL
 from jury_views.reports.tally import COUNTED, NO_VERDICT
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from jury_events.text.visible_text import visible, visible_line
+from jury_events.text import visible, visible_line
 from jury_events.verdict import REVIEW
 from jury_views.record_reading import parts_by_seat
 from jury_views.reports.judged_case import JudgedCase

@@ -1,7 +1,6 @@
 """A report as Markdown, for the page of a CI job (`$GITHUB_STEP_SUMMARY` and the like)."""
 
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_events.verdict import PASS
 from jury_views.reasons import without_quotations
 from jury_views.record_reading import parts_by_seat

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 from jury_analysis.decided_cases import DecidedCases
 from jury_analysis.score_interval import wilson
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 from jury_views.decided import decided_sentence
 from jury_views.record_reading import parts_by_seat

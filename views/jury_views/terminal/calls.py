@@ -8,7 +8,7 @@ from typing import NamedTuple
 from jury_events.exchange import ExchangeRecorded
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_views.debate_labels import DebateLabels
 from jury_views.events_by_phase import Texts, text_in
 from jury_views.page import Page, TextSpan

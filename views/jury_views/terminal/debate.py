@@ -14,7 +14,7 @@ from jury_events.judgment import Judgment, Vote
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.parts import PartRef
 from jury_events.rubric import Rubric
-from jury_events.text.points_text import points_text
+from jury_events.text import points_text
 from jury_events.verdict import Verdict
 from jury_views.acceptance_line import acceptance_line
 from jury_views.answered_by import answers, is_simulated, is_stand_in, other_model

@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from jury_events.codec import DebateEvent
 from jury_events.panel import Language
 from jury_events.parts import PartRef
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_views.debate_labels import LABELS
 from jury_views.debate_results import evidence_of
 from jury_views.events_by_phase import Texts, events_by_phase, role_of

@@ -3,7 +3,7 @@
 from math import ceil
 from typing import TYPE_CHECKING
 
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_views.page import Page
 from jury_views.terminal.statistics.figures import Figures
 

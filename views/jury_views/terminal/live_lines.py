@@ -21,8 +21,7 @@ from jury_events.debate_events import (
 from jury_events.evaluation import Evaluation
 from jury_events.judgment import Judgment
 from jury_events.parts import PartRef
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_views.acceptance_line import acceptance_line
 from jury_views.answered_by import answered_in_phase_1, answered_in_statement, is_stand_in, other_model
 from jury_views.debate_labels import LABELS

@@ -10,7 +10,7 @@ from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_views.acceptance_line import acceptance_line
 from jury_views.answered_by import AnsweredBy, answers, is_simulated
 from jury_views.case_facts import omissions_line

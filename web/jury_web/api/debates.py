@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
 from jury_events.envelope import StoredEvent
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_judge import BadCursor, RescoreProblem
 from jury_judge.comparisons.excerpts import Excerpt
 from jury_judge.replays.grids import grid_of

@@ -7,7 +7,7 @@ from fastapi import Depends, Path, Query
 from starlette.requests import HTTPConnection
 
 from jury_events.ids import DEBATE_ID, RUN_ID
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_judge import DebateRow, RunRow
 from jury_judge.serving.service import Service
 from jury_views.evidence_counts import evidence_object

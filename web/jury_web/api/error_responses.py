@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from jury_events.errors import Failure, JuryError
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import SettingsRefused, TooManyReviews
 from jury_web.middleware import wants_page

@@ -11,7 +11,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.parts import PartRef
-from jury_events.text.timestamps import moment
+from jury_events.text import moment
 from jury_views.events_by_phase import text_in
 from jury_web.api.dependencies import DebateId, Limit, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses

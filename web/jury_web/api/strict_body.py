@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from jury_events.text.strict_json import JsonRefused, decode_text
+from jury_events.strict_json import JsonRefused, decode_text
 from jury_web.api.error_responses import RequestRefused
 
 

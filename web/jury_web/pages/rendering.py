@@ -7,8 +7,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 
 from jury_events.ids import unescape
-from jury_events.text.points_text import points_text
-from jury_events.text.timestamps import moment
+from jury_events.text import moment, points_text
 from jury_events.verdict import Verdict
 from jury_views.acceptance_line import acceptance_line
 from jury_views.case_facts import case_facts, omissions_line

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from jury_events.parts import PartRef
-from jury_events.text.sizes import shown_size
+from jury_events.text import shown_size
 from jury_events.transcript import Attachment, Item, NotShown, Origin, ToolCall, ToolResult, Transcript
 from jury_views.label_decisive import LabelDecisive
 from jury_views.numbered_items import NumberedItem

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_views.page import Page
 from jury_views.terminal.statistics.figures import Figures
 

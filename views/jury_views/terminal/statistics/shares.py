@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_views.page import Page
 from jury_views.terminal.statistics.figures import Figures
 
