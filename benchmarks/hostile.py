@@ -22,7 +22,7 @@ from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
-from jury_debate.rules_1.ballots import ballot_id
+from jury_debate.rules_1.opening import ballot_id
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.codec import decode
 from jury_events.debate_events import DebateCompleted, DebateOpened, JurorAbstained, JurorEvaluated

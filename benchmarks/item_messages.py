@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jury_debate.prompts_1.item_messages import ItemMessages
+from jury_debate.prompts_1.case_items import ItemMessages
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened

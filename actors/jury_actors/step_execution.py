@@ -7,10 +7,10 @@ from jury_actors.decoded_texts import DecodedTexts
 from jury_actors.errors import TextMissing
 from jury_actors.messages import StepRequest
 from jury_actors.provider_halts import FailedBefore
-from jury_debate.artifact_tools import ToolSpec, tool_definitions
+from jury_debate.artifacts import ToolSpec, tool_definitions
 from jury_debate.assignment import CallMessage
 from jury_debate.conversation import Call
-from jury_debate.decision_questions import DecisionQuestion, DecisionQuestions
+from jury_debate.decision_seats import DecisionQuestion, DecisionQuestions
 from jury_debate.prompts_registry import load_prompts
 from jury_debate.reading.record_tools import record_tool_definitions
 from jury_debate.rules_registry import rules_of

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from jury_debate.artifacts import generate_evaluation_summary
 from jury_debate.prompts_1.case_items import CaseItem, case_items
-from jury_debate.prompts_1.operator_policy import NUMBER, policy_in, without_policy
 from jury_debate.prompts_1.prompts import Prompts
+from jury_debate.prompts_1.texts import NUMBER, policy_in, without_policy
 from jury_events.case import Case
 from jury_events.panel import Panel
 

@@ -1,6 +1,10 @@
-"""The panel as a user writes it, and its resolution to a `Panel` with every default written out."""
+"""Panels as users write them, resolved into the panel of a debate."""
 
+import tomllib
 from collections.abc import Collection
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, ValidationError, ValidationInfo, field_validator
@@ -8,16 +12,13 @@ from pydantic import BeforeValidator, ValidationError, ValidationInfo, field_val
 from jury_debate.calibrated import mismatch, prompts_digest, prompts_mismatch
 from jury_debate.decision_seats import NO_OUTPUT, asked_questions, check_decision_seats
 from jury_debate.errors import PanelError
-from jury_debate.image_models import reads_images
-from jury_debate.presets import PARALLEL_ROUNDS, preset
+from jury_debate.presets import PARALLEL_ROUNDS, checked_threshold, preset
 from jury_debate.prompts_1.prompts import Prompts
 from jury_debate.prompts_registry import PROMPTS, PROMPTS_VERSION, load_prompts
 from jury_debate.reading.token_estimate import answer_tokens
-from jury_debate.scale_spec import WrittenCriteria, WrittenScale, WrittenText, check_scale, resolve_scale
+from jury_debate.rules_registry import newest_rules
+from jury_debate.scale_spec import Spec, WrittenCriteria, WrittenScale, WrittenText, check_scale, resolve_scale
 from jury_debate.seat_letters import seat_letter
-from jury_debate.spec import Spec
-from jury_debate.stop_rules import check_stop
-from jury_debate.thresholds import checked_threshold
 from jury_events.asking import LastAsked, StopRule
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
@@ -42,6 +43,59 @@ from jury_events.panel import (
 )
 from jury_events.reading import ReadingRule, Window
 from jury_events.unknown_fields import first_error, hint
+
+
+def reads_images(model: str, own_servers: Collection[str] = ()) -> bool:
+    """Whether a model is known to read pictures.
+
+    Args:
+        model: `provider/model`.
+        own_servers: providers with a custom server, whose models are unknown.
+    """
+    if model.partition("/")[0] in own_servers:
+        return False
+    known = _known()
+    return _matches(model, known["reading"]) and not _matches(model, known["text_only"])
+
+
+def _matches(model: str, patterns: Collection[str]) -> bool:
+    return any(fnmatchcase(model, pattern) for pattern in patterns)
+
+
+@cache
+def _known() -> dict[str, list[str]]:
+    return tomllib.loads((files("jury_debate") / "image_models.toml").read_text(encoding="utf-8"))
+
+
+def check_stop(panel: Panel) -> None:
+    """Refuse `stop: settled` in a panel where it can never apply.
+
+    Args:
+        panel: with a stop rule.
+
+    Raises:
+        PanelError: it cannot, with the reason.
+    """
+    if (why := _never(panel)) is not None:
+        raise PanelError(f"stop: settled can never apply: {why}; or leave stop out")
+
+
+def _never(panel: Panel) -> str | None:
+    assert panel.stop is not None
+    if panel.discussion.max_rounds:
+        return "in rounds every seat speaks; write discussion: {max_rounds: 0}"
+    if panel.final.judge is not None:
+        return "a final judge reads every seat; write final: {method: majority_vote}"
+    if panel.final.method == "median" and any(one.critical for one in panel.rubric.dimensions):
+        return (
+            "which points count for a critical criterion under a median is known at the end only; write another method"
+        )
+    if newest_rules().asked_first(panel) >= len(panel.seats):
+        return (
+            f"no answers of fewer than all {len(panel.seats)} seats settle a case; add seats, or change their weights"
+        )
+    return None
+
 
 ROLE_KEYS = ("policy_compliance", "security_leak_risk", "misuse_detection")
 """Seats without a role get these in turn."""

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from jury_debate.assignment import JUDGE_ROLE_PROMPT, ROLE_PROMPT
 from jury_debate.decision_seats import decides
-from jury_debate.image_models import reads_images
 from jury_debate.panel_spec import (
     ROLE_KEYS,
     SCALE_ROLE,
@@ -17,6 +16,7 @@ from jury_debate.panel_spec import (
     SeatSpec,
     SpeakersSpec,
     StopSpec,
+    reads_images,
     resolve,
 )
 from jury_debate.scale_spec import bundled_name, written_scale

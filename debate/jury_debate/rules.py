@@ -7,7 +7,7 @@ Every function is pure: ids, secrets and texts are passed in.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from jury_debate.artifact_tools import ToolAnswer
+from jury_debate.artifacts import ToolAnswer
 from jury_debate.assignment import Assignment, DebateSigns
 from jury_debate.conversation import Conversation, Reply
 from jury_debate.prompts_registry import PROMPTS_VERSION

@@ -1,13 +1,21 @@
-"""A scale, criteria and the question to the jury as a panel file has them, and their resolution in one language."""
+"""Scales as users write them in panel files."""
 
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from jury_debate.errors import PanelError
-from jury_debate.spec import Spec
 from jury_events.bundled_scales import AGENT_SAFETY, BUNDLED_SCALES, OWN_CRITERIA, bundled_scale
 from jury_events.exact import exact
 from jury_events.nearest import did_you_mean
@@ -22,6 +30,19 @@ from jury_events.verdict_scale import (
     ScaleLabel,
     VerdictScale,
 )
+from jury_events.yes_or_no import refuse_yes_or_no
+
+
+class Spec(BaseModel):
+    """Part of a panel as written: unknown fields are refused, and so is a yes or no as a number."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _number(cls, written: Any, info: ValidationInfo) -> Any:
+        return refuse_yes_or_no(cls.model_fields[info.field_name or ""].annotation, written)
+
 
 _Built = TypeVar("_Built", VerdictScale, Rubric, Dimension)
 

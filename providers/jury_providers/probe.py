@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from jury_debate.decision_questions import DecisionQuestion, QuestionOption
+from jury_debate.decision_seats import DecisionQuestion, QuestionOption
 from jury_events.ids import exchange_id
 from jury_events.outcome import ANSWERS, CallOutcome
 from jury_events.panel import CallSettings, Panel

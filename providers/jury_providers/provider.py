@@ -9,7 +9,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from jury_debate.decision_questions import DecisionQuestion
+from jury_debate.decision_seats import DecisionQuestion
 from jury_events.exchange import CacheLifetime, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from jury_debate.assignment import OPERATOR_POLICY
-from jury_debate.prompts_1.operator_policy import policy_in
+from jury_debate.prompts_1.texts import policy_in
 from jury_debate.prompts_registry import load_prompts
 from jury_events.case import Case, Image
 from jury_events.debate_events import DebateOpened

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jury_debate import ShownRecord, mark
-from jury_debate.reading.cutting import SMALLEST_PART, cuts, middle, refined
+from jury_debate.reading.shown_record import SMALLEST_PART, cuts, middle, refined
 from support.each_row import each_row
 
 SIGN, WORDS = "kz:", "⟦abcd2345⟧"

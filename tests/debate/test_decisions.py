@@ -13,7 +13,7 @@ from jury_debate import (
     newest_rules,
     resolve,
 )
-from jury_debate.decision_questions import question_texts
+from jury_debate.decision_seats import question_texts
 from jury_events import (
     FAIL,
     PASS,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from jury_debate.rules_1.kept_records import KeptRecord, KeptRecords
+from jury_debate.rules_1.evidence import KeptRecord, KeptRecords
 
 
 class Parsed:

@@ -20,7 +20,7 @@ from jury_debate import (
     tool_names,
     unmark,
 )
-from jury_debate.rules_1.ballots import datamark
+from jury_debate.rules_1.opening import datamark
 from jury_events import (
     ArtifactRecord,
     Attachment,

@@ -12,7 +12,6 @@ from jury_store import (
     DriverCursor,
     EventStore,
     JsonColumn,
-    decoded_body,
     open_store,
     projection,
     search_terms,
@@ -27,10 +26,11 @@ pytestmark = pytest.mark.full_for("postgresql")
 def bodies(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The bodies that are decoded."""
     found: list[bytes] = []
+    plainly = projection.decoded
 
     def decoded(body: bytes) -> Any:
         found.append(body)
-        return decoded_body.decoded(body)
+        return plainly(body)
 
     monkeypatch.setattr(projection, "decoded", decoded)
     monkeypatch.setattr(search_terms, "decoded", decoded)

@@ -6,7 +6,7 @@ It is label data. No juror is shown it, and no reviewer who has not given a verd
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from jury_debate.prompts_1.item_messages import ItemMessages, SourceMessage
+from jury_debate.prompts_1.case_items import ItemMessages, SourceMessage
 from jury_events.debate_events import DebateOpened
 from jury_events.decisive import DECISIVE_AGENT, decisive_message
 from jury_views.recorded_case import recorded_case

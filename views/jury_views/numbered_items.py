@@ -5,7 +5,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from jury_debate.numbered_case import NumberedCase, numbered_case
-from jury_debate.prompts_1.operator_policy import NUMBER
+from jury_debate.prompts_1.texts import NUMBER
 from jury_debate.prompts_registry import load_prompts
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened

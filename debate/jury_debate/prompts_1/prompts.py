@@ -12,14 +12,17 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from jury_debate.prompts_1.finding_limits import (
+from jury_debate.prompts_1.texts import (
     LONGEST_FINDING,
     MOST_DECISIVE,
     MOST_FINDING_ENTRIES,
     MOST_FINDINGS,
     MOST_WANTED,
+    RoleText,
+    Texts,
+    ToolText,
+    fill,
 )
-from jury_debate.prompts_1.texts import RoleText, Texts, ToolText, fill
 from jury_debate.seat_letters import seat_letter
 from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer
 from jury_events.bundled_scales import AGENT_SAFETY, BundledScale, bundled_scale

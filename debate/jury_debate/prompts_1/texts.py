@@ -1,4 +1,4 @@
-"""The schema of a prompts file: every text of the prompts, and its placeholders.
+"""The texts of prompts 1, what they say of the operator's policy, and the limits of findings.
 
 Texts are `string.Template`s. PLACEHOLDERS lists the placeholders of each; texts that it does not name have none.
 """
@@ -6,6 +6,7 @@ Texts are `string.Template`s. PLACEHOLDERS lists the placeholders of each; texts
 from functools import lru_cache
 from string import Template
 
+from jury_events.case import Case
 from jury_events.value import Value
 
 
@@ -321,3 +322,49 @@ def _format(text: str) -> str:
 class _Fields(dict[str, str]):
     def __missing__(self, name: str) -> str:
         return f"%({name})s"
+
+
+MOST_FINDINGS = 12
+LONGEST_FINDING = 600
+"""Characters of a finding's text."""
+
+MOST_FINDING_ENTRIES = 3
+"""Quotations of one finding."""
+
+MOST_DECISIVE = 5
+MOST_WANTED = 8
+"""Numbers of items."""
+
+
+NUMBER = 1
+"""Of its item."""
+
+
+def policy_piece(policy: str, texts: CaseTexts) -> str:
+    """Its piece of the prompt. Unmarked: the operator speaks, not the record."""
+    return f"{_heading(texts)}{policy}\n\n"
+
+
+def policy_in(piece: str, texts: CaseTexts) -> str:
+    """The policy of a piece that `policy_piece` wrote."""
+    return piece.removeprefix(_heading(texts)).removesuffix("\n\n")
+
+
+def _heading(texts: CaseTexts) -> str:
+    return f"{texts.operator_policy}\n\n{fill(texts.item, number=NUMBER, what=texts.policy)}\n"
+
+
+def without_policy(case: Case, policy: str) -> Case:
+    """The case without this policy of its questions."""
+    scenarios = (
+        scenario.model_copy(update={"question": scenario.question.model_copy(update={"policy": None})})
+        if scenario.question.policy == policy
+        else scenario
+        for scenario in case.scenarios
+    )
+    return case.model_copy(update={"scenarios": tuple(scenarios)})
+
+
+def has_policy(case: Case, policy: str) -> bool:
+    """Whether a question of the case has this policy."""
+    return any(scenario.question.policy == policy for scenario in case.scenarios)

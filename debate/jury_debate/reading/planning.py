@@ -1,4 +1,4 @@
-"""How the seats of a debate read its case, decided when it opens; the pieces of prompts that this takes."""
+"""How a seat reads a record: whole, in windows or by tools, as its room allows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 from jury_debate.assignment import CASE_WITH_IMAGES
 from jury_debate.prompts_1.texts import Texts
-from jury_debate.reading.cutting import SMALLEST_PART, cuts, refined
-from jury_debate.reading.guide import guide
-from jury_debate.reading.outline import RecordOutline
-from jury_debate.reading.shown_record import ShownRecord
+from jury_debate.reading.outline import RecordOutline, guide
+from jury_debate.reading.shown_record import SMALLEST_PART, ShownRecord, cuts, refined
 from jury_debate.reading.token_estimate import PICTURE_TOKENS, bytes_of, estimated_tokens, request_tokens
 from jury_events.panel import FinalJudge, Panel, Seat
 from jury_events.reading import PlannedReading, ReadingMode, ReadingPlan
@@ -215,3 +213,26 @@ class _CutCase(NamedTuple):
 def part_name(name: str, number: int) -> str:
     """The name of the piece with a part of the case, from 1."""
     return f"{name}/{number}"
+
+
+WANTED_SHARE = 4
+"""Of a closing call's room, one part of so many is for the items that were asked for."""
+
+MOST_LEVELS = 12
+"""How often findings are gathered."""
+
+MOST_SHRINKS = 4
+"""How often a call that is too long is asked again with half of the room."""
+
+_GATHERED = 3
+"""Of so many findings that are gathered, one is kept."""
+
+
+def findings_bytes(room: int) -> int:
+    """The bytes of findings that one call shows, of its room."""
+    return room - room // WANTED_SHARE
+
+
+def kept_findings(findings: int) -> int:
+    """How many findings a call is asked for that gathers so many: half of them at most."""
+    return max(1, findings // _GATHERED)

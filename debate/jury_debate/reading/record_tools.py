@@ -5,14 +5,12 @@ Results show the record's own lines behind the debate's marker, as the prompt do
 
 from typing import Any, NamedTuple
 
-from jury_debate.artifact_tools import ToolSpec
+from jury_debate.artifacts import ToolSpec
 from jury_debate.errors import DebateError
 from jury_debate.marking import mark
 from jury_debate.model_json import MODEL_JSON
 from jury_debate.prompts_1.texts import Texts, fill
-from jury_debate.reading.cutting import cuts
-from jury_debate.reading.shown_record import PlacedItem, ShownRecord
-from jury_debate.reading.window_text import window_frame
+from jury_debate.reading.shown_record import PlacedItem, ShownRecord, cuts, window_frame
 from jury_events.canonical import canonical_json
 from jury_events.evidence import LONGEST_QUOTE, MOST_ITEM, SHORTEST_QUOTE
 from jury_events.strict_json import InvalidJson

@@ -11,8 +11,7 @@ from jury_debate.assignment import Assignment, CallMessage, EvidenceSpec
 from jury_debate.conversation import Call, Reply, ToolTurn, UnsettledFailure
 from jury_debate.prompts_registry import load_prompts
 from jury_debate.rules_1.answers import AnswerRefusal, parse_answer
-from jury_debate.rules_1.evidence import ShownEvidence
-from jury_debate.rules_1.kept_records import kept_record
+from jury_debate.rules_1.evidence import ShownEvidence, kept_record
 from jury_debate.step_outcome import Answered, Blocked, Outcome, ParsedAnswer, Unanswered
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import exchange_id

@@ -23,7 +23,7 @@ from fractions import Fraction
 from typing import Any, assert_never
 
 from jury_debate.conversation import Call, Reply
-from jury_debate.decision_questions import WHOLE_CASE, scenario_question
+from jury_debate.decision_seats import WHOLE_CASE, scenario_question
 from jury_debate.rules_1.answers import AnswerRefusal, Refused, number, one_object, refuse, string, typed
 from jury_debate.rules_1.conversation import StepConversation
 from jury_debate.step_outcome import Decided, ParsedDecision

@@ -1,13 +1,21 @@
-"""The check of an answer's quotations against what its seat was shown.
+"""Quotations of an evaluation, and the records that tools kept, checked against what the seat was shown.
 
 The numbered items of a prompt are read from the text of the prompt itself: exactly what the seat was shown. Judged text
-can produce no line without the sign, so that headings are the prompt's own."""
+can produce no line without the sign, so that headings are the prompt's own.
+
+A conversation keeps no record while it waits for answers: those used last are in memory, up to a bound, and
+another one is read again from its parts, in about a tenth of a second for 5 MB.
+"""
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from threading import Lock
 
-from jury_debate.assignment import EvidenceSpec, SeatSaid
+from jury_debate.assignment import Assignment, EvidenceSpec, SeatSaid
 from jury_debate.marking import unmark
+from jury_debate.reading.shown_record import ShownRecord
 from jury_debate.rules_1.quotations import Found, SearchedItems, SearchedText
 from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer, Quotation
 from jury_events.evidence import Evidence, EvidenceResult, EvidenceSpan
@@ -149,3 +157,86 @@ def _first(look: Callable[[str], Found | None], forms: Iterable[str]) -> Found |
 
 def _span(item: int | None, found: Found) -> EvidenceSpan:
     return trusted(EvidenceSpan)(item=item, start=found.start, end=found.end)
+
+
+class KeptRecord:
+    """A record and its items, each read when it is first needed.
+
+    Args:
+        content: the case as shown.
+        policy: the piece with the operator's policy; None: there is none.
+        marker: of the debate.
+    """
+
+    def __init__(self, content: bytes, policy: bytes | None, marker: str) -> None:
+        self.size = len(content)
+        self._content = content
+        self._policy = policy
+        self._marker = marker
+
+    @cached_property
+    def record(self) -> ShownRecord:
+        """The places of its items and headings."""
+        return ShownRecord(self._content, self._marker)
+
+    @cached_property
+    def items(self) -> SearchedItems:
+        """Its items, in which quotations are looked for."""
+        return searched_items(self._content, self._policy, self._marker)
+
+
+_Key = tuple[tuple[str, ...], str | None, str]
+"""The parts of the case, that of the policy, and the marker: a part is named by its content."""
+
+
+class KeptRecords:
+    """The records used last, up to a total size, and always the last one.
+
+    Args:
+        most: bytes of records; with its searched items, a record takes two to three times its size.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = 0
+        self._lock = Lock()
+        self._kept: OrderedDict[_Key, KeptRecord] = OrderedDict()
+
+    def record(self, key: _Key, parsed: Callable[[], KeptRecord]) -> KeptRecord:
+        """The record of a key; `parsed` makes one that is not kept."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+                return found
+        made = parsed()
+        with self._lock:
+            kept = self._kept.setdefault(key, made)
+            if kept is made:
+                self._size += made.size
+            while self._size > self._most and len(self._kept) > 1:
+                _, dropped = self._kept.popitem(last=False)
+                self._size -= dropped.size
+            return kept
+
+
+_KEPT = KeptRecords(32_000_000)
+
+
+def kept_record(assignment: Assignment, content: Callable[[str], bytes]) -> KeptRecord:
+    """The record of a step that reads it.
+
+    Args:
+        assignment: of the step.
+        content: of a part, by the characters of its reference.
+    """
+    reading, spec = assignment.reading, assignment.spec.evidence
+    assert reading is not None
+    policy = None if spec is None or spec.policy is None else spec.policy.part
+    marker = assignment.marker if spec is None else spec.marker
+    case = tuple(ref.part for ref in reading.case)
+
+    def parsed() -> KeptRecord:
+        return KeptRecord(b"".join(map(content, case)), None if policy is None else content(policy), marker)
+
+    return _KEPT.record((case, policy, marker), parsed)

@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from jury_debate.assignment import AnswerSpec
-from jury_debate.prompts_1.finding_limits import (
+from jury_debate.prompts_1.prompts import Prompts
+from jury_debate.prompts_1.texts import (
     LONGEST_FINDING,
     MOST_DECISIVE,
     MOST_FINDING_ENTRIES,
     MOST_FINDINGS,
     MOST_WANTED,
+    fill,
 )
-from jury_debate.prompts_1.prompts import Prompts
-from jury_debate.prompts_1.texts import fill
 from jury_debate.rules_1.answers import (
     AnswerRefusal,
     Refused,

@@ -24,9 +24,9 @@ from typing import Any
 
 from jury_debate.errors import IllegalEvent
 from jury_debate.rules_1.checks import next_check, position_changed, quiet_rounds
+from jury_debate.rules_1.decider import judge_is_due, speakers_of
 from jury_debate.rules_1.early_stop import not_asked
 from jury_debate.rules_1.judgment import completion, render
-from jury_debate.rules_1.turns import judge_is_due, speakers_of
 from jury_debate.state import DebateState, Phase, SeatEvaluation
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import (

@@ -1,32 +1,33 @@
-"""The opening event: the resolved panel, the case, and every fixed piece of every prompt.
+"""Opening a debate: its event, its secret and what follows from it, and the texts of its prompts.
 
 What is the same for all debates of a panel stands first in a prompt.
 """
 
+import hmac
+from base64 import b32encode
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from jury_debate.artifact_tools import tool_names
-from jury_debate.artifacts import generate_evaluation_summary
+from jury_debate.artifacts import generate_evaluation_summary, tool_names
 from jury_debate.assignment import (
     CASE_WITH_IMAGES,
     JUDGE_ROLE_PROMPT,
     OPERATOR_POLICY,
     ROLE_PROMPT,
+    DebateSigns,
     scenario_numbers,
     tools_offered,
 )
-from jury_debate.decision_questions import QUESTIONS, questions_piece
+from jury_debate.decision_seats import QUESTIONS, questions_piece
 from jury_debate.marking import mark
 from jury_debate.prompts_1.case_items import case_items
 from jury_debate.prompts_1.case_text import render_case
-from jury_debate.prompts_1.operator_policy import has_policy, policy_piece, without_policy
+from jury_debate.prompts_1.line_marks import SIGN_LETTERS
 from jury_debate.prompts_1.prompts import Prompts
-from jury_debate.prompts_1.texts import fill
+from jury_debate.prompts_1.texts import fill, has_policy, policy_piece, without_policy
 from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts
 from jury_debate.reading.planning import READING_TOOLS, CaseToRead, PlannedCase, ReadingPlanner
 from jury_debate.reading.record_tools import RECORD_TOOLS
-from jury_debate.rules_1.ballots import signs_of
 from jury_debate.rules_1.early_stop import asking_plan
 from jury_debate.seat_letters import seat_letter
 from jury_events.case import ArtifactRecord, Case
@@ -36,6 +37,44 @@ from jury_events.parts import ImageRef, PartMaker
 from jury_events.provenance import provenance
 from jury_events.reading import ReadingPlan
 from jury_events.transcript import Attachment
+
+
+def ballot_id(secret: bytes, juror_id: str | None) -> str:
+    """The unguessable id that a seat's answers must contain (`None`: the final judge's): 16 characters a-z, 2-7.
+
+    The same in all turns of the seat, so that providers' prompt caches work.
+    """
+    return _letters(_derive(secret, "final" if juror_id is None else f"seat/{juror_id}")[:10])
+
+
+def datamark(secret: bytes) -> str:
+    """The debate's marker for judged text: 8 characters a-z, 2-7 in ⟦⟧."""
+    return f"⟦{_letters(_derive(secret, 'datamark')[:5])}⟧"
+
+
+def line_sign(secret: bytes) -> str:
+    """The debate's sign before each line of judged text: two consonants and a colon.
+
+    Tokenizers join two letters more often than a letter and a digit, and two consonants are hardly ever a word.
+    """
+    first, second = _derive(secret, "line sign")[:2]
+    return f"{SIGN_LETTERS[first % len(SIGN_LETTERS)]}{SIGN_LETTERS[second % len(SIGN_LETTERS)]}:"
+
+
+def signs_of(secret: bytes, panel: Panel) -> DebateSigns:
+    """See `Rules.signs_of`."""
+    marker = datamark(secret) if panel.marking == "words" else line_sign(secret)
+    return DebateSigns(marker, {juror_id: ballot_id(secret, juror_id) for juror_id in (*panel.juror_ids, None)})
+
+
+def _derive(secret: bytes, purpose: str) -> bytes:
+    # `hmac.digest` gives up the interpreter's lock: beside a thread that writes, that costs ten times as much.
+    return hmac.new(secret, purpose.encode(), "sha256").digest()
+
+
+def _letters(digest: bytes) -> str:
+    return b32encode(digest).decode("ascii").lower()
+
 
 RULES_VERSION = 1
 

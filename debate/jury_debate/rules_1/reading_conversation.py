@@ -13,27 +13,26 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 
-from jury_debate.artifact_tools import tool_names
+from jury_debate.artifacts import tool_names
 from jury_debate.assignment import Assignment, CallMessage
 from jury_debate.conversation import Call, Reply, UnsettledFailure
 from jury_debate.marking import mark
 from jury_debate.prompts_1.texts import fill
 from jury_debate.prompts_registry import load_prompts
-from jury_debate.reading.cited_items import cited_items
-from jury_debate.reading.closing_room import MOST_LEVELS, MOST_SHRINKS, WANTED_SHARE, findings_bytes, kept_findings
 from jury_debate.reading.coverage import record_read
-from jury_debate.reading.cutting import middle
-from jury_debate.reading.guide import guide
-from jury_debate.reading.outline import RecordOutline
-from jury_debate.reading.shown_pictures import picture_items
-from jury_debate.reading.shown_record import ShownRecord
-from jury_debate.reading.window_text import window_frame
+from jury_debate.reading.outline import RecordOutline, cited_items, guide
+from jury_debate.reading.planning import MOST_LEVELS, MOST_SHRINKS, WANTED_SHARE, findings_bytes, kept_findings
+from jury_debate.reading.shown_record import ShownRecord, middle, picture_items, window_frame
 from jury_debate.rules_1.conversation import StepConversation
-from jury_debate.rules_1.evidence import ShownEvidence
+from jury_debate.rules_1.evidence import KeptRecord, ShownEvidence, kept_record
 from jury_debate.rules_1.findings import CheckedFinding, FindingTexts, batches, shown_findings
-from jury_debate.rules_1.kept_records import KeptRecord, kept_record
-from jury_debate.rules_1.partly_read import counted, failed
-from jury_debate.rules_1.window_conversation import FittedConversation, WholeConversation, WindowConversation
+from jury_debate.rules_1.window_conversation import (
+    FittedConversation,
+    WholeConversation,
+    WindowConversation,
+    counted,
+    failed,
+)
 from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
 from jury_events.outcome import CallOutcome
 from jury_events.parts import ImageRef, PartRef, PartRegistry

@@ -1,28 +1,60 @@
-"""Version 1 as an implementation of `jury_debate.rules.Rules`."""
+"""The rules of version 1."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from jury_debate.assignment import Assignment
 from jury_debate.conversation import Conversation
+from jury_debate.rules import RecountResult
 from jury_debate.rules_1 import answers
-from jury_debate.rules_1.ballots import signs_of
-from jury_debate.rules_1.checks import check_consensus
-from jury_debate.rules_1.cited_conversation import CitedConversation
+from jury_debate.rules_1.checks import check_consensus, next_check, position_changed, quiet_rounds
 from jury_debate.rules_1.conversation import EvaluationConversation, reply_from_record
 from jury_debate.rules_1.decider import decide, pending_steps
 from jury_debate.rules_1.decision_models import DecisionConversation
-from jury_debate.rules_1.early_stop import asked_first
+from jury_debate.rules_1.early_stop import answers_so_far, asked_first
 from jury_debate.rules_1.findings import findings_schema
+from jury_debate.rules_1.judgment import render
 from jury_debate.rules_1.machine import evolve
-from jury_debate.rules_1.opening import open_debate
+from jury_debate.rules_1.opening import open_debate, signs_of
 from jury_debate.rules_1.reading_conversation import ReadingConversation
-from jury_debate.rules_1.recount import recount
+from jury_debate.rules_1.settling import is_settled
 from jury_debate.rules_1.steps import assign
-from jury_debate.rules_1.tool_reading import ToolReadingConversation
-from jury_debate.rules_1.tools import answer_tool
+from jury_debate.rules_1.tools import ToolReadingConversation, answer_tool
+from jury_debate.rules_1.window_conversation import CitedConversation
+from jury_debate.state import DebateState, Phase, SeatEvaluation
+from jury_events.debate_events import DebateOpened
+from jury_events.evaluation import Evaluation
+from jury_events.outcome import FailureReason
 from jury_events.parts import PartRegistry
 from jury_events.rubric import Rubric
 from jury_events.verdict_scale import VerdictScale
+
+
+def recount(
+    opened: DebateOpened,
+    rounds: Sequence[Sequence[SeatEvaluation]],
+    *,
+    judge: Evaluation | None = None,
+    judge_failure: FailureReason | None = None,
+    not_asked: Sequence[str] = (),
+) -> RecountResult:
+    """See `Rules.recount`."""
+    state = DebateState(phase=Phase.EVALUATING, opened=opened, not_asked=tuple(not_asked))
+    for number, made in enumerate(rounds):
+        changed = any(position_changed(state, entry.juror_id, entry.evaluation.position) for entry in made)
+        state = state._replace(round=number, evaluations=(*state.evaluations, *made), changed=changed)
+        checked = next_check(state)
+        state = state._replace(
+            quiet_rounds=quiet_rounds(state), checks=(*state.checks, checked.check), end_reason=checked.end_reason
+        )
+        if checked.end_reason is not None:
+            break
+    if opened.panel.final.judge is None:
+        judge = judge_failure = None
+    judgment = render(state, judge=judge, judge_failure=judge_failure)
+    first = DebateState(opened=opened, evaluations=tuple(rounds[0]))
+    settled = not not_asked or is_settled(answers_so_far(first, opened.panel.juror_ids, not_asked))
+    return RecountResult(state.round, state.checks, state.end_reason, judgment, settled)
 
 
 def conversation(assignment: Assignment, parts: PartRegistry) -> Conversation:

@@ -17,7 +17,7 @@ from jury_debate.assignment import (
     scenario_numbers,
     tools_offered,
 )
-from jury_debate.decision_questions import QUESTIONS
+from jury_debate.decision_seats import QUESTIONS
 from jury_debate.reading.planning import CASE, GUIDE, READING_TOOLS, part_name
 from jury_debate.seat_letters import seat_letter
 from jury_debate.state import DebateState, SeatEvaluation

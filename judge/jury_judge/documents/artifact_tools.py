@@ -1,6 +1,6 @@
 """Document 002's `artifact_tools.py`: the jurors' tools as a Python API.
 
-Names, parameters and results are those of the jurors' tools (`jury_debate.artifact_tools`).
+Names, parameters and results are those of the jurors' tools (`jury_debate.artifacts`).
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 from jury_cases.artifact_sources import ArtifactSources
 from jury_cases.rows import artifact_record
 from jury_debate import artifacts
-from jury_debate.artifact_tools import OPINIONS_TOOL, ToolSpec, call_tool, tool_definitions
+from jury_debate.artifacts import OPINIONS_TOOL, ToolSpec, call_tool, tool_definitions
 from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.errors import SettingError

@@ -7,8 +7,7 @@ from pydantic import ValidationError
 
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import ROLE_KEYS, JudgeSpec, PanelSpec, SeatSpec, full_model_name
-from jury_debate.presets import INDEPENDENT, PARALLEL_ROUNDS
-from jury_debate.thresholds import MAY_BE, checked_threshold
+from jury_debate.presets import INDEPENDENT, MAY_BE, PARALLEL_ROUNDS, checked_threshold
 from jury_events.nearest import did_you_mean
 from jury_events.panel import FinalMethod, Language
 from jury_events.text import condensed, visible_line

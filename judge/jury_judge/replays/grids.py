@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
-from jury_debate.thresholds import MAY_BE, checked_threshold, threshold_hint
+from jury_debate.presets import MAY_BE, checked_threshold, threshold_hint
 from jury_events.calibration import Calibration
 from jury_events.errors import SettingError
 from jury_events.nearest import did_you_mean

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from typing import NamedTuple
 
-from jury_debate.prompts_1.finding_limits import LONGEST_FINDING, MOST_FINDING_ENTRIES, MOST_FINDINGS
-from jury_debate.reading.cited_items import cited_bytes
-from jury_debate.reading.closing_room import MOST_LEVELS, findings_bytes
+from jury_debate.prompts_1.texts import LONGEST_FINDING, MOST_FINDING_ENTRIES, MOST_FINDINGS
+from jury_debate.reading.outline import cited_bytes
+from jury_debate.reading.planning import MOST_LEVELS, findings_bytes
 from jury_debate.reading.record_tools import MOST_READ_TURNS
 from jury_events.evidence import LONGEST_QUOTE
 from jury_events.panel import FinalJudge, Panel, Seat

@@ -3,7 +3,7 @@
 import json
 from typing import NamedTuple
 
-from jury_debate.artifact_tools import tool_definitions
+from jury_debate.artifacts import tool_definitions
 from jury_debate.assignment import OPERATOR_POLICY, tools_offered
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts_registry import load_prompts

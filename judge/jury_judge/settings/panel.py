@@ -5,8 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from jury_debate.presets import PRESETS
-from jury_debate.thresholds import checked_threshold
+from jury_debate.presets import PRESETS, checked_threshold
 from jury_events.nearest import did_you_mean
 from jury_events.panel import FinalMethod, Language
 from jury_judge.panels.variables import (

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import orjson
 
 from jury_debate.assignment import OPERATOR_POLICY
-from jury_debate.prompts_1.item_messages import ItemMessages
+from jury_debate.prompts_1.case_items import ItemMessages
 from jury_events.case import Case
 from jury_events.codec import SCHEMAS, decode
 from jury_events.debate_events import DebateOpened

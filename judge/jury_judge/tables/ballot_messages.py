@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import EVIDENCE, MESSAGES
-from jury_debate.prompts_1.item_messages import ItemMessages
+from jury_debate.prompts_1.case_items import ItemMessages
 from jury_judge.stores.case_messages import CaseMessages
 from jury_store.event_store import EventStore
 

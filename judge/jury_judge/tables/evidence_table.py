@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from jury_debate.prompts_1.item_messages import ItemMessages
+from jury_debate.prompts_1.case_items import ItemMessages
 from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import Any
 
-from jury_debate.decision_questions import DecisionQuestion
+from jury_debate.decision_seats import DecisionQuestion
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.failure_table import PromptText

@@ -5,7 +5,7 @@ Source: the types of the SDK `google-genai` 3.4. It is served under `v1beta` alo
 
 from typing import Any
 
-from jury_debate.decision_questions import DecisionQuestion
+from jury_debate.decision_seats import DecisionQuestion
 from jury_providers.provider import ModelRequest
 from jury_providers.sdk.decisions import DecisionAdapter
 from jury_providers.sdk.google_generate import GoogleGenerate

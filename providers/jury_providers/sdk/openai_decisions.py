@@ -5,7 +5,7 @@ Source: the types of the SDK `openai` 3.52.
 
 from typing import Any
 
-from jury_debate.decision_questions import DecisionQuestion
+from jury_debate.decision_seats import DecisionQuestion
 from jury_providers.sdk.decisions import DecisionAdapter
 from jury_providers.sdk.openai_sdk import OpenAISdk
 

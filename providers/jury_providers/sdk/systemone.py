@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 
-from jury_debate.decision_questions import DecisionQuestion
+from jury_debate.decision_seats import DecisionQuestion
 from jury_providers.endpoints import PROTOCOL_DEFAULTS
 from jury_providers.provider import ModelRequest
 from jury_providers.sdk.decisions import DecisionAdapter

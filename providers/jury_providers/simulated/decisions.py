@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Sequence
 
-from jury_debate.decision_questions import DecisionQuestion
+from jury_debate.decision_seats import DecisionQuestion
 from jury_providers.provider import ModelRequest
 from jury_providers.simulated.scale import WordScale
 

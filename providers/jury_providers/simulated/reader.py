@@ -12,7 +12,7 @@ from math import exp, fsum
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from jury_debate.prompts_1.finding_limits import MOST_DECISIVE, MOST_FINDING_ENTRIES, MOST_FINDINGS
+from jury_debate.prompts_1.texts import MOST_DECISIVE, MOST_FINDING_ENTRIES, MOST_FINDINGS
 from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS
 from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES
 from jury_events.text import pluralize

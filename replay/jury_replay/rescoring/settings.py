@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from jury_debate.calibrated import mismatch
-from jury_debate.thresholds import checked_threshold
+from jury_debate.presets import checked_threshold
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
 from jury_events.panel import Bands, FinalMethod, History, LeastRead, Order, Panel, UnsupportedRule, Weight
