@@ -29,7 +29,7 @@ from statistics import median
 
 from sqlalchemy import create_engine, text
 
-from jury_actors.ray_environment import MODE
+from jury_actors.ray_cluster import MODE
 
 JURY = str(Path(sys.executable).with_name("jury"))
 SEATS = [{"juror_id": name, "model": "openai/gpt-5.4-mini", "fallbacks": []} for name in "abc"]

@@ -26,8 +26,8 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from jury_actors.driver import drive
 from jury_actors.messages import RunContext
 from jury_actors.observation.json_lines import LineHandler
-from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.observation.process_observation import observation_settings
+from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import Runtime, RuntimeConfig
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_judge.observation.metrics_text import MetricsExposition

@@ -5,11 +5,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
-from jury_actors.batch_bounds import batch_length
-from jury_actors.batch_window import window_end
 from jury_actors.logged_calls import CalledModel, LoggedCalls, logged_calls
-from jury_actors.observation.metric_list import QUEUE_LENGTH
+from jury_actors.mailbox import batch_length, window_end
 from jury_actors.observation.observer import UNOBSERVED, Observer
+from jury_actors.observation.tallies import QUEUE_LENGTH
 from jury_actors.store_retry import StoreRetry
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import calls_stream, debate_stream

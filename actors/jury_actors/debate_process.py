@@ -1,7 +1,9 @@
-"""One running debate: the rules decide, the clerk records, the jurors execute steps, until the end."""
+"""One debate: opened or resumed from its events, and driven by the rules to its end."""
 
 import asyncio
+import json
 from collections import deque
+from collections.abc import Sequence
 from typing import Protocol
 
 from jury_actors.clerk import ClerkClient, ClerkInterface
@@ -10,25 +12,93 @@ from jury_actors.errors import Halted, NotResumable, OtherPanel, Released, TextM
 from jury_actors.juror_client import JurorClient
 from jury_actors.messages import AnswerBegan, Finished, Job, StepRequest, StepResult, StepSpool
 from jury_actors.observation.observer import Observer, Subject
-from jury_actors.openings import opening_of
 from jury_actors.prompt_caching import PlannedStep, PromptCaching
-from jury_actors.recorded_steps import learned, texts_of
 from jury_debate.assignment import Assignment, tools_offered
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import panel_differences
 from jury_debate.rules import SECRET_BYTES
+from jury_debate.rules_registry import newest_rules
 from jury_debate.shared_prompts import RoundsSeen
 from jury_debate.state import Phase
+from jury_events.case import Case
 from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import CoordinatorResumed, DebateCancelled, DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream
-from jury_events.parts import SALT_BYTES, PartBuffer
+from jury_events.parts import SALT_BYTES, BorrowedTexts, ImageRef, PartBuffer, PartMaker, PartRef, refs_in
 from jury_providers.caching import CachePolicy
 from jury_store.errors import EventConflict
 from jury_store.event_store import Append, Appended
+
+
+def opening_of(job: Job, secret: bytes, parts: PartMaker) -> DebateOpened:
+    """The opening event of a debate under the newest rules; the case itself is free when it is made.
+
+    Args:
+        job: of the debate.
+        secret: its own random secret.
+        parts: makes the references of its texts.
+    """
+    case = Case.model_validate_json(job.case)
+    resolved = job.context.resolved
+    opened = newest_rules().open_debate(
+        case,
+        resolved.panel,
+        debate_id=job.debate_id,
+        run_id=job.context.run_id,
+        secret=secret,
+        parts=parts,
+        role_prompts=resolved.role_prompts,
+        judge_prompt=resolved.judge_prompt,
+        submission_id=job.submission_id,
+        prompts_version=resolved.prompts,
+        operator_policy=job.context.operator_policy,
+    )
+    if job.context.pictures and not opened.images:
+        pictures = (ImageRef(media_type=one.media_type, content=parts.make(one.content)) for one in case.images)
+        opened = opened.changed(images=tuple(pictures))
+    return opened if job.stage is None else opened.changed(stage=job.stage)
+
+
+def learned(debate: Debate, known: DebateHistory, pen: PartBuffer) -> dict[str, tuple[StoredEvent, ...]]:
+    """Apply recorded exchanges of due steps: each has an outcome then, which the debate gets, or its first exchanges.
+
+    Args:
+        debate: folded.
+        known: what is recorded of it.
+        pen: knows the recorded texts.
+
+    Returns:
+        the exchanges of the steps that have no outcome, by step.
+    """
+    by_step: dict[str, list[int]] = {}
+    for index, exchange in enumerate(known.exchanges):
+        by_step.setdefault(exchange.step, []).append(index)
+    prior: dict[str, tuple[StoredEvent, ...]] = {}
+    for step in debate.pending_steps():
+        recorded = by_step.get(step.id, [])
+        # The next request is written by the juror; the one made here is discarded.
+        scratch = BorrowedTexts(PartBuffer(lambda: bytes(SALT_BYTES)), pen.text)
+        conversation = debate.rules.conversation(debate.assign(step), scratch)
+        for index in recorded:
+            exchange = known.exchanges[index]
+            conversation.apply_reply(debate.rules.reply_from_record(exchange, pen.text), exchange.window)
+        if conversation.outcome is not None:
+            debate.add_outcome(step.id, conversation.outcome)
+        elif recorded:
+            prior[step.id] = tuple(known.stored_exchanges[index] for index in recorded)
+    return prior
+
+
+def texts_of(assignment: Assignment, prior: Sequence[StoredEvent], case: PartRef | None) -> list[str]:
+    """References to all texts that the step needs: what it is shown, what its tools return, what it said before."""
+    refs = [ref.part for ref in assignment.texts]
+    refs += [opinion.peer_text.part for opinion in assignment.opinions or ()]
+    refs += [ref for stored in prior for ref in refs_in(json.loads(stored.body))]
+    return refs if case is None else [*refs, case.part]
+
 
 _PHASES = {Phase.EVALUATING: "evaluation", Phase.DISCUSSING: "discussion"}
 """By the state that a debate waits in; the final judge is asked in `DELIBERATED`."""

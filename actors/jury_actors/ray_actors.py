@@ -14,20 +14,17 @@ from typing import Any
 
 import ray
 
-from jury_actors.admission.budget import BudgetRule, Ceiling, Spent
-from jury_actors.admission.budget_service import BudgetService
+from jury_actors.admission.budget import BudgetRule, BudgetService, Ceiling, Spent
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.service import BEAT, AdmissionInterface, AdmissionService
 from jury_actors.clerk import Clerk, ClerkInterface
 from jury_actors.coordinator import Coordinator
 from jury_actors.failing import has_failed
 from jury_actors.juror import Juror
-from jury_actors.juror_client import JurorInterface
-from jury_actors.juror_pool import replicas_among
+from jury_actors.juror_client import JurorInterface, replicas_among
 from jury_actors.mailbox import Delivery
 from jury_actors.notices import Notices
-from jury_actors.observation.actor_observation import ActorObservation, Observed
-from jury_actors.observation.settings import NO_OBSERVATION, ObservationSettings
+from jury_actors.observation.process_observation import NO_OBSERVATION, ActorObservation, ObservationSettings, Observed
 from jury_actors.ray_proxy import pack, ray_proxy, unpack
 from jury_actors.runtime import RuntimeConfig, admission
 from jury_actors.store_retry import StoreRetry

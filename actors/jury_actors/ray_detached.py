@@ -22,7 +22,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from jury_actors.errors import DetachedRunLost
 from jury_actors.private_folder import private_folder
-from jury_actors.ray_losses import loss_reason
+from jury_actors.ray_proxy import loss_reason
 from jury_store.locked_file import read_locked
 
 _NAMESPACE = "jury-runs"

@@ -1,21 +1,49 @@
-"""Calls of an interface whose object lives in an actor's process.
+"""Calls to an actor on Ray, and what is lost when it dies.
 
 Arguments and results are pickled here: for plain values Ray's cloudpickle takes three times as long.
 """
 
 import asyncio
 import pickle
+import re
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, cast
 
-from ray.exceptions import ActorDiedError, ActorUnavailableError, RayError, RayTaskError
+from ray.exceptions import ActorDiedError, ActorUnavailableError, OutOfMemoryError, RayError, RayTaskError
 
-from jury_actors.backoff import Backoff
+from jury_actors.effects import Backoff
 from jury_actors.errors import ClusterLost
 from jury_actors.mailbox import IncarnationLost
-from jury_actors.ray_losses import loss_reason
 from jury_events.errors import JuryError
+
+_NODE = re.compile(
+    r"Memory on the node \(IP: (?P<ip>[^,]+), ID: (?P<id>\w{8})\w*\) was (?P<used>.+?) used / (?P<all>\S+)"
+)
+_LIMIT = re.compile(r"exceeded threshold of \S+ \((?P<share>[\d.]+%)")
+_MOST = 300
+"""Characters."""
+
+
+def loss_reason(error: RayError) -> str:
+    """What happened, and what to do where Ray ended the process because its node was short of memory."""
+    text = str(error)
+    if isinstance(error, OutOfMemoryError):
+        return _short_of_memory(text)
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("\t")]
+    return " ".join(lines)[:_MOST] or type(error).__name__
+
+
+def _short_of_memory(text: str) -> str:
+    node, limit = _NODE.search(text), _LIMIT.search(text)
+    where = f"on the node {node['ip']} ({node['id']})" if node else "on its node"
+    share = f", the limit is {limit['share']}" if limit else ""
+    used = f" ({node['used']} of {node['all']} used{share})" if node else ""
+    return (
+        f"Ray killed it because memory {where} was short{used}; run fewer debates at once there (--concurrency), end "
+        "other processes, or raise the limit (RAY_memory_usage_threshold, before `ray start` on that node)"
+    )
+
 
 P = ParamSpec("P")
 T = TypeVar("T")

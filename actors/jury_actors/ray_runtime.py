@@ -1,29 +1,30 @@
-"""A runtime on Ray: one clerk, one juror actor a seat (and replicas), one coordinator or several.
+"""The runtime on Ray.
 
 `import ray` costs seconds and reads its environment once, so this module is imported only to set up such a runtime.
+
+Actors reach each other without the head, so its end is noticed by no call: Ray is silent for a minute, and then ends
+the process.
 """
 
-from jury_actors.ray_cluster import head_address, start_ray, stop_ray
-
-# Above all others, since it sets what Ray reads when it is imported.
-# isort: split
 import asyncio
-from collections.abc import AsyncIterator, Collection, Coroutine
+import logging
+from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, NamedTuple
 
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from jury_actors.clerk import ClerkInterface
-from jury_actors.coordinator import CoordinatorInterface
-from jury_actors.coordinators import Coordinators, coordinators_for
+from jury_actors.coordinator import CoordinatorInterface, Coordinators, coordinators_for
 from jury_actors.daemon_thread import in_daemon_thread
+from jury_actors.errors import ClusterLost
+from jury_actors.mailbox import IncarnationLost
 from jury_actors.notices import Say, say_nothing
-from jury_actors.observation.metric_totals import MetricTotals
-from jury_actors.ray_actor_states import actor_state
+from jury_actors.observation.process_observation import Observed
+from jury_actors.observation.tallies import MetricTotals
 from jury_actors.ray_actors import (
     BUDGET,
     CLERK,
@@ -34,14 +35,159 @@ from jury_actors.ray_actors import (
     JurorActor,
     LimiterActor,
 )
-from jury_actors.ray_collection import EVERY, ObservedActor, RayCollection
-from jury_actors.ray_head import HeadWatch
+from jury_actors.ray_cluster import end_own_processes, head_address, start_ray, stop_ray
 from jury_actors.ray_nodes import CheckedNodes
-from jury_actors.ray_processes import end_own_processes
 from jury_actors.ray_proxy import ray_proxy, remotely, repeated, unless_ended
-from jury_actors.ray_watch import RayWatch, Watched
+from jury_actors.ray_watch import RayWatch, Watched, actor_state
 from jury_actors.replica_scaler import ClusterView, JurorPlace, ReplicaScaler
 from jury_actors.runtime import Runtime, RuntimeConfig
+
+_EVERY = 0.5
+"""Seconds between two connections to the head."""
+
+_ANSWERS_WITHIN = 10.0
+"""Seconds that a busy machine has to take a connection."""
+
+
+class HeadWatch:
+    """Sets `ClusterLost` on `gone` and `ended` once the head has refused connections for long enough.
+
+    Args:
+        head: where the head listens, as `host:port`.
+        ended: the runtime's end, which may have other causes.
+        patience: seconds in which a head that refuses connections may come back.
+        every: seconds between two connections.
+    """
+
+    def __init__(self, head: str, ended: "asyncio.Future[None]", *, patience: float, every: float = _EVERY) -> None:
+        self._head = head
+        self._ended = ended
+        self._patience = patience
+        self._every = every
+        self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._watch())
+
+    async def close(self) -> None:
+        """Stop watching."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        clock = asyncio.get_running_loop().time
+        seen = clock()
+        while clock() - seen <= self._patience:
+            await asyncio.sleep(self._every)
+            if await self._listens():
+                seen = clock()
+        for future in (self.gone, self._ended):
+            if not future.done():
+                future.set_exception(ClusterLost(f"its head at {self._head} is gone"))
+                future.exception()  # marks it as retrieved: there may be no further call
+
+    async def _listens(self) -> bool:
+        host, _, port = self._head.rpartition(":")
+        try:
+            async with asyncio.timeout(_ANSWERS_WITHIN):
+                _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+        except TimeoutError:
+            return True  # too busy to answer; a machine that is gone is noticed by Ray
+        except OSError:
+            return False
+        writer.close()
+        return True
+
+
+_log = logging.getLogger(__name__)
+
+EVERY = 2.0
+"""Seconds between two calls."""
+
+_AT_END = 5.0
+"""Seconds that the last calls may take."""
+
+
+class ObservedActor(NamedTuple):
+    """An actor: `name` is its name in the runtime's namespace."""
+
+    name: str
+    handle: Any
+
+
+class RayCollection:
+    """Passes counts to `totals`, and log records to this process's log; a lost actor is left out until it is back.
+
+    Args:
+        totals: None: nothing is counted.
+        every: seconds between two calls.
+    """
+
+    def __init__(self, totals: MetricTotals | None, *, every: float = EVERY) -> None:
+        self._totals = totals
+        self._every = every
+        self._runtime = token_hex(8)
+        self._seen: dict[str, tuple[str, int]] = {}
+        # A task each: an actor that does not answer delays no other.
+        self._tasks: dict[ObservedActor, asyncio.Task[None]] = {}
+
+    def add(self, actor: ObservedActor) -> None:
+        """Fetch what this actor observes from now on."""
+        self._tasks[actor] = asyncio.create_task(self._fetch_again_and_again(actor))
+
+    async def remove(self, name: str) -> None:
+        """Fetch for the last time from the actor of this name, which is about to be ended."""
+        await self._end([actor for actor in self._tasks if actor.name == name])
+
+    async def close(self) -> None:
+        """Fetch for the last time from all; may be called again."""
+        await self._end(list(self._tasks))
+
+    async def _end(self, actors: Sequence[ObservedActor]) -> None:
+        tasks = [self._tasks.pop(actor) for actor in actors]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        last = [asyncio.create_task(self._fetch(actor)) for actor in actors]
+        if last:
+            _, late = await asyncio.wait(last, timeout=_AT_END)
+            for task in late:
+                task.cancel()
+        if self._totals is not None:
+            for actor in actors:
+                self._totals.end(self._source(actor))
+
+    async def _fetch_again_and_again(self, actor: ObservedActor) -> None:
+        while True:
+            await asyncio.sleep(self._every)
+            await self._fetch(actor)
+
+    async def _fetch(self, actor: ObservedActor) -> None:
+        incarnation, number = self._seen.get(actor.name, ("", 0))
+        try:
+            observed: Observed = await remotely(actor.handle.observed, incarnation, number)
+        except (IncarnationLost, ClusterLost):
+            return  # others report it
+        except Exception:  # noqa: BLE001  (debates go on unobserved)
+            _log.info("%s cannot be observed", actor.name, exc_info=True)
+            return
+        self._seen[actor.name] = observed.incarnation, observed.upto
+        for record in observed.records:
+            _pass_on(logging.makeLogRecord(record))
+        if self._totals is not None and observed.snapshot is not None:
+            self._totals.receive(self._source(actor), actor.name, observed.incarnation, observed.snapshot)
+
+    def _source(self, actor: ObservedActor) -> str:
+        return f"{self._runtime}/{actor.name}"
+
+
+def _pass_on(record: logging.LogRecord) -> None:
+    log = logging.getLogger(record.name)
+    if log.isEnabledFor(record.levelno):
+        log.handle(record)
+
+
+# Above all others, since it sets what Ray reads when it is imported.
+# isort: split
+
 
 __all__ = ["ray_runtime", "start_ray", "stop_ray"]
 

@@ -1,8 +1,10 @@
-"""Watches a runtime's actors from the driver: reports their notices and deaths; ends a run that makes no progress.
+"""Watching the actors on Ray: which ones died, and why.
 
 Ray restarts a dead actor, as often as it dies. That is right for a process that was killed, but would never end for one
 that dies of its input. An actor may die many times before one of its successors answers, so Ray is asked how often it
 has restarted an actor that was lost.
+
+Ray's public state API asks a dashboard, which these clusters do not have; the head answers the same questions.
 """
 
 import asyncio
@@ -11,14 +13,68 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from jury_actors.backoff import Backoff
+from ray._private.state import state
+
 from jury_actors.daemon_thread import in_daemon_thread
-from jury_actors.death_count import DeathCount
+from jury_actors.effects import Backoff
 from jury_actors.errors import ActorLost
 from jury_actors.mailbox import MailboxClient
 from jury_actors.notices import Notice, Recurrence, Say
-from jury_actors.ray_actor_states import ActorState, actor_state
 from jury_actors.ray_proxy import remotely
+
+
+class DeathCount:
+    """The deaths of one actor, counted by what is seen of it.
+
+    A lost connection is one death, seen at once. Ray's number of restarts is exact, but comes later: it also has the
+    deaths of successors that died before they answered. A connection that was lost without a death (a network that
+    failed for a while) counts too, until the restarts have caught up.
+
+    Attributes:
+        total: deaths so far.
+    """
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._losses = 0
+
+    def lost(self) -> int:
+        """The connection was lost; returns the deaths that were not counted before."""
+        self._losses += 1
+        return self._raise_to(self._losses)
+
+    def restarted(self, number: int) -> int:
+        """Ray has restarted it `number` times in all; returns the deaths that were not counted before."""
+        return self._raise_to(number)
+
+    def _raise_to(self, number: int) -> int:
+        new = max(0, number - self.total)
+        self.total += new
+        return new
+
+
+class ActorState(NamedTuple):
+    """An actor.
+
+    Attributes:
+        node: the id of its node; None while it is starting.
+        alive: whether it is.
+        restarts: how often Ray has restarted it.
+    """
+
+    node: str | None
+    alive: bool
+    restarts: int
+
+
+def actor_state(handle: Any) -> ActorState | None:
+    """Of the actor with this handle; None if the head does not know it. Blocks while the head does not answer."""
+    found: dict[str, Any] = state.actor_table(handle._actor_id.hex())  # noqa: SLF001  (a handle has no public id)
+    if not found:
+        return None
+    alive = found["State"] == "ALIVE"
+    return ActorState(found["Address"]["NodeID"] if alive else None, alive, found["NumRestarts"])
+
 
 MOST_DEATHS = 10
 """Deaths of one actor within `DEATHS_WITHIN` seconds that end the run."""

@@ -1,20 +1,184 @@
-"""How many juror processes a seat has on a cluster, and on which nodes, while nodes join and leave."""
+"""Replicas of jurors: how many, on which nodes, started and ended.
+
+Nodes have jurors in proportion to their CPUs, and every seat has equally many. Where a node joined, jurors are moved to
+it: one is started there and one is retired elsewhere, so that no more run than the cluster can serve.
+"""
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-from jury_actors.coordinators import Coordinators
+from jury_actors.coordinator import Coordinators
 from jury_actors.daemon_thread import in_daemon_thread
 from jury_actors.errors import ClusterLost
-from jury_actors.juror_pool import replica_name
+from jury_actors.juror_client import replica_name
 from jury_actors.mailbox import IncarnationLost
-from jury_actors.node_arrivals import NodeArrivals
-from jury_actors.node_placement import Placed, Plan, plan
 from jury_actors.notices import Notice, Say, say_nothing
+
+PATIENCE = 12
+"""Looks at the cluster within which the jurors of a node should have started."""
+
+
+class NodeArrivals:
+    """Nodes that joined, until their jurors have started.
+
+    Args:
+        known: the nodes that the run began with.
+    """
+
+    def __init__(self, known: Collection[str]) -> None:
+        self._known = set(known)
+        self._waiting: dict[str, int] = {}
+
+    def look(
+        self,
+        names: Mapping[str, str],
+        cpus: Mapping[str, float],
+        jurors: Mapping[str, int],
+        starting: Mapping[str, int],
+    ) -> list[Notice]:
+        """The lines that are due.
+
+        Args:
+            names: of the nodes that can run jurors, by id.
+            cpus: of those among them that offer any.
+            jurors: how many are alive on each node.
+            starting: how many were started on each, and are not alive yet.
+        """
+        for node in set(names) - self._known:
+            self._waiting[node] = 0
+        self._known |= set(names)
+        said = []
+        for node in [node for node in self._waiting if node not in names]:
+            del self._waiting[node]  # it left again
+        for node in sorted(self._waiting):
+            self._waiting[node] += 1
+            if starting.get(node) and self._waiting[node] < PATIENCE:
+                continue
+            del self._waiting[node]
+            here, total = jurors.get(node, 0), sum(jurors.values()) + sum(starting.values())
+            line = f"the node {names[node]} joined: {_got(here, total, starting.get(node, 0), offers=node in cpus)}"
+            said.append(Notice(line, "node_joined", node=names[node], jurors=here))
+        return said
+
+
+def _got(here: int, total: int, starting: int, *, offers: bool) -> str:
+    if here:
+        more = f", {starting} more are starting" if starting else ""
+        return f"it has {here} of {total} juror processes{more}"
+    if starting:
+        return f"none of its {starting} juror processes has started yet; Ray's logs on that node say why"
+    if not offers:
+        return "it gets no juror process, because it offers Ray no CPU (ray start --num-cpus)"
+    return (
+        f"it gets no juror process, because the {total} of this run are on nodes with more CPUs for each of them; "
+        "a larger --replicas starts more"
+    )
+
+
+class Placed(NamedTuple):
+    """A juror process that new debates may use: the index of its seat; its node, None while that is not known."""
+
+    name: str
+    seat: int
+    node: str | None
+
+
+class Plan(NamedTuple):
+    """What is to be done: `start` a juror of this seat on this node; `retire` the jurors of these names."""
+
+    start: Sequence[tuple[int, str]]
+    retire: Sequence[str]
+
+
+def shares(cpus: Mapping[str, float], jurors: int, present: Mapping[str, int] | None = None) -> dict[str, int]:
+    """How many jurors each node gets: one after the other goes to the node with the fewest for its CPUs.
+
+    Args:
+        cpus: of each node, more than 0.
+        jurors: in all.
+        present: on each node now; of nodes that are equal otherwise, those that have jurors keep them.
+    """
+    had = present or {}
+    found = dict.fromkeys(cpus, 0)
+    for _ in range(jurors if cpus else 0):
+        node = min(cpus, key=lambda one: ((found[one] + 1) / cpus[one], found[one] >= had.get(one, 0), one))
+        found[node] += 1
+    return found
+
+
+def plan(cpus: Mapping[str, float], jurors: Sequence[Placed], seats: int, each: int) -> Plan:
+    """How to come from these jurors to `each` a seat, with its share on each node, by the fewest moves.
+
+    Args:
+        cpus: of each node that may have jurors, more than 0.
+        jurors: those that are there, oldest first. One whose node is not known is counted, and left alone.
+        seats: how many there are.
+        each: jurors a seat.
+    """
+    if not cpus:
+        return Plan((), ())
+    present = Counter(one.node for one in jurors if one.node in cpus)
+    unknown = sum(one.node is None for one in jurors)
+    wanted = shares(cpus, max(0, seats * each - unknown), {str(node): count for node, count in present.items()})
+    planned = _Planned(jurors, seats)
+    for node in sorted({one.node for one in jurors if one.node is not None}):
+        for _ in range(planned.on(node) - wanted.get(node, 0)):
+            planned.retire(node)
+    for node in cpus:
+        for _ in range(wanted[node] - planned.on(node)):
+            planned.start(node)
+    planned.level(each)
+    return Plan(planned.started, planned.retired)
+
+
+class _Planned:
+    """The jurors as they will be."""
+
+    def __init__(self, jurors: Sequence[Placed], seats: int) -> None:
+        self._jurors = list(jurors)
+        self._seats = Counter(dict.fromkeys(range(seats), 0))
+        self._seats.update(one.seat for one in jurors)
+        self._here = Counter((one.node, one.seat) for one in jurors)
+        self.started: list[tuple[int, str]] = []
+        self.retired: list[str] = []
+
+    def on(self, node: str) -> int:
+        """How many jurors are on a node."""
+        return sum(self._here[node, seat] for seat in self._seats)
+
+    def retire(self, node: str) -> None:
+        """The youngest on a node, of the seat that has the most."""
+        seats = {one.seat for one in self._jurors if one.node == node}
+        self._retire(node, max(seats, key=lambda seat: (self._seats[seat], self._here[node, seat], seat)))
+
+    def start(self, node: str) -> None:
+        """One on a node, of the seat that has the fewest."""
+        seat = min(self._seats, key=lambda seat: (self._seats[seat], self._here[node, seat], seat))
+        self.started.append((seat, node))
+        self._seats[seat] += 1
+        self._here[node, seat] += 1
+
+    def level(self, each: int) -> None:
+        """Let no seat have fewer than `each`: it gets a juror where one of a seat that has more is retired."""
+        while min(self._seats.values()) < each:
+            crowded = [one for one in self._jurors if one.node is not None and self._seats[one.seat] > each]
+            if not crowded:
+                return
+            node = str(crowded[-1].node)
+            self._retire(node, crowded[-1].seat)
+            self.start(node)
+
+    def _retire(self, node: str, seat: int) -> None:
+        one = next(one for one in reversed(self._jurors) if (one.node, one.seat) == (node, seat))
+        self._jurors.remove(one)
+        self.retired.append(one.name)
+        self._seats[seat] -= 1
+        self._here[node, seat] -= 1
+
 
 EVERY = 5.0
 """Seconds between two looks at the cluster."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from jury_actors.backoff import Backoff
+from jury_actors.effects import Backoff
 from jury_actors.notices import Notice, Say, say_nothing
 from jury_store.errors import StoreFailed, StoreUnreachable
 

@@ -4,8 +4,8 @@ from jury_actors.errors import Unsettled as Unsettled
 from jury_actors.messages import Chunk as Chunk
 from jury_actors.messages import Finished as Finished
 from jury_actors.notices import Notice as Notice
-from jury_actors.observation.metric_totals import MetricTotals as MetricTotals
-from jury_actors.ray_processes import end_own_processes as end_own_processes
+from jury_actors.observation.tallies import MetricTotals as MetricTotals
+from jury_actors.ray_cluster import end_own_processes as end_own_processes
 from jury_analysis.errors import AnalysisError as AnalysisError
 from jury_analysis.errors import OnlySimulated as OnlySimulated
 from jury_cases.containers.scout_transcripts import scout_sample as scout_sample

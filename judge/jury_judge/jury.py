@@ -18,7 +18,7 @@ from jury_actors.effects import Effects
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.notices import Notice
-from jury_actors.observation.log_event import log_event
+from jury_actors.observation.json_lines import log_event
 from jury_actors.runtime import Runtime, RuntimeConfig
 from jury_cases.case_inputs import CaseInput, case_of, case_source, given_case, with_records
 from jury_cases.formats.registry import AskedFormat

@@ -4,7 +4,7 @@ import gc
 from contextlib import ExitStack
 
 from jury_actors import RuntimeConfig, in_process_runtime
-from jury_actors.cycle_collection import RARELY, rare_collections
+from jury_actors.runtime import RARELY, rare_collections
 from jury_store import MemoryEventStore
 from support.runtime_harness import a_resolved
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from jury_actors.node_arrivals import PATIENCE, NodeArrivals
+from jury_actors.replica_scaler import PATIENCE, NodeArrivals
 from support.each_row import each_row
 
 NAMES = {"a": "10.0.0.1 (a)", "b": "10.0.0.2 (b)"}

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_actors.node_placement import Placed, Plan, plan, shares
+from jury_actors.replica_scaler import Placed, Plan, plan, shares
 
 CPUS = st.dictionaries(st.sampled_from("ABCDE"), st.sampled_from([1.0, 2.0, 4.0, 10.0, 64.0]), min_size=1)
 

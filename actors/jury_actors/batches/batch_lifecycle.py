@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from jury_actors.admission.budget_service import BudgetService
-from jury_actors.batches.batch_errors import OtherAccount
+from jury_actors.admission.budget import BudgetService
 from jury_actors.batches.batch_log import BatchLog
 from jury_actors.batches.batch_results import ResultsReading
 from jury_actors.batches.batch_steps import (
@@ -21,6 +20,7 @@ from jury_actors.batches.batch_steps import (
     Look,
     Missing,
     Now,
+    OtherAccount,
     Watch,
     adopted,
     next_step,

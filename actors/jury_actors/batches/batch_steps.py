@@ -1,4 +1,4 @@
-"""What is to be done next for a batch. Pure: from what is recorded, what its provider just said, and the time passed.
+"""The steps of a batch's life, and their errors.
 
 No step that costs money rests on a time alone. Each follows from an answer of the provider that came after the last
 thing that was done, and what is not there is missed twice, some time apart. How much time has passed is what the
@@ -8,7 +8,9 @@ monotonic clock of this process says, or what the provider's own clock and this 
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
+from jury_actors.errors import ActorError
 from jury_events.batch_facts import BatchFacts
+from jury_events.errors import Failure
 from jury_providers.batches.batch import BatchState, BatchStatus, SubmittedBatch
 
 _MICROSECONDS = 1_000_000
@@ -190,3 +192,9 @@ def stays(facts: BatchFacts, look: Look | None, patience: BatchPatience) -> bool
 def poll_gap(polls: int) -> float:
     """Seconds until the next poll after so many that brought nothing new: from one second to ten minutes."""
     return float(min(1.5 ** min(polls, 20), 600.0))
+
+
+class OtherAccount(ActorError):
+    """A batch was sent to another account or server than is set now; the message names the remedy."""
+
+    failure = Failure.REFUSED

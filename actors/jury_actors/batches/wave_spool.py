@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from jury_actors.admission.budget_service import BudgetService
+from jury_actors.admission.budget import BudgetService
 from jury_actors.effects import Effects, date_of
 from jury_actors.messages import StepRequest
 from jury_actors.step_execution import StepExecution

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from jury_actors.observation import metric_list as metrics
-from jury_actors.observation.metric_list import Metric
+from jury_actors.observation import tallies as metrics
 from jury_actors.observation.observer import Observer, Subject
-from jury_actors.observation.tallies import ReadGauge, Tallies
+from jury_actors.observation.tallies import Metric, ReadGauge, Tallies
 from jury_debate.conversation import Call
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import (

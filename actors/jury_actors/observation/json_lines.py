@@ -1,4 +1,4 @@
-"""Log records as lines of JSON, without any text that is not this project's own.
+"""Log lines as JSON, and the events that they tell of.
 
 Messages of other packages and of their exceptions can quote requests, answers, SQL or keys, so that only the place and
 the type of the exception are written.
@@ -12,9 +12,40 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
-from jury_actors.observation.log_event import FIELDS
 from jury_events.errors import error_text
 from jury_events.known_secrets import known_scrubber
+
+FIELDS = "jury_fields"
+"""The attribute of a record that has them."""
+
+
+def log_event(
+    log: logging.Logger,
+    level: int,
+    event: str,
+    message: str,
+    *,
+    run: str | None = None,
+    debate: str | None = None,
+    step: str | None = None,
+    exc_info: BaseException | None = None,
+    **more: object,
+) -> None:
+    """Log `message` under the name `event`; no text of a case, prompt or answer may be among the arguments.
+
+    Args:
+        log: the logger.
+        level: as in `logging`.
+        event: a name of lower-case words joined by underscores.
+        message: for people; contains what `more` says too.
+        run, debate, step: ids, where they apply.
+        exc_info: an exception, of which the type and the place are shown.
+        more: further values: numbers, names, ids; those that are None are left out.
+    """
+    if log.isEnabledFor(level):
+        fields: dict[str, Any] = {"event": event, "run": run, "debate": debate, "step": step, **more}
+        log.log(level, "%s", message, exc_info=exc_info, extra={FIELDS: fields})
+
 
 PROCESS = "jury_process"
 PID = "jury_pid"

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from jury_actors.observation.log_event import log_event
+from jury_actors.observation.json_lines import log_event
 from jury_actors.observation.observer import Observer, Subject
 from jury_debate.conversation import Call
 from jury_events.codec import DebateEvent

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jury_actors.observation.metric_list import Metric
-from jury_actors.observation.tallies import ReadGauge
+from jury_actors.observation.tallies import Metric, ReadGauge
 from jury_debate.conversation import Call
 from jury_events.codec import DebateEvent
 from jury_events.exchange import ExchangeRecorded

@@ -12,11 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, TypeVar
 
-from jury_actors.admission.budget_service import BudgetService
-from jury_actors.batches.batch_errors import OtherAccount
+from jury_actors.admission.budget import BudgetService
 from jury_actors.batches.batch_lifecycle import BatchLifecycle
 from jury_actors.batches.batch_log import BatchLog
-from jury_actors.batches.batch_steps import poll_gap
+from jury_actors.batches.batch_steps import OtherAccount, poll_gap
 from jury_actors.batches.wave_spool import FilledSpool, WaveSpool
 from jury_actors.driver import drive
 from jury_actors.effects import Effects

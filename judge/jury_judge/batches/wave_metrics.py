@@ -4,9 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 
-from jury_actors.observation.metric_list import BATCH_AGE, BATCH_CALLS, BATCH_DOLLARS, WAVES
-from jury_actors.observation.metric_totals import MetricTotals
-from jury_actors.observation.tallies import Tallies
+from jury_actors.observation.tallies import BATCH_AGE, BATCH_CALLS, BATCH_DOLLARS, WAVES, MetricTotals, Tallies
 from jury_events.batch_facts import BatchFacts
 from jury_events.errors import EventError
 from jury_judge.batches.recorded_batches import RecordedBatches

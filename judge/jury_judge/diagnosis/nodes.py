@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from jury_actors.node_check import NodeCheck
+from jury_actors.ray_nodes import NodeCheck
 from jury_events.errors import JuryError
 from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.panels.files import LoadedPanel

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
-from jury_actors.ray_access import token_for
+from jury_actors.ray_address import token_for
 from jury_events.errors import JuryError
 from jury_events.text import pluralize
 from jury_judge.diagnosis.finding import DiagnosisFinding

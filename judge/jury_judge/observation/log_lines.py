@@ -82,6 +82,6 @@ def log_line(log: logging.Logger, level: int, event: str, message: str, **fields
             shown; further ones are numbers, names or ids.
     """
     if has_lines():
-        from jury_actors.observation.log_event import log_event  # noqa: PLC0415  (as said above)
+        from jury_actors.observation.json_lines import log_event  # noqa: PLC0415  (as said above)
 
         log_event(log, level, event, message, **fields)

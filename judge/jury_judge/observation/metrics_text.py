@@ -9,9 +9,8 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from jury_actors.observation import metric_list
-from jury_actors.observation.metric_totals import MetricTotals
-from jury_actors.observation.tallies import HistogramCounts, Key
+from jury_actors.observation import tallies
+from jury_actors.observation.tallies import HistogramCounts, Key, MetricTotals
 
 T = TypeVar("T")
 
@@ -46,7 +45,7 @@ class _TotalsCollector(Collector):
         snapshot = self._totals.snapshot()
         counters, gauges = _by_name(snapshot.counters), _by_name(snapshot.gauges)
         histograms = _by_name(snapshot.histograms)
-        for one in metric_list.METRICS:
+        for one in tallies.METRICS:
             match one.kind:
                 case "counter":
                     counter = CounterMetricFamily(one.name, one.says, labels=one.labels)

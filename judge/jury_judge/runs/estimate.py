@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
-from jury_actors.admission.model_class import limits_of
+from jury_actors.admission.permit import limits_of
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.rules_registry import newest_rules
 from jury_events.case import Case

@@ -9,9 +9,9 @@ from importlib.metadata import version
 from typing import Self
 
 from jury_actors.clerk import ClerkInterface
+from jury_actors.debate_process import opening_of
 from jury_actors.effects import Effects
 from jury_actors.messages import Job
-from jury_actors.openings import opening_of
 from jury_cases.outline import batches
 from jury_debate.calibrated import judged_by, prompts_digest
 from jury_debate.panel_spec import ResolvedPanel

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jury_actors.observation.metric_totals import MetricTotals
+from jury_actors.observation.tallies import MetricTotals
 from jury_judge.stores.stores import Say
 
 

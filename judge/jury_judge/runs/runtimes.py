@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 
 from jury_actors.juror import ProviderFactory
-from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.observation.process_observation import observation_settings, observed_here
+from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.runtime_pool import OpenRuntime

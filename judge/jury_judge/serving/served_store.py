@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from jury_actors.effects import Effects
-from jury_actors.observation.metric_totals import MetricTotals
+from jury_actors.observation.tallies import MetricTotals
 from jury_cases.artifact_hosts import parse_hosts
 from jury_events.errors import JuryError, SettingError
 from jury_events.regular_files import read_failure, read_text

@@ -15,7 +15,7 @@ from jury_actors.admission.budget import BUDGET, BUDGET_LOST, Ceiling
 from jury_actors.effects import Effects
 from jury_actors.errors import Halted, Unsettled
 from jury_actors.messages import Chunk, Finished
-from jury_actors.observation.metric_totals import MetricTotals
+from jury_actors.observation.tallies import MetricTotals
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
 from jury_judge.batches.batch_plan import batch_plan, live_lines, tier_lines
