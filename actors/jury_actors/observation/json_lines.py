@@ -1,4 +1,4 @@
-"""Log lines as JSON, and the events that they tell of.
+"""Log lines as JSON, and the events that they report.
 
 Messages of other packages and of their exceptions can quote requests, answers, SQL or keys, so that only the place and
 the type of the exception are written.
