@@ -35,7 +35,7 @@ class Held:
     @property
     def waiting(self) -> int:
         assert self.service.reviewing is not None
-        return self.service.service.waiting("ann")
+        return self.service.reviewing.waiting("ann")
 
 
 @pytest.fixture
