@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from jury_actors.batches.wave_spool import FilledSpool
 from jury_actors.clerk import ClerkInterface
 from jury_actors.effects import Effects
 from jury_events.batch_events import BatchedExchange, BatchItemsListed
@@ -14,6 +14,9 @@ from jury_events.local_facts import LocalFacts, local_facts
 from jury_events.parts import SALT_BYTES, Part, PartRef, make_part
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
+
+if TYPE_CHECKING:
+    from jury_actors.batches.wave_spool import FilledSpool
 
 _PAGE = 1000
 """Items an event."""
@@ -57,7 +60,7 @@ class BatchLog:
 
         return await asyncio.to_thread(read)
 
-    async def open(self, prepared: BatchEvent, batch_id: str, spool: FilledSpool) -> BatchFacts:
+    async def open(self, prepared: BatchEvent, batch_id: str, spool: "FilledSpool") -> BatchFacts:
         """Record a batch and its items, before anything of it is sent."""
         events: list[BatchEvent] = [prepared]
         parts: list[Part] = []

@@ -31,7 +31,6 @@ from jury_events.run_facts import RunFacts, next_run_facts, run_facts
 from jury_events.text import pluralize
 from jury_events.value import Label
 from jury_judge.errors import RunRefused, SettingsRefused
-from jury_judge.reviews.review_recorder import answered
 from jury_judge.stores.open_batches import open_batches
 from jury_judge.stores.stores import lock_run, open_writer
 from jury_store.append_plan import first_refusal
@@ -323,6 +322,8 @@ async def _cancel_here(url: str, run_id: str, debate_ids: Sequence[str], by: str
 
 async def _cancelled_by_writer(store: EventStore, url: str, run_id: str, by: str) -> bool:
     """Have the process that writes to the SQLite file, as a server, record the request; whether it did."""
+    from jury_judge.reviews.review_recorder import answered
+
     log = RunLog(store, run_id)
     while (facts := await asyncio.to_thread(log.look)) is not None and facts.cancelled_by is None:
         new = encode(CancelRequested(number=facts.requests + 1, by=by), recorded_at=Effects().clock())

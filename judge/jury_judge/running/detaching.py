@@ -88,7 +88,7 @@ def start_on_cluster(message: Callable[[str], bytes], url: str, run_id: str) -> 
     Raises:
         DetachedRunLost: the cluster lost the process.
     """
-    from jury_actors.ray_detached import DetachedRun  # noqa: PLC0415  (its import costs seconds)
+    from jury_actors.ray_detached import DetachedRun
 
     there = DetachedRun(run_id, here=url.startswith("sqlite"))
     there.start((*RESUME, run_id), message(there.address), str(status_place(url, run_id)))

@@ -17,7 +17,6 @@ from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.stores.stores import Say, open_writer
-from jury_judge.traces.trace_export import TraceExport
 
 _ANSWERS_WITHIN = 5.0
 """Seconds that the actors have to say what they do."""
@@ -124,6 +123,8 @@ def runtime_of(
             config, wrap_providers, wait=writing.lock_wait, say=say, totals=observation.metrics
         )
     if observation.otel:
+        from jury_judge.traces.trace_export import TraceExport
+
         runtime = TraceExport(config.store_url, say).around(runtime)
     return runtime if writing.sealing is None else writing.sealing.around(runtime)
 
@@ -172,7 +173,7 @@ def runtime_on_ray(
 
     @asynccontextmanager
     async def open_runtime() -> AsyncIterator[Runtime]:
-        from jury_actors import ray_runtime  # noqa: PLC0415  (its import costs seconds)
+        from jury_actors import ray_runtime
 
         started = await asyncio.to_thread(ray_runtime.start_ray, address, open_cluster=open_cluster)
         try:

@@ -7,7 +7,6 @@ from jury_events.batch_facts import BatchFacts, batched_calls
 from jury_events.ids import batch_stream
 from jury_events.text import pluralize
 from jury_judge.errors import RunRefused
-from jury_replay.imports import adoption_fault
 from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST
@@ -85,6 +84,8 @@ def check_batches(store: EventStore, run_id: str, keys: Collection[PublicKey]) -
             continue
         fault = "no key is given that is trusted"
         if keys:
+            from jury_replay.imports import adoption_fault
+
             (record,) = store.histories([batch])
             fault = adoption_fault(record, store.origin(batch), keys) or ""
         if fault:
@@ -114,6 +115,8 @@ def check_adopted(store: EventStore, run: str, debate_id: str, row: CaseRow, key
         return
     if not keys:
         raise _imported(run, debate_id, debate_id)
+    from jury_replay.imports import adoption_fault
+
     (record,) = store.histories([debate_id])
     fault = adoption_fault(record, store.origin(debate_id), keys)
     if fault is not None:

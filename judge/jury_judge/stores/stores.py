@@ -113,7 +113,7 @@ def _created(url: str, opened: Callable[[], EventStore]) -> EventStore:
             return opened()
         except StoreMissing:
             # A tenth of the start of a command, which seldom creates a store.
-            from jury_migrations.upgrading import upgrade  # noqa: PLC0415  (as said above)
+            from jury_migrations.upgrading import upgrade
 
             upgrade(url)
             return opened()
