@@ -68,14 +68,7 @@ def _known() -> dict[str, list[str]]:
 
 
 def check_stop(panel: Panel) -> None:
-    """Refuse `stop: settled` in a panel where it can never apply.
-
-    Args:
-        panel: with a stop rule.
-
-    Raises:
-        PanelError: it cannot, with the reason.
-    """
+    """Refuse `stop: settled` in a panel where it can never apply."""
     if (why := _never(panel)) is not None:
         raise PanelError(f"stop: settled can never apply: {why}; or leave stop out")
 
@@ -244,11 +237,7 @@ class ResolvedPanel(NamedTuple):
 
 
 def read_spec(data: Any) -> PanelSpec:
-    """Validate decoded YAML or JSON.
-
-    Raises:
-        PanelError: a field is unknown or its value invalid; the message names it.
-    """
+    """Validate decoded YAML or JSON."""
     try:
         return PanelSpec.model_validate(data, context=WRITTEN)
     except ValidationError as error:
@@ -277,9 +266,6 @@ def resolve(
         prompts: the version with which its debates open; a panel with a calibration opens them with the version that
             was calibrated.
         deciding: providers of the panel file whose protocol is one of decision models.
-
-    Raises:
-        PanelError: fields contradict each other; the message names one.
     """
     rules = preset(spec.preset)
     seats = spec.seats or _simulated_seats()
@@ -328,7 +314,6 @@ def _check_evidence(resolved: ResolvedPanel) -> None:
 
 
 def _as_calibrated(resolved: ResolvedPanel) -> ResolvedPanel:
-    """The panel, under the version of the prompts that its calibration was certified for."""
     calibration = resolved.panel.final.calibration
     if calibration is None:
         return resolved
@@ -345,11 +330,7 @@ def _as_calibrated(resolved: ResolvedPanel) -> ResolvedPanel:
 
 
 def full_model_name(name: str) -> str:
-    """`provider/model` of a bare model id, by its prefix.
-
-    Raises:
-        PanelError: it has neither a provider nor a known prefix.
-    """
+    """`provider/model` of a bare model id, by its prefix."""
     if "/" in name:
         return name
     for prefix, provider in _PREFIXES.items():

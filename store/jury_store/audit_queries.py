@@ -150,7 +150,6 @@ def _up_to(record: DebateHistory, last: int) -> list[StoredEvent]:
 
 
 def _opening(record: DebateHistory) -> int | None:
-    """The position at which the debate opened."""
     events = record.stored_events
     return events[0].position if events and events[0].type == "debate_opened" else None
 
@@ -189,7 +188,6 @@ def _reread(connection: Connection, dialect: Dialect, debate_id: str, last: int)
 def _row_faults(
     events: list[StoredEvent], listed: Row | None, fields: dict[int, list[tuple[str, str]]], ballots: Row | None
 ) -> list[str]:
-    """Differences of a debate's rows from its events."""
     made, sheet = projected(events)
     what = _difference(made, listed, fields)
     faults = [] if what is None else [f"the list of debates {what}"]
@@ -236,7 +234,6 @@ def _run_news(connection: Connection) -> Iterator[StoredEvent]:
 
 
 def _counted_runs(connection: Connection) -> tuple[dict[str, Row], set[str]]:
-    """The rows of runs as those of debates and the streams of runs say, and the runs with unreadable debates."""
     counted: dict[str, Row] = {}
     unread: set[str] = set()
     columns = debates.c
@@ -401,7 +398,6 @@ def _damaged_pages(connection: Connection) -> Iterator[str]:
 
 
 def _is_reported(line: str) -> bool:
-    """Null values in non-null columns are reported by row above."""
     return line.startswith("NULL value in ")
 
 

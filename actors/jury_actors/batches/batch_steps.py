@@ -67,8 +67,6 @@ class Look(NamedTuple):
 
     Args:
         listed: the batches in its list that may be this one.
-        state: of the batch.
-        missing: the batch, or, of an ended one, results.
         time: of the provider's own clock, in microseconds since 1970-01-01 UTC; None: it did not say.
     """
 
@@ -82,9 +80,7 @@ class Watch(NamedTuple):
     """When this process first saw what it waits for, in seconds of its monotonic clock; None: it did not.
 
     Args:
-        seen: the batch going on.
         unlisted: that the batch is not in the provider's list.
-        missed: that the provider had missed something.
     """
 
     seen: float | None = None
@@ -103,11 +99,7 @@ def next_step(facts: BatchFacts, look: Look | None, watch: Watch, now: Now, pati
     """The next step of a batch of which nothing is under way in this process.
 
     Args:
-        facts: what is recorded.
         look: None where nothing was asked since the last thing that was done.
-        watch: since when this process waits.
-        now: the time.
-        patience: how long it is waited for.
     """
     if facts.closed is not None:
         return BatchStep.NOTHING

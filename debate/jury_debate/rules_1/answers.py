@@ -115,11 +115,7 @@ def _refuse_bytes(raw: bytes) -> NoReturn:
 
 
 def one_object(raw: bytes) -> dict[str, Any]:
-    """The members of the one JSON object of an answer.
-
-    Raises:
-        Refused, InvalidJson: it is not exactly one.
-    """
+    """The members of the one JSON object of an answer."""
     text = _text(raw)
     at = skip_space(text, 0)
     if at == len(text):
@@ -253,12 +249,10 @@ def number(value: Any, where: str, maximum: float) -> float:
 
 
 def _verdict_words(scale: VerdictScale | None) -> tuple[str, ...]:
-    """The words that an answer may have as its verdict."""
     return tuple(verdict.value for verdict in Verdict) if scale is None else scale.ids
 
 
 def _position_of(value: Any, where: str, scale: VerdictScale | None) -> SeatPosition:
-    """What a verdict word says, or a refusal."""
     word, words = string(value, where), _verdict_words(scale)
     if word not in words:
         refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {', '.join(words)}")
@@ -472,7 +466,6 @@ def answer_schema(rubric: Rubric, *, evidence: bool, scale: VerdictScale | None 
     """The JSON schema of every answer of a debate; the parser is stricter still.
 
     Args:
-        rubric: of the panel.
         evidence: whether quotations are asked for.
         scale: of the panel; None: the three verdicts.
     """

@@ -194,7 +194,6 @@ class ReadingConversation:
         return kept_record(self.assignment, self.parts.content)
 
     def _plan(self) -> None:
-        """The windows that were decided when the debate opened."""
         spans = [(self._places[first], self._places[behind]) for first, behind in self._reading.windows]
         self._add([(str(number), span) for number, span in enumerate(spans, 1)], parts=len(spans))
 
@@ -274,7 +273,6 @@ class ReadingConversation:
         return system, head, user.parts[user.shared]
 
     def _made_guide(self) -> PartRef:
-        """The guide of a record that was found too long when it was asked for."""
         record = self._record.record
         outline = RecordOutline(record, self._prompts.texts.reading)
         return self.parts.make(guide(record, outline, self._prompts.texts, min(_GUIDE, len(record.content) // 8)))
@@ -444,7 +442,6 @@ class ReadingConversation:
         return [number for number in numbers if self._record.record.item(number) is not None]
 
     def _wanted(self) -> Iterator[PartRef]:
-        """The items that the parts asked for, exactly, as many as there is room for."""
         room = self._room // WANTED_SHARE
         items = cited_items(self._record.record, self._named("wanted"), self._prompts.texts, room)
         if items.text:

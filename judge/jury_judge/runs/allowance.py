@@ -38,11 +38,7 @@ class Allowance:
     open, one may begin where the least that it can take is left; else no more debates begin and the run is `short`.
 
     Args:
-        ceiling: the budget, with what earlier sessions spent.
-        store: open for reading.
-        prices: of the models.
         endpoints: where providers are reached.
-        on: the day of the prices.
     """
 
     def __init__(
@@ -168,11 +164,7 @@ def _and(cost: float) -> str:
 
 
 def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
-    """Check that every model has a price, so that the cost can be limited.
-
-    Raises:
-        SettingsRefused: names the models without a price.
-    """
+    """Check that every model has a price, so that the cost can be limited."""
     unknown = [model for model in models if not prices.has_price(model, on)]
     if unknown:
         raise SettingsRefused(

@@ -90,11 +90,7 @@ class Callbacks:
 
 
 def check_callback(on_event: Any) -> None:
-    """Refuse a callback that is not callable.
-
-    Raises:
-        SettingError: it is not.
-    """
+    """Refuse a callback that is not callable."""
     if on_event is not None and not callable(on_event):
         raise SettingError(f"on_event: must be a function of an event, not a {type(on_event).__name__}")
 

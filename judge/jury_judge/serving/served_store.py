@@ -41,15 +41,11 @@ class ServedStore:
     """What a server of a store needs, checked before it listens; `open` opens the store.
 
     Args:
-        settings: of the server.
         environ: the environment's variables.
 
     Attributes:
         reviewers: tokens of the people who review, by name.
         metrics: what the actors count.
-
-    Raises:
-        SettingError: a token, a file or a panel cannot be used.
     """
 
     def __init__(self, settings: ServeSettings, environ: Mapping[str, str]) -> None:
@@ -72,12 +68,7 @@ class ServedStore:
         self.created = False
 
     def open(self) -> None:
-        """Open the store, and the record of messages.
-
-        Raises:
-            StoreError: it cannot be opened or created.
-            SettingError: the record cannot be used.
-        """
+        """Open the store, and the record of messages."""
         self.created = self._database is not None and not self._database.exists()
         self._store = open_store(self.url, write=False) if self._settings.read_only else open_or_create(self.url)
         if self._sender is not None:

@@ -70,16 +70,9 @@ def executor_of(
     Blocks while cases are read. A missing store is created after every case could be read.
 
     Args:
-        planned: the run.
-        say: takes lines for the user.
         in_process: where debates run if the settings do not say; None: as many debates as there are decide.
         detached: this process belongs to no terminal.
         keys: whether the providers' keys have to be here.
-
-    Raises:
-        SettingsRefused: the simulated jurors or the budget cannot be used.
-        StoreLocked: another process executes the run, and did not end in time.
-        RunRefused, CaseFileError, UnknownProvider, KeyMissing: see `preflighted`.
     """
     settings, url, loaded = planned.settings, planned.store_url, planned.loaded
     seconds = None if settings.strict else PREFLIGHT_SECONDS
@@ -236,16 +229,7 @@ class RunExecutor:
         self._batches: BatchPlan | None = None
 
     def set_up(self, progress: ProgressListener | None = None, metrics: MetricTotals | None = None) -> None:
-        """Set up what executes the run; says where debates run, who receives the cases, what is odd about the panel.
-
-        Args:
-            progress: called for what happens.
-            metrics: gets what the actors count.
-
-        Raises:
-            SealError: the key that seals cannot be used.
-            SettingError: the panel or a setting cannot be used.
-        """
+        """Set up what executes the run; says where debates run, who receives the cases, what is odd about the panel."""
         planned, run, settings = self.planned, self.planned.run, self.planned.settings
         self.progress = progress or self.progress
         if settings.batch:
@@ -495,14 +479,9 @@ async def judge_run(
     """Judge what is left of a run, within its budget over all its sessions; the same again resumes it.
 
     Args:
-        planned: the run.
         take: called with the result line of every debate, in the order of the cases.
-        progress: called for what happens.
         stopping: once set, no new debate begins; those that run are finished.
         say: takes lines for the user: where debates run, who receives the cases, a juror died …
-
-    Raises:
-        RunRefused, CaseFileError, StoreLocked, KeyMissing, SettingError: see `executor_of` and `RunExecutor.set_up`.
     """
     with ExitStack() as stack:
         executor = await asyncio.to_thread(stack.enter_context, executor_of(planned, say))

@@ -22,9 +22,6 @@ def check_no_open_batch(store: EventStore, run_id: str | None) -> None:
     """Check that no call of a run is in a batch that is to be made: made live too, it would be paid twice.
 
     A call of a debate that is over is made no more.
-
-    Raises:
-        RunRefused: one may be.
     """
     found = [] if run_id is None else [one for one in open_batches(store, run_id) if _may_go_on(store, one)]
     if found:
@@ -59,9 +56,6 @@ def check_run(store: EventStore, run_id: str, keys: Collection[PublicKey]) -> No
     """Refuse a run with a debate that cannot be read, or that was imported where no key is trusted.
 
     With trusted keys, imported debates are checked one by one, as their cases come (`check_adopted`).
-
-    Raises:
-        RunRefused: the message names such debates and the remedy.
     """
     run = f"run {run_id!r}"
     if (unreadable := _some(store, DebateFilter(run_id, status="unreadable", counted=None))) is not None:
@@ -74,9 +68,6 @@ def check_batches(store: EventStore, run_id: str, keys: Collection[PublicKey]) -
     """Refuse a run with a batch that was imported and is not adopted: nobody knows whether its calls were ever sent.
 
     One in quarantine is left out (`jury_actors.batches.batch_log.batches_of`).
-
-    Raises:
-        RunRefused: the message names the batch and the remedy.
     """
     batches = store.batch_ids(run_id)
     for batch, facts in local_facts_of(store, batches).items():
@@ -100,14 +91,8 @@ def check_adopted(store: EventStore, run: str, debate_id: str, row: CaseRow, key
     """Refuse one debate that cannot be read, or that was imported and does not count as judged.
 
     Args:
-        store: open for reading.
-        run: the name in the message.
         debate_id: of the debate; it is not in quarantine.
-        row: its case.
         keys: an imported debate counts as judged if its seal is signed by one of them.
-
-    Raises:
-        RunRefused: the message names the debate and the remedy.
     """
     if row.status == "unreadable":
         raise _unreadable(run, debate_id, debate_id)
@@ -127,11 +112,7 @@ def check_adopted(store: EventStore, run: str, debate_id: str, row: CaseRow, key
 
 
 def not_set_aside(debate_id: str, row: CaseRow | DebateRow) -> None:
-    """Refuse a debate in quarantine: its id cannot be used for another one.
-
-    Raises:
-        RunRefused: it is in quarantine.
-    """
+    """Refuse a debate in quarantine: its id cannot be used for another one."""
     if row.quarantined is not None:
         raise RunRefused(
             f"debate {debate_id} is in quarantine ({row.quarantined}): take it back with: "
