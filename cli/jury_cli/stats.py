@@ -13,7 +13,7 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import finite
 from jury_cli.vote_options import JUDGES, LABELS, OF_STORES, READ, RECORDED, VOTES, counting, included, seat_names
-from jury_judge.settings.vote_defaults import EPSILON, RESAMPLES, SEED
+from jury_judge.settings.statistics import EPSILON, RESAMPLES, SEED
 
 _GROUPS = {
     "Votes of a store": OF_STORES,

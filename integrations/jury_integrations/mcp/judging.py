@@ -12,7 +12,7 @@ from jury_judge.serving.submitted_cases import refuse_uris, submitted_cases
 from jury_judge.sessions.hosted_run import HostedRun
 from jury_judge.sessions.new_jury import is_simulated
 from jury_judge.sessions.run_plan import panel_of_run
-from jury_judge.settings.mcp import McpSettings
+from jury_judge.settings.serving import McpSettings
 
 Report = Callable[[int, str | None], Awaitable[None]]
 """Takes how many steps of a debate are done, and what the last one was."""

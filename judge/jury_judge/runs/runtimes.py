@@ -12,7 +12,7 @@ from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.runtime_pool import OpenRuntime
 from jury_judge.runs.writing import Writing
-from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.settings.judging import RuntimeSettings
 from jury_judge.stores.stores import Say, open_writer
 from jury_judge.traces.trace_export import TraceExport
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 
 from jury_events.exchange import ExchangeRecorded
-from jury_judge.settings.budget import Budget
+from jury_judge.settings.judging import Budget
 from jury_providers.prices import Prices, list_prices_date
 from jury_store.cached_calls import CachedCalls, summed
 from jury_store.debate_rows import DebateRow

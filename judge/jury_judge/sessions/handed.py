@@ -8,7 +8,7 @@ from jury_judge.errors import SettingsRefused
 from jury_judge.sessions.resumed_run import resumed_run
 from jury_judge.sessions.run_plan import RunPlan
 from jury_judge.settings.cases import CaseSettings
-from jury_judge.settings.panel import PanelSettings
+from jury_judge.settings.judging import PanelSettings
 from jury_judge.settings.run import RunSettings
 from jury_store.opening import database_path, parse_store_url
 

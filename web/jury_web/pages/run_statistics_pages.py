@@ -13,7 +13,7 @@ from jury_judge.comparisons.comparing import SHOWN, ComparedDebates, ComparedRun
 from jury_judge.comparisons.comparison_target import KINDS
 from jury_judge.errors import ExtraMissing, RunTooLarge, TooManyReports
 from jury_judge.serving.store_reader import StoreReader
-from jury_judge.settings.vote_sources import COUNTS
+from jury_judge.settings.statistics import COUNTS
 from jury_judge.statistics.run_reports import RunReports
 from jury_views.charts.run_statistics import MOST_ROWS, stats_page
 from jury_views.charts.worth_view import worth_view
