@@ -39,23 +39,23 @@ class Figure(NamedTuple):
         """What it is called; the label of one that has no blanks is a wording."""
         return self.label if isinstance(self.label, Reason) else self.label()
 
-    def cell(self, found: object) -> "Cell":
+    def cell(self, found: object) -> "ReportCell":
         """The figure of one object."""
-        return Cell(attrgetter(self.field)(found), self.form, attrgetter(self.of)(found) if self.of else NOTHING)
+        return ReportCell(attrgetter(self.field)(found), self.form, attrgetter(self.of)(found) if self.of else NOTHING)
 
 
-class Cell(NamedTuple):
-    """A value (an `Estimate`, a number, words, or None) in its format, after a `count` if there is one.
+class ReportCell(NamedTuple):
+    """A value (an `Estimate`, a number, words, or None) in its format, after what is `counted` if there is one.
 
     A count of None is one that is not known, and the value is not shown then.
     """
 
     value: Any
     form: Format = "text"
-    count: int | str | None = NOTHING
+    counted: int | str | None = NOTHING
 
 
-class Line(NamedTuple):
+class Sentence(NamedTuple):
     """A sentence; a `notice` is to be seen first."""
 
     text: Reason
@@ -69,13 +69,13 @@ class Table(NamedTuple):
     """
 
     head: tuple[Words, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    totals: tuple[tuple[Cell, ...], ...] = ()
+    rows: tuple[tuple[ReportCell, ...], ...]
+    totals: tuple[tuple[ReportCell, ...], ...] = ()
     title: Reason | None = None
     few: int = MOST_ROWS
     folded: bool = False
 
-    def shown(self, most: int) -> tuple[tuple[Cell, ...], ...]:
+    def shown(self, most: int) -> tuple[tuple[ReportCell, ...], ...]:
         """The rows, at most so many beside the totals."""
         return (*self.rows[:most], *self.totals)
 
@@ -89,7 +89,7 @@ class Chart(NamedTuple):
     """How it is read."""
 
 
-Block = Line | Table | Chart
+Block = Sentence | Table | Chart
 
 
 class Section(NamedTuple):
@@ -112,12 +112,12 @@ class Written(NamedTuple):
 Formats = dict[Format, Callable[[Any], str]]
 
 
-def written(cell: Cell, notes: FigureNotes, language: Language, formats: Formats) -> Written:
+def written(cell: ReportCell, notes: FigureNotes, language: Language, formats: Formats) -> Written:
     """A cell in a language; why a figure is missing, and what limits it, is added to the notes."""
     value, form = cell.value, formats[cell.form]
-    if cell.count is None:
+    if cell.counted is None:
         return Written(NOTHING)
-    before = "" if isinstance(cell.count, str) else f"{formats['count'](cell.count)} · "
+    before = "" if isinstance(cell.counted, str) else f"{formats['count'](cell.counted)} · "
     if not hasattr(value, "interval"):
         shown = in_language(value, language) if isinstance(value, str) else value
         return Written(before + (NOTHING if value is None else form(shown)))
@@ -138,7 +138,7 @@ def table(named: Iterable[tuple[Words, object]], figures: Sequence[Figure], corn
     """A row an object, by its name, and a column a figure."""
     return Table(
         (corner, *(one.name for one in figures)),
-        tuple((Cell(name), *(one.cell(found) for one in figures)) for name, found in named),
+        tuple((ReportCell(name), *(one.cell(found) for one in figures)) for name, found in named),
         **how,
     )
 
@@ -150,7 +150,7 @@ def listed(
     return Table(
         (corner, value, *((counted,) if counted else ())),
         tuple(
-            (Cell(one.name), cell := one.cell(found), *((Cell(cell.value.n, "count"),) if counted else ()))
+            (ReportCell(one.name), cell := one.cell(found), *((ReportCell(cell.value.n, "count"),) if counted else ()))
             for one in figures
         ),
     )
@@ -159,6 +159,7 @@ def listed(
 def crossed(corner: Words, rows: Sequence[Words], columns: Sequence[Words], counts: Iterable[Iterable[Any]]) -> Table:
     """Counts by two names."""
     made = tuple(
-        (Cell(name, "verdict"), *(Cell(one, "count") for one in row)) for name, row in zip(rows, counts, strict=True)
+        (ReportCell(name, "verdict"), *(ReportCell(one, "count") for one in row))
+        for name, row in zip(rows, counts, strict=True)
     )
     return Table((corner, *columns), made)

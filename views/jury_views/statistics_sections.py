@@ -11,11 +11,11 @@ from jury_views.charts.statistic_charts import dot_plot, heat_map, reliability_c
 from jury_views.report_sections import (
     NOTHING,
     Block,
-    Cell,
     Chart,
     Figure,
-    Line,
+    ReportCell,
     Section,
+    Sentence,
     Table,
     Words,
     crossed,
@@ -154,9 +154,9 @@ def _agreement(found: "Agreement", seats: tuple[str, ...]) -> Section:
     blocks.append(
         table(abstaining, ABSTENTIONS, _SEAT(), title=Wording("abstentions", "棄権")(), folded=True)
         if abstaining
-        else Line(Wording("no seat abstained", "棄権した陪審員はいません")())
+        else Sentence(Wording("no seat abstained", "棄権した陪審員はいません")())
     )
-    blocks += [Line(_CONSTANT(seat=seat, verdict=verdict), notice=True) for seat, verdict in found.constant_seats]
+    blocks += [Sentence(_CONSTANT(seat=seat, verdict=verdict), notice=True) for seat, verdict in found.constant_seats]
     title = Wording("Agreement (first evaluations)", "議論前の陪審員間の一致")
     return Section("agreement", "agreement", title(), tuple(blocks))
 
@@ -193,7 +193,7 @@ def _repeats(found: "Repeats") -> Section:
         one="{n} case judged more than once, at most {most} times",
     )
     rows = [(_PANEL() if one.seat == "panel" else one.seat, one) for one in (found.panel, *found.seats)]
-    blocks = (Line(basis(n=found.cases, most=found.largest)), table(rows, REPEATS))
+    blocks = (Sentence(basis(n=found.cases, most=found.largest)), table(rows, REPEATS))
     return Section("agreement", "repeats", Wording("Self-agreement (repeats)", "自己一致（繰り返し）")(), blocks)
 
 
@@ -241,14 +241,14 @@ _EFFECTIVE_MORE = Wording(
 def _labels(found: "AccuracyReport", votes: "EffectiveVotes") -> Section:
     title = Wording("Against labels", "ラベルとの比較")()
     if not found.labelled:
-        return Section("labels", "labels", title, (Line(_NO_LABELS()),))
+        return Section("labels", "labels", title, (Sentence(_NO_LABELS()),))
     totals = (found.panel, *([] if found.jury is None else [found.jury]))
     every = (*found.seats, *totals)
     figures = (*AGAINST_LABELS, *_false(found.categories), KAPPA)
     made = table(_raters(found.seats), figures, _SEAT())
-    blocks: list[Block] = [Line(_LABELLED(n=found.labelled, without=found.unlabelled))]
+    blocks: list[Block] = [Sentence(_LABELLED(n=found.labelled, without=found.unlabelled))]
     if found.abstaining is not None:
-        blocks.append(Line(_ABSTAINING(verdict=found.abstaining)))
+        blocks.append(Sentence(_ABSTAINING(verdict=found.abstaining)))
     blocks += [
         _dots((_rater(one), one.accuracy) for one in every[-100:]),
         made._replace(totals=table(_raters(totals), figures).rows),
@@ -256,7 +256,7 @@ def _labels(found: "AccuracyReport", votes: "EffectiveVotes") -> Section:
         _votes_worth(votes),
     ]
     if votes.effective.value is not None and votes.effective.value > votes.seats:
-        blocks.append(Line(_EFFECTIVE_MORE()))
+        blocks.append(Sentence(_EFFECTIVE_MORE()))
     return Section("labels", "labels", title, tuple(blocks))
 
 
@@ -307,9 +307,13 @@ def _levels(found: "LevelReport") -> Section:
     totals = [(_MEAN_OF_VOTES(), found.panel), *_raters([] if found.jury is None else [found.jury])]
     rows = table(totals, LEVELS).rows
     if found.labels is not None:
-        rows += ((Cell(_rater(found.labels)), LEVELS[0].cell(found.labels), *[Cell("")] * (len(LEVELS) - 1)),)
+        rows += (
+            (ReportCell(_rater(found.labels)), LEVELS[0].cell(found.labels), *[ReportCell("")] * (len(LEVELS) - 1)),
+        )
     made = table(_raters(found.seats), LEVELS, _SEAT())._replace(totals=rows)
-    return Section("labels", "levels", title(lowest=found.lowest, highest=found.highest), (Line(_LEVELS_HINT()), made))
+    return Section(
+        "labels", "levels", title(lowest=found.lowest, highest=found.highest), (Sentence(_LEVELS_HINT()), made)
+    )
 
 
 TESTS = (
@@ -327,10 +331,10 @@ def _annotators(found: "AnnotatorReport") -> Section:
     passes = {True: Wording("yes", "はい")(), False: Wording("no", "いいえ")(), None: NOTHING}
     rows = [
         (
-            Cell(_RATERS[one.rater]() if one.seat is None else one.seat),
+            ReportCell(_RATERS[one.rater]() if one.seat is None else one.seat),
             *(figure.cell(one) for figure in TESTS),
-            Cell(passes[one.passes]),
-            Cell(f"{one.epsilon:g}"),
+            ReportCell(passes[one.passes]),
+            ReportCell(f"{one.epsilon:g}"),
         )
         for one in found.tests
     ]
@@ -341,7 +345,7 @@ def _annotators(found: "AnnotatorReport") -> Section:
         "ε",
     )
     several = basis(annotators=len(found.annotators), several=found.cases_of_several, cases=found.cases)
-    blocks = (Line(several), listed(found, (ceiling,), "", _VALUE()), Table(head, tuple(rows)))
+    blocks = (Sentence(several), listed(found, (ceiling,), "", _VALUE()), Table(head, tuple(rows)))
     return Section("labels", "annotators", Wording("Annotators", "アノテーター")(), blocks)
 
 
@@ -369,7 +373,7 @@ def _faults(found: "FaultReport") -> Section:
     )
     made = table(_raters(found.seats), FAULTS, _SEAT())._replace(totals=table(_raters([found.panel]), FAULTS).rows)
     title = Wording("Faults against labels (first evaluations)", "ラベルと比べた誤りの発見（最初の判定）")
-    return Section("faults", "faults", title(), (Line(basis), made))
+    return Section("faults", "faults", title(), (Sentence(basis), made))
 
 
 NAMED = (
@@ -407,7 +411,7 @@ def _items(found: "MessageAgreement") -> Section:
 def _where(
     found: "MessageAgreement", key: str, title: Reason, figures: Sequence[Figure], of_pairs: Sequence[Figure]
 ) -> Section:
-    blocks: list[Block] = [Line(_WHERE_HINT()), listed(found, figures, "", _VALUE(), _DEBATES())]
+    blocks: list[Block] = [Sentence(_WHERE_HINT()), listed(found, figures, "", _VALUE(), _DEBATES())]
     if found.pairs:
         pairs = sorted(found.pairs, key=lambda pair: (pair.same.value or 0.0, pair.seats))
         named = [(" · ".join(one.seats), one) for one in pairs]
@@ -438,7 +442,7 @@ def _quotations(found: "QuotationShares") -> Section:
     totals = _raters((*([] if found.judge is None else [found.judge]), found.all))
     made = table(_raters(found.seats), QUOTED, _SEAT())._replace(totals=table(totals, QUOTED).rows)
     title = Wording("Quotations (all rounds)", "引用は示された箇所にあるか（全ラウンド）")
-    return Section("evidence", "quotations", title(), (Line(basis), made))
+    return Section("evidence", "quotations", title(), (Sentence(basis), made))
 
 
 READING = (
@@ -460,7 +464,7 @@ def _reading(found: "ReadShares") -> Section:
     figures = (*READING, *(READING_RIGHT if found.all.labelled else ()))
     made = table(_raters(found.seats), figures, _SEAT())._replace(totals=table(_raters([found.all]), figures).rows)
     title = Wording("How much was read (first evaluations)", "記録を読んだ割合（最初の判定）")
-    return Section("evidence", "reading", title(), (Line(_READING_HINT()), made))
+    return Section("evidence", "reading", title(), (Sentence(_READING_HINT()), made))
 
 
 CURVES = (
@@ -495,7 +499,7 @@ def _confidence(found: "ConfidenceReport") -> Section:
         none = Wording(
             "no labelled debate has a verdict with a confidence", "確信度のある判定とラベルの両方がある議論はありません"
         )
-        return Section("confidence", "confidence", title, (Line(none()),))
+        return Section("confidence", "confidence", title, (Sentence(none()),))
     first = curves[0]
     of = Wording("{confidence}: {rater}", "{confidence}: {rater}")
     named = [(of(confidence=_CONFIDENCES[one.confidence](), rater=_rater(one)), one) for one in curves]
@@ -560,12 +564,12 @@ def _discussion(panel: "PanelStatistics", categories: tuple[str, ...]) -> Iterat
     found, title = panel.discussion, Wording("Discussion", "議論")()
     if not found.steps and found.judge is None:
         none = Wording("no round of discussion in these debates", "これらの議論に討議のラウンドはありません")
-        yield Section("discussion", "rounds", title, (Line(none()),))
+        yield Section("discussion", "rounds", title, (Sentence(none()),))
         return
     coefficients = {one.round: one for one in panel.convergence}
     rounds = tuple(
         (
-            Cell(str(one.round)),
+            ReportCell(str(one.round)),
             *(figure.cell(one) for figure in ROUNDS),
             *(figure.cell(coefficients[one.round]) for figure in CONVERGENCE),
             *(figure.cell(one) for figure in ROUNDS_RIGHT),
@@ -574,7 +578,7 @@ def _discussion(panel: "PanelStatistics", categories: tuple[str, ...]) -> Iterat
     )
     figures = (*ROUNDS, *CONVERGENCE, *ROUNDS_RIGHT)
     head = (Wording("round", "ラウンド")(), *(one.name for one in figures))
-    yield Section("discussion", "rounds", title, (Table(head, rounds), Line(_CONVERGENCE_HINT())))
+    yield Section("discussion", "rounds", title, (Table(head, rounds), Sentence(_CONVERGENCE_HINT())))
     for step in found.steps:
         yield _step(step, found, categories)
     if found.judge is not None:
@@ -590,7 +594,7 @@ def _step(step: "DiscussionStep", found: "DiscussionReport", categories: tuple[s
     corner = Wording("before ↓  after →", "前 ↓  後 →")()
     figures = STEP[:-1] if step.net_gain.abstentions == 0 else STEP
     blocks: list[Block] = [
-        Line(pairs(n=step.pairs)),
+        Sentence(pairs(n=step.pairs)),
         Chart("heat_map", lambda _lang: _transitions(step, categories)),
         crossed(corner, found.categories, found.categories, step.transitions),
         listed(step, figures if step.net_gain.pairs else STEP[:1], Wording("what it changed", "議論による変化")()),
@@ -602,7 +606,7 @@ def _step(step: "DiscussionStep", found: "DiscussionReport", categories: tuple[s
             "p値は{n:,}個の検定に対するHolm補正済み",
             one="p of {n} test, which needs no correction",
         )
-        blocks.append(Line(tests(n=found.tests) if test.reason is None else test.reason))
+        blocks.append(Sentence(tests(n=found.tests) if test.reason is None else test.reason))
     conformity = [
         (Wording("all", "全体")(), step.conformity),
         (Wording("peers right", "他の多数が正解")(), step.conformity_peers_right),
@@ -613,7 +617,10 @@ def _step(step: "DiscussionStep", found: "DiscussionReport", categories: tuple[s
     moves = step.moves
     if any(any(row) for row in moves.adopted) and len(moves.seats) <= _MOVING_SEATS:
         rows = tuple(
-            (Cell(seat), *(Cell(f"{taken:,}/{other:,}" if other else "") for taken, other in zip(*of, strict=True)))
+            (
+                ReportCell(seat),
+                *(ReportCell(f"{taken:,}/{other:,}" if other else "") for taken, other in zip(*of, strict=True)),
+            )
             for seat, *of in zip(moves.seats, moves.adopted, moves.opposed, strict=True)
         )
         title = Wording("moved ↓  to the position of →", "変更した陪審員 ↓  同調した相手 →")()
@@ -659,6 +666,6 @@ def _shares(found: "Sequence[VerdictShare]", debates: int) -> Section:
     blocks = (
         Chart("bar", lambda _lang: stacked_bar(counts)),
         _dots((one.verdict, one.raw) for one in found),
-        made._replace(rows=tuple((Cell(row[0].value, "verdict"), *row[1:]) for row in made.rows)),
+        made._replace(rows=tuple((ReportCell(row[0].value, "verdict"), *row[1:]) for row in made.rows)),
     )
     return Section("shares", "shares", Wording("Shares", "判定の割合")(), blocks)

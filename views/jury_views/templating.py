@@ -16,7 +16,7 @@ from jury_views.conclusion import conclusion_lines
 from jury_views.decided import decided_sentence
 from jury_views.figure_notes import FigureNotes
 from jury_views.number_formats import amount, decimals, dollars, p_value, points, share, size
-from jury_views.report_sections import AND_MORE, MOST_ROWS, Cell, Formats, Words, Written, in_language, written
+from jury_views.report_sections import AND_MORE, MOST_ROWS, Formats, ReportCell, Words, Written, in_language, written
 from jury_views.statistics_sections import statistics_sections
 
 _OUTCOMES: dict[str, str] = {verdict.value: word for verdict, word in OUTCOME_WORDS.items()}
@@ -66,7 +66,7 @@ _FORMATS: Formats = {
 }
 
 
-def _written(cell: Cell, notes: FigureNotes, language: Language) -> Written:
+def _written(cell: ReportCell, notes: FigureNotes, language: Language) -> Written:
     """A cell of a report; words begin with a capital letter, as on every page."""
     one = written(cell, notes, language, _FORMATS)
     return one._replace(value=_words(cell.value, language)) if isinstance(cell.value, str) else one

@@ -7,7 +7,7 @@ from jury_events.text.visible_text import visible_line
 from jury_views.figure_notes import FigureNotes
 from jury_views.number_formats import dollars, p_value
 from jury_views.page import Page
-from jury_views.report_sections import Cell, Formats, Line, Section, Table, written
+from jury_views.report_sections import Formats, ReportCell, Section, Sentence, Table, written
 
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
@@ -56,18 +56,18 @@ class Figures:
     def __init__(self) -> None:
         self._notes = FigureNotes()
 
-    def cell(self, cell: Cell) -> str:
+    def cell(self, cell: ReportCell) -> str:
         """As `0.557 [0.501, 0.605] (1)`."""
         one = written(cell, self._notes, "en", FORMATS)
         return " ".join(part for part in (one.value, one.range, *(f"({mark})" for mark in one.marks)) if part)
 
     def number(self, estimate: "Estimate") -> str:
         """With three decimals."""
-        return self.cell(Cell(estimate, "number"))
+        return self.cell(ReportCell(estimate, "number"))
 
     def share(self, estimate: "Estimate") -> str:
         """In per cent."""
-        return self.cell(Cell(estimate, "share"))
+        return self.cell(ReportCell(estimate, "share"))
 
     def reference(self, note: "Reason") -> str:
         """The mark of a note."""
@@ -84,7 +84,7 @@ def _section(page: Page, section: Section) -> None:
     figures, tabled = Figures(), False
     for block in section.blocks:
         match block:
-            case Line():
+            case Sentence():
                 page.line(block.text, indent=2)
             case Table():
                 if tabled:
