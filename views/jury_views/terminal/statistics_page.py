@@ -5,14 +5,9 @@ from typing import TYPE_CHECKING
 from jury_events.text import pluralize, visible_line
 from jury_views.conclusion import conclusion_lines
 from jury_views.page import Page
-from jury_views.terminal.sections import Sections, others_line, print_sections
-from jury_views.terminal.statistics.against_labels import annotators_section, labels_section
-from jury_views.terminal.statistics.agreement import agreement_section, repeats_section
-from jury_views.terminal.statistics.confidence import confidence_section
-from jury_views.terminal.statistics.discussion import discussion_section
-from jury_views.terminal.statistics.faults import faults_section, messages_section
-from jury_views.terminal.statistics.grounds import quotations_section, reading_section
-from jury_views.terminal.statistics.shares import levels_section, shares_section
+from jury_views.report_sections import Section
+from jury_views.statistics_sections import GROUPS, statistics_sections
+from jury_views.terminal.report_page import others_line, print_sections
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +26,7 @@ def statistics_page(
 
     Args:
         groups: statistics by the name of their group; "" where nothing is grouped.
-        sections: of `SECTIONS`; (): what there is, by name.
+        sections: of `GROUPS`; (): what there is, by name.
         run: the only run that was counted, which the next command names.
     """
     page = Page()
@@ -42,8 +37,14 @@ def statistics_page(
             page.heading(name)
         _report(page, found, sections, run)
     if not sections:
-        others_line(page, SECTIONS, [one for _, found in groups for one in found.panels], ())
+        others_line(
+            page, [one for _, found in groups for panel in found.panels for one in _sections(panel, found)], GROUPS
+        )
     return page
+
+
+def _sections(panel: "PanelStatistics", report: "Statistics") -> list[Section]:
+    return list(statistics_sections(panel, report.categories))
 
 
 def _report(page: Page, report: "Statistics", sections: "Sequence[str]", run: str | None) -> None:
@@ -53,7 +54,7 @@ def _report(page: Page, report: "Statistics", sections: "Sequence[str]", run: st
         page.facts(conclusion_lines(panel, run))
         page.blank()
         _counted(page, report, panel)
-        print_sections(page, SECTIONS, panel, sections)
+        print_sections(page, _sections(panel, report), sections)
 
 
 def _counted(page: Page, report: "Statistics", panel: "PanelStatistics") -> None:
@@ -91,44 +92,3 @@ def _left_out(page: Page, excluded: "Sequence[Exclusion]") -> None:
     if excluded:
         shown = (f"{pluralize(one.count, one.unit.removesuffix('s'))} ({one.reason})" for one in excluded)
         page.line(f"left out: {'; '.join(shown)}")
-
-
-def _agreement(page: Page, panel: "PanelStatistics") -> None:
-    agreement_section(page, panel.agreement)
-    repeats_section(page, panel.self_agreement)
-
-
-def _against_labels(page: Page, panel: "PanelStatistics") -> None:
-    labels_section(page, panel.against_labels, panel.effective_votes)
-    if panel.levels is not None:
-        levels_section(page, panel.levels)
-    if panel.annotators is not None:
-        annotators_section(page, panel.annotators)
-
-
-def _faults(page: Page, panel: "PanelStatistics") -> None:
-    if panel.faults is not None:
-        faults_section(page, panel.faults)
-    if panel.messages is not None:
-        messages_section(page, panel.messages, "message")
-    if panel.items is not None:
-        messages_section(page, panel.items, "item")
-
-
-def _grounds(page: Page, panel: "PanelStatistics") -> None:
-    if panel.quotations is not None:
-        quotations_section(page, panel.quotations)
-    if panel.reading is not None:
-        reading_section(page, panel.reading)
-
-
-SECTIONS: "Sections[PanelStatistics]" = {
-    "agreement": _agreement,
-    "labels": _against_labels,
-    "faults": _faults,
-    "evidence": _grounds,
-    "confidence": lambda page, panel: confidence_section(page, panel.confidence),
-    "discussion": lambda page, panel: discussion_section(page, panel.discussion, panel.convergence),
-    "shares": lambda page, panel: shares_section(page, panel.shares),
-}
-"""The tables, by the names that `jury stats` takes."""
