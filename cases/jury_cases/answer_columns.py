@@ -67,7 +67,6 @@ def question_columns(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 def response_columns(row: Mapping[str, Any]) -> list[str]:
-    """The columns that could be the response."""
     return [name for name in row if could_answer(name) and _is_said(row[name])]
 
 
@@ -95,12 +94,10 @@ def could_answer(name: str) -> bool:
 
 
 def _is_said(value: Any) -> bool:
-    """Whether a value is a text, a number, nothing, or a list of messages."""
     return value is None or isinstance(value, str | int | float) or is_message_list(value)
 
 
 def is_message_list(value: Any) -> bool:
-    """Whether a value is a list of messages."""
     return (
         isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value) and is_message(value[0])
     )

@@ -36,11 +36,7 @@ class AllowedHost(NamedTuple):
 
 
 def parse_hosts(value: str, variable: str = "JURY_ARTIFACT_HOSTS") -> frozenset[str]:
-    """The hosts in a value of `variable`, separated by commas.
-
-    Raises:
-        SettingError: one has invalid syntax.
-    """
+    """The hosts in a value of `variable`, separated by commas."""
     hosts = frozenset(host.strip().lower() for host in value.split(",") if host.strip())
     AllowedHosts(hosts, variable)
     return hosts
@@ -55,9 +51,6 @@ class AllowedHosts:
     Args:
         hosts: each as `HOST`, `HOST:PORT` or `HOST=NETWORK`.
         variable: where a user writes them, for messages.
-
-    Raises:
-        SettingError: one has invalid syntax.
     """
 
     def __init__(self, hosts: Iterable[str], variable: str = "JURY_ARTIFACT_HOSTS") -> None:
@@ -69,12 +62,7 @@ class AllowedHosts:
         return tuple(one for one in self._hosts if one.host == host.lower() and one.port in {None, port})
 
     def addresses(self, host: str, port: int, resolve: Resolve) -> Sequence[str]:
-        """The addresses of an allowed host, resolved once.
-
-        Raises:
-            ArtifactSourceError: one address is neither public nor allowed; then none is used.
-            OSError, ValueError: the host has no address.
-        """
+        """The addresses of an allowed host, resolved once."""
         networks = [network for one in self.find(host, port) for network in one.networks]
         found = resolve(host, port)
         for text in found:

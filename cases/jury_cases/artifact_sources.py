@@ -35,14 +35,9 @@ class ArtifactSources:
     """Records by URI for the case files of one folder, with a cache of the last few URIs.
 
     Args:
-        base: base of relative paths.
         allowed_hosts: hosts of `http(s):` records, in the syntax of `AllowedHosts`.
         roots: allowed folders, symbolic links resolved; None: any.
         timeout: seconds, as `TIMEOUT_SECONDS`.
-        resolve: resolves host names.
-
-    Raises:
-        SettingError: a host has invalid syntax.
     """
 
     def __init__(
@@ -62,11 +57,7 @@ class ArtifactSources:
         self._cache: OrderedDict[str, tuple[ArtifactRecord, ...]] = OrderedDict()
 
     def resolved(self, case: Case) -> Case:
-        """The case with the records that its URIs refer to.
-
-        Raises:
-            ArtifactSourceError: as `records`.
-        """
+        """The case with the records that its URIs refer to."""
         uris = {"security_gate": case.security_gate_uri, "agent_card": case.agent_card_uri}
         for kind, uri in uris.items():
             if uri is not None and not uri.strip():
@@ -75,11 +66,7 @@ class ArtifactSources:
         return case.changed(**found) if found else case
 
     def records(self, uri: str) -> tuple[ArtifactRecord, ...]:
-        """The records at `uri` (JSONL, or a JSON list of objects), in order.
-
-        Raises:
-            ArtifactSourceError: it does not exist, is not allowed, or the records are invalid.
-        """
+        """The records at `uri` (JSONL, or a JSON list of objects), in order."""
         if uri not in self._cache:
             self._cache[uri] = self._read(uri)
             if len(self._cache) > _CACHED:

@@ -40,14 +40,8 @@ def case_of(
     """The case, without records referred to by URI.
 
     Args:
-        given: the case.
         default_id: its id where it has none.
-        scale: of the panel that judges: a label is read in its words.
         form: a row's format, as in `CaseOptions.format`; None: it is recognised.
-        policy: of a row without a policy.
-
-    Raises:
-        CaseFileError: a field of the mapping is invalid.
     """
     if isinstance(given, Case):
         return given
@@ -60,22 +54,14 @@ def case_of(
 
 
 def given_case(cases: T | None, question: str | None, response: str | None) -> "T | Mapping[str, Any]":
-    """What is to be judged: what was given, or a row of a question and its response.
-
-    Raises:
-        SettingError: neither was given, both, or one of the texts alone.
-    """
+    """What is to be judged: what was given, or a row of a question and its response."""
     if (cases is None) == (question is None and response is None) or (question is None) != (response is None):
         raise SettingError("give what is to be judged: a case or row, or both question=… and response=…")
     return {"question": question, "response": response} if cases is None else cases
 
 
 def with_records(case: Case, hosts: frozenset[str], roots: Roots = None) -> Case:
-    """The case with the records that its URIs refer to; relative paths are resolved in the working directory.
-
-    Raises:
-        CaseFileError: the records cannot be read.
-    """
+    """The case with the records that its URIs refer to; relative paths are resolved in the working directory."""
     return _resolved(case, ArtifactSources(Path(), hosts, roots=roots))
 
 
@@ -92,7 +78,6 @@ def case_source(
         hosts: allowed hosts of `http(s):` records.
         roots: allowed folders of record files, besides the case file's folder; None: no others for case files, any
             for cases and mappings.
-        scale: of the panel that judges: labels are read in its words.
     """
     if isinstance(cases, str | os.PathLike):
         options = CaseOptions(labels=Labels(scale=scale))

@@ -67,11 +67,7 @@ def named_columns(row: Mapping[str, Any], fields: Mapping[str, str]) -> set[str]
 
 
 def check_targets(fields: Mapping[str, str]) -> None:
-    """Check the targets of `--field`.
-
-    Raises:
-        CaseFileError: a target is unknown.
-    """
+    """Check the targets of `--field`."""
     for target in fields:
         if target not in AUTOMATIC and not (target.startswith(METADATA) and len(target) > len(METADATA)):
             raise CaseFileError(
@@ -91,11 +87,7 @@ def present(row: Mapping[str, Any], target: str) -> bool:
 
 
 def value_at(row: Any, source: str, target: str) -> Any:
-    """The value of a column by its name, else by its path: `judges.gpt.answer`, `messages.0.content`.
-
-    Raises:
-        CaseFileError: the row has no such column; the message begins with `target`.
-    """
+    """The value of a column by its name, else by its path: `judges.gpt.answer`, `messages.0.content`."""
     value: Any = row
     left = source.split(".")
     while left:

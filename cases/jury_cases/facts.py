@@ -23,9 +23,6 @@ def metadata_of(written: dict[str, Any]) -> dict[str, MetadataValue]:
     """The values by name; null and blank values are omitted, objects and lists become JSON text.
 
     Texts are cut to 300 characters with a final "…"; line breaks become spaces.
-
-    Raises:
-        CaseFileError: there are more than `MAX_VALUES`.
     """
     if len(written) > MAX_VALUES:
         raise CaseFileError(
@@ -37,11 +34,7 @@ def metadata_of(written: dict[str, Any]) -> dict[str, MetadataValue]:
 
 
 def tags_of(written: Any) -> tuple[str, ...]:
-    """The distinct tags of a list, or of text with commas.
-
-    Raises:
-        CaseFileError: it is neither.
-    """
+    """The distinct tags of a list, or of text with commas."""
     if written is None:
         return ()
     if isinstance(written, str):
@@ -53,11 +46,7 @@ def tags_of(written: Any) -> tuple[str, ...]:
 
 
 def cost_of(written: Any) -> float | None:
-    """US dollars, from a number or text; None for null and blank text.
-
-    Raises:
-        CaseFileError: it is not an amount.
-    """
+    """US dollars, from a number or text; None for null and blank text."""
     if written is None or (isinstance(written, str) and not written.strip()):
         return None
     try:
@@ -70,11 +59,7 @@ def cost_of(written: Any) -> float | None:
 
 
 def decisive_of(message: Any, agent: Any) -> dict[str, MetadataValue]:
-    """The metadata of the message and the agent that a label names as decisive; null and blank values are omitted.
-
-    Raises:
-        CaseFileError: the message is no number from 0 up.
-    """
+    """The metadata of the message and the agent that a label names as decisive; null and blank values are omitted."""
     found: dict[str, MetadataValue] = {}
     if message is not None and not (isinstance(message, str) and not message.strip()):
         found[DECISIVE_MESSAGE] = _message_number(message)

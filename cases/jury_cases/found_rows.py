@@ -57,7 +57,6 @@ class _Gathered:
         self._changes: dict[str, None] = {}
 
     def takes(self, row: FileRow, asked: Format | None) -> bool:
-        """Whether a row of the file is gathered with the earlier ones."""
         if row.name != self._first.name:
             return False
         return self._gathering.takes(row.data) or format_of(row.data, asked) is self._form
@@ -72,7 +71,6 @@ class _Gathered:
             unreadable.leave_out(error)
 
     def found(self, unreadable: UnreadableRows) -> Iterator[FoundRow]:
-        """Its cases."""
         cases = self._gathering.cases()
         is_incomplete = unreadable.lacks(self._first.name)
         while True:
@@ -96,12 +94,7 @@ def found_rows(rows: Iterable[FileRow], asked: Format | None, unreadable: Unread
     """What the cases of files are read from, in order; gathered cases follow the last row of their file.
 
     Args:
-        rows: of the files.
         asked: the format of all rows; None: the format of each row is detected.
-        unreadable: decides on rows that cannot be gathered.
-
-    Raises:
-        CaseFileError: rows cannot be gathered, and `unreadable` refuses them.
     """
     gathered: _Gathered | None = None
     seconds: dict[str, str] = {}
@@ -130,7 +123,6 @@ def found_rows(rows: Iterable[FileRow], asked: Format | None, unreadable: Unread
 def _cases_of(
     row: FileRow, form: Format, cases: Callable[[Any], list[Any]], unreadable: UnreadableRows
 ) -> Iterator[FoundRow]:
-    """The cases that a format finds in a row."""
     try:
         with at_place(row):
             found = cases(row.data)

@@ -69,7 +69,6 @@ def joined_rows(rows: Iterable[FileRow], unreadable: UnreadableRows) -> Iterator
 
 
 def _pair_of(data: Any) -> tuple[RowPair | None, bool]:
-    """How a row belongs to another, and whether it is the one that answers."""
     if isinstance(data, dict):
         for one in ROW_PAIRS:
             if one.key in data:

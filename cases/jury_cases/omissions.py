@@ -58,7 +58,6 @@ class OmissionReport:
         return omissions
 
     def of(self, case: Case) -> tuple[Omission, ...]:
-        """The omissions of a case."""
         return case.omissions(images_seen=self._images_seen)
 
     @property
@@ -99,11 +98,7 @@ def omissions_text(omissions: Iterable[Omission]) -> str:
 
 
 def without_omissions(cases: Iterable[Case], *, images_seen: bool) -> Iterator[Case]:
-    """The cases, if jurors are shown all of each (`--strict`).
-
-    Raises:
-        CaseFileError: part of a case is not shown.
-    """
+    """The cases, if jurors are shown all of each (`--strict`)."""
     for case in cases:
         if omissions := case.omissions(images_seen=images_seen):
             raise CaseFileError(

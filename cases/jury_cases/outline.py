@@ -38,7 +38,6 @@ class OutlinedCases(Protocol):
 def outline_of(
     source: OutlinedCases | Callable[[Fetch], Iterable[Case]], skip: Skip, fetch: Fetch
 ) -> Iterator[Case | str]:
-    """The outline of any source of cases."""
     return source.outline(skip, fetch) if isinstance(source, OutlinedCases) else outlined(source(fetch), skip)
 
 
@@ -57,8 +56,6 @@ def batches(
     Args:
         items: are drawn as they are needed.
         size: of an item, in bytes.
-        first: items in the first list.
-        most: items in a list.
     """
     full = min(first, most)
     batch: list[T] = []

@@ -37,11 +37,7 @@ _PREFERENCES = frozenset({"chosen", "rejected"})
 
 
 def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
-    """Take what the draft lacks from plain columns, where one alone can be it; `fields` are those of the user.
-
-    Raises:
-        CaseFileError: messages end with what the user said, and several columns could be the answer to that.
-    """
+    """Take what the draft lacks from plain columns, where one alone can be it; `fields` are those of the user."""
     if not isinstance(row, dict) or draft.scenarios is not None:
         return
     taken = dict(_found(draft, row, fields))
@@ -61,11 +57,7 @@ def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
 
 
 def refuse_preferences(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
-    """Refuse a pair of answers to the last words of messages (DPO): the user says which of them is judged.
-
-    Raises:
-        CaseFileError: names both commands.
-    """
+    """Refuse a pair of answers to the last words of messages (DPO): the user says which of them is judged."""
     if not isinstance(row, dict) or not row.keys() >= _PREFERENCES or "response" in fields:
         return
     if draft.built is not None and not draft.answered and _asks_last(draft.built):
@@ -92,7 +84,6 @@ def _found(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> 
 
 
 def _asks_last(built: TranscriptBuilder) -> bool:
-    """Whether messages end with what the user said."""
     last = built.built[-1].item if built.built else None
     return isinstance(last, Message) and last.kind == "user"
 
@@ -152,7 +143,6 @@ def _may_answer(name: str, value: Any) -> bool:
 
 
 def _of_text(text: str) -> str:
-    """What to say of a file that is a text."""
     if has_turns(text):
         return "the file is one text, with turns: jury cases FILE --field messages=text reads them"
     return (
@@ -169,7 +159,6 @@ def _said(row: Mapping[str, Any]) -> str | None:
 
 
 def _is_conversation(value: Any) -> bool:
-    """Whether a column is a list of messages, or a text with turns."""
     return has_turns(value) if isinstance(value, str) and ":" in value else is_message_list(decoded_json(value))
 
 

@@ -11,11 +11,7 @@ MAX_BYTES = 4 * 1024 * 1024
 
 
 def read_policy(path: Path) -> str:
-    """The text of the file.
-
-    Raises:
-        CaseFileError: it cannot be read, is too long, empty, or not UTF-8.
-    """
+    """The text of the file."""
     name = visible_line(str(path), 1000)
     try:
         text = read_named_text(path, MAX_BYTES)

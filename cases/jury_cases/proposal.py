@@ -87,7 +87,6 @@ def propose(rows: Iterable[Any]) -> Proposal:
 def _of_messages(
     content: dict[str, Any], first: dict[str, Any], listed: ListedMessages, rows: list[dict[str, Any]]
 ) -> Proposal:
-    """The draft of rows with a list of messages."""
     rest: Any = first
     if listed.cases is not None:
         content["cases"] = listed.cases
@@ -125,7 +124,6 @@ def _of_others(listed: ListedMessages, rows: list[dict[str, Any]]) -> list[dict[
 def _finished(
     content: dict[str, Any], first: dict[str, Any], rest: dict[str, Any], used: set[str], guesses: Iterable[str]
 ) -> Proposal:
-    """The draft, with what has no place in it."""
     cases = content.get("cases")
     content = {name: value for name, value in content.items() if value != []}
     unplaced = [name for name in rest if name not in used and not is_blank(rest[name])]
@@ -143,7 +141,6 @@ def _choice(row: Mapping[str, Any], content: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _reads(path: str, column: str) -> bool:
-    """Whether an expression reads a column."""
     return re.search(rf"(?<![\w.]){re.escape(quoted(column))}(?!\w)", path) is not None
 
 
@@ -155,7 +152,6 @@ def _rows_with(rows: list[Any]) -> str:
 
 
 def _is_answer(listed: ListedMessages) -> bool:
-    """Whether all that is said in a list is an agent's."""
     role = role_of(listed.messages)
     return role is not None and {KINDS.get(word_of(one, role).lower()) for one in listed.messages} == {"assistant"}
 

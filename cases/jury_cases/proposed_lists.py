@@ -105,7 +105,6 @@ def _of_value(name: str, at: str, value: Any) -> Iterator[ListedMessages]:
 
 
 def _of_list(name: str, at: str, listed: list[Any]) -> Iterator[ListedMessages]:
-    """Texts that two say in turn, lists of messages, or objects."""
     if (
         len(listed) > 1
         and all(isinstance(one, str) and "\n" not in one for one in listed)
@@ -134,7 +133,6 @@ def _of_lists(at: str, inside: list[list[dict[str, Any]]]) -> Iterator[ListedMes
 
 
 def _tree(node: Mapping[str, Any], path: str) -> ListedMessages | None:
-    """A message that contains those that follow it."""
     follow = next((one for one in _FOLLOWERS if isinstance(node.get(one), list) and node[one]), None)
     if follow is None:
         return None
@@ -227,7 +225,6 @@ def text_of(objects: list[dict[str, Any]]) -> str | None:
 
 
 def _paths(objects: list[dict[str, Any]], wanted: str) -> Iterator[str]:
-    """The paths of a name in objects, at the top or one level below."""
     found: dict[str, None] = {}
     for one in objects:
         for name, inner in one.items():

@@ -38,7 +38,6 @@ def proposed_steps(messages: list[dict[str, Any]]) -> tuple[dict[str, Any], str]
 
 
 def _step(group: list[dict[str, Any]], role: str, text: str, *, returned: bool) -> dict[str, Any]:
-    """What is made of the messages of one word."""
     fields = {"id": _first(group, _IDS), "name": _first(group, _NAMES)}
     arguments, result = _first(group, _ARGUMENTS), _first(group, _RESULTS)
     calls = next((one for one in _CALLS if any(isinstance(each.get(one), list) for each in group)), None)
@@ -73,7 +72,6 @@ def _is_dialogue_system(words: Mapping[str, int], roles: Mapping[str, str]) -> b
 
 
 def _call_and_result(calls: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
-    """The steps of calls that stand in a message, with what they returned where that stands in them."""
     call, result = _call_of(calls), _first(calls, _RESULTS)
     if result is None or result in call.values():
         return {"call": call}

@@ -24,12 +24,6 @@ class RecordedCases:
         self._error: Exception | None = None
 
     def __iter__(self) -> Iterator[Case]:
-        """The cases.
-
-        Raises:
-            CaseFileError: a case cannot be kept in the file.
-            Exception: the iterator's own; raised again to later readers, after the cases before it.
-        """
         position = 0
         while True:
             with self._lock:

@@ -73,13 +73,8 @@ def read_case(row: Any, reading: RowReading = DEFAULT_READING, *, default_id: st
     """The case of a row, without records referred to by URI.
 
     Args:
-        row: decoded.
         reading: how to read it.
-        default_id: for a row without an id.
         form: the row's format, if known.
-
-    Raises:
-        CaseFileError: a field is invalid; the message begins with its name.
     """
     return case_of_draft(draft_of(row, reading, form), row, reading, default_id)
 
@@ -127,7 +122,6 @@ def _take_metadata(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> Non
 
 
 def _apply_fields(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
-    """The user's columns take precedence over those of the format."""
     for target, source in fields.items():
         value = None if not source else value_at(row, source, target)
         if target == "messages":
@@ -209,7 +203,6 @@ def _cluster(found: Any) -> str | None:
 
 
 def _scenarios(draft: CaseDraft, row: Any, reading: RowReading) -> tuple[tuple[Scenario, ...], tuple[Image, ...]]:
-    """The scenarios, and the pictures of all of them."""
     if draft.scenarios is None:
         scenario = _scenario(draft, row, reading, "scenario-1")
         return (scenario,), _images([draft])
@@ -231,7 +224,6 @@ def _scenarios(draft: CaseDraft, row: Any, reading: RowReading) -> tuple[tuple[S
 
 
 def _has(draft: CaseDraft, part: str) -> bool:
-    """Whether the row says something of a part of one scenario."""
     if part in {"messages", "execution"}:
         return draft.built is not None or (part == "execution" and draft.error is not None)
     return getattr(draft, part) is not None
@@ -330,7 +322,6 @@ def _written(draft: CaseDraft, row: Any, reading: RowReading, prompt: str | None
 
 
 def _with_reference(question: dict[str, Any]) -> dict[str, Any]:
-    """A question whose reference is its expected behaviour, where it has none."""
     spec = {name: value for name, value in question.items() if name != "reference"}
     if spec.get("expected_behavior") is None and question.get("reference") is not None:
         spec["expected_behavior"] = question["reference"]
@@ -338,7 +329,6 @@ def _with_reference(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: Any, part: str) -> str:
-    """Text, or a list of texts and text blocks."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -368,12 +358,7 @@ def _records(draft: CaseDraft, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]
 
 
 def artifact_record(item: Any, field: str) -> ArtifactRecord:
-    """A decoded record, with its verdict at the top level or in `evaluation.verdict`.
-
-    Raises:
-        CaseFileError: it is not an object, or its verdict is missing, ambiguous, not text or too long. The message
-            begins with `field`.
-    """
+    """A decoded record, with its verdict at the top level or in `evaluation.verdict`."""
     if not isinstance(item, dict):
         raise CaseFileError(f"{field}: must be an object, not {json_kind(item)}")
     try:

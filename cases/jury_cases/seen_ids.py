@@ -38,11 +38,6 @@ class SeenIds:
         self._database.close()
 
     def add(self, case_id: str, row: FileRow) -> None:
-        """Add a row's id.
-
-        Raises:
-            CaseFileError: another row has the same id, or the disk is full.
-        """
         try:
             self._database.execute(_INSERT, _values(case_id, row))
         except sqlite3.IntegrityError as error:
@@ -58,11 +53,7 @@ class SeenIds:
         return self._database.total_changes - before
 
     def number_of(self, case_id: str, number: int) -> int | None:
-        """The number under which the id was added before; None: it is added under this one.
-
-        Raises:
-            CaseFileError: the disk is full.
-        """
+        """The number under which the id was added before; None: it is added under this one."""
         try:
             self._database.execute("INSERT INTO seen (digest, number) VALUES (?, ?)", (_digest(case_id), number))
         except sqlite3.IntegrityError:

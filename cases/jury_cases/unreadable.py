@@ -31,11 +31,7 @@ class UnreadableRows:
         return len(self._seen)
 
     def leave_out(self, error: CaseFileError) -> None:
-        """Note an error.
-
-        Raises:
-            CaseFileError: the error, unless unreadable rows are skipped.
-        """
+        """Note an error."""
         if not self._skip:
             raise error
         line = str(error)

@@ -13,9 +13,6 @@ def refuse_unshown(prompt: str, response: str, transcript: Transcript) -> None:
     """Refuse a case whose request, or whole record, is empty while parts of its row are not shown.
 
     A request may be a file that is shown alone.
-
-    Raises:
-        CaseFileError: it is such a case; the message names the parts.
     """
     unseen = [item for item in transcript.items if isinstance(item, NotShown)]
     if not unseen:
@@ -40,7 +37,6 @@ _ASKING = frozenset({"user", "unknown", "environment"})
 
 
 def _is_file(transcript: Transcript) -> bool:
-    """Whether the user sent a file."""
     return any(isinstance(item, Attachment) and item.origin == "user" for item in transcript.items)
 
 

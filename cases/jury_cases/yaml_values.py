@@ -21,11 +21,7 @@ _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
 def decode_yaml(text: str, name: str) -> Any:
-    """The value of the one document of a text. Dates are texts, and so are `yes`, `no`, `on`, `off`.
-
-    Raises:
-        CaseFileError: it is not YAML, has several documents, or is too large; the message begins with `name`.
-    """
+    """The value of the one document of a text. Dates are texts, and so are `yes`, `no`, `on`, `off`."""
     try:
         root = _PARSER(text).get_single_node()
         if root is not None:

@@ -25,11 +25,7 @@ _UNREADABLE = (pa.ArrowException, ValueError, OverflowError, MemoryError, OSErro
 
 
 def parquet_rows(stream: BinaryIO, origin: RowSource) -> Iterator[FileRow]:
-    """The rows of a Parquet file, which is open, in order.
-
-    Raises:
-        CaseFileError: it is truncated or damaged, or has more than `MAX_COLUMNS` columns.
-    """
+    """The rows of a Parquet file, which is open, in order."""
     # Arrow opens by name: this one is of the file that is open, whatever has its name by now.
     with pa.OSFile(f"/dev/fd/{stream.fileno()}") as source:
         try:
@@ -48,11 +44,7 @@ def parquet_rows(stream: BinaryIO, origin: RowSource) -> Iterator[FileRow]:
 
 
 def arrow_rows(stream: BinaryIO, origin: RowSource, *, is_stream: bool) -> Iterator[FileRow]:
-    """The rows of a memory-mapped Arrow IPC stream or file in order.
-
-    Raises:
-        CaseFileError: it is truncated or damaged, or has more than `MAX_COLUMNS` columns.
-    """
+    """The rows of a memory-mapped Arrow IPC stream or file in order."""
     kind = "Arrow stream" if is_stream else "Arrow file"
     mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     source = pa.BufferReader(pa.py_buffer(mapped))
@@ -79,7 +71,6 @@ def _batch_size(group: Any) -> int:
 
 
 def _dictionary_bytes(column: Any) -> int:
-    """Approximate size of a column's dictionary, which bounds the size of a value."""
     begin = column.dictionary_page_offset
     if begin is None or column.total_compressed_size <= 0:
         return 0

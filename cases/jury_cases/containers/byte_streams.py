@@ -40,7 +40,6 @@ class SharedStream(io.RawIOBase):
 
     Args:
         source: the stream; it is not closed.
-        lock: shared by all readers of the stream.
     """
 
     def __init__(self, source: BinaryIO, lock: threading.Lock) -> None:

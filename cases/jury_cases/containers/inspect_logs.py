@@ -24,10 +24,6 @@ def read_rows(stream: BinaryIO, origin: RowSource) -> Iterator[FileRow]:
     """The samples of a log in the natural order of their names (2 before 10), each with the header's `eval` object.
 
     NaN, which Inspect writes for missing scores, is read as None.
-
-    Raises:
-        CaseFileError: the archive is not an Inspect log, or a sample cannot be read.
-        OSError: the archive cannot be read.
     """
     members = ZipMembers(stream, origin.name)
     header = next((name for name in _HEADERS if name in members.infos), None)

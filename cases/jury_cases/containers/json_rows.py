@@ -57,15 +57,9 @@ def read_rows(
     NaN is refused, except in an object that `nan_allowed` accepts: there it is read as None.
 
     Args:
-        source: the stream.
-        origin: the file.
         nan_allowed: whether an object may contain NaN.
         leave_out: called with the error of a line, or of an element of a list, that is no row; raises it by default.
         remedy: appended to the error of a line that does not begin as JSON does.
-
-    Raises:
-        CaseFileError: a line or the document is invalid.
-        OSError: the stream cannot be read.
     """
     stream = source if isinstance(source, io.BufferedReader) else peekable(source)
     name = origin.name

@@ -70,9 +70,6 @@ class JsonTextReader:
         """The value that begins at the character that `mark` returned, and its first line.
 
         If it contains NaN, `nan_allowed` decides, called with the value with None in its place.
-
-        Raises:
-            CaseFileError: it is not a JSON value, or longer than `bound`.
         """
         line = self._line_at(self._position)
         of_nan: CaseFileError | None = None
@@ -130,11 +127,7 @@ class JsonTextReader:
         return line
 
     def _fill(self) -> bool:
-        """Read more text and drop consumed text; False at the end.
-
-        Raises:
-            CaseFileError: the next bytes are not UTF-8.
-        """
+        """Read more text and drop consumed text; False at the end."""
         more = self._decoded(max(_CHUNK, len(self._text) - self._position))
         if not more:
             return False

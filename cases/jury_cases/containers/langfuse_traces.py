@@ -43,12 +43,7 @@ def read_rows(path: str, environ: Mapping[str, str] | None = None) -> Iterator[F
     same traces.
 
     Args:
-        path: see above.
         environ: the environment's variables, with the keys; None is `os.environ`.
-
-    Raises:
-        CaseFileError: the path is wrong, or Langfuse does not answer.
-        SettingError: a key is missing.
     """
     name = visible_line(path, 1000)
     one, conditions, limit = _asked(path, name)

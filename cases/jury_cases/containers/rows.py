@@ -65,9 +65,6 @@ def read_rows(
             and `scout+SOURCE:…`, see `scout_transcripts`; `langfuse://traces…`, see `langfuse_traces`.
         selection: of rows; None: all.
         stdin: the stream for `-`; None: the process's. It is not closed.
-
-    Raises:
-        CaseFileError: a file cannot be read; raised during iteration, after the rows before the fault.
     """
     chosen = selection or RowSelection()
     for path in paths:

@@ -18,12 +18,7 @@ _MAX_BYTES = 16 << 20
 
 
 def saved_members(folder: Path, split: str | None, name: str) -> list[Member] | None:
-    """The Arrow files of a saved data set, or of one split of it, in order; None if `folder` is not a saved data set.
-
-    Raises:
-        CaseFileError: a file is missing or invalid, or the split does not exist.
-        OSError: a file cannot be read.
-    """
+    """The Arrow files of a saved data set, or of one split of it, in order; None: `folder` is none."""
     if (folder / SPLITS).is_file():
         splits = _texts(_read(folder / SPLITS, name).get("splits"), f"{name}: {SPLITS}: splits")
         chosen = check_split(split, splits, name) or next(iter(splits), None)
@@ -58,7 +53,6 @@ def _of_state(folder: Path, relative: PurePath, name: str) -> list[Member]:
 
 
 def _texts(value: Any, place: str) -> list[str]:
-    """A list of names of files or folders directly in the folder."""
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise CaseFileError(f"{place}: must be a list of names; save the data set again")
     for one in value:

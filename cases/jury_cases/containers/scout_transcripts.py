@@ -37,9 +37,6 @@ def read_rows(path: str) -> Iterator[FileRow]:
 
     Args:
         path: `scout://FOLDER`, or `scout+NAME:key=value&key=value` with the arguments of `inspect_scout.sources.NAME`.
-
-    Raises:
-        CaseFileError: the extra is not installed, the path is wrong, or Scout cannot read it.
     """
     name = visible_line(path, 1000)
     transcripts = _transcripts(path, name)
@@ -62,7 +59,6 @@ def read_rows(path: str) -> Iterator[FileRow]:
 
 
 def _closed(loop: asyncio.AbstractEventLoop, transcripts: AsyncIterator[Any]) -> None:
-    """Close the iterator and its loop, in the thread that ran them."""
     close = getattr(transcripts, "aclose", None)
     if close is not None:
         loop.run_until_complete(close())

@@ -28,10 +28,6 @@ def sources_of(path: str | Path, split: str | None) -> list[Source]:
 
     A folder is searched recursively for files with known extensions, in the order of their paths; hidden files and
     links to folders are skipped, as are files that are read with a session. An existing path is not treated as a glob.
-
-    Raises:
-        CaseFileError: no readable file, missing shards, an unknown split, or several splits and none is chosen.
-        OSError: a file cannot be accessed.
     """
     name = shown(path)
     try:

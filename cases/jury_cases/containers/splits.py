@@ -40,11 +40,7 @@ def split_of(relative: PurePath) -> str | None:
 
 
 def of_split(members: Sequence[Member], split: str | None, name: str) -> list[Member]:
-    """The members of a folder in a split; all if the names contain no split or only one.
-
-    Raises:
-        CaseFileError: there are several splits and none is chosen, or the chosen one does not exist.
-    """
+    """The members of a folder in a split; all if the names contain no split or only one."""
     by_member = [(member, split_of(member.relative)) for member in members]
     splits = sorted({found for _, found in by_member if found is not None})
     chosen = check_split(split, splits, name)
@@ -52,11 +48,7 @@ def of_split(members: Sequence[Member], split: str | None, name: str) -> list[Me
 
 
 def check_split(split: str | None, splits: Sequence[str], name: str) -> str | None:
-    """The split to read; None if there is none to choose from.
-
-    Raises:
-        CaseFileError: as `of_split`.
-    """
+    """The split to read; None if there is none to choose from."""
     shown = ", ".join(visible_line(one, 60) for one in splits)
     if split is not None and split not in splits:
         there = f"the splits there are {shown}" if splits else "no file's name contains a split; leave --split out"
@@ -67,11 +59,7 @@ def check_split(split: str | None, splits: Sequence[str], name: str) -> str | No
 
 
 def check_shards(members: Iterable[Member], name: str) -> None:
-    """Refuse an incomplete set of shards (`train-00000-of-00003`).
-
-    Raises:
-        CaseFileError: shards are missing; the message names them.
-    """
+    """Refuse an incomplete set of shards (`train-00000-of-00003`)."""
     there: dict[tuple[PurePath, str, str, str], set[int]] = {}
     for member in members:
         if found := _SHARD.fullmatch(bare_name(member.relative)):

@@ -11,11 +11,6 @@ MAX_TEXT = 16 * 1024 * 1024
 
 
 def read_rows(stream: io.BufferedReader, origin: RowSource) -> Iterator[FileRow]:
-    """The row of a stream.
-
-    Raises:
-        CaseFileError: it is too large, no UTF-8, or blank.
-    """
     raw = stream.read(MAX_TEXT + 1)
     if len(raw) > MAX_TEXT:
         raise CaseFileError(f"{origin.name}: a text larger than {MAX_TEXT >> 20} MiB; write JSON lines")

@@ -12,11 +12,6 @@ MAX_DOCUMENT = 64 * 1024 * 1024
 
 
 def read_rows(stream: io.BufferedReader, origin: RowSource) -> Iterator[FileRow]:
-    """The rows of a stream.
-
-    Raises:
-        CaseFileError: it is too large, or is no YAML with rows.
-    """
     raw = stream.read(MAX_DOCUMENT + 1)
     if len(raw) > MAX_DOCUMENT:
         raise CaseFileError(f"{origin.name}: a YAML document larger than {MAX_DOCUMENT >> 20} MiB; write JSON lines")

@@ -26,11 +26,7 @@ class ZipMembers:
     """The members of an archive by name; of several with one name the last counts, as usual for zip files."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        """Read the directory of the archive.
-
-        Raises:
-            CaseFileError: the directory cannot be read.
-        """
+        """Read the directory of the archive."""
         self._stream = stream
         self._name = name
         try:
@@ -42,11 +38,7 @@ class ZipMembers:
         self.infos = {info.filename: info for info in self._archive.infolist() if not info.is_dir()}
 
     def read(self, member: str) -> bytes:
-        """A member's content.
-
-        Raises:
-            CaseFileError: it is encrypted, too large, damaged, or compressed with an unsupported method.
-        """
+        """A member's content."""
         info = self.infos[member]
         place = f"{self._name}: {visible_line(member)}"
         if info.flag_bits & _ENCRYPTED:

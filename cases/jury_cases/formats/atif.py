@@ -58,7 +58,6 @@ class _TrajectoryReader:
             self._builder.not_shown("continuation in another file", "environment", f"{place}continued_trajectory_ref")
 
     def left(self) -> None:
-        """Name the embedded trajectories that no step refers to."""
         for name in self._embedded:
             self._builder.not_shown("trajectory that no step refers to", "environment", f"subagent_trajectories {name}")
 
@@ -108,7 +107,6 @@ class _TrajectoryReader:
         self._builder.unread(result, _OF_RESULTS, "tool", place)
 
     def _reference(self, one: dict[str, Any], speaker: str | None, place: str, depth: int) -> None:
-        """The run of a sub-agent, embedded or in another file."""
         self._builder.unread(one, _OF_REFERENCES, "environment", place)
         found = self._embedded.pop(as_text(one.get("trajectory_id")) or "none", None)
         if found is None or depth == _DEEPEST:

@@ -46,11 +46,9 @@ class _Sessions(Gathering):
         self._names: set[str] = set()
 
     def takes(self, data: Any) -> bool:
-        """All lines of the file."""
         return isinstance(data, dict)
 
     def add(self, row: FileRow) -> None:
-        """Add a line."""
         if not isinstance(row.data, dict):
             raise CaseFileError(f"a line of a session must be an object, not {json_kind(row.data)}")
         self._size.add(row)
@@ -82,7 +80,6 @@ def _session_id(data: dict[str, Any]) -> str:
 
 
 def _runs_beside(row: FileRow, session: str, lines: list[Line], size: GatheredSize) -> list[SubAgentRun]:
-    """The runs of sub-agents in the files that belong to the session's."""
     if row.place.rpartition(":")[0] != row.name or not row.name.endswith(".jsonl"):
         return []  # rows of standard input or of another file: nothing belongs to it
     results = (line.data.get("toolUseResult") for line in lines)

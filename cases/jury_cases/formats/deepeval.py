@@ -33,7 +33,6 @@ _COLUMNS = frozenset(
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with the names of Python."""
     return {snake_case(name): value for name, value in row.items()}
 
 
@@ -123,7 +122,6 @@ def _read_turns(turns: list[Any], images: Any, builder: TranscriptBuilder) -> No
 
 
 def _read_actions(table: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    """What was retrieved, then the calls with their results."""
     retrieved = _joined(table.get("retrieval_context"))
     if retrieved:
         at = f"{place}retrieval_context"

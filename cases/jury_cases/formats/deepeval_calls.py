@@ -17,11 +17,7 @@ _IMAGE = frozenset({"data_base64", "mime_type", "url", "local", "filename"})
 
 
 def read_calls(value: Any, builder: TranscriptBuilder, place: str) -> None:
-    """Read a list of calls; each result stands with its call.
-
-    Raises:
-        CaseFileError: it is not a list of objects.
-    """
+    """Read a list of calls; each result stands with its call."""
     for index, written in enumerate(as_objects(None if value == "" else value, place, "calls")):
         call = {snake_case(key): one for key, one in written.items()}
         at = f"{place}.{index}"
@@ -67,11 +63,7 @@ def _block(block: Any) -> Any:
 
 
 def expected_calls(value: Any) -> str:
-    """Expected calls in words, one a line; "" if there are none.
-
-    Raises:
-        CaseFileError: it is not a list of objects.
-    """
+    """Expected calls in words, one a line; "" if there are none."""
     listed = as_objects(None if value == "" else value, "expected_tools", "tools")
     lines = []
     for call in listed:

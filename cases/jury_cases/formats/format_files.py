@@ -218,25 +218,17 @@ class _WholeFile(RowsByKey):
         self._last = ""
 
     def cases(self) -> Iterator[GatheredCase]:
-        """The cases in which something was said."""
         yield from (one for one in super().cases() if isinstance(one.data, CaseFileError) or self._says(one.data))
 
     def takes(self, data: Any) -> bool:
-        """All rows that are objects."""
         return isinstance(data, dict)
 
     def add(self, row: FileRow) -> None:
-        """Add a row."""
         self._last = self._key(row.data) or self._last
         self.add_part(self._last, row.data, row)
 
 
 def declared_format(content: Any, name: str) -> Format:
-    """The format of the content of a format file.
-
-    Raises:
-        CaseFileError: it declares none; the message begins with `name`.
-    """
     if not isinstance(content, Mapping):
         raise CaseFileError(f"{name}: a format file must be an object such as messages: conversation.turns")
     try:
@@ -246,11 +238,7 @@ def declared_format(content: Any, name: str) -> Format:
 
 
 def read_format(path: str) -> Format:
-    """The format of a file of the user's.
-
-    Raises:
-        CaseFileError: it cannot be read, or declares no format.
-    """
+    """The format of a file of the user's."""
     name = visible_line(path, 200)
     try:
         with open_regular(Path(path)) as stream:

@@ -49,19 +49,11 @@ class Gathering(ABC):
 
     @abstractmethod
     def add(self, row: FileRow) -> None:
-        """Add a row.
-
-        Raises:
-            CaseFileError: the row cannot be read, or the rows together exceed `MAX_GATHERED`.
-        """
+        """Add a row."""
 
     @abstractmethod
     def cases(self) -> Iterator[GatheredCase]:
-        """The cases, after the last row.
-
-        Raises:
-            CaseFileError: there is none.
-        """
+        """The cases, after the last row."""
 
 
 class GatheredSize:
@@ -72,11 +64,6 @@ class GatheredSize:
         self._size = 0
 
     def add(self, row: FileRow) -> None:
-        """Count a row.
-
-        Raises:
-            CaseFileError: it is not the first, and all together exceed `MAX_GATHERED`.
-        """
         first = not self._size
         try:
             self._size += row.size or len(as_text(row.data)) or 1
@@ -92,7 +79,6 @@ class RowsByKey(Gathering):
     Args:
         key: the key of a row; "" if it has none: such rows are one case.
         kind: what a key names in errors (`trace`, `session`).
-        data: of a case, by its key and rows.
     """
 
     def __init__(self, key: Callable[[Any], str], kind: str, data: Callable[[str, list[Any]], Any]) -> None:
@@ -102,7 +88,6 @@ class RowsByKey(Gathering):
         self._parts = KeptParts()
 
     def add(self, row: FileRow) -> None:
-        """Add a row under its key."""
         self.add_part(self._key(row.data), row.data, row)
 
     def add_part(self, key: str, part: Any, row: FileRow) -> None:

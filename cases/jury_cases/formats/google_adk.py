@@ -30,7 +30,6 @@ class AdkEvents(dict[str, Any]):
 
 
 def _read(row: Any) -> CaseDraft:
-    """A session, a case of an evaluation, or the result of one."""
     table = snake_keys(row) if isinstance(row, dict) else {}
     if "eval_id" not in table:
         return _session(table)
@@ -156,7 +155,6 @@ def _instructions(invocations: list[Any]) -> str | None:
 
 
 def _read_gathered(data: Any) -> CaseDraft:
-    """The events of one session."""
     builder = TranscriptBuilder()
     rows = data["events"] if isinstance(data, AdkEvents) else [data]
     events = [_event_of_row(one, f"events.{index}") for index, one in enumerate(rows)]

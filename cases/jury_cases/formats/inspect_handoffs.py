@@ -47,7 +47,6 @@ class Handoffs:
         return False
 
     def _of_the_loop(self, message: dict[str, Any], place: str) -> None:
-        """A result of one of the agent's tools, or the sentence that ends the handoff."""
         agent = self._agents[-1]
         if message.get("content") == f"The {agent} agent has completed its work.":
             self._agents.pop()

@@ -72,7 +72,6 @@ def _ends(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def _end(output: Any) -> tuple[str | None, Any]:
-    """The id of an output's message, and why it ended."""
     choices = _object(output).get("choices")
     first = _object(choices[0]) if isinstance(choices, list) and choices else {}
     return text_or_none(_object(first.get("message")).get("id")), first.get("stop_reason")
@@ -164,7 +163,6 @@ def _is_called(call: ToolCall, builder: TranscriptBuilder) -> bool:
 
 
 def _limit(limit: Any, builder: TranscriptBuilder) -> None:
-    """The limit that ended the sample."""
     if limit is None:
         return
     text = as_text(limit)
@@ -176,7 +174,6 @@ def _limit(limit: Any, builder: TranscriptBuilder) -> None:
 
 
 def _question(given: Any, choices: Any, builder: TranscriptBuilder) -> str | None:
-    """The input if it is text, with the choices of a multiple-choice question if it lacks them."""
     written = given if isinstance(given, str) and given.strip() else None
     asked = written or first_prompt(builder.transcript())
     listed = [as_text(one) for one in choices] if isinstance(choices, list) else []
@@ -187,7 +184,6 @@ def _question(given: Any, choices: Any, builder: TranscriptBuilder) -> str | Non
 
 
 def _letter(index: int) -> str:
-    """A choice's name in Inspect's prompts."""
     return _LETTERS[index] if index < len(_LETTERS) else str(index - len(_LETTERS) + 1)
 
 
@@ -196,7 +192,6 @@ def _score(score: Any) -> Any:
 
 
 def _resolved(value: Any, attachments: dict[str, Any]) -> Any:
-    """The value with references to attachments replaced by their content."""
     if isinstance(value, str):
         return attachments.get(value.removeprefix(_ATTACHMENT), value) if value.startswith(_ATTACHMENT) else value
     if isinstance(value, list):

@@ -50,11 +50,6 @@ class KeptParts:
         self._database: sqlite3.Connection | None = None
 
     def add(self, key: str, part: Any, row: FileRow) -> None:
-        """Keep a part of a row.
-
-        Raises:
-            CaseFileError: the disk is full.
-        """
         data = pickle.dumps(part, pickle.HIGHEST_PROTOCOL)
         self._waiting.append((key, data, pickle.dumps(row._replace(data={}))))
         self._size += len(data)
@@ -76,7 +71,6 @@ class KeptParts:
         self._waiting = []
 
     def groups(self) -> Iterator[KeptGroup]:
-        """The groups."""
         if self._database is None:
             yield from self._groups_in_memory()
             return

@@ -49,12 +49,10 @@ def _read(row: Any) -> CaseDraft:
 
 
 def is_observation(row: Mapping[str, Any]) -> bool:
-    """Whether a row is an observation and no trace."""
     return "traceId" in row or row.get("type") not in (None, "TRACE")
 
 
 def _is_download(row: Mapping[str, Any]) -> bool:
-    """Whether a row is what the interface downloads for a trace."""
     return isinstance(row.get("trace"), dict) and isinstance(row.get("observations"), list)
 
 

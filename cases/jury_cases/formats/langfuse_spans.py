@@ -31,9 +31,6 @@ def observed_spans(
     Args:
         observations: each with its place.
         trace: the trace, as a span above those that have no parent; None: the observations are all that there is.
-
-    Raises:
-        CaseFileError: a part of a known form is invalid.
     """
     placed = _in_order(observations)
     ids = {as_text(one.get("id")) for _, one, _ in placed}
@@ -62,7 +59,6 @@ def observed_spans(
 
 
 def _with_own_id(span: Span, called: Collection[str | None]) -> Span:
-    """The run of a tool whose observation has the id of a call is that call's."""
     if span.tool is None or span.tool.call_id is not None or span.span_id not in called:
         return span
     return replace(span, tool=replace(span.tool, call_id=span.span_id))
@@ -120,7 +116,6 @@ def _value(row: dict[str, Any], name: str) -> Any:
 
 
 def _attributed(observation: dict[str, Any]) -> tuple[SpanKind | None, SpanTool]:
-    """The kind and the tool by the attributes of the span from which the platform made an observation."""
     metadata = decoded_json(observation.get("metadata"), texts=True)
     attributes = as_object(decoded_json(as_object(metadata).get("attributes")))
     return declared(PlainSpan(span_id="", place="", name="", start=0, attributes=attributes), TABLES)
@@ -132,7 +127,6 @@ def _kind_of(observation: dict[str, Any]) -> SpanKind:
 
 
 def _tool_of(observation: dict[str, Any]) -> SpanTool:
-    """The run recorded by an observation of a tool."""
     given = decoded_json(observation.get("input"), texts=True)
     output = _value(observation, "output")
     returned = output if has_role(output, "tool", "function") else {}

@@ -94,7 +94,6 @@ def _plain_list(value: list[Any], *, pairs: bool = False) -> list[Any]:
 
 
 def _is_definition(message: Any) -> bool:
-    """Whether it is the definition of a tool, which Langfuse's LangChain handler appends to the messages of a call."""
     content = message.get("content") if has_role(message, "tool") and "tool_call_id" not in message else None
     function = content.get("function") if isinstance(content, dict) and content.get("type") == "function" else None
     return isinstance(function, dict) and "name" in function and "arguments" not in function
@@ -197,7 +196,6 @@ def read_value(value: Any, kind: _Kind, builder: TranscriptBuilder, place: str) 
 
 
 def _message(message: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    """Read one message, or a provider's message object with its stop reason."""
     read_messages([{name: one for name, one in message.items() if name != "stop_reason"}], builder, place)
     read_end(message.get("stop_reason"), builder, f"{place}.stop_reason")
 
@@ -300,7 +298,6 @@ def _system(value: Any, builder: TranscriptBuilder, place: str) -> None:
 
 
 def _contains_messages(value: Any) -> bool:
-    """Whether the value contains messages at any depth."""
     if is_message(_plain_message(value)):
         return True
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

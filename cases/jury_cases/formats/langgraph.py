@@ -78,7 +78,6 @@ class _Threads(RowsByKey):
         super().__init__(_thread, "thread", lambda _key, rows: ThreadRows(rows))
 
     def takes(self, data: Any) -> bool:
-        """Any event of a stream."""
         return isinstance(data, dict) and "event" in data and "data" in data
 
 

@@ -71,7 +71,6 @@ def _record(run: Record) -> SpanRecord:
 
 
 def _metadata(run: Record) -> dict[str, Any]:
-    """The metadata that the program gave."""
     extra = decoded_json(run.get("extra"))
     found = extra.get("metadata") if isinstance(extra, dict) else None
     plain = found if isinstance(found, dict) else {}

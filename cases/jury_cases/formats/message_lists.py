@@ -59,7 +59,6 @@ def _case_id(row: Any) -> Any:
 
 
 def _draft(row: dict[str, Any], builder: TranscriptBuilder, *read: str) -> CaseDraft:
-    """A draft of the default columns, with the transcript read from the provider's columns."""
     draft = read_own_row({name: value for name, value in row.items() if name not in read})
     if isinstance(row.get(_BATCH), str):
         draft.case_id = row[_BATCH]
@@ -173,7 +172,6 @@ def _sharegpt(row: Any) -> CaseDraft:
 
 
 def _bare(row: Any) -> CaseDraft:
-    """The row is a list of messages."""
     builder = TranscriptBuilder()
     read_messages(row if isinstance(row, list) else _object(row).get("messages"), builder)
     return CaseDraft(built=builder) if isinstance(row, list) else _draft(row, builder, "messages")

@@ -52,7 +52,6 @@ def _read(row: Any) -> CaseDraft:
 
 
 def _plain(span: dict[str, Any]) -> dict[str, Any]:
-    """A span whose attributes, each of which is JSON, are decoded."""
     written = _table(span.get("attributes"))
     attributes = {name: decoded_json(value, texts=True) for name, value in written.items() if value != "null"}
     return {**span, "attributes": attributes}
@@ -63,7 +62,6 @@ def _request_id(span: Mapping[str, Any]) -> str | None:
 
 
 def _assessments(listed: Any) -> Iterator[tuple[str, Any]]:
-    """Scores by people, code and models, and what they expected."""
     for one in listed if isinstance(listed, list) else ():
         table = _table(one)
         name = optional_text(table.get("assessment_name") or table.get("name"))

@@ -76,7 +76,6 @@ def _record(span: Record) -> SpanRecord:
 
 
 def _events(kind: str, data: Mapping[str, Any], place: str) -> tuple[Item, ...]:
-    """What happened in a span besides its messages."""
     found = TranscriptBuilder()
     match kind:
         case "response" if is_blank(data.get("input")) and is_blank(data.get("response")):

@@ -35,11 +35,7 @@ class Traces(Gathering):
         self._spans = RowsByKey(_trace_id, "trace", _trace)
 
     def add(self, row: FileRow) -> None:
-        """Add a batch.
-
-        Raises:
-            CaseFileError: it is not OTLP, or the disk is full.
-        """
+        """Add a batch."""
         try:
             for part in _parts(row.data):
                 self._spans.add_part(_trace_id(part), part, row)
@@ -47,11 +43,7 @@ class Traces(Gathering):
             raise CaseFileError("resourceSpans: nested too deeply") from error
 
     def cases(self) -> Iterator[GatheredCase]:
-        """The traces with spans of generative AI, in the order of their first span.
-
-        Raises:
-            CaseFileError: there is none.
-        """
+        """The traces with spans of generative AI, in the order of their first span."""
         found = False
         for one in self._spans.cases():
             spans = [] if isinstance(one.data, CaseFileError) else one.data["spans"]
@@ -63,7 +55,6 @@ class Traces(Gathering):
 
 
 def _trace(trace_id: str, parts: list[dict[str, Any]]) -> Trace:
-    """The trace of spans and log records."""
     events: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     times: dict[str, Any] = {}
     for record in (part for part in parts if _RECORD in part):
@@ -98,7 +89,6 @@ def is_sdk_span(row: Mapping[str, Any]) -> bool:
 
 
 def _parts(document: Any) -> Iterator[dict[str, Any]]:
-    """The spans and log records of a batch, or the span of the SDK that the document is."""
     if isinstance(document, dict) and is_sdk_span(document):
         common = _attributes(_table(document.get("resource")).get("attributes"))
         attributes = common | _attributes(document.get("attributes"))
@@ -111,7 +101,6 @@ def _parts(document: Any) -> Iterator[dict[str, Any]]:
 
 
 def _spans(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The spans of a batch, with their resource's attributes, and plain values in attributes and events."""
     for resource in as_objects(first_of(document, RESOURCES), "resourceSpans", "resources"):
         common = _attributes(_table(resource.get("resource")).get("attributes"))
         for scope in as_objects(first_of(resource, _SCOPES), "scopeSpans", "scopes"):

@@ -19,11 +19,7 @@ _THINKING, _REDACTED, _SIGNATURE = "Thinking: ", "Redacted Thinking: ", "\nSigna
 
 
 def read_output(output: Any, builder: TranscriptBuilder, place: str) -> None:
-    """Add an output: text, a message, or calls as OpenAI's providers return them; else its JSON as text.
-
-    Raises:
-        CaseFileError: a message or call is invalid.
-    """
+    """Add an output: text, a message, or calls as OpenAI's providers return them; else its JSON as text."""
     if isinstance(output, list) and output and all(isinstance(one, dict) and "function" in one for one in output):
         add_calls(output, builder, place)
     elif isinstance(output, dict) and output.get("role") == "assistant" and is_message(output):
@@ -35,11 +31,7 @@ def read_output(output: Any, builder: TranscriptBuilder, place: str) -> None:
 
 
 def read_items(answer: dict[str, Any], builder: TranscriptBuilder) -> bool:
-    """Add the items of OpenAI's response in `raw`, if the output is made of them; False if not.
-
-    Raises:
-        CaseFileError: an item is invalid.
-    """
+    """Add the items of OpenAI's response in `raw`, if the output is made of them; False if not."""
     raw, output = as_object(decoded_json(answer.get("raw"))), answer.get("output")
     if raw.get("object") != "response" or not isinstance(raw.get("output"), list) or not isinstance(output, str):
         return False

@@ -92,16 +92,10 @@ def read_response(
 
     Args:
         answer: `response` of the result.
-        builder: gets the items.
-        output_is_shown: a conversation has the output already.
-        provider: its id.
         known: fields of its metadata that are read elsewhere.
 
     Returns:
         Metadata of the case: short values of the provider's metadata.
-
-    Raises:
-        CaseFileError: the output is a message of a known form, and invalid.
     """
     metadata = as_object(answer.get("metadata"))
     for place, one in (("response", answer), ("response.metadata", metadata)):
@@ -123,7 +117,6 @@ def read_response(
 
 
 def _reasoning(value: Any, builder: TranscriptBuilder, place: str) -> None:
-    """Texts, or blocks in the forms of several providers."""
     for index, one in enumerate(value if isinstance(value, list) else [value]):
         at = f"{place}.{index}" if isinstance(value, list) else place
         if is_blank(one):
@@ -175,7 +168,6 @@ def _files(answer: dict[str, Any], builder: TranscriptBuilder) -> None:
 
 
 def _guardrails(value: Any, builder: TranscriptBuilder) -> None:
-    """What a guardrail flagged, where it says more than that it flagged something."""
     found = as_object(value)
     sides = [side for side in ("input", "output") if found.get(f"flagged{side.title()}") is True]
     reason = as_text(found.get("reason"))
@@ -203,7 +195,6 @@ def _metadata(metadata: dict[str, Any], builder: TranscriptBuilder, known: Colle
 
 
 def _raw(raw: Any, builder: TranscriptBuilder) -> None:
-    """Report the provider's own response if it has a text that nothing shown contains."""
     if is_blank(raw):
         return
     shown = "\n".join(

@@ -56,11 +56,6 @@ class OutputCells(Gathering):
         self._cases: list[GatheredCase] = []
 
     def add(self, row: FileRow) -> None:
-        """Add a row's outputs.
-
-        Raises:
-            CaseFileError: it is no row of a table, or the rows together are too large.
-        """
         self._size.add(row)
         if not isinstance(row.data, dict) or not _recognises(row.data):
             raise CaseFileError("Named Scores: missing; a row of promptfoo's CSV has it behind an output and its Score")
@@ -70,7 +65,6 @@ class OutputCells(Gathering):
                 self._cases.append(GatheredCase(f"-prompt-{number}" if len(cells) > 1 else "", cell, row))
 
     def cases(self) -> Iterator[GatheredCase]:
-        """One case an output."""
         yield from self._cases
 
 
@@ -101,7 +95,6 @@ def _starts(names: list[str]) -> list[int]:
 
 
 def _group(names: list[str], start: int) -> list[str]:
-    """The columns of an output's group, behind that of the output."""
     group = names[start + 1 : start + 1 + len(REPEATED)]
     for name in names[start + 1 + len(REPEATED) :]:
         plain = _plain(name)

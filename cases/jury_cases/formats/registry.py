@@ -81,11 +81,7 @@ AskedFormat = str | Mapping[str, Any] | Format | None
 
 
 def asked_format(asked: AskedFormat, *, files: bool = True) -> Format | None:
-    """The format that a user asks for; without `files` no format file is read.
-
-    Raises:
-        CaseFileError: there is none.
-    """
+    """The format that a user asks for; without `files` no format file is read."""
     if asked is None or isinstance(asked, Format):
         return asked
     if not isinstance(asked, str):

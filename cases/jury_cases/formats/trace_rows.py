@@ -18,8 +18,6 @@ class TraceGathering(Gathering):
     """Gathers records by trace.
 
     Args:
-        name: of the format.
-        expanded: the records of a row.
         trace_id: of a record; "" if it has none.
     """
 
@@ -33,11 +31,7 @@ class TraceGathering(Gathering):
         )
 
     def add(self, row: FileRow) -> None:
-        """Add the records of a row.
-
-        Raises:
-            CaseFileError: the row cannot be read, or the disk is full.
-        """
+        """Add the records of a row."""
         try:
             for record in self._expanded(row.data):
                 self._records.add_part(self._trace_id(record), record, row)

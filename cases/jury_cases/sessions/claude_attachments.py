@@ -56,7 +56,6 @@ def _file(table: dict[str, Any]) -> Any:
 
 
 def _queued(table: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    """What the user wrote while the agent was at work."""
     prompt = table.get("prompt")
     if table.get("commandMode") in {None, "prompt"} and isinstance(prompt, str | list):
         read_message({"role": "user", "content": prompt}, builder, f"{place}.prompt")
@@ -78,7 +77,6 @@ def _hook(table: dict[str, Any], kind: str, builder: TranscriptBuilder, place: s
 
 
 def read_system_line(line: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    """Read a line about the system."""
     kind = text_or_none(line.get("subtype")) or "system"
     if kind in _QUIET:
         return

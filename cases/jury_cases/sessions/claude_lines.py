@@ -19,11 +19,7 @@ MAX_LINES = 250_000
 
 
 def next_line(number: int) -> int:
-    """The number after this one.
-
-    Raises:
-        CaseFileError: a file may not have so many lines.
-    """
+    """The number after this one."""
     if number == MAX_LINES:
         raise CaseFileError(f"more than {MAX_LINES} lines in a session; split the file")
     return number + 1

@@ -70,7 +70,6 @@ class RunsByCall:
 
     @property
     def left(self) -> list[SubAgentRun]:
-        """The runs that no call started."""
         return list(self._waiting)
 
     def of_call(self, call: dict[str, Any], agent_id: str | None) -> SubAgentRun | None:

@@ -136,7 +136,6 @@ class _Conversation:
             read_end(message.get("stop_reason"), self._builder, f"{place}.message.stop_reason")
 
     def _new_blocks(self, message: dict[str, Any], message_id: str | None) -> list[Any]:
-        """The blocks that no earlier line of the same answer has."""
         content = message.get("content")
         blocks = content if isinstance(content, list) else [] if content is None else [content]
         if message_id is None:
@@ -192,7 +191,6 @@ class _Conversation:
             self._message({**rest, "content": blocks}, "user", place)
 
     def _words(self, text: str, line: Line, place: str) -> None:
-        """A text in the user's place."""
         if (command := typed_command(text)) is not None:
             if line.number in self._expanded:
                 self._message({"content": command}, "user", place)
@@ -217,7 +215,6 @@ class _Conversation:
         self._builder.add(Event, place, origin=origin, name=name, text=text)
 
     def _run_before(self, line: Line, result: dict[str, Any], place: str) -> None:
-        """The run of the sub-agent whose result follows."""
         call = self._calls.pop(as_text(result.get("tool_use_id")), None)
         if call is None:
             return

@@ -40,7 +40,6 @@ class Conversations:
         self._named = PieceCounter()
 
     def span_ended(self, before: SpanConversation, outputs: Sequence[ContentPiece], *, failed: bool) -> None:
-        """Record the end of a span with its outputs."""
         added = tuple(filter(_is_compared, outputs))
         self._remember(SpanConversation(before.pieces + added, before.systems, failed and not added))
 
@@ -107,7 +106,6 @@ class Conversations:
         ]
 
     def _repeated(self, pieces: tuple[ContentPiece, ...]) -> tuple[SpanConversation | None, _Repeat]:
-        """The conversation that the first pieces repeat."""
         best: tuple[SpanConversation | None, _Repeat] = (None, _Repeat(0, []))
         if not pieces:
             return best

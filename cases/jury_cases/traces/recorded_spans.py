@@ -16,9 +16,6 @@ def spans_of_tables(plain: Iterable[PlainSpan]) -> list[Span]:
 
     One that is of no dialect, such as a request of a web framework, has its place among the others; that it failed is
     an event, unless another failed for the same reason.
-
-    Raises:
-        CaseFileError: a value is invalid; the message begins with the span's place.
     """
     read = [(span, record_of(span, TABLES)) for span in plain]
     reasons = {record.failure for _, record in read if record is not None}

@@ -54,11 +54,7 @@ class SpanRecord:
 
 
 def spans_of(records: Iterable[SpanRecord]) -> list[Span]:
-    """The spans of one trace.
-
-    Raises:
-        CaseFileError: a value is invalid; the message begins with the span's place.
-    """
+    """The spans of one trace."""
     listed = list(records)
     by_id: dict[str, SpanRecord] = {}
     for record in listed:
@@ -131,7 +127,6 @@ class _RecordReading:
             self._rest[part] = decoded
 
     def ends(self) -> Iterator[tuple[str, Item]]:
-        """Answers with the events that say why they ended."""
         items = self._answer.transcript().items
         for answer, end in pairwise(items):
             if isinstance(answer, Message) and isinstance(end, Event) and end.name == "end of the answer":

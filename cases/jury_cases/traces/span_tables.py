@@ -59,11 +59,7 @@ class SpanTable(NamedTuple):
 
 
 def record_of(span: PlainSpan, tables: Iterable[SpanTable]) -> SpanRecord | None:
-    """The record of a span; None if it is of none of the dialects.
-
-    Raises:
-        CaseFileError: a message is invalid; the error begins with the span's place.
-    """
+    """The record of a span; None if it is of none of the dialects."""
     matching = [table for table in tables if table.has(span)]
     if not matching:
         return None

@@ -28,9 +28,6 @@ def read_spans(spans: Iterable[Span], builder: TranscriptBuilder) -> None:
     """Add what happened in the spans of one trace to a transcript, in order of time.
 
     A span counts as a message, numbered in the order in which the spans began.
-
-    Raises:
-        CaseFileError: a tool's name, call or result is invalid; the message begins with the span's place.
     """
     nodes = tree_of(only_models_speak(spans))
     number = {node.entered: index for index, node in enumerate(sorted(nodes, key=lambda node: node.when(at_end=False)))}
@@ -78,13 +75,11 @@ def _timeline(moments: list[tuple[Node, bool]]) -> list[Moment]:
 def _shown_of_parent(
     node: Node, missing: Collection[int], conversations: Conversations, *, at_end: bool
 ) -> list[ContentPiece]:
-    """The inputs or outputs of a span that the spans below it lack."""
     new = node.outputs if at_end else conversations.new_of(node.inputs, node.scope)[0]
     return [piece for piece in new if id(piece) in missing]
 
 
 def _said_by(agent: str | None, items: Iterable[Item]) -> list[Item]:
-    """The items with the agent's name, where they have no name."""
     return [
         item.model_copy(update={field: agent})
         if (field := _SPEAKERS.get(item.kind)) is not None and getattr(item, field) is None

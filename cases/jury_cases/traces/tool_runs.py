@@ -76,13 +76,6 @@ class _Run(NamedTuple):
 def matched_runs(
     calls: Sequence[tuple[int, ContentPiece]], runs: Sequence[tuple[int, SpanTool]], results: Mapping[int, str]
 ) -> dict[int, ContentPiece]:
-    """The calls of spans, by the numbers of the spans.
-
-    Args:
-        calls: those that have no span yet, with their places in the timeline, in order.
-        runs: the spans, with the places of their starts, in order.
-        results: by the id of a call's piece, its result in a message, in canonical form.
-    """
     named = ToolNames(piece.name or "" for _, piece in calls)
     listed = [_Open(number, place, piece) for number, (place, piece) in enumerate(calls)]
     waiting = [

@@ -32,9 +32,6 @@ class ToolSpans:
 
     Args:
         timeline: everything that the transcript has from messages, and the tools' starts and ends, in order of time.
-
-    Raises:
-        CaseFileError: a tool's name, call or result is invalid; the message begins with the span's place.
     """
 
     def __init__(self, timeline: Sequence[Moment]) -> None:
@@ -76,7 +73,6 @@ class ToolSpans:
     def _match(
         self, timeline: Sequence[Moment], calls: Sequence[ContentPiece], starts: Sequence[tuple[int, Node, SpanTool]]
     ) -> None:
-        """Find the call of each span, and add calls that no message has."""
         of_ids = {piece.call_id for piece in calls}
         reused = _ReusedIds(timeline, calls, [(index, tool) for index, _, tool in starts])
         taken: set[int] = set()
@@ -157,7 +153,6 @@ class ToolSpans:
             self._add(node, Event, at_end=True, origin="tool", name="error", text=failure)
 
     def _add_unclear(self, node: Node, tool: SpanTool) -> None:
-        """Say that a tool ran of which no message says a call."""
         parts = (tool.name, tool.arguments, tool.result, node.span.failure)
         text = "\n".join(dict.fromkeys(part for part in parts if part))
         self._add(node, Event, at_end=True, origin="environment", name="a tool ran that no call names", text=text)
@@ -193,7 +188,6 @@ def _is_inner(node: Node) -> bool:
 
 
 def _results_of(timeline: Sequence[Moment]) -> dict[int, str]:
-    """By the id of a call's piece, the text of its result in a message."""
     steps: list[Step] = []
     owners: list[ContentPiece] = []
     for moment in timeline:

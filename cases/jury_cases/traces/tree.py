@@ -66,11 +66,7 @@ class Node:
 
 
 def tree_of(spans: Iterable[Span]) -> list[Node]:
-    """The spans in tree order: parents before children, siblings by start. If parents form a cycle, all are ignored.
-
-    Raises:
-        CaseFileError: there are more than `_MOST`.
-    """
+    """The spans in tree order: parents before children, siblings by start. If parents form a cycle, all are ignored."""
     spans = list(spans)
     if len(spans) > _MOST:
         raise CaseFileError(f"it has {len(spans):,} spans, and at most {_MOST:,} are read together; leave it out")

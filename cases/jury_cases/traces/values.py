@@ -33,9 +33,6 @@ def read_messages_of(value: Any, builder: TranscriptBuilder, place: str, depth: 
 
     Returns:
         whether it has any of the forms with messages; otherwise nothing is added.
-
-    Raises:
-        CaseFileError: a message is invalid.
     """
     value = with_typed_blocks(decoded_json(value, texts=True))
     if depth > _DEEPEST:
@@ -141,7 +138,6 @@ def _answer_of_llama_index(value: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _read_one(message: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    """One message, or a provider's message object with the reason of its end."""
     reason = message.get("stop_reason")
     read_messages([{name: one for name, one in message.items() if name != "stop_reason"}], builder, place)
     read_end(reason, builder, f"{place}.stop_reason")

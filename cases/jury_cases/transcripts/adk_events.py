@@ -42,9 +42,6 @@ def read_events(events: Iterable[Any], builder: TranscriptBuilder, place: str = 
     """Read events in order; returns the error of the last one, None if it has none.
 
     Fragments of a streamed answer are read only where the record has no whole answer.
-
-    Raises:
-        CaseFileError: an event is invalid; the message begins with its place.
     """
     listed = [_event(one, f"{place}.{index}") for index, one in enumerate(events)]
     error: str | None = None
@@ -206,7 +203,6 @@ class _EventReader:
             self._add_event("state changed", as_text(changed), "actions.state_delta")
 
     def _compaction(self, compaction: Any) -> None:
-        """A summary that stands for earlier events."""
         if is_blank(compaction):
             return
         place = f"{self._place}.actions.compaction"

@@ -99,7 +99,6 @@ def _readable(value: Any, files: list[dict[str, Any]], encrypted: list[Any]) -> 
 
 
 def _failed(content: Any) -> bool:
-    """Whether a result is an error, or the exit code of a program that failed."""
     if not isinstance(content, dict):
         return False
     return as_text(content.get("type")).endswith("_error") or content.get("return_code") not in (0, None)

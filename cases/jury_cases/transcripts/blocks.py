@@ -44,11 +44,7 @@ class BlockReader:
         self._place = ""
 
     def read(self, content: Any, place: str) -> None:
-        """Read text, null, or a list of blocks; a tool's result, or the words of an unknown role, may be any JSON.
-
-        Raises:
-            CaseFileError: it is another value, or a block is invalid for its type.
-        """
+        """Read text, null, or a list of blocks; a tool's result, or the words of an unknown role, may be any JSON."""
         speaker = self._speaker
         self._place = place
         if isinstance(content, list) and (not self._any_json or any(map(_is_block, content))):
@@ -190,7 +186,6 @@ def _call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, p
 
 
 def _mcp_call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """The call of a tool of an MCP server, named by both."""
     server, tool = as_text(block.get("server_name")), as_text(block.get("name"))
     _call({**block, "name": f"{server}.{tool}" if server and tool else tool}, speaker, builder, place)
 
@@ -212,7 +207,6 @@ def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilde
 
 
 def _tool_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """A tool's result, whatever the message's role."""
     result = Speaker(
         None,
         "tool",
@@ -339,7 +333,6 @@ def _reader(kind: Any, *, in_result: bool) -> tuple[_Read, frozenset[str]] | Non
 
 
 def _is_block(value: Any) -> bool:
-    """Whether an element of a tool's result is a content block rather than the tool's JSON."""
     if not isinstance(value, dict):
         return False
     kind = value.get("type")

@@ -118,9 +118,6 @@ class TranscriptBuilder:
 
         `in_order`: the format's protocol says that a result without an id belongs to the first open call of its name.
         Where a source names the call of a result by other means than an id, give both a `call_id` of your own.
-
-        Raises:
-            CaseFileError: a field is invalid.
         """
         if make in _SPOKEN and self._author is not None:
             fields = {"speaker": self._author.shown, **fields}

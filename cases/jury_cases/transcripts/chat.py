@@ -86,11 +86,7 @@ _GOOD_ENDS = frozenset(
 
 
 def read_chat(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
-    """Read a list of messages.
-
-    Raises:
-        CaseFileError: it is not a list of messages; the message begins with the place.
-    """
+    """Read a list of messages."""
     if not isinstance(value, list):
         raise CaseFileError(f"{place}: must be a list of messages, not {json_kind(value)}")
     for index, message in builder.messages.of_list(enumerate(value), len(value)):
@@ -98,11 +94,6 @@ def read_chat(value: Any, builder: TranscriptBuilder, place: str = "messages") -
 
 
 def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
-    """Read one message.
-
-    Raises:
-        CaseFileError: it is not a message.
-    """
     if not isinstance(message, dict):
         raise CaseFileError(f"{place}: must be a message object with role and content, not {json_kind(message)}")
     written = message.get("role")
@@ -133,7 +124,6 @@ def _content(message: dict[str, Any]) -> Any:
 def _read_turn(
     message: dict[str, Any], kind: MessageKind, name: str | None, builder: TranscriptBuilder, place: str
 ) -> None:
-    """Read a message of a system, a user, an agent, or a role that no rule knows, which is shown with its own name."""
     before = len(builder)
     origin = AUTHORS[kind]
     _thoughts(message, origin, builder, place)
@@ -209,11 +199,7 @@ def _returned(message: dict[str, Any], origin: Origin, builder: TranscriptBuilde
 
 
 def read_choices(value: Any, builder: TranscriptBuilder, place: str = "choices") -> None:
-    """Read a chat completion: its first choice; others are reported as not shown, an abnormal end is an event.
-
-    Raises:
-        CaseFileError: the choices are invalid.
-    """
+    """Read a chat completion: its first choice; others are reported as not shown, an abnormal end is an event."""
     for index, choice in enumerate(as_objects(value, place, "choices")):
         if index:
             builder.not_shown("another choice", "model", f"{place}.{index}", choice)

@@ -87,11 +87,7 @@ def is_chunk(value: Any) -> bool:
 
 
 def read_langchain_list(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
-    """Read a list in which messages are LangChain's, or plain ones; consecutive chunks of one message are added up.
-
-    Raises:
-        CaseFileError: an element is no message.
-    """
+    """Read a list in which messages are LangChain's, or plain ones; consecutive chunks of one message are added up."""
     for index, message in builder.messages.of_list(_whole_messages(value), len(value)):
         if isinstance(message, ChunkRun):
             read_fields(added_up(message.chunks), builder, f"{place}.{index}")
@@ -115,11 +111,7 @@ def _whole_messages(value: Iterable[Any]) -> list[tuple[int, Any]]:
 
 
 def read_fields(fields: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    """Read one message as `unwrapped` returns it.
-
-    Raises:
-        CaseFileError: a part of it is invalid.
-    """
+    """Read one message as `unwrapped` returns it."""
     kind = fields["type"]
     if kind == "remove":
         return  # an instruction to LangGraph, without content

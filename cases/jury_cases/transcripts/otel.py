@@ -29,11 +29,7 @@ _RETURNED = ("response", "result", "content")
 
 
 def read_parts_messages(value: Any, builder: TranscriptBuilder, place: str) -> None:
-    """A list of messages made of parts; messages with `content` instead are read as chat messages.
-
-    Raises:
-        CaseFileError: it is not a list of messages.
-    """
+    """A list of messages made of parts; messages with `content` instead are read as chat messages."""
     messages = as_objects(value, place, "messages")
     for index, message in builder.messages.of_list(enumerate(messages), len(messages)):
         read_parts_message(message, builder, f"{place}.{index}")

@@ -23,11 +23,7 @@ _OTEL_PARTS = frozenset({"text", "tool_call", "tool_call_response", "reasoning",
 
 
 def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
-    """Read messages in their detected format; the default is chat messages.
-
-    Raises:
-        CaseFileError: it is not a list of messages, or a text with turns.
-    """
+    """Read messages in their detected format; the default is chat messages."""
     if isinstance(value, str) or (isinstance(value, list) and value and all(isinstance(one, str) for one in value)):
         value = spoken_turns(value, place)
     elements = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
@@ -101,14 +97,12 @@ def last_answer(transcript: Transcript) -> str:
 
 
 def _said(item: Item) -> Message | Refusal | None:
-    """The item if it is a text of the agent."""
     if isinstance(item, Refusal):
         return item if item.origin != "unknown" else None
     return item if isinstance(item, Message) and item.kind == "assistant" else None
 
 
 def _is_request(item: Item) -> bool:
-    """Whether the item is a request of a user, or part of one."""
     return item.origin == "user" and item.kind in {"user", "attachment", "not_shown"}
 
 

@@ -11,11 +11,7 @@ _CALLS = frozenset({"function_call", "function-call", "tool_call", "tool_calls",
 
 
 def read_sharegpt(value: Any, builder: TranscriptBuilder, place: str = "conversations") -> None:
-    """Read a list of turns.
-
-    Raises:
-        CaseFileError: it is not a list of turns.
-    """
+    """Read a list of turns."""
     turns = as_objects(value, place, "turns")
     for index, turn in builder.messages.of_list(enumerate(turns), len(turns)):
         at = f"{place}.{index}"

@@ -13,14 +13,6 @@ def spoken_turns(value: Any, place: str, words: Iterable[str] = ()) -> list[dict
 
     A turn begins at a line such as `Human: …`, `**User:** …`, `USER: …` or `## Assistant`; where one of them follows a
     blank line, the others do too.
-
-    Args:
-        value: the text, or the texts.
-        place: for errors.
-        words: names of speakers besides the words for roles that are known.
-
-    Raises:
-        CaseFileError: it has no such turns.
     """
     named = [one for text in (value if isinstance(value, list) else [value]) for one in _turns(text, tuple(words))]
     if len(named) > 1 and (not isinstance(value, list) or len(named) >= len(value)):

@@ -209,11 +209,7 @@ class StepReader:
     """Applies the steps of a declared format to messages.
 
     Args:
-        steps: of the format.
         roles: what the format's words for roles mean, in lower case.
-        ignore: names of fields that say nothing.
-        reading: of the row.
-        builder: takes the items.
     """
 
     def __init__(
@@ -234,11 +230,7 @@ class StepReader:
         self._standing = ""
 
     def read(self, messages: Any, place: str) -> None:
-        """Read a list of messages, or a single one.
-
-        Raises:
-            CaseFileError: a part of one is invalid; the message begins with its place.
-        """
+        """Read a list of messages, or a single one."""
         listed = _listed(messages)
         for index, message in self._builder.messages.of_list(self._kept(listed, place), len(listed)):
             self._element(self._steps, message, _StepSpeaker("event", "record", None), f"{place}.{index}")
@@ -380,7 +372,6 @@ class StepReader:
         run.clear()
 
     def _results(self) -> None:
-        """Add the results that wait."""
         waiting = self._waiting or []
         if self._waiting is not None:
             self._waiting = []

@@ -33,14 +33,8 @@ class Annotations:
         """Add the labels of a row.
 
         Args:
-            place: of the row.
-            case_id: of its case.
-            labels: by annotator.
             facts: what the annotators say beside, by column of `LABEL_FACTS`.
             once: whether the same label twice is refused too.
-
-        Raises:
-            CaseFileError: an annotator labels a case twice.
         """
         for annotator, label in labels:
             before = self._labels.setdefault((case_id, annotator), (label, place))

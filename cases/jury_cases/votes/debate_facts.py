@@ -25,9 +25,6 @@ def checked_votes(collected: pa.Table) -> pa.Table:
 
     Args:
         collected: the columns of the ballots table with dictionary-encoded texts, those of `FURTHER`, and `PLACE`.
-
-    Raises:
-        CaseFileError: a seat votes twice in a round of a debate, or two rows of a debate contradict each other.
     """
     table = collected.unify_dictionaries()
     del collected  # a copy of a million votes less
@@ -64,7 +61,6 @@ def _check_once(table: pa.Table) -> None:
 
 
 def _one_a_debate(table: pa.Table, name: str) -> pa.Array:
-    """The column with the one value that the rows of each debate have."""
     column = _whole(table[name])
     if column.null_count == len(column):
         return column

@@ -57,11 +57,7 @@ _EXPORTED = frozenset({"debate_id", "case_id", "cluster", "repeat", "round", "ro
 
 
 def check_vote_fields(fields: Mapping[str, str]) -> None:
-    """Check the targets of `--field`.
-
-    Raises:
-        CaseFileError: a target is unknown.
-    """
+    """Check the targets of `--field`."""
     known = (*OF_A_CASE, *OF_A_VOTE, *OF_A_BALLOT)
     for target in fields:
         if target not in known:
@@ -76,7 +72,6 @@ class FieldReader:
 
     Args:
         fields: columns (dotted if nested) by part; "" leaves the part out.
-        of_cases: a row has the votes of several seats.
     """
 
     def __init__(self, fields: Mapping[str, str], *, of_cases: bool = False) -> None:
@@ -85,11 +80,7 @@ class FieldReader:
         self._plans: dict[tuple[str, ...], _Plan] = {}
 
     def read(self, row: dict[str, Any]) -> dict[str, Any]:
-        """The parts that the row has, unparsed, without nulls.
-
-        Raises:
-            CaseFileError: the row has no column of that name; the message begins with the part.
-        """
+        """The parts that the row has, unparsed, without nulls."""
         plan = self._plan(row)
         found = {target: value for target, column in plan if (value := row.get(column)) is not None}
         for target, source in self._fields.items():

@@ -57,9 +57,6 @@ def read_labels(
 
     Returns:
         `jury_analysis.label_schema.LABELS` and those of `LABEL_FACTS` that have a value, sorted by case and annotator.
-
-    Raises:
-        CaseFileError: a file or row cannot be used, an annotator labels a case twice, or there is no label at all.
     """
     return read_labels_of([LabelFile(path, words or VerdictWords()) for path in paths], stdin=stdin)
 
@@ -70,9 +67,6 @@ def read_labels_of(files: Iterable[LabelFile], *, stdin: BinaryIO | None = None)
     Args:
         files: as of `read_labels`.
         stdin: as of `read_labels`.
-
-    Raises:
-        CaseFileError: as of `read_labels`; also where no row has a column of `fields`.
     """
     annotations = Annotations()
     first = ""

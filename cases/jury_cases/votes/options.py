@@ -20,9 +20,6 @@ class VoteOptions:
         annotators: patterns of the columns with the labels of one human each, as `human.*`.
         seats: the seats that are read; (): all.
         words: what words of verdicts and labels mean.
-
-    Raises:
-        CaseFileError: a part of a vote is unknown, or labels are named twice.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)

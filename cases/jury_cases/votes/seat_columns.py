@@ -30,14 +30,10 @@ class SeatPattern:
     What follows the `*` after a dot is the path of the verdict in each object: `judges.*.winner`.
 
     Args:
-        pattern: of the columns.
         named: fields of the objects by part of a vote, where they differ; "" leaves the part out.
 
     Attributes:
         missed: the parts of `named` whose field no object had so far.
-
-    Raises:
-        CaseFileError: it has several `*`, or none after its first dot-separated names.
     """
 
     def __init__(self, pattern: str, named: Mapping[str, str]) -> None:
@@ -67,11 +63,7 @@ class SeatPattern:
         self._column = re.compile(prefix + seat + ending, re.DOTALL)
 
     def votes(self, row: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The seats of a row, each with the parts of its vote that are not null.
-
-        Raises:
-            CaseFileError: a vote is a list, or an object without a verdict.
-        """
+        """The seats of a row, each with the parts of its vote that are not null."""
         holder = self._holder(row)
         if isinstance(holder, dict):
             for key, value in holder.items():
@@ -171,11 +163,6 @@ class SeatColumns:
         self.seen: set[str] = set()
 
     def votes(self, row: Mapping[str, Any]) -> list[SeatVote]:
-        """The votes of the chosen seats.
-
-        Raises:
-            CaseFileError: a vote cannot be read, two columns are of one seat, or there are more than `MAX_SEATS` seats.
-        """
         found: dict[str, dict[str, Any]] = {}
         for pattern in self._patterns:
             for key, parts in pattern.votes(row):

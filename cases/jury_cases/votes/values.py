@@ -14,11 +14,7 @@ _FLAGS = {"true": True, "false": False}
 
 
 def name_of(written: Any, part: str) -> str | None:
-    """An id or name as one line of at most 300 characters; None for blank text.
-
-    Raises:
-        CaseFileError: it is not text or a whole number.
-    """
+    """An id or name as one line of at most 300 characters; None for blank text."""
     if isinstance(written, str) and written.isprintable() and 0 < len(written) <= _SHORT and " " not in written:
         return written  # as nearly all are
     if isinstance(written, float) and written.is_integer():
@@ -29,11 +25,7 @@ def name_of(written: Any, part: str) -> str | None:
 
 
 def whole_number(written: Any, part: str, least: int, most: int = _UNLIMITED) -> int:
-    """A whole number from `least` to `most`.
-
-    Raises:
-        CaseFileError: it is none.
-    """
+    """A whole number from `least` to `most`."""
     number = _number(written)
     if not (number.is_integer() and least <= number <= most):
         upper = f"to {most}" if most < _UNLIMITED else "up"
@@ -42,11 +34,7 @@ def whole_number(written: Any, part: str, least: int, most: int = _UNLIMITED) ->
 
 
 def number_within(written: Any, part: str, least: float, most: float) -> float:
-    """A number from `least` to `most`.
-
-    Raises:
-        CaseFileError: it is none.
-    """
+    """A number from `least` to `most`."""
     number = _number(written)
     if not least <= number <= most:
         upper = "up" if math.isinf(most) else f"to {most:g}"
@@ -56,11 +44,7 @@ def number_within(written: Any, part: str, least: float, most: float) -> float:
 
 
 def flag_of(written: Any, part: str) -> bool:
-    """True or false.
-
-    Raises:
-        CaseFileError: it is neither.
-    """
+    """True or false."""
     found = written if isinstance(written, bool) else _FLAGS.get(str(written).strip().lower())
     if found is None:
         raise CaseFileError(f"{part}: must be true or false, not {_shown(written)}")
@@ -68,7 +52,6 @@ def flag_of(written: Any, part: str) -> bool:
 
 
 def _number(written: Any) -> float:
-    """NaN for anything but a number."""
     if isinstance(written, bool) or not isinstance(written, int | float | str):
         return math.nan
     try:

@@ -47,9 +47,6 @@ def read_votes(
         paths: files, folders and globs; `-` is standard input.
         options: how rows are read; None: by the default names of columns.
         stdin: the stream for `-`; None: the process's.
-
-    Raises:
-        CaseFileError: a file, row or value cannot be used; the message names the file, the row and the remedy.
     """
     return read_votes_of([(paths, options or VoteOptions())], stdin=stdin)
 
@@ -62,9 +59,6 @@ def read_votes_of(
     Args:
         groups: files, folders and globs, and how their rows are read. All name the same seats.
         stdin: as of `read_votes`.
-
-    Raises:
-        CaseFileError: as of `read_votes`; also of contradictions between files.
     """
     collected: list[VoteColumns | SeatVoteColumns] = []
     seats: set[str] = set()
@@ -116,11 +110,7 @@ def _collected(
 
 
 def _check_seats(wanted: Sequence[str], known: set[str]) -> None:
-    """Refuse seats of which no file has a vote: they are mistyped.
-
-    Raises:
-        CaseFileError: there are such.
-    """
+    """Refuse seats of which no file has a vote: they are mistyped."""
     seats = sorted(known)
     for seat in wanted:
         if seat not in known:

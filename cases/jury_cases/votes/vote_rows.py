@@ -71,15 +71,7 @@ class VoteRowReader:
         return set() if self._annotators is None else self._annotators.seen
 
     def read(self, row: Any, default_id: str) -> VotesOfRow:
-        """The votes of the chosen seats in a row.
-
-        Args:
-            row: decoded.
-            default_id: the case id of a row of several votes that has none.
-
-        Raises:
-            CaseFileError: a part is missing or cannot be read; the message begins with its name.
-        """
+        """The votes of the chosen seats in a row."""
         if not isinstance(row, dict):
             raise CaseFileError("a row of votes must be an object with columns")
         if not self._begun:
@@ -184,7 +176,6 @@ class VoteRowReader:
 
 
 def _debate_id(debate: Values) -> str:
-    """The case's id, with what distinguishes several debates over it."""
     others = [f"{part} {debate[part]}" for part in ("run_id", "panel", "variant") if part in debate]
     if debate["repeat"] > 1:
         others.append(f"repeat {debate['repeat']}")

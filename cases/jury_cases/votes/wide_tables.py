@@ -18,15 +18,8 @@ _TRUTH = frozenset({"human", "humans", "gold", "golden", "truth", "true", "targe
 class WideTable:
     """The judges of a plain wide table, by its first row.
 
-    Args:
-        row: the first.
-        words: of verdicts.
-
     Attributes:
         judges: the columns whose values are verdict words; (): it is no such table.
-
-    Raises:
-        CaseFileError: a column may be the label, or a judge; or columns have words that may mean either direction.
     """
 
     def __init__(self, row: Mapping[str, Any], words: VerdictWords) -> None:
@@ -49,11 +42,7 @@ class WideTable:
                 )
 
     def check(self, row: Mapping[str, Any]) -> None:
-        """Refuse a further row in which another column has a verdict word too.
-
-        Raises:
-            CaseFileError: so it is not known whether that column is a judge.
-        """
+        """Refuse a further row in which another column has a verdict word too."""
         for name in self._others & row.keys():
             if self._votes(row[name]):
                 named = " ".join(f"--judges {visible_line(one, 60)}" for one in (*self.judges, name))

@@ -13,7 +13,6 @@ from jury_cases.transcripts.json_values import as_object, as_text, decoded_json,
 
 
 def _vercel(span: PlainSpan, kind: SpanKind | None) -> Mapping[str, Any]:
-    """A model's answer is spread over attributes."""
     if kind == "tool":
         return {}
     calls = decoded_json(span.at(("ai.response.toolCalls", "ai.result.toolCalls")))

@@ -77,7 +77,6 @@ GEN_AI = SpanTable(
 
 
 def _template(span: PlainSpan, kind: SpanKind | None) -> Mapping[str, Any]:
-    """Spans of the OpenAI Agents SDK, which Logfire names by a template."""
     template = as_text(span.attributes.get(_TEMPLATE))
     if template.startswith("Handoff: {from_agent}"):
         giver, taker = (optional_text(span.attributes.get(name)) for name in ("from_agent", "to_agent"))
@@ -96,7 +95,6 @@ LOGFIRE = SpanTable("logfire", marks=(_TEMPLATE,), read=_template)
 
 
 def _entity(span: PlainSpan, kind: SpanKind | None) -> Mapping[str, Any]:
-    """What a step got and gave, out of the arguments of LangChain's callback."""
     if kind == "tool":
         return _of_callback(span)
     given, answer = (as_object(decoded_json(span.at((name,)))) for name in (_GIVEN[2], _ANSWER[2]))

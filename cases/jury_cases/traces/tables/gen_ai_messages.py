@@ -31,11 +31,7 @@ class SpanMessages(NamedTuple):
 
 
 def messages_of_span(span: PlainSpan) -> SpanMessages:
-    """A span's input and output messages; if recorded in several ways, each message once.
-
-    Raises:
-        CaseFileError: a message is invalid; the message begins with the span's place.
-    """
+    """A span's input and output messages; if recorded in several ways, each message once."""
     attributes, place = span.attributes, span.place
     if (response := _response(attributes)) is not None:
         return _of_response(response, attributes.get("raw_input"), place)
@@ -201,7 +197,6 @@ def _of_event(role: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _choice(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The message of a choice, with its finish reason."""
     body = {key: value for key, value in _body(attributes).items() if key != "index"}
     message = body.pop("message", None)
     inner = message if isinstance(message, dict) else {} if message is None else {"content": typed_blocks(message)}

@@ -35,7 +35,6 @@ def nested(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """Objects inside lists, whose keys may be dotted, too."""
     if depth > _LONGEST:
         return value
     if isinstance(value, dict):
@@ -44,7 +43,6 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def _listed(value: Any) -> Iterator[Any]:
-    """The elements of a list, or of an object whose keys are numbers."""
     if isinstance(value, list):
         yield from value
     elif isinstance(value, dict):
@@ -56,12 +54,7 @@ _DIGITS = 9
 
 
 def listed_messages(value: Any, finish_reason: Any = None) -> list[dict[str, Any]]:
-    """The messages of `llm.input_messages` or `llm.output_messages` as chat messages.
-
-    Args:
-        value: nested.
-        finish_reason: of the answer, for output messages.
-    """
+    """The messages of `llm.input_messages` or `llm.output_messages` as chat messages."""
     found = [
         message
         for one in _listed(value)
