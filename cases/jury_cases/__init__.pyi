@@ -31,7 +31,7 @@ from jury_cases.transcripts.reading import read_messages as read_messages
 from jury_cases.votes.label_files import LabelFile as LabelFile
 from jury_cases.votes.label_files import read_labels as read_labels
 from jury_cases.votes.label_files import read_labels_of as read_labels_of
-from jury_cases.votes.options import VoteOptions as VoteOptions
+from jury_cases.votes.seats import VoteOptions as VoteOptions
 from jury_cases.votes.vote_files import RecordedVotes as RecordedVotes
 from jury_cases.votes.vote_files import read_votes as read_votes
 from jury_cases.votes.words import VerdictWords as VerdictWords

@@ -1,18 +1,89 @@
-"""One row of a file as the facts of its debate, and its votes with the columns of the ballots table."""
+"""A row of a table as votes of seats and labels of annotators."""
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from jury_analysis.ballots import EVIDENCE, KINDS, OWN_WORDS, ROLES
+from jury_analysis.label_schema import LABEL_FACTS, LABELS
 from jury_cases.columns import listing
 from jury_cases.errors import CaseFileError
-from jury_cases.votes.fields import IN_A_SEAT, OF_A_BALLOT, OF_A_VOTE, FieldReader
-from jury_cases.votes.options import VoteOptions
-from jury_cases.votes.seat_columns import EVERY_JUDGE, MAX_SEATS, SeatColumns, too_many_seats
-from jury_cases.votes.values import flag_of, name_of, number_within, whole_number
-from jury_cases.votes.wide_tables import WideTable
+from jury_cases.facts import as_label
+from jury_cases.transcripts.json_values import json_kind
+from jury_cases.votes.seats import (
+    EVERY_JUDGE,
+    IN_A_SEAT,
+    MAX_SEATS,
+    OF_A_BALLOT,
+    OF_A_VOTE,
+    FieldReader,
+    SeatColumns,
+    VoteOptions,
+    WideTable,
+    too_many_seats,
+)
 from jury_cases.votes.words import VerdictWords
 from jury_events.text.visible_text import visible_line
+
+_SHORT = 100
+_UNLIMITED = 2**31 - 1
+_FLAGS = {"true": True, "false": False}
+
+
+def name_of(written: Any, part: str) -> str | None:
+    """An id or name as one line of at most 300 characters; None for blank text."""
+    if isinstance(written, str) and written.isprintable() and 0 < len(written) <= _SHORT and " " not in written:
+        return written  # as nearly all are
+    if isinstance(written, float) and written.is_integer():
+        written = int(written)
+    if isinstance(written, bool) or not isinstance(written, str | int):
+        raise CaseFileError(f"{part}: must be text or a whole number, not {json_kind(written)}")
+    return as_label(written if isinstance(written, str) else str(written)) or None
+
+
+def whole_number(written: Any, part: str, least: int, most: int = _UNLIMITED) -> int:
+    """A whole number from `least` to `most`."""
+    number = _number(written)
+    if not (number.is_integer() and least <= number <= most):
+        upper = f"to {most}" if most < _UNLIMITED else "up"
+        raise CaseFileError(f"{part}: must be a whole number from {least} {upper}, not {_shown(written)}")
+    return int(number)
+
+
+def number_within(written: Any, part: str, least: float, most: float) -> float:
+    """A number from `least` to `most`."""
+    number = _number(written)
+    if not least <= number <= most:
+        upper = "up" if math.isinf(most) else f"to {most:g}"
+        remedy = "" if math.isinf(most) else f"; rescale the column, or leave it out with --field {part}="
+        raise CaseFileError(f"{part}: must be a number from {least:g} {upper}, not {_shown(written)}{remedy}")
+    return number
+
+
+def flag_of(written: Any, part: str) -> bool:
+    """True or false."""
+    found = written if isinstance(written, bool) else _FLAGS.get(str(written).strip().lower())
+    if found is None:
+        raise CaseFileError(f"{part}: must be true or false, not {_shown(written)}")
+    return found
+
+
+def _number(written: Any) -> float:
+    if isinstance(written, bool) or not isinstance(written, int | float | str):
+        return math.nan
+    try:
+        found = float(written)
+    except (ValueError, OverflowError):
+        return math.nan
+    return found if math.isfinite(found) else math.nan
+
+
+def _shown(written: Any) -> str:
+    return visible_line(repr(written), 60) if isinstance(written, str | int | float) else json_kind(written)
+
 
 ANNOTATOR = "annotator"
 """The role of a row of a table of ballots that is no vote but a human's label: the seat is the annotator, the verdict
@@ -250,3 +321,50 @@ _OF_A_VERDICT = ("score", "confidence", "decisive_message")
 """An abstention has none of these."""
 
 assert {*_PARTS, "final_verdict"} == {*OF_A_BALLOT, *OF_A_VOTE} - {"seat", "verdict"}
+
+
+class Annotations:
+    """Labels by case and annotator."""
+
+    def __init__(self) -> None:
+        self._labels: dict[tuple[str, str], tuple[str, str]] = {}
+        self._facts: dict[tuple[str, str], Mapping[str, Any]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._labels)
+
+    def add(
+        self,
+        place: str,
+        case_id: str,
+        labels: Iterable[tuple[str, str]],
+        *,
+        facts: Mapping[str, Any] = MappingProxyType({}),
+        once: bool = False,
+    ) -> None:
+        """Add the labels of a row.
+
+        Args:
+            facts: what the annotators say beside, by column of `LABEL_FACTS`.
+            once: whether the same label twice is refused too.
+        """
+        for annotator, label in labels:
+            before = self._labels.setdefault((case_id, annotator), (label, place))
+            if before[0] != label or (once and before[1] != place):
+                raise CaseFileError(
+                    f"{place}: annotator {visible_line(annotator, 60)!r} labels case {visible_line(case_id, 120)!r} "
+                    f"{visible_line(label, 60)!r} here and {visible_line(before[0], 60)!r} at {before[1]}; "
+                    "keep one label"
+                )
+            if facts:
+                self._facts[case_id, annotator] = facts
+
+    def table(self) -> pa.Table:
+        """The labels as `LABELS`, sorted by case and annotator, with the columns of `LABEL_FACTS` that have a value."""
+        keys = sorted(self._labels)
+        rows = [
+            {"case_id": key[0], "annotator": key[1], "label": self._labels[key][0], **self._facts.get(key, {})}
+            for key in keys
+        ]
+        said = {name for facts in self._facts.values() for name in facts}
+        return pa.Table.from_pylist(rows, pa.schema([*LABELS, *(one for one in LABEL_FACTS if one.name in said)]))
