@@ -13,8 +13,7 @@ from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.formats.gathering import GatheredCase, GatheredSize, Gathering
 from jury_cases.sessions.claude_lines import Line, next_line
-from jury_cases.sessions.claude_runs import SubAgentRun, runs_inside
-from jury_cases.sessions.claude_session import SessionReader
+from jury_cases.sessions.claude_session import SessionReader, SubAgentRun, runs_inside
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import json_kind, text_or_none
 from jury_cases.transcripts.reading import first_prompt

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from jury_cases.traces.framework_messages import with_typed_blocks
+from jury_cases.traces.values import with_typed_blocks
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_choices, read_end, read_message

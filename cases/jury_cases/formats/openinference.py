@@ -9,10 +9,9 @@ from typing import Any
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
 from jury_cases.formats.trace_rows import Record, TraceGathering, is_gathered, records_of
-from jury_cases.traces.field_values import id_text, optional_text
-from jury_cases.traces.plain_span import plain_span, value_at
-from jury_cases.traces.recorded_spans import spans_of_tables
+from jury_cases.traces.plain_span import id_text, optional_text, plain_span, value_at
 from jury_cases.traces.span import failures
+from jury_cases.traces.tables.all_tables import spans_of_tables
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import decoded_json, is_blank

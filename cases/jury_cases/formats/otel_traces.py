@@ -11,8 +11,8 @@ from jury_cases.formats.format import Format
 from jury_cases.formats.openinference import openinference_facts
 from jury_cases.formats.otlp import LOGS, RESOURCES, Trace, Traces, is_sdk_span
 from jury_cases.traces.plain_span import plain_span
-from jury_cases.traces.recorded_spans import spans_of_tables
 from jury_cases.traces.span import failures, root_of
+from jury_cases.traces.tables.all_tables import spans_of_tables
 from jury_cases.traces.tables.openinference import OPENINFERENCE_SPANS
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder

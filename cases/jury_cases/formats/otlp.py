@@ -11,8 +11,7 @@ from typing import Any
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.gathering import GatheredCase, Gathering, RowsByKey
-from jury_cases.traces.field_values import id_text
-from jury_cases.traces.plain_span import plain_span
+from jury_cases.traces.plain_span import id_text, plain_span
 from jury_cases.traces.tables.all_tables import TABLES
 from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, json_kind
 
