@@ -24,8 +24,7 @@ from jury_cases.errors import CaseFileError
 from jury_cases.formats.own_rows import built_of
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
-from jury_cases.transcripts.reading import read_messages
-from jury_cases.transcripts.spoken_text import has_turns
+from jury_cases.transcripts.reading import has_turns, read_messages
 from jury_events.text.visible_text import visible_line
 from jury_events.transcript import Message
 

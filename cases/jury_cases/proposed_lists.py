@@ -12,7 +12,7 @@ from jury_cases.answer_columns import words_of
 from jury_cases.columns import snake_case
 from jury_cases.transcripts.chat import KINDS, RESULTS
 from jury_cases.transcripts.json_values import as_text, decoded_json
-from jury_cases.transcripts.spoken_text import has_turns
+from jury_cases.transcripts.reading import has_turns
 
 _DEEPEST = 6
 _LONGEST_WORD = 40

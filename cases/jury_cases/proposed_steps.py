@@ -7,8 +7,8 @@ from typing import Any
 
 from jury_cases.proposed_lists import AGENTS, PEOPLE, TOOLS, quoted, role_of, text_of, word_of
 from jury_cases.transcripts.chat import KINDS, RESULTS
-from jury_cases.transcripts.dialects import dialect_of
 from jury_cases.transcripts.json_values import is_blank
+from jury_cases.transcripts.reading import dialect_of
 
 _NAMES = ("tool_name", "toolname", "tool", "function_name", "function", "fn", "func", "name", "action")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "params", "tool_input", "toolinput", "kwargs")

@@ -20,11 +20,9 @@ from jury_cases.formats.gathering import GatheredCase, Gathering, RowsByKey
 from jury_cases.formats.own_rows import own_case_id, read_own_row
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import BOOKKEEPING
-from jury_cases.transcripts.dialects import declared_files
 from jury_cases.transcripts.expressions import Expression, ExpressionReading, fields_of
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
-from jury_cases.transcripts.reading import read_messages
-from jury_cases.transcripts.spoken_text import spoken_turns
+from jury_cases.transcripts.reading import declared_files, read_messages, spoken_turns
 from jury_cases.transcripts.steps import Declared, StepReader, Steps, Who
 from jury_cases.yaml_values import decode_yaml
 from jury_events.regular_files import open_regular

@@ -10,9 +10,8 @@ Source: inspect_ai, `handoff` and `content_only`.
 from typing import Any
 
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_message
-from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Event
 
 _CALL = "transfer_to_"

@@ -6,13 +6,12 @@ from typing import Any, Literal, NamedTuple
 
 from jury_cases.traces.values import with_typed_blocks
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_choices, read_end, read_message
 from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents
 from jury_cases.transcripts.json_values import as_text, decoded_json
 from jury_cases.transcripts.reading import is_message, last_answer, read_messages
 from jury_cases.transcripts.responses import is_item, read_responses
-from jury_cases.transcripts.speaker import Speaker
 
 _Kind = Literal["user", "assistant"]
 

@@ -9,14 +9,12 @@ from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import WRAPPERS, Format, wraps
 from jury_cases.formats.own_rows import decoded_cell, read_own_row
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.chat import read_choices, read_end, read_message
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
+from jury_cases.transcripts.chat import read_choices, read_end, read_message, read_sharegpt
 from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents, read_prompt_feedback
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
 from jury_cases.transcripts.reading import is_message, read_messages
 from jury_cases.transcripts.responses import is_item, read_responses
-from jury_cases.transcripts.sharegpt import read_sharegpt
-from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Event
 
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})

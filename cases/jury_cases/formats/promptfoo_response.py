@@ -10,10 +10,9 @@ from typing import Any
 from jury_cases.formats.promptfoo_outputs import blocks_of, read_items, read_output
 from jury_cases.formats.promptfoo_tools import add_tool_uses, output_of_tools, tool_ids
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, is_blank, text_or_none
-from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Event, Reasoning, Refusal, ToolCall
 
 _FILTERED = "Content filtered by provider"

@@ -7,9 +7,8 @@ OpenAI and Anthropic with MCP, and of OpenAI's agents (entries without output).
 from typing import Any
 
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.json_values import as_object, as_text, is_blank, text_or_none
-from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import ToolCall
 
 _ARGUMENTS = ("input", "arguments", "args", "parameters")

@@ -9,13 +9,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_choices, read_end, read_message
 from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents
 from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, is_blank
 from jury_cases.transcripts.reading import is_message, read_messages
 from jury_cases.transcripts.responses import is_item, read_responses
-from jury_cases.transcripts.speaker import Speaker
 from jury_cases.transcripts.tool_calls import add_calls
 
 _BLOCKS = frozenset({"tool-call", "tool-result", "tool-error", "reasoning"})

@@ -9,9 +9,8 @@ from typing import Any, cast
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none
-from jury_cases.transcripts.speaker import Speaker
 from jury_cases.transcripts.tool_calls import add_call, add_calls
 from jury_events.transcript import Event, Origin, Reasoning, Refusal, ToolCall
 
@@ -232,3 +231,22 @@ def call_in_words(text: str, builder: TranscriptBuilder, place: str) -> None:
         else:
             arguments = as_text(one.get("arguments", one.get("parameters")))
             builder.add(ToolCall, place, call_id=text_or_none(one.get("id")), name=name, arguments=arguments)
+
+
+_TURNS_OF_CALLS = frozenset({"function_call", "function-call", "tool_call", "tool_calls", "action"})
+
+
+def read_sharegpt(value: Any, builder: TranscriptBuilder, place: str = "conversations") -> None:
+    """Read a list of turns."""
+    turns = as_objects(value, place, "turns")
+    for index, turn in builder.messages.of_list(enumerate(turns), len(turns)):
+        at = f"{place}.{index}"
+        role = turn.get("from", turn.get("role"))
+        if not isinstance(role, str):
+            raise CaseFileError(f"{at}.from: must be text such as human, gpt, system or tool")
+        rest = {key: one for key, one in turn.items() if key not in {"from", "role", "value", "loss"}}
+        if role.lower() in _TURNS_OF_CALLS:
+            call_in_words(as_text(turn.get("value")), builder, f"{at}.value")
+            builder.unread(rest, {"weight", "id"}, "model", at)
+        else:
+            read_message({**rest, "role": role, "content": turn.get("value")}, builder, at)

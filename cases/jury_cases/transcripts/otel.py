@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from jury_cases.transcripts.authors import MessageAuthor
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, text_or_none
-from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Message, Origin, Reasoning, Refusal, ToolCall, ToolResult
 
 _SYSTEM: tuple[str, Origin] = ("system", "developer")

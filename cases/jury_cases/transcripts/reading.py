@@ -1,18 +1,139 @@
-"""Reads lists of messages in any format; the first element determines the format."""
+"""Messages in their detected form: declared dialects (dialect_files/), turns in a text, providers' messages."""
 
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
+from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.chat import read_chat
-from jury_cases.transcripts.dialects import dialect_of
+from jury_cases.transcripts.chat import KINDS, RESULTS, read_chat, read_sharegpt
+from jury_cases.transcripts.expressions import Expression, ExpressionReading
 from jury_cases.transcripts.gemini import read_contents
 from jury_cases.transcripts.json_values import as_text
 from jury_cases.transcripts.langchain import is_langchain, read_langchain_list
 from jury_cases.transcripts.otel import read_parts_messages
 from jury_cases.transcripts.responses import is_item, read_responses
-from jury_cases.transcripts.sharegpt import read_sharegpt
-from jury_cases.transcripts.spoken_text import spoken_turns
+from jury_cases.transcripts.steps import Declared, StepReader, Steps, Who
+from jury_cases.yaml_values import decode_yaml
 from jury_events.transcript import Item, Message, Refusal, Transcript
+
+
+class MessageDialect(Declared):
+    """How messages are read.
+
+    Attributes:
+        marks, lists, begins: what is looked at first, since it costs little: fields, fields that are lists, texts with
+            which the content begins. A message of the dialect has one of them or more.
+        message: a condition: whether an object is a message of it. A list is of a dialect if one of its messages is.
+        roles: what its words for roles mean.
+        steps: what is made of each message.
+        ignore: names of fields that say nothing.
+    """
+
+    marks: frozenset[str] = frozenset()
+    lists: tuple[str, ...] = ()
+    begins: tuple[str, ...] = ()
+    message: Expression | None = None
+    roles: Mapping[str, Who] = {}
+    steps: Steps = ()
+    ignore: frozenset[str] = frozenset()
+
+    def has(self, message: dict[str, Any]) -> bool:
+        """Whether an object is a message of it."""
+        return self.message is not None and ExpressionReading().holds(self.message, message, "message")
+
+    def may_have(self, fields: frozenset[str], lists: frozenset[str], messages: list[dict[str, Any]]) -> bool:
+        """Whether one of the messages may be of it: by the names of their fields, and of those that are lists."""
+        if not (self.marks.isdisjoint(fields) and lists.isdisjoint(self.lists)):
+            return True
+        texts = (one.get("content") for one in messages) if self.begins else ()
+        return any(isinstance(text, str) and text.startswith(self.begins) for text in texts)
+
+    def read(
+        self, messages: Any, builder: TranscriptBuilder, place: str, reading: ExpressionReading | None = None
+    ) -> None:
+        """Read messages; raises CaseFileError."""
+        StepReader(self.steps, self.roles, self.ignore, reading or ExpressionReading(), builder).read(messages, place)
+
+
+def declared_files(package: str, folder: str) -> Iterator[tuple[str, Any]]:
+    """The names and contents of the YAML files of a folder of a package, by their names."""
+    for file in sorted(files(package).joinpath(folder).iterdir(), key=lambda one: one.name):
+        if file.name.endswith(".yaml"):
+            yield file.name.removesuffix(".yaml"), decode_yaml(file.read_text(encoding="utf-8"), file.name)
+
+
+@cache
+def dialects() -> tuple[MessageDialect, ...]:
+    """The dialects of the bundled files."""
+    return tuple(MessageDialect.model_validate(content) for _, content in declared_files(__package__, "dialect_files"))
+
+
+def dialect_of(messages: list[dict[str, Any]]) -> MessageDialect | None:
+    """The dialect of a list of messages; None: it is of none."""
+    fields = frozenset[str]().union(*messages)
+    lists = frozenset(name for one in messages for name, value in one.items() if type(value) is list)
+    return next(
+        (one for one in dialects() if one.may_have(fields, lists, messages) and any(map(one.has, messages))), None
+    )
+
+
+def spoken_turns(value: Any, place: str, words: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The messages, with role and content, of a text or of a list of texts each of which begins with its speaker.
+
+    A turn begins at a line such as `Human: …`, `**User:** …`, `USER: …` or `## Assistant`; where one of them follows a
+    blank line, the others do too.
+    """
+    named = [one for text in (value if isinstance(value, list) else [value]) for one in _turns(text, tuple(words))]
+    if len(named) > 1 and (not isinstance(value, list) or len(named) >= len(value)):
+        return named
+    if isinstance(value, list):
+        raise CaseFileError(
+            f"{place}: is a list of texts that do not say whose they are; a format file does, as with turns: "
+            "[user, agent], and jury cases FILE --propose drafts one"
+        )
+    raise CaseFileError(
+        f"{place}: is a text without turns such as Human: … and Assistant: …; a text that only answers is read with "
+        "--field response=COLUMN --question TEXT"
+    )
+
+
+def has_turns(text: str) -> bool:
+    """Whether a text has turns of a user and of an agent, little before them, and ends with something said."""
+    found = _turns(text, ())
+    said = {KINDS.get(one["role"].lower()) for one in found}
+    title = found[0]["content"] if found and found[0]["role"] == _BEFORE else ""
+    return {"user", "assistant"} <= said and len(title) <= _LONGEST_TITLE and bool(found[-1]["content"])
+
+
+_LONGEST_TITLE = 400
+_BEFORE = "text before the first speaker"
+"""The role of what stands before the first turn."""
+
+
+def _turns(text: str, words: tuple[str, ...]) -> list[dict[str, Any]]:
+    found = list(_labels(words).finditer(text))
+    if any(text[: one.start()].endswith("\n\n") for one in found):
+        found = [one for one in found if not text[: one.start()].strip() or text[: one.start()].endswith("\n\n")]
+    if not found:
+        return []
+    ends = [*(one.start() for one in found[1:]), len(text)]
+    turns = [
+        {"role": one["heading"] or one["label"], "content": text[one.end() : end].strip()}
+        for one, end in zip(found, ends, strict=True)
+    ]
+    before = text[: found[0].start()].strip()
+    return [{"role": _BEFORE, "content": before}, *turns] if before else turns
+
+
+def _labels(words: tuple[str, ...]) -> re.Pattern[str]:
+    known = {form for word in (*KINDS, *RESULTS) for form in (word.capitalize(), word.upper())} | set(words)
+    either = "|".join(re.escape(one) for one in sorted(known, key=len, reverse=True))
+    heading = rf"\#{{1,6}} +(?:\*\*)?(?P<heading>{either})(?:\*\*)?:? *$"
+    return re.compile(rf"^(?:{heading}|(?:\*\*)?(?P<label>{either})(?::\*\*|\*\*:|:) *)", re.MULTILINE)
+
 
 _OF_MESSAGES = frozenset({"content", "tool_calls", "function_call", "parts", "thought", "reasoning_content", "refusal"})
 _OF_CASES = frozenset({"case_id", "question", "messages", "prompt", "response", "scenarios"})

@@ -7,10 +7,9 @@ from collections.abc import Collection
 from typing import Any
 
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, text_or_none
-from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Event, Origin, Reasoning, ToolCall, ToolResult
 
 _BOOKKEEPING = frozenset(

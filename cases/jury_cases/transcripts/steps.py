@@ -19,13 +19,12 @@ from pydantic import (
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import BOOKKEEPING, KINDS, RESULTS, read_end, read_message
 from jury_cases.transcripts.expressions import AbandonedBranch, Expression, ExpressionReading, is_false
 from jury_cases.transcripts.gemini import read_content
 from jury_cases.transcripts.json_values import as_text, is_blank, text_or_none
 from jury_cases.transcripts.responses import is_item, read_item
-from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Event, Origin, Reasoning, Refusal, ToolCall
 
 Who = Literal["user", "agent", "system", "tool", "environment", "event", "thought"]
