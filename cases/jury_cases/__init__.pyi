@@ -11,12 +11,12 @@ from jury_cases.examples import example_path as example_path
 from jury_cases.examples import load_example as load_example
 from jury_cases.files import CaseFiles as CaseFiles
 from jury_cases.files import read_cases as read_cases
-from jury_cases.formats.gathering import gathered_data as gathered_data
-from jury_cases.formats.listing import format_lines as format_lines
-from jury_cases.formats.listing import format_table as format_table
+from jury_cases.formats.format import gathered_data as gathered_data
 from jury_cases.formats.registry import DECLARED as DECLARED
 from jury_cases.formats.registry import FORMATS as FORMATS
+from jury_cases.formats.registry import format_lines as format_lines
 from jury_cases.formats.registry import format_of as format_of
+from jury_cases.formats.registry import format_table as format_table
 from jury_cases.labels import UnknownLabel as UnknownLabel
 from jury_cases.langfuse_api import LangfuseApi as LangfuseApi
 from jury_cases.omissions import OmissionReport as OmissionReport

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import ArtifactSourceError, CaseFileError
-from jury_cases.formats.format import Format
-from jury_cases.formats.gathering import Gathering
+from jury_cases.formats.format import Format, Gathering
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.registry import format_of, second_of
 from jury_cases.unreadable import UnreadableRows

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jury_cases.answer_columns import ABOUT_WORDS, EXPECTED_WORDS, QUESTIONS, could_answer, is_expected, words_of
 from jury_cases.columns import AUTOMATIC, snake_case
+from jury_cases.plain_rows import ABOUT_WORDS, EXPECTED_WORDS, QUESTIONS, could_answer, is_expected, words_of
 from jury_cases.proposed_lists import quoted
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jury_cases.answer_columns import words_of
 from jury_cases.formats.exchanges import sides_of
+from jury_cases.plain_rows import words_of
 from jury_cases.proposed_lists import quoted
 
 _DEEPEST = 3

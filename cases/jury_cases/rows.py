@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from jury_cases.answer_columns import EXPECTED_WORDS, words_of
 from jury_cases.columns import METADATA, READ_UNASKED, listing, named_columns, snake_case, value_at
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
@@ -16,7 +15,7 @@ from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import OWN_ROWS, built_of, decoded_cell, metadata_cell, read_own_row
 from jury_cases.formats.registry import format_of
 from jury_cases.labels import Labels
-from jury_cases.plain_rows import missing, refuse_preferences, take_plain
+from jury_cases.plain_rows import EXPECTED_WORDS, missing, refuse_preferences, take_plain, words_of
 from jury_cases.transcripts.authors import RoleRules
 from jury_cases.transcripts.builder import TranscriptBuilder, images_within_limits
 from jury_cases.transcripts.chat import read_message

@@ -10,8 +10,7 @@ from jury_cases.containers.row import FileRow
 from jury_cases.containers.session_files import agent_files
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.format import Format
-from jury_cases.formats.gathering import GatheredCase, GatheredSize, Gathering
+from jury_cases.formats.format import Format, GatheredCase, GatheredSize, Gathering
 from jury_cases.sessions.claude_lines import Line, next_line
 from jury_cases.sessions.claude_session import SessionReader, SubAgentRun, runs_inside
 from jury_cases.transcripts.builder import TranscriptBuilder

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jury_cases.answer_columns import question_columns, response_columns, words_of
 from jury_cases.columns import snake_case
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import read_own_row
+from jury_cases.plain_rows import question_columns, response_columns, words_of
 from jury_cases.transcripts.authors import AUTHORS
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import KINDS

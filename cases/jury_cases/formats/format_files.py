@@ -15,8 +15,7 @@ from pydantic import Field, ValidationError
 from jury_cases.containers.row import FileRow
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.format import Format
-from jury_cases.formats.gathering import GatheredCase, Gathering, RowsByKey
+from jury_cases.formats.format import Format, GatheredCase, Gathering, RowsByKey
 from jury_cases.formats.own_rows import own_case_id, read_own_row
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import BOOKKEEPING

@@ -8,8 +8,7 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.format import Format
-from jury_cases.formats.gathering import RowsByKey
+from jury_cases.formats.format import Format, RowsByKey
 from jury_cases.transcripts.authors import MessageAuthor
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.gemini import GOOD_ENDS, read_content_of, snake_keys

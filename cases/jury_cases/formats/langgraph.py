@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jury_cases.draft import CaseDraft
-from jury_cases.formats.format import Format
-from jury_cases.formats.gathering import RowsByKey
+from jury_cases.formats.format import Format, RowsByKey
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, is_blank, text_or_none
 from jury_cases.transcripts.langchain import is_langchain, read_fields, read_langchain_list, unwrapped

@@ -1,6 +1,6 @@
-"""The known formats, and their detection."""
+"""The known formats, their detection, and their list for people."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -13,25 +13,15 @@ from jury_cases.formats.format import Format, wraps
 from jury_cases.formats.format_files import ENDINGS, bundled_formats, declared_format, read_format
 from jury_cases.formats.google_adk import GOOGLE_ADK, GOOGLE_ADK_EVENTS
 from jury_cases.formats.inspect_log import INSPECT
-from jury_cases.formats.langfuse import LANGFUSE
-from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
+from jury_cases.formats.langfuse import LANGFUSE, LANGFUSE_OBSERVATIONS
 from jury_cases.formats.langgraph import LANGGRAPH
 from jury_cases.formats.langsmith import LANGSMITH
-from jury_cases.formats.message_lists import (
-    ANTHROPIC,
-    GEMINI,
-    MESSAGES,
-    OPENAI_CHAT,
-    OPENAI_RESPONSES,
-    SHAREGPT,
-)
+from jury_cases.formats.message_lists import ANTHROPIC, GEMINI, MESSAGES, OPENAI_CHAT, OPENAI_RESPONSES, SHAREGPT
 from jury_cases.formats.mlflow import MLFLOW
 from jury_cases.formats.openai_agents import OPENAI_AGENTS
-from jury_cases.formats.openinference import OPENINFERENCE
-from jury_cases.formats.otel_traces import OTEL
+from jury_cases.formats.otel_traces import OPENINFERENCE, OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
-from jury_cases.formats.promptfoo import PROMPTFOO
-from jury_cases.formats.promptfoo_table import PROMPTFOO_TABLE
+from jury_cases.formats.promptfoo import PROMPTFOO, PROMPTFOO_TABLE
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 
@@ -130,3 +120,19 @@ def rows_path(document: Mapping[str, Any]) -> str | None:
     if document.keys().isdisjoint(_LISTS):
         return None
     return next((path for one in FORMATS.values() if (path := one.rows_path(document)) is not None), None)
+
+
+def format_lines() -> Iterator[tuple[str, str]]:
+    """Each format's name and how its rows are recognised; `rows`, the default, first, the others by their names."""
+    for name in _ordered():
+        yield name, FORMATS[name].recognised_by.replace("`", "")
+
+
+def format_table() -> str:
+    """The formats as a table in Markdown, without a line break at its end."""
+    rows = [f"| `{name}` | {FORMATS[name].recognised_by} | {FORMATS[name].shows} |" for name in _ordered()]
+    return "\n".join(["| `--format` | recognised by | read |", "| --- | --- | --- |", *rows])
+
+
+def _ordered() -> list[str]:
+    return [OWN_ROWS.name, *sorted(name for name in FORMATS if name != OWN_ROWS.name)]
