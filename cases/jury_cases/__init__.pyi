@@ -21,9 +21,9 @@ from jury_cases.labels import UnknownLabel as UnknownLabel
 from jury_cases.langfuse_api import LangfuseApi as LangfuseApi
 from jury_cases.omissions import OmissionReport as OmissionReport
 from jury_cases.options import CaseOptions as CaseOptions
+from jury_cases.options import read_policy as read_policy
 from jury_cases.outline import Fetch as Fetch
 from jury_cases.outline import Skip as Skip
-from jury_cases.policy_files import read_policy as read_policy
 from jury_cases.rows import RowReading as RowReading
 from jury_cases.rows import read_case as read_case
 from jury_cases.transcripts.builder import TranscriptBuilder as TranscriptBuilder

@@ -12,8 +12,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import Request
 
-from jury_cases.artifact_hosts import AllowedHosts, Resolve, resolved
-from jury_cases.checked_download import checked_opener
+from jury_cases.artifact_hosts import AllowedHosts, Resolve, checked_opener, resolved
 from jury_cases.containers.json_rows import read_rows
 from jury_cases.containers.row import RowSource
 from jury_cases.errors import ArtifactSourceError, CaseFileError

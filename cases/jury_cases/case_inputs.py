@@ -11,10 +11,8 @@ from jury_cases.files import CaseFiles
 from jury_cases.formats.registry import AskedFormat, asked_format
 from jury_cases.labels import Labels
 from jury_cases.options import CaseOptions
-from jury_cases.outline import Fetch
-from jury_cases.recorded_cases import RecordedCases
+from jury_cases.outline import Fetch, RecordedCases, SeenIds
 from jury_cases.rows import RowReading, read_case
-from jury_cases.seen_ids import SeenIds
 from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line

@@ -19,17 +19,15 @@ from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.registry import format_of, rows_path
-from jury_cases.found_rows import FoundRow, at_place, found_rows
-from jury_cases.joined_rows import joined_rows
+from jury_cases.joined_rows import FoundRow, at_place, found_rows, joined_rows
 from jury_cases.labels import Labels, UnknownLabel, label_word, seen
+from jury_cases.omissions import UnreadableRows
 from jury_cases.options import EVERY_CASE, CaseOptions
-from jury_cases.outline import Fetch, Skip, batches, outlined
+from jury_cases.outline import Fetch, SeenIds, Skip, batches, outlined
 from jury_cases.proposal import Proposal, propose
 from jury_cases.rows import RowReading, case_of_draft, draft_of, quick_case_id
 from jury_cases.sample import drawn
-from jury_cases.seen_ids import SeenIds
 from jury_cases.transcripts.authors import RoleRules, SeenRoles
-from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_events.nearest import nearest
 from jury_events.text.visible_text import visible_line

@@ -8,20 +8,19 @@ from typing import Any
 from pydantic import ValidationError
 
 from jury_cases.columns import METADATA, READ_UNASKED, listing, named_columns, snake_case, value_at
-from jury_cases.draft import CaseDraft
+from jury_cases.draft import CaseDraft, as_label, cost_of, decisive_of, is_short, metadata_of, tags_of
 from jury_cases.errors import CaseFileError
-from jury_cases.facts import as_label, cost_of, decisive_of, is_short, metadata_of, tags_of
 from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import OWN_ROWS, built_of, decoded_cell, metadata_cell, read_own_row
 from jury_cases.formats.registry import format_of
 from jury_cases.labels import Labels
+from jury_cases.omissions import refuse_unshown
 from jury_cases.plain_rows import EXPECTED_WORDS, missing, refuse_preferences, take_plain, words_of
 from jury_cases.transcripts.authors import RoleRules
 from jury_cases.transcripts.builder import TranscriptBuilder, images_within_limits
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
 from jury_cases.transcripts.reading import first_prompt, is_message, last_answer, split_system
-from jury_cases.unshown import refuse_unshown
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, Image, QuestionSpec, Scenario
 from jury_events.decisive import SCALE_LABEL
 from jury_events.errors import EventError

@@ -18,19 +18,20 @@ from jury_cases.containers import (
     text_rows,
     yaml_rows,
 )
-from jury_cases.containers.byte_streams import peekable
-from jury_cases.containers.compressed import GZIP, ZSTD, decompressed
-from jury_cases.containers.endings import (
+from jury_cases.containers.byte_streams import GZIP, ZSTD, decompressed, peekable
+from jury_cases.containers.nested_rows import nested_rows
+from jury_cases.containers.row import FileRow, RowSelection, RowSource
+from jury_cases.containers.sources import (
     CSV_ENDINGS,
     JSON_ENDINGS,
     TAB_ENDINGS,
     TEXT_ENDINGS,
     YAML_ENDINGS,
+    Source,
     content_ending,
+    shown,
+    sources_of,
 )
-from jury_cases.containers.nested_rows import nested_rows
-from jury_cases.containers.row import FileRow, RowSelection, RowSource
-from jury_cases.containers.sources import Source, shown, sources_of
 from jury_cases.errors import CaseFileError
 from jury_events.regular_files import open_regular
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from jury_cases.containers.row import FileRow
+from jury_cases.containers.yaml_rows import decode_yaml
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format, GatheredCase, Gathering, RowsByKey
@@ -23,7 +24,6 @@ from jury_cases.transcripts.expressions import Expression, ExpressionReading, fi
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
 from jury_cases.transcripts.reading import declared_files, read_messages, spoken_turns
 from jury_cases.transcripts.steps import Declared, StepReader, Steps, Who
-from jury_cases.yaml_values import decode_yaml
 from jury_events.regular_files import open_regular
 from jury_events.text.validation import condensed
 from jury_events.text.visible_text import visible_line

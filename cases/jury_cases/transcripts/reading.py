@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from jury_cases.containers.yaml_rows import decode_yaml
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import KINDS, RESULTS, read_chat, read_sharegpt
@@ -16,7 +17,6 @@ from jury_cases.transcripts.langchain import is_langchain, read_langchain_list
 from jury_cases.transcripts.otel import read_parts_messages
 from jury_cases.transcripts.responses import is_item, read_responses
 from jury_cases.transcripts.steps import Declared, StepReader, Steps, Who
-from jury_cases.yaml_values import decode_yaml
 from jury_events.transcript import Item, Message, Refusal, Transcript
 
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 from jury_analysis.ballots import EVIDENCE, KINDS, OWN_WORDS, ROLES
 from jury_analysis.label_schema import LABEL_FACTS, LABELS
 from jury_cases.columns import listing
+from jury_cases.draft import as_label
 from jury_cases.errors import CaseFileError
-from jury_cases.facts import as_label
 from jury_cases.transcripts.json_values import json_kind
 from jury_cases.votes.seats import (
     EVERY_JUDGE,
