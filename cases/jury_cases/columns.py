@@ -37,6 +37,17 @@ ground truth that they are measured against. The label and those from `metadata`
 READ_UNASKED = frozenset(column for columns in AUTOMATIC.values() for column in columns)
 """The columns that are read by default."""
 
+TURNS = frozenset(
+    {
+        *("conversation", "conversations", "dialog", "dialogs", "dialogue", "dialogues", "chat"),
+        *("turns", "rounds", "exchanges", "messages", "chat_log", "interactions"),
+    }
+)
+"""Columns of a conversation as a list of turns."""
+
+HISTORIES = frozenset({"history", "chat_history", "conversation_history", "dialogue_history", "dialog_history"})
+"""Columns of the turns before the question of the row; of all of them where a row has none."""
+
 METADATA = "metadata."
 """Prefix of a target for one metadata value: `metadata.level`."""
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from jury_cases.artifact_sources import ArtifactSources
 from jury_cases.columns import READ_UNASKED, named_columns, snake_case
@@ -24,13 +24,15 @@ from jury_cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_cases.omissions import UnreadableRows
 from jury_cases.options import EVERY_CASE, CaseOptions
 from jury_cases.outline import Fetch, SeenIds, Skip, batches, outlined
-from jury_cases.proposal import Proposal, propose
 from jury_cases.rows import RowReading, case_of_draft, draft_of, quick_case_id
 from jury_cases.sample import drawn
 from jury_cases.transcripts.authors import RoleRules, SeenRoles
 from jury_events.case import Case
 from jury_events.nearest import nearest
 from jury_events.text.visible_text import visible_line
+
+if TYPE_CHECKING:
+    from jury_cases.proposal import Proposal
 
 __all__ = ["STDIN", "CaseFiles", "read_cases"]
 
@@ -216,12 +218,14 @@ class CaseFiles:
             assert not isinstance(found, str)
             yield found.case, found.row.form.name
 
-    def proposal(self) -> Proposal:
+    def proposal(self) -> "Proposal":
         """A draft of a format file for the rows of the first file.
 
         Raises:
             CaseFileError: it cannot be read.
         """
+        from jury_cases.proposal import propose
+
         rows = read_rows(self._paths[:1], self._selection(), stdin=self._stdin)
         return propose(row.data for row in rows)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jmespath
 
 from jury_cases.columns import snake_case
-from jury_cases.plain_rows import words_of
+from jury_cases.formats.plain_rows import words_of
 from jury_cases.transcripts.chat import KINDS, RESULTS
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
 from jury_cases.transcripts.reading import dialect_of, has_turns

@@ -12,10 +12,10 @@ from jury_cases.draft import CaseDraft, as_label, cost_of, decisive_of, is_short
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import OWN_ROWS, built_of, decoded_cell, metadata_cell, read_own_row
+from jury_cases.formats.plain_rows import EXPECTED_WORDS, missing, refuse_preferences, take_plain, words_of
 from jury_cases.formats.registry import format_of
 from jury_cases.labels import Labels
 from jury_cases.omissions import refuse_unshown
-from jury_cases.plain_rows import EXPECTED_WORDS, missing, refuse_preferences, take_plain, words_of
 from jury_cases.transcripts.authors import RoleRules
 from jury_cases.transcripts.builder import TranscriptBuilder, images_within_limits
 from jury_cases.transcripts.chat import read_message

@@ -99,9 +99,6 @@ def _damaged(place: str) -> CaseFileError:
     return CaseFileError(f"{place}: is cut off, damaged, or larger than it says; fetch the archive again")
 
 
-ZIP = b"PK\x03\x04"
-EMPTY_ZIP = b"PK\x05\x06"
-
 _HEADERS = ("header.json", "_journal/start.json")
 """The log of an unfinished evaluation has only the second."""
 _SAMPLES = "samples/"

@@ -27,11 +27,6 @@ _FACTS = (
 )
 
 
-def is_scout(path: str) -> bool:
-    """Whether a path names transcripts of Scout."""
-    return path.startswith((DATABASE, SOURCE))
-
-
 def read_rows(path: str) -> Iterator[FileRow]:
     """The transcripts, one in memory at a time.
 

@@ -9,7 +9,6 @@ from jury_cases.containers.row import FileRow, RowSource
 from jury_cases.errors import CaseFileError
 from jury_events.text.visible_text import visible_line
 
-MAGIC = b"SQLite format 3\0"
 _SHOWN = 12
 
 

@@ -167,7 +167,6 @@ ATIF = Format(
     "atif",
     _recognises,
     _read,
-    marks=frozenset({"schema_version"}),
     recognised_by="`schema_version: ATIF-v…` (Harbor's `trajectory.json`)",
     shows="steps with thoughts, calls and observations, sub-agents' trajectories in the same document",
 )

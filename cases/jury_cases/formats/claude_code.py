@@ -147,7 +147,6 @@ CLAUDE_CODE = Format(
     _recognises,
     _read,
     gather=_Sessions,
-    marks=_MARKS,
     recognised_by="a line of a session (`~/.claude/projects/PROJECT/SESSION.jsonl`)",
     shows="one case per file: the branch that the session went on with, runs of sub-agents, hooks, commands; "
     "[more](#sessions-of-coding-agents)",

@@ -249,8 +249,6 @@ DEEPEVAL = Format(
     _rows_path,
     case_id=_case_id,
     columns=_COLUMNS,
-    marks=frozenset({"actual_output", "actualOutput", "turns"}),
-    lists=frozenset({"testRunData", *_RESULTS}),
     recognised_by="`input` and `actual_output`, or `turns` with a scenario or outcome, as cases, datasets, test runs",
     shows="turns, `tools_called` with outputs, `retrieval_context`; `expected_output`, `expected_tools` and `context` "
     "as expected behaviour; scores as metadata",

@@ -234,9 +234,6 @@ class Format(NamedTuple):
             need the whole row.
         cases: the cases in a row that has several, each of which is read as one; None: a row is a case.
         gather: makes a gathering for the rows of one file that together make cases; None: one row is one case.
-        marks: columns of which each object of this format has one or more; None: not known. Of a row that wraps
-            objects (`wraps`), the columns inside count.
-        lists: columns of which each document of this format has one or more.
         recognised_by: the same as `recognises` in words, for lists of formats; names of fields are in backticks.
         shows: in words, what is read of a row.
     """
@@ -249,8 +246,6 @@ class Format(NamedTuple):
     cases: Callable[[Any], list[Any]] | None = None
     columns: frozenset[str] | None = None
     case_id: Callable[[Any], Any] | None = None
-    marks: frozenset[str] | None = None
-    lists: frozenset[str] = frozenset()
     recognised_by: str = ""
     shows: str = ""
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from jury_cases.bundled import FORMAT_FILES, bundled_texts
 from jury_cases.containers.row import FileRow
-from jury_cases.containers.yaml_rows import decode_yaml
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format, GatheredCase, Gathering, RowsByKey
@@ -22,8 +22,9 @@ from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import BOOKKEEPING
 from jury_cases.transcripts.expressions import Expression, ExpressionReading, fields_of
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
-from jury_cases.transcripts.reading import declared_files, read_messages, spoken_turns
+from jury_cases.transcripts.reading import read_messages, spoken_turns
 from jury_cases.transcripts.steps import Declared, StepReader, Steps, Who
+from jury_cases.yaml_values import decode_yaml
 from jury_events.regular_files import open_regular
 from jury_events.text.validation import condensed
 from jury_events.text.visible_text import visible_line
@@ -99,12 +100,10 @@ class FormatFile(Declared):
             self._recognises,
             self.draft,
             self._rows_path,
-            lists=frozenset(() if self.rows is None else {self.rows}),
             gather=None if self.gather is None else self._gathering,
             cases=None if self.cases is None else self._cases,
             columns=self._columns if whole else None,
             case_id=self._case_id if whole else None,
-            marks=self.marks or None,
             recognised_by=self.recognised_by,
             shows=self.shows,
         )
@@ -251,8 +250,6 @@ def read_format(path: str) -> Format:
 
 
 @cache
-def bundled_formats() -> tuple[Format, ...]:
-    """The formats of the bundled files, by their names."""
-    return tuple(
-        declared_format({"name": name, **content}, name) for name, content in declared_files(__package__, "files")
-    )
+def bundled_format(name: str) -> Format:
+    content = decode_yaml(bundled_texts(FORMAT_FILES)[name], name)
+    return declared_format({"name": name, **content}, name)

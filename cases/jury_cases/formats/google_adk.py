@@ -449,8 +449,6 @@ GOOGLE_ADK = Format(
     _is_session,
     _read,
     _rows_path,
-    marks=frozenset({"appName", "app_name", "evalId", "eval_id"}),
-    lists=frozenset(_SETS),
     recognised_by="`events` and `appName`, `eval_id`",
     shows="a session: agents with names, calls, handovers, changes of state, errors; cases and results of evaluations",
 )
@@ -459,7 +457,6 @@ GOOGLE_ADK_EVENTS = Format(
     _is_event,
     _read_gathered,
     gather=lambda: RowsByKey(_session_id, "session", lambda session, rows: AdkEvents(events=rows, session_id=session)),
-    marks=frozenset({"invocationId", "invocation_id"}),
     recognised_by="`author` or `event_data` beside `invocationId`",
     shows="one case per session: its events, or the rows of the table `events` of a database",
 )

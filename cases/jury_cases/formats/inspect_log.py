@@ -282,8 +282,6 @@ INSPECT = Format(
     _recognises,
     _read,
     _rows_path,
-    marks=frozenset({HEADER, "epoch"}),
-    lists=frozenset({"samples"}),
     recognised_by="a sample of an Inspect log (`.eval`, `.json`)",
     shows=(
         "messages with their attachments, an output that differs, limits, choices; `target` as expected "

@@ -120,8 +120,6 @@ LANGFUSE = Format(
     _recognises,
     _read,
     _rows_path,
-    marks=frozenset({"input", "trace"}),
-    lists=frozenset({"data"}),
     recognised_by="a trace with `input` and `output`, as the interface downloads it too (`trace`), or one observation",
     shows=(
         "`input` and `output` (text, messages, providers' objects, LangGraph states), `observations` as spans of the "
@@ -221,8 +219,6 @@ LANGFUSE_OBSERVATIONS = Format(
     _read_observations,
     _observations_path,
     gather=lambda: RowsByKey(_trace_id, "trace", lambda trace, rows: ObservedTrace(trace_id=trace, observations=rows)),
-    marks=frozenset({"traceId"}),
-    lists=frozenset({"data"}),
     recognised_by="an observation with `traceId`, `startTime` and `type` (v2 of the API, the export of SDK 5)",
     shows="one case per trace: model calls, tools and steps of its rows, tags, session as cluster, the sum of costs",
 )

@@ -179,7 +179,6 @@ LANGGRAPH = Format(
     _recognises,
     _read,
     gather=_Threads,
-    marks=frozenset({"values", "channel_values", "checkpoint", "event"}),
     columns=frozenset({"values", "next", "config", "metadata", "created_at", "parent_config", "tasks", "interrupts"}),
     recognised_by="a snapshot (`values`, `next`), a checkpoint (`channel_values`), a stream of messages",
     shows="one case per thread: the messages of all its snapshots, interrupts, errors of tasks",

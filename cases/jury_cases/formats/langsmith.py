@@ -145,7 +145,6 @@ LANGSMITH = Format(
     _recognises,
     _read,
     gather=lambda: TraceGathering(_NAME, _expanded, _trace_id),
-    marks=frozenset({"run_type", *_BATCHES}),
     recognised_by="a run (`run_type`), with `child_runs` or in lines, or a batch of `post` and `patch`",
     shows="one case per trace: inputs and outputs of its runs, tool runs; the thread as cluster, feedback as metadata",
 )

@@ -233,7 +233,6 @@ OPENAI_CHAT = Format(
     _of_object(lambda row: _has_objects(row, "choices", "message", "text", "delta")),
     _chat,
     case_id=_case_id,
-    marks=frozenset({"choices"}),
     columns=_OF_ANSWERS | {"messages", "choices", "custom_id", "body"},
     recognised_by="`choices`",
     shows=(
@@ -246,7 +245,6 @@ OPENAI_RESPONSES = Format(
     _of_object(_is_responses),
     _responses,
     case_id=_case_id,
-    marks=frozenset({"object", "output"}),
     columns=_OF_ANSWERS
     | {"instructions", "input", "output", "metadata", "error", "incomplete_details", "custom_id", "body"},
     recognised_by="`output` of items",
@@ -260,7 +258,6 @@ ANTHROPIC = Format(
     _of_object(_is_anthropic),
     _anthropic,
     case_id=_case_id,
-    marks=frozenset({"content", "messages"}),
     columns=_OF_ANSWERS
     | {"system", "messages", "content", "role", "stop_reason", "stop_details", "stop_sequence"}
     | {"context_management", "container", "diagnostics", "input_transformations", "custom_id", "params", "result"},
@@ -280,7 +277,6 @@ GEMINI = Format(
     ),
     _gemini,
     case_id=_case_id,
-    marks=frozenset({"contents", "candidates"}),
     columns=_OF_ANSWERS
     | {"contents", "candidates", "systemInstruction", "system_instruction", "promptFeedback", "prompt_feedback"}
     | {"automaticFunctionCallingHistory", "automatic_function_calling_history", "usageMetadata", "usage_metadata"}
@@ -297,7 +293,6 @@ SHAREGPT = Format(
     _of_object(_is_sharegpt),
     _sharegpt,
     case_id=_case_id,
-    marks=frozenset({"conversations", "conversation"}),
     columns=frozenset({"id", "system", "conversations", "conversation"}),
     recognised_by="`conversations` of `from` and `value`",
     shows="turns, `function_call`, `observation`",
@@ -306,7 +301,6 @@ MESSAGES = Format(
     "messages",
     lambda row: isinstance(row, list) and any(map(is_message, row)),
     _bare,
-    marks=frozenset(),
     recognised_by="a row that is a list",
     shows="the list; also a JSON file that is one list of messages",
 )

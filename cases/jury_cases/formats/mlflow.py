@@ -102,7 +102,6 @@ MLFLOW = Format(
     "mlflow",
     _recognises,
     _read,
-    marks=frozenset({"info", "spans"}),
     recognised_by="`info` and `data`, or `spans`, of a trace (MLflow 2 and 3)",
     shows="messages, requests and responses of models, tool runs; the session as cluster, assessments as metadata",
 )

@@ -149,7 +149,6 @@ OPENAI_AGENTS = Format(
     _recognises,
     _read,
     gather=lambda: TraceGathering(_NAME, _expanded, _trace_id),
-    marks=frozenset({"object", "data"}),
     recognised_by='`"object": "trace"` or `"trace.span"`, or a payload of them in `data`',
     shows="one case per trace: generations, responses, tool runs with their agents, handovers, guardrails that tripped",
 )

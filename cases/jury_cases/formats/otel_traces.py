@@ -285,8 +285,6 @@ OPENINFERENCE = Format(
     _read_openinference,
     _rows_path,
     gather=lambda: TraceGathering(_NAME, _expanded, _trace_of),
-    marks=frozenset({"context", "context.trace_id"}),
-    lists=frozenset({"data"}),
     recognised_by="a span of Phoenix (`context.trace_id`); in OTLP, `openinference.span.kind` of a span",
     shows=(
         "one case per trace: messages, requests and responses of models, tool runs, handovers; the session as "
@@ -344,7 +342,6 @@ OTEL = Format(
     ),
     _read,
     gather=Traces,
-    marks=_MARKS | {"context"},
     recognised_by="`resourceSpans` or `resourceLogs` (OTLP as JSON); a span of the SDK (`context`)",
     shows=(
         "one case per trace, which may span several lines of a file: messages, tool runs and failures of its spans, "

@@ -147,8 +147,6 @@ PROMPTFOO = Format(
     _recognises,
     _read,
     _rows_path,
-    marks=frozenset({"vars"}),
-    lists=frozenset({"results"}),
     recognised_by="a result with `vars` and `response`",
     shows=(
         "the prompt as sent (or the conversation of a red team), reasoning, `metadata.toolCalls`, the output, "
@@ -320,7 +318,6 @@ PROMPTFOO_TABLE = Format(
     _is_table,
     _read_output,
     gather=OutputCells,
-    marks=frozenset({"Named Scores"}),
     recognised_by="columns `Status`, `Score`, `Named Scores` behind an output (promptfoo's CSV)",
     shows="one case per output: the prompt's label with the test's variables, the output; grading as metadata",
 )

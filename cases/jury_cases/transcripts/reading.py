@@ -1,82 +1,58 @@
 """Messages in their detected form: declared dialects (dialect_files/), turns in a text, providers' messages."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jury_cases.containers.yaml_rows import decode_yaml
+from jury_cases.bundled import DIALECT_FILES, bundled_texts, words_at
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import KINDS, RESULTS, read_chat, read_sharegpt
-from jury_cases.transcripts.expressions import Expression, ExpressionReading
-from jury_cases.transcripts.gemini import read_contents
 from jury_cases.transcripts.json_values import as_text
-from jury_cases.transcripts.langchain import is_langchain, read_langchain_list
-from jury_cases.transcripts.otel import read_parts_messages
-from jury_cases.transcripts.responses import is_item, read_responses
-from jury_cases.transcripts.steps import Declared, StepReader, Steps, Who
 from jury_events.transcript import Item, Message, Refusal, Transcript
 
+if TYPE_CHECKING:
+    from jury_cases.transcripts.steps import MessageDialect
 
-class MessageDialect(Declared):
-    """How messages are read.
 
-    Attributes:
-        marks, lists, begins: what is looked at first, since it costs little: fields, fields that are lists, texts with
-            which the content begins. A message of the dialect has one of them or more.
-        message: a condition: whether an object is a message of it. A list is of a dialect if one of its messages is.
-        roles: what its words for roles mean.
-        steps: what is made of each message.
-        ignore: names of fields that say nothing.
+def dialect_of(messages: list[dict[str, Any]]) -> "MessageDialect | None":
+    """The dialect of a list of messages; None: it is of none."""
+    fields = frozenset[str]().union(*messages)
+    lists = frozenset(name for one in messages for name, value in one.items() if type(value) is list)
+    for head in _heads():
+        if head.may_have(fields, lists, messages):
+            from jury_cases.transcripts.steps import message_dialect
+
+            if any(map((found := message_dialect(head.name)).has, messages)):
+                return found
+    return None
+
+
+class _Head(NamedTuple):
+    """What is looked at first of messages: fields, fields that are lists, texts with which the content begins.
+
+    A message of the dialect has one of them or more.
     """
 
-    marks: frozenset[str] = frozenset()
-    lists: tuple[str, ...] = ()
-    begins: tuple[str, ...] = ()
-    message: Expression | None = None
-    roles: Mapping[str, Who] = {}
-    steps: Steps = ()
-    ignore: frozenset[str] = frozenset()
-
-    def has(self, message: dict[str, Any]) -> bool:
-        """Whether an object is a message of it."""
-        return self.message is not None and ExpressionReading().holds(self.message, message, "message")
+    name: str
+    marks: frozenset[str]
+    lists: frozenset[str]
+    begins: tuple[str, ...]
 
     def may_have(self, fields: frozenset[str], lists: frozenset[str], messages: list[dict[str, Any]]) -> bool:
         """Whether one of the messages may be of it: by the names of their fields, and of those that are lists."""
-        if not (self.marks.isdisjoint(fields) and lists.isdisjoint(self.lists)):
+        if not (self.marks.isdisjoint(fields) and self.lists.isdisjoint(lists)):
             return True
         texts = (one.get("content") for one in messages) if self.begins else ()
         return any(isinstance(text, str) and text.startswith(self.begins) for text in texts)
 
-    def read(
-        self, messages: Any, builder: TranscriptBuilder, place: str, reading: ExpressionReading | None = None
-    ) -> None:
-        """Read messages; raises CaseFileError."""
-        StepReader(self.steps, self.roles, self.ignore, reading or ExpressionReading(), builder).read(messages, place)
-
-
-def declared_files(package: str, folder: str) -> Iterator[tuple[str, Any]]:
-    """The names and contents of the YAML files of a folder of a package, by their names."""
-    for file in sorted(files(package).joinpath(folder).iterdir(), key=lambda one: one.name):
-        if file.name.endswith(".yaml"):
-            yield file.name.removesuffix(".yaml"), decode_yaml(file.read_text(encoding="utf-8"), file.name)
-
 
 @cache
-def dialects() -> tuple[MessageDialect, ...]:
-    """The dialects of the bundled files."""
-    return tuple(MessageDialect.model_validate(content) for _, content in declared_files(__package__, "dialect_files"))
-
-
-def dialect_of(messages: list[dict[str, Any]]) -> MessageDialect | None:
-    """The dialect of a list of messages; None: it is of none."""
-    fields = frozenset[str]().union(*messages)
-    lists = frozenset(name for one in messages for name, value in one.items() if type(value) is list)
-    return next(
-        (one for one in dialects() if one.may_have(fields, lists, messages) and any(map(one.has, messages))), None
+def _heads() -> tuple[_Head, ...]:
+    return tuple(
+        _Head(name, frozenset(words_at(text, "marks")), frozenset(words_at(text, "lists")), words_at(text, "begins"))
+        for name, text in bundled_texts(DIALECT_FILES).items()
     )
 
 
@@ -145,6 +121,8 @@ _OTEL_PARTS = frozenset({"text", "tool_call", "tool_call_response", "reasoning",
 
 def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
     """Read messages in their detected format; the default is chat messages."""
+    from jury_cases.transcripts import langchain, responses
+
     if isinstance(value, str) or (isinstance(value, list) and value and all(isinstance(one, str) for one in value)):
         value = spoken_turns(value, place)
     elements = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
@@ -154,13 +132,16 @@ def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages
     elif {"from", "value"} <= first.keys():
         read_sharegpt(value, builder, place)
     elif isinstance(first.get("parts"), list):
+        from jury_cases.transcripts.gemini import read_contents
+        from jury_cases.transcripts.otel import read_parts_messages
+
         kinds = {as_text(part.get("type")) for part in first["parts"] if isinstance(part, dict)}
         read = read_parts_messages if kinds & _OTEL_PARTS else read_contents
         read(value, builder, place)
-    elif any(map(is_langchain, elements)):
-        read_langchain_list(value, builder, place)
-    elif any(map(is_item, elements)):
-        read_responses(value, builder, place)
+    elif any(map(langchain.is_langchain, elements)):
+        langchain.read_langchain_list(value, builder, place)
+    elif any(map(responses.is_item, elements)):
+        responses.read_responses(value, builder, place)
     else:
         read_chat(value, builder, place)
 
@@ -169,6 +150,9 @@ def is_message(value: Any) -> bool:
     """Whether a value looks like a message rather than a case."""
     if not isinstance(value, dict) or not _OF_CASES.isdisjoint(value):
         return False
+    from jury_cases.transcripts.langchain import is_langchain
+    from jury_cases.transcripts.responses import is_item
+
     has_role = (isinstance(value.get("role"), str) and not _OF_MESSAGES.isdisjoint(value)) or is_langchain(value)
     known = has_role or is_item(value) or {"from", "value"} <= value.keys()
     return known or dialect_of([value]) is not None

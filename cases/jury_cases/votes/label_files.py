@@ -10,7 +10,8 @@ import pyarrow as pa
 from jury_cases.columns import AUTOMATIC, listing, value_at
 from jury_cases.containers.rows import read_rows
 from jury_cases.errors import CaseFileError
-from jury_cases.votes.vote_rows import Annotations, flag_of, name_of, whole_number
+from jury_cases.votes.seats import flag_of, name_of, whole_number
+from jury_cases.votes.vote_rows import Annotations
 from jury_cases.votes.words import VerdictWords
 
 ONLY_ANNOTATOR = "human"
