@@ -11,8 +11,8 @@ from jury_analysis.errors import OnlySimulated as OnlySimulated
 from jury_cases.containers.scout_transcripts import scout_sample as scout_sample
 from jury_cases.errors import CaseFileError as CaseFileError
 from jury_cases.files import CaseFiles as CaseFiles
+from jury_cases.omissions import UnreadableRows as UnreadableRows
 from jury_cases.options import CaseOptions as CaseOptions
-from jury_cases.unreadable import UnreadableRows as UnreadableRows
 from jury_debate.recorded_panel import PanelDifference as PanelDifference
 from jury_events.case import Case as Case
 from jury_events.case import ExecutionResult as ExecutionResult

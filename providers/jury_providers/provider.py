@@ -152,7 +152,6 @@ class Provider(ABC):
         """Make one call. Every failure is returned as a reply with an outcome; only cancellation is raised.
 
         Args:
-            request: the call.
             on_chunk: receives the answer's text in chunks as they arrive, if the provider can stream. The reply
                 contains the whole text in any case.
         """

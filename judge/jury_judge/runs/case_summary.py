@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jury_cases.files import CaseFiles
-from jury_cases.omissions import OmissionReport
-from jury_cases.unreadable import UnreadableRows
+from jury_cases.omissions import OmissionReport, UnreadableRows
 from jury_events.case import Case
 from jury_events.transcript import Item, Message
 from jury_judge.panels.files import LoadedPanel

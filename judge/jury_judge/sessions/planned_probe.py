@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from jury_analysis.run_probes import RunProbes
-from jury_cases.unreadable import UnreadableRows
+from jury_cases.omissions import UnreadableRows
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.bundled_scales import scale_of
 from jury_events.errors import SettingError

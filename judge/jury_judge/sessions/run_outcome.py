@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 from jury_actors.admission.budget import BUDGET, BUDGET_LOST
 from jury_actors.errors import Halted
 from jury_actors.messages import Finished
-from jury_cases.unreadable import UnreadableRows
+from jury_cases.omissions import UnreadableRows
 from jury_judge.runs.spending import Spending
 
 StopCause = Literal["budget", "budget_lost", "other"]

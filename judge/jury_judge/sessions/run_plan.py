@@ -7,8 +7,7 @@ from typing import Protocol, Self
 
 from jury_cases.examples import load_example
 from jury_cases.files import ReadingNotes
-from jury_cases.omissions import without_omissions
-from jury_cases.unreadable import UnreadableRows
+from jury_cases.omissions import UnreadableRows, without_omissions
 from jury_events.case import Case
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.ladder_documents import load_panel_or_ladder

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from jury_cases.containers.endings import is_known
 from jury_cases.containers.rows import STDIN
+from jury_cases.containers.sources import is_known
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.cases import Conditions

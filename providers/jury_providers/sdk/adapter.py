@@ -78,9 +78,6 @@ class SdkAdapter(Provider):
 
     The SDK signs and sends. The response is read from its bytes, so that it is recorded whole and failures do not
     depend on the SDK.
-
-    Args:
-        connection: base URL and API key.
     """
 
     sdk_logger: ClassVar[str]
@@ -221,13 +218,7 @@ class SdkAdapter(Provider):
         return reply._replace(sent=self._sent(record, body, request))
 
     def reply_from(self, request: ModelRequest, body: dict[str, Any], record: HttpRecord) -> ModelReply:
-        """The reply in a response that came another way than by a call, read as a call's.
-
-        Args:
-            request: the call.
-            body: the JSON that asked for it.
-            record: the response, complete.
-        """
+        """The reply in a response that came another way than by a call, read as a call's."""
         reply = _explained(self.read(record, partial(_texts_of, request)), request)
         return reply._replace(sent=self._sent(record, body, request))
 
@@ -257,11 +248,7 @@ class SdkAdapter(Provider):
         return self._tokens
 
     async def document_at(self, get: Callable[[], Awaitable[object]]) -> dict[str, Any]:
-        """The JSON object that answers a request beside the calls; {} where there is none: a server may not have it.
-
-        Args:
-            get: makes the request through the SDK's client.
-        """
+        """The JSON object that answers a request beside the calls; {} where there is none: a server may not have it."""
         record = HttpRecord()
         try:
             self.ensure_open()
@@ -475,7 +462,6 @@ def _failed(failure: CallFailure, begun: ModelReply | None = None) -> ModelReply
 
 
 def _explained(reply: ModelReply, request: ModelRequest) -> ModelReply:
-    """The reply, which says so where all of the output limit went to reasoning, none of it to an answer."""
     if reply.outcome is CallOutcome.ANSWERED:
         return reply
     limit, spent = request.settings.max_output_tokens, reply.usage.output_tokens or 0

@@ -4,30 +4,112 @@ Of columns that could be the response one alone is taken: beside a model's outpu
 (GSM8K, SQuAD, Alpaca), and judging that would measure nothing.
 """
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from jury_cases.answer_columns import (
-    ABOUT_WORDS,
-    EXPECTED_WORDS,
-    QUESTIONS,
-    is_expected,
-    is_message_list,
-    question_columns,
-    response_columns,
-    words_of,
-)
-from jury_cases.columns import listing, message_column
+from jury_cases.columns import listing, message_column, snake_case
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.own_rows import built_of
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
-from jury_cases.transcripts.reading import read_messages
-from jury_cases.transcripts.spoken_text import has_turns
+from jury_cases.transcripts.reading import has_turns, is_message, read_messages
 from jury_events.text import visible_line
 from jury_events.transcript import Message
+
+QUESTIONS = ("question", "input", "prompt", "instruction", "query", "user_input")
+"""Columns that may be the question; beside an `instruction` an `input` belongs to it."""
+
+_RESPONSES = frozenset(
+    {
+        *("answer", "completion", "generated", "generation", "output", "pred", "predicted"),
+        *("prediction", "reply", "response", "resps"),
+    }
+)
+"""A column with one of these words in its name could be the response, if it is a text."""
+
+EXPECTED_WORDS = frozenset(
+    {"expected", "reference", "gold", "golden", "target", "truth", "correct", "ideal", "label", "best"}
+)
+"""Words of columns that are expected answers."""
+
+ABOUT_WORDS = frozenset(
+    {
+        "id",
+        "ids",
+        "type",
+        "time",
+        "ms",
+        "seconds",
+        "tokens",
+        "length",
+        "count",
+        "format",
+        "score",
+        "start",
+        "end",
+        "index",
+    }
+    | {"url", "uri", "date", "lang", "language", "model", "name", "status", "schema", "path", "file", "key", "hash"}
+)
+"""Last words of columns that say something about a text and are none."""
+
+_TAKEN_EXPECTED = re.compile(r"expected|expected_(output|answer|response|completion|result|text|value)|reference")
+_WORDS = re.compile(r"[a-z]+")
+
+
+def question_columns(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """The columns that could be the question, those that are read together in one."""
+    found = [name for name in row if snake_case(name) in QUESTIONS and _is_said(row[name])]
+    if [snake_case(name) for name in sorted(found)] == ["input", "instruction"]:
+        return [
+            (
+                next(name for name in found if snake_case(name) == "instruction"),
+                next(n for n in found if snake_case(n) == "input"),
+            )
+        ]
+    return [(name,) for name in found]
+
+
+def response_columns(row: Mapping[str, Any]) -> list[str]:
+    return [name for name in row if could_answer(name) and _is_said(row[name])]
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a column's name."""
+    return _WORDS.findall(snake_case(str(name)))
+
+
+@lru_cache(maxsize=4096)
+def is_expected(name: str) -> bool:
+    """Whether a column of this name is the expected answer."""
+    return _TAKEN_EXPECTED.fullmatch(snake_case(name)) is not None
+
+
+@lru_cache(maxsize=4096)
+def could_answer(name: str) -> bool:
+    """Whether a column of this name could be the response."""
+    words = words_of(name)
+    return (
+        bool(words)
+        and not _RESPONSES.isdisjoint(words)
+        and EXPECTED_WORDS.isdisjoint(words)
+        and words[-1] not in ABOUT_WORDS
+    )
+
+
+def _is_said(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float) or is_message_list(value)
+
+
+def is_message_list(value: Any) -> bool:
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value) and is_message(value[0])
+    )
+
 
 _ASKS = frozenset({*QUESTIONS, "request", "task", "goal", "problem"})
 """Last words of columns that may be the request."""
@@ -37,11 +119,7 @@ _PREFERENCES = frozenset({"chosen", "rejected"})
 
 
 def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
-    """Take what the draft lacks from plain columns, where one alone can be it; `fields` are those of the user.
-
-    Raises:
-        CaseFileError: messages end with what the user said, and several columns could be the answer to that.
-    """
+    """Take what the draft lacks from plain columns, where one alone can be it; `fields` are those of the user."""
     if not isinstance(row, dict) or draft.scenarios is not None:
         return
     taken = dict(_found(draft, row, fields))
@@ -61,11 +139,7 @@ def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
 
 
 def refuse_preferences(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
-    """Refuse a pair of answers to the last words of messages (DPO): the user says which of them is judged.
-
-    Raises:
-        CaseFileError: names both commands.
-    """
+    """Refuse a pair of answers to the last words of messages (DPO): the user says which of them is judged."""
     if not isinstance(row, dict) or not row.keys() >= _PREFERENCES or "response" in fields:
         return
     if draft.built is not None and not draft.answered and _asks_last(draft.built):
@@ -92,7 +166,6 @@ def _found(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> 
 
 
 def _asks_last(built: TranscriptBuilder) -> bool:
-    """Whether messages end with what the user said."""
     last = built.built[-1].item if built.built else None
     return isinstance(last, Message) and last.kind == "user"
 
@@ -152,7 +225,6 @@ def _may_answer(name: str, value: Any) -> bool:
 
 
 def _of_text(text: str) -> str:
-    """What to say of a file that is a text."""
     if has_turns(text):
         return "the file is one text, with turns: jury cases FILE --field messages=text reads them"
     return (
@@ -169,7 +241,6 @@ def _said(row: Mapping[str, Any]) -> str | None:
 
 
 def _is_conversation(value: Any) -> bool:
-    """Whether a column is a list of messages, or a text with turns."""
     return has_turns(value) if isinstance(value, str) and ":" in value else is_message_list(decoded_json(value))
 
 
