@@ -12,3 +12,6 @@ CONFIDENCE = 0.9
 """Of a calibration."""
 TOLERATED = 0.05
 """Of answers without content, which a juror may pass before that is a finding."""
+ALPHA = 0.05
+DRAWS = 10
+"""Of a baseline of drift checks."""
