@@ -110,6 +110,7 @@ class ModelReply(NamedTuple):
     error: str | None = None
     tool_calls: tuple[RequestedTool, ...] = ()
     model_version: str | None = None
+    fingerprint: str | None = None
     finish_reason: str | None = None
     usage: Usage = Usage()
     cost: float | None = None

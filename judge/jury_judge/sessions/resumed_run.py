@@ -55,7 +55,7 @@ def resumed_run(
         )
     if facts.imports:
         _check_adopted(facts, settings)
-    loaded = panel_of_run(settings, surroundings) if settings.panel_name else _own_panel(facts, cases.first)
+    loaded = panel_of_run(settings, surroundings) if settings.panel_name else own_panel(facts, cases.first)
     budget = facts.budget
     asked = settings.changed(
         repeat=facts.opened.repeats,
@@ -83,7 +83,7 @@ def _check_adopted(facts: RunFacts, settings: RunSettings) -> None:
     )
 
 
-def _own_panel(facts: RunFacts, first: DebateHistory) -> LoadedPanel:
+def own_panel(facts: RunFacts, first: DebateHistory) -> LoadedPanel:
     """The panel or ladder of the run, reached as it was opened."""
     opened, ladder = facts.opened, facts.opened.ladder
     partly = next((one.provider for one in opened.endpoints if not one.whole), None)

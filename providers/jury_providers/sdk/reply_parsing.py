@@ -20,6 +20,7 @@ class ParsedReply(NamedTuple):
     text: str = ""
     tool_calls: tuple[RequestedTool, ...] = ()
     model_version: str | None = None
+    fingerprint: str | None = None
     finish_reason: str | None = None
     usage: Usage = Usage()
     response_id: str | None = None
