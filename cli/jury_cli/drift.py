@@ -1,6 +1,7 @@
 """`jury drift`: has the judge changed? Labelled cases judged again and again."""
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,7 +48,7 @@ def _run_name(_context: click.Context, parameter: click.Parameter, value: str | 
     return value
 
 
-def _name(help_: str) -> Any:
+def _name(help_: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option("--id", "drift_id", metavar="ID", required=True, callback=_drift_id, help=help_)
 
 
