@@ -28,7 +28,7 @@ import psutil
 import ray
 from ray._private import ray_constants, services, worker
 from ray._private.node import Node
-from ray._raylet import (
+from ray._raylet import (  # type: ignore[attr-defined]  # not in Ray's own stub
     DASHBOARD_AGENT_LISTEN_PORT_NAME,
     METRICS_AGENT_PORT_NAME,
     METRICS_EXPORT_PORT_NAME,

@@ -251,6 +251,7 @@ class StepExecution:
                 "via": via,
                 "stripped": reply.stripped or None,
                 "host": _label(reply.host),
+                "fingerprint": _label(reply.fingerprint),
                 "failed": _failed_call(reply),
             }
         )

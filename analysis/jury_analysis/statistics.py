@@ -139,6 +139,11 @@ class Statistics:
     scale: CountedScale | None = None
     """None under the three verdicts, where outcomes are counted, and for votes of files; left out of JSON then."""
 
+    @property
+    def all_simulated(self) -> bool:
+        """Whether every debate that counts is simulated."""
+        return all(one.simulated == one.debates for one in self.panels)
+
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values, described by `schema/stats.schema.json`; figures have 12 decimal places."""
         values = json_object(self)

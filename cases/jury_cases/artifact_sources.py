@@ -12,8 +12,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import Request
 
-from jury_cases.artifact_hosts import AllowedHosts, Resolve, resolved
-from jury_cases.checked_download import checked_opener
+from jury_cases.artifact_hosts import AllowedHosts, Resolve, checked_opener, resolved
 from jury_cases.containers.json_rows import read_rows
 from jury_cases.containers.row import RowSource
 from jury_cases.errors import ArtifactSourceError, CaseFileError
@@ -34,14 +33,9 @@ class ArtifactSources:
     """Records by URI for the case files of one folder, with a cache of the last few URIs.
 
     Args:
-        base: base of relative paths.
         allowed_hosts: hosts of `http(s):` records, in the syntax of `AllowedHosts`.
         roots: allowed folders, symbolic links resolved; None: any.
         timeout: seconds, as `TIMEOUT_SECONDS`.
-        resolve: resolves host names.
-
-    Raises:
-        SettingError: a host has invalid syntax.
     """
 
     def __init__(
@@ -61,11 +55,7 @@ class ArtifactSources:
         self._cache: OrderedDict[str, tuple[ArtifactRecord, ...]] = OrderedDict()
 
     def resolved(self, case: Case) -> Case:
-        """The case with the records that its URIs refer to.
-
-        Raises:
-            ArtifactSourceError: as `records`.
-        """
+        """The case with the records that its URIs refer to."""
         uris = {"security_gate": case.security_gate_uri, "agent_card": case.agent_card_uri}
         for kind, uri in uris.items():
             if uri is not None and not uri.strip():
@@ -74,11 +64,7 @@ class ArtifactSources:
         return case.changed(**found) if found else case
 
     def records(self, uri: str) -> tuple[ArtifactRecord, ...]:
-        """The records at `uri` (JSONL, or a JSON list of objects), in order.
-
-        Raises:
-            ArtifactSourceError: it does not exist, is not allowed, or the records are invalid.
-        """
+        """The records at `uri` (JSONL, or a JSON list of objects), in order."""
         if uri not in self._cache:
             self._cache[uri] = self._read(uri)
             if len(self._cache) > _CACHED:

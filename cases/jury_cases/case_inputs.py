@@ -11,10 +11,8 @@ from jury_cases.files import CaseFiles
 from jury_cases.formats.registry import AskedFormat, asked_format
 from jury_cases.labels import Labels
 from jury_cases.options import CaseOptions
-from jury_cases.outline import Fetch
-from jury_cases.recorded_cases import RecordedCases
+from jury_cases.outline import Fetch, RecordedCases, SeenIds
 from jury_cases.rows import RowReading, read_case
-from jury_cases.seen_ids import SeenIds
 from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.text import visible_line
@@ -40,14 +38,8 @@ def case_of(
     """The case, without records referred to by URI.
 
     Args:
-        given: the case.
         default_id: its id where it has none.
-        scale: of the panel that judges: a label is read in its words.
         form: a row's format, as in `CaseOptions.format`; None: it is recognised.
-        policy: of a row without a policy.
-
-    Raises:
-        CaseFileError: a field of the mapping is invalid.
     """
     if isinstance(given, Case):
         return given
@@ -60,22 +52,14 @@ def case_of(
 
 
 def given_case(cases: T | None, question: str | None, response: str | None) -> "T | Mapping[str, Any]":
-    """What is to be judged: what was given, or a row of a question and its response.
-
-    Raises:
-        SettingError: neither was given, both, or one of the texts alone.
-    """
+    """What is to be judged: what was given, or a row of a question and its response."""
     if (cases is None) == (question is None and response is None) or (question is None) != (response is None):
         raise SettingError("give what is to be judged: a case or row, or both question=… and response=…")
     return {"question": question, "response": response} if cases is None else cases
 
 
 def with_records(case: Case, hosts: frozenset[str], roots: Roots = None) -> Case:
-    """The case with the records that its URIs refer to; relative paths are resolved in the working directory.
-
-    Raises:
-        CaseFileError: the records cannot be read.
-    """
+    """The case with the records that its URIs refer to; relative paths are resolved in the working directory."""
     return _resolved(case, ArtifactSources(Path(), hosts, roots=roots))
 
 
@@ -92,7 +76,6 @@ def case_source(
         hosts: allowed hosts of `http(s):` records.
         roots: allowed folders of record files, besides the case file's folder; None: no others for case files, any
             for cases and mappings.
-        scale: of the panel that judges: labels are read in its words.
     """
     if isinstance(cases, str | os.PathLike):
         options = CaseOptions(labels=Labels(scale=scale))

@@ -37,6 +37,17 @@ ground truth that they are measured against. The label and those from `metadata`
 READ_UNASKED = frozenset(column for columns in AUTOMATIC.values() for column in columns)
 """The columns that are read by default."""
 
+TURNS = frozenset(
+    {
+        *("conversation", "conversations", "dialog", "dialogs", "dialogue", "dialogues", "chat"),
+        *("turns", "rounds", "exchanges", "messages", "chat_log", "interactions"),
+    }
+)
+"""Columns of a conversation as a list of turns."""
+
+HISTORIES = frozenset({"history", "chat_history", "conversation_history", "dialogue_history", "dialog_history"})
+"""Columns of the turns before the question of the row; of all of them where a row has none."""
+
 METADATA = "metadata."
 """Prefix of a target for one metadata value: `metadata.level`."""
 
@@ -67,11 +78,7 @@ def named_columns(row: Mapping[str, Any], fields: Mapping[str, str]) -> set[str]
 
 
 def check_targets(fields: Mapping[str, str]) -> None:
-    """Check the targets of `--field`.
-
-    Raises:
-        CaseFileError: a target is unknown.
-    """
+    """Check the targets of `--field`."""
     for target in fields:
         if target not in AUTOMATIC and not (target.startswith(METADATA) and len(target) > len(METADATA)):
             raise CaseFileError(
@@ -91,11 +98,7 @@ def present(row: Mapping[str, Any], target: str) -> bool:
 
 
 def value_at(row: Any, source: str, target: str) -> Any:
-    """The value of a column by its name, else by its path: `judges.gpt.answer`, `messages.0.content`.
-
-    Raises:
-        CaseFileError: the row has no such column; the message begins with `target`.
-    """
+    """The value of a column by its name, else by its path: `judges.gpt.answer`, `messages.0.content`."""
     value: Any = row
     left = source.split(".")
     while left:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from jury_cases.artifact_sources import ArtifactSources
 from jury_cases.columns import READ_UNASKED, named_columns, snake_case
@@ -19,20 +19,20 @@ from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.registry import format_of, rows_path
-from jury_cases.found_rows import FoundRow, at_place, found_rows
-from jury_cases.joined_rows import joined_rows
+from jury_cases.joined_rows import FoundRow, at_place, found_rows, joined_rows
 from jury_cases.labels import Labels, UnknownLabel, label_word, seen
+from jury_cases.omissions import UnreadableRows
 from jury_cases.options import EVERY_CASE, CaseOptions
-from jury_cases.outline import Fetch, Skip, batches, outlined
-from jury_cases.proposal import Proposal, propose
+from jury_cases.outline import Fetch, SeenIds, Skip, batches, outlined
 from jury_cases.rows import RowReading, case_of_draft, draft_of, quick_case_id
 from jury_cases.sample import drawn
-from jury_cases.seen_ids import SeenIds
 from jury_cases.transcripts.authors import RoleRules, SeenRoles
-from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_events.nearest import nearest
 from jury_events.text import visible_line
+
+if TYPE_CHECKING:
+    from jury_cases.proposal import Proposal
 
 __all__ = ["STDIN", "CaseFiles", "read_cases"]
 
@@ -218,12 +218,14 @@ class CaseFiles:
             assert not isinstance(found, str)
             yield found.case, found.row.form.name
 
-    def proposal(self) -> Proposal:
+    def proposal(self) -> "Proposal":
         """A draft of a format file for the rows of the first file.
 
         Raises:
             CaseFileError: it cannot be read.
         """
+        from jury_cases.proposal import propose
+
         rows = read_rows(self._paths[:1], self._selection(), stdin=self._stdin)
         return propose(row.data for row in rows)
 

@@ -66,11 +66,7 @@ class Labels:
         return tuple(self._words)
 
     def meaning(self, word: str) -> SeatPosition | None:
-        """The verdict of a word, with the label of the scale where it means one; None: it means "no label".
-
-        Raises:
-            ValueError: the word is unknown.
-        """
+        """The verdict of a word, with the label of the scale where it means one; None: it means "no label"."""
         if word in self._words:
             return self._words[word]
         if word.lower() in _BOOLEANS:  # as JSON writes them, and as pandas does
@@ -80,11 +76,7 @@ class Labels:
         return _of_scale(word.lower(), self._scale) or SeatPosition(Verdict.from_label(word))
 
     def position(self, written: Any) -> SeatPosition | None:
-        """The verdict of an unparsed label, with the label of the scale where it is one; None for null and blank text.
-
-        Raises:
-            UnknownLabel: the label is unknown.
-        """
+        """The verdict of an unparsed label, with the label of the scale where it is one; None: null or blank text."""
         word = label_word(written)
         if word is None:
             return None
@@ -113,7 +105,6 @@ def directions(word: str, of: str) -> str | None:
     """What to say of a word that may mean either direction, as 1 and 0 do; None of any other word.
 
     Args:
-        word: of a label or a vote.
         of: what stands before the word in `--map`: `label:` of labels alone.
     """
     pair = _OF_TWO_DIRECTIONS.get(word.lower())
@@ -139,15 +130,7 @@ def label_word(written: Any) -> str | None:
 
 
 def parse_map(given: tuple[str, ...], scale: VerdictScale | None = None) -> Labels:
-    """Parse values of `--map`: `label:WORD=VERDICT`, more pairs after commas.
-
-    Args:
-        given: the values.
-        scale: of the panel that judges: words may mean its labels.
-
-    Raises:
-        CaseFileError: invalid syntax or verdict.
-    """
+    """Parse values of `--map`: `label:WORD=VERDICT`, more pairs after commas."""
     words: dict[str, SeatPosition | None] = {}
     for one in given:
         part, colon, pairs = one.partition(":")
@@ -164,11 +147,7 @@ def parse_map(given: tuple[str, ...], scale: VerdictScale | None = None) -> Labe
 
 
 def word_pairs(pairs: str) -> Iterator[tuple[str, str]]:
-    """The pairs of `WORD=VERDICT,WORD=VERDICT`.
-
-    Raises:
-        CaseFileError: a pair has no word or no equals sign.
-    """
+    """The pairs of `WORD=VERDICT,WORD=VERDICT`."""
     for pair in pairs.split(","):
         word, equals, verdict = pair.rpartition("=")
         if not equals or not word.strip():
@@ -177,11 +156,7 @@ def word_pairs(pairs: str) -> Iterator[tuple[str, str]]:
 
 
 def labels_of(words: Mapping[str, str | None]) -> Labels:
-    """`Labels` from verdicts by word; None: no label.
-
-    Raises:
-        CaseFileError: a verdict is invalid.
-    """
+    """`Labels` from verdicts by word; None: no label."""
     return Labels({str(word): None if verdict is None else _position(verdict, None) for word, verdict in words.items()})
 
 

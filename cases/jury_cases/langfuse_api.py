@@ -34,13 +34,7 @@ class LangfuseApi:
     """Requests of one project. What fails for now is asked again, a few times, as `Retry-After` says.
 
     Args:
-        base_url: of the server.
-        public_key: of the project.
-        secret_key: of the project.
         sleep: waits between attempts, in seconds.
-
-    Raises:
-        SettingError: the address is no URL.
     """
 
     def __init__(
@@ -55,11 +49,7 @@ class LangfuseApi:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "LangfuseApi":
-        """That of the environment's variables.
-
-        Raises:
-            SettingError: a key is missing.
-        """
+        """That of the environment's variables."""
         for name in (_PUBLIC, _SECRET):
             if not environ.get(name):
                 raise SettingError(f"{name} is not set; the settings of a Langfuse project show its API keys")
@@ -67,19 +57,11 @@ class LangfuseApi:
         return cls(base_url, environ[_PUBLIC], environ[_SECRET])
 
     def get(self, path: str, **asked: Any) -> dict[str, Any]:
-        """The JSON object at a path.
-
-        Raises:
-            LangfuseRefused: there is none.
-        """
+        """The JSON object at a path."""
         return self._object(path, self._send("GET", path, params=_given(asked)))
 
     def post(self, path: str, body: Any) -> tuple[int, dict[str, Any]]:
-        """Send JSON; returns the status, 200 to 299, and the JSON object of the answer.
-
-        Raises:
-            LangfuseRefused: it was not taken.
-        """
+        """Send JSON; returns the status, 200 to 299, and the JSON object of the answer."""
         answer = self._send("POST", path, json=body)
         return answer.status_code, self._object(path, answer)
 

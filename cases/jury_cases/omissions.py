@@ -1,11 +1,13 @@
-"""Parts of cases that are not shown to any juror: counted by kind, and listed per case."""
+"""What is not shown of cases, and what could not be read."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from jury_cases.errors import CaseFileError
 from jury_events.case import Case, Omission
 from jury_events.text import pluralize, shown_size, visible_line
+from jury_events.transcript import Attachment, Event, Item, NotShown, ToolCall, ToolResult, Transcript
 
 _NAMED = 8
 """Maximum number of kinds in a line."""
@@ -56,7 +58,6 @@ class OmissionReport:
         return omissions
 
     def of(self, case: Case) -> tuple[Omission, ...]:
-        """The omissions of a case."""
         return case.omissions(images_seen=self._images_seen)
 
     @property
@@ -97,11 +98,7 @@ def omissions_text(omissions: Iterable[Omission]) -> str:
 
 
 def without_omissions(cases: Iterable[Case], *, images_seen: bool) -> Iterator[Case]:
-    """The cases, if jurors are shown all of each (`--strict`).
-
-    Raises:
-        CaseFileError: part of a case is not shown.
-    """
+    """The cases, if jurors are shown all of each (`--strict`)."""
     for case in cases:
         if omissions := case.omissions(images_seen=images_seen):
             raise CaseFileError(
@@ -113,3 +110,93 @@ def without_omissions(cases: Iterable[Case], *, images_seen: bool) -> Iterator[C
 
 def _counted(what: str, count: int, size: int | None) -> str:
     return f"{count:,} {what}" + ("" if size is None else f" ({shown_size(size)})")
+
+
+_NAMES = 6
+_CONTENTS = (Attachment, Event, ToolCall, ToolResult)
+
+
+def refuse_unshown(prompt: str, response: str, transcript: Transcript) -> None:
+    """Refuse a case whose request, or whole record, is empty while parts of its row are not shown.
+
+    A request may be a file that is shown alone.
+    """
+    unseen = [item for item in transcript.items if isinstance(item, NotShown)]
+    if not unseen:
+        return
+    if not prompt.strip() and not _is_file(transcript) and any(item.origin in _ASKING for item in unseen):
+        what = "question: the request"
+    elif not (prompt.strip() or response.strip()) and not any(map(_is_content, transcript.items)):
+        what = "the record"
+    else:
+        return
+    counted = Counter(item.what for item in unseen)
+    named = ", ".join(f"{count} × {name}" for name, count in counted.most_common(_NAMES))
+    more = "" if len(counted) <= _NAMES else f" and {len(counted) - _NAMES} more kinds"
+    raise CaseFileError(
+        f"{what} has nothing that jurors can be shown, and parts of the row are not shown: {named}{more}; "
+        "name the format of the row with --format, or the columns of its parts with --field; "
+        "jury cases FILE --propose drafts a format file"
+    )
+
+
+_ASKING = frozenset({"user", "unknown", "environment"})
+
+
+def _is_file(transcript: Transcript) -> bool:
+    return any(isinstance(item, Attachment) and item.origin == "user" for item in transcript.items)
+
+
+def _is_content(item: Item) -> bool:
+    return isinstance(item, _CONTENTS) or bool(getattr(item, "text", "").strip())
+
+
+MOST_KEPT = 1000
+"""The most errors of which the text is kept."""
+
+
+class UnreadableRows:
+    """Decides on the error of a row, a trace or a file.
+
+    Args:
+        skip: leave out what cannot be read; else the error is raised.
+
+    Attributes:
+        errors: the errors in the order of their first occurrence, each one line that begins with its place; at most
+            `MOST_KEPT`.
+    """
+
+    def __init__(self, *, skip: bool = False) -> None:
+        self._skip = skip
+        self._seen: set[int] = set()
+        self.errors: list[str] = []
+
+    @property
+    def count(self) -> int:
+        """How many different errors there were; files that are read twice have each once."""
+        return len(self._seen)
+
+    def leave_out(self, error: CaseFileError) -> None:
+        """Note an error."""
+        if not self._skip:
+            raise error
+        line = str(error)
+        if hash(line) in self._seen:
+            return
+        self._seen.add(hash(line))
+        if len(self.errors) < MOST_KEPT:
+            self.errors.append(line)
+
+    def lacks(self, file: str) -> bool:
+        """Whether lines of a file were left out; also if there are more errors than are kept."""
+        return self.count > len(self.errors) or any(line.startswith(f"{file}:") for line in self.errors)
+
+    def lines(self) -> Iterator[str]:
+        """The list for people; empty if everything was read."""
+        if not self.count:
+            return
+        yield f"left out, since it cannot be read: {pluralize(self.count, 'row')} (or trace, or file)"
+        for line in self.errors:
+            yield f"  {line}"
+        if self.count > len(self.errors):
+            yield f"  and {self.count - len(self.errors)} more"

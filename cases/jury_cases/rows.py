@@ -7,22 +7,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from jury_cases.answer_columns import EXPECTED_WORDS, words_of
 from jury_cases.columns import METADATA, READ_UNASKED, listing, named_columns, snake_case, value_at
-from jury_cases.draft import CaseDraft
+from jury_cases.draft import CaseDraft, as_label, cost_of, decisive_of, is_short, metadata_of, tags_of
 from jury_cases.errors import CaseFileError
-from jury_cases.facts import as_label, cost_of, decisive_of, is_short, metadata_of, tags_of
 from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import OWN_ROWS, built_of, decoded_cell, metadata_cell, read_own_row
+from jury_cases.formats.plain_rows import EXPECTED_WORDS, missing, refuse_preferences, take_plain, words_of
 from jury_cases.formats.registry import format_of
 from jury_cases.labels import Labels
-from jury_cases.plain_rows import missing, refuse_preferences, take_plain
+from jury_cases.omissions import refuse_unshown
 from jury_cases.transcripts.authors import RoleRules
 from jury_cases.transcripts.builder import TranscriptBuilder, images_within_limits
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
 from jury_cases.transcripts.reading import first_prompt, is_message, last_answer, split_system
-from jury_cases.unshown import refuse_unshown
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, Image, QuestionSpec, Scenario
 from jury_events.decisive import SCALE_LABEL
 from jury_events.errors import EventError
@@ -72,13 +70,8 @@ def read_case(row: Any, reading: RowReading = DEFAULT_READING, *, default_id: st
     """The case of a row, without records referred to by URI.
 
     Args:
-        row: decoded.
         reading: how to read it.
-        default_id: for a row without an id.
         form: the row's format, if known.
-
-    Raises:
-        CaseFileError: a field is invalid; the message begins with its name.
     """
     return case_of_draft(draft_of(row, reading, form), row, reading, default_id)
 
@@ -126,7 +119,6 @@ def _take_metadata(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> Non
 
 
 def _apply_fields(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
-    """The user's columns take precedence over those of the format."""
     for target, source in fields.items():
         value = None if not source else value_at(row, source, target)
         if target == "messages":
@@ -208,7 +200,6 @@ def _cluster(found: Any) -> str | None:
 
 
 def _scenarios(draft: CaseDraft, row: Any, reading: RowReading) -> tuple[tuple[Scenario, ...], tuple[Image, ...]]:
-    """The scenarios, and the pictures of all of them."""
     if draft.scenarios is None:
         scenario = _scenario(draft, row, reading, "scenario-1")
         return (scenario,), _images([draft])
@@ -230,7 +221,6 @@ def _scenarios(draft: CaseDraft, row: Any, reading: RowReading) -> tuple[tuple[S
 
 
 def _has(draft: CaseDraft, part: str) -> bool:
-    """Whether the row says something of a part of one scenario."""
     if part in {"messages", "execution"}:
         return draft.built is not None or (part == "execution" and draft.error is not None)
     return getattr(draft, part) is not None
@@ -329,7 +319,6 @@ def _written(draft: CaseDraft, row: Any, reading: RowReading, prompt: str | None
 
 
 def _with_reference(question: dict[str, Any]) -> dict[str, Any]:
-    """A question whose reference is its expected behaviour, where it has none."""
     spec = {name: value for name, value in question.items() if name != "reference"}
     if spec.get("expected_behavior") is None and question.get("reference") is not None:
         spec["expected_behavior"] = question["reference"]
@@ -337,7 +326,6 @@ def _with_reference(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: Any, part: str) -> str:
-    """Text, or a list of texts and text blocks."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -367,12 +355,7 @@ def _records(draft: CaseDraft, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]
 
 
 def artifact_record(item: Any, field: str) -> ArtifactRecord:
-    """A decoded record, with its verdict at the top level or in `evaluation.verdict`.
-
-    Raises:
-        CaseFileError: it is not an object, or its verdict is missing, ambiguous, not text or too long. The message
-            begins with `field`.
-    """
+    """A decoded record, with its verdict at the top level or in `evaluation.verdict`."""
     if not isinstance(item, dict):
         raise CaseFileError(f"{field}: must be an object, not {json_kind(item)}")
     try:

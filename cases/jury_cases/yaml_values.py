@@ -1,4 +1,4 @@
-"""YAML as JSON values: the words of YAML 1.2, no key twice, repeated parts within a limit."""
+"""Rows of a YAML document: one object, or a list of them. The whole document is in memory."""
 
 import math
 import re
@@ -21,11 +21,7 @@ _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
 def decode_yaml(text: str, name: str) -> Any:
-    """The value of the one document of a text. Dates are texts, and so are `yes`, `no`, `on`, `off`.
-
-    Raises:
-        CaseFileError: it is not YAML, has several documents, or is too large; the message begins with `name`.
-    """
+    """The value of the one document of a text. Dates are texts, and so are `yes`, `no`, `on`, `off`."""
     try:
         root = _PARSER(text).get_single_node()
         if root is not None:

@@ -11,7 +11,7 @@ from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.vote_options import COUNT, JUDGES, LABELS, OF_STORES, READ, RECORDED, VOTES, counting, seat_names
-from jury_judge.settings.vote_defaults import CONFIDENCE, RISK, SEED
+from jury_judge.settings.statistics import CONFIDENCE, RISK, SEED
 
 if TYPE_CHECKING:
     from jury_judge.statistics.calibrating import FoundCalibration

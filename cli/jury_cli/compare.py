@@ -14,7 +14,7 @@ from jury_events.text import visible_line
 if TYPE_CHECKING:
     from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
     from jury_judge.comparisons.comparison_target import Kind
-    from jury_judge.settings.vote_sources import Count
+    from jury_judge.settings.statistics import Count
     from jury_views.reports.tally import Named
 
 

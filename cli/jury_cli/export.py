@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jury_events.debate_history import DebateHistory
     from jury_events.local_events import ScoreTargetName
     from jury_judge import ExportedFiles, IntegrityState, Records
-    from jury_judge.settings.selection import Selection
+    from jury_judge.settings.debates import Selection
 
 
 @click.command("export")
@@ -89,7 +89,7 @@ def command(
 
     With --to scores go to the tool that has the traces that were judged. A second call writes what changed alone.
     """
-    from jury_judge.settings.selection import Selection
+    from jury_judge.settings.debates import Selection
 
     selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where)
     if target is not None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from jury_events.local_events import ScoreTargetName
     from jury_judge.scores.score_export import ExportedScores
-    from jury_judge.settings.selection import Selection
+    from jury_judge.settings.debates import Selection
 
 
 def write_scores(

@@ -15,7 +15,7 @@ from jury_cli.options import PANEL_OF_BRANCH, RUNTIME, STORE, debate_ids, new_de
 if TYPE_CHECKING:
     from jury_judge.replays.forks import Fork
     from jury_judge.sessions.prepared_fork import PreparedFork
-    from jury_judge.settings.fork import ForkSettings
+    from jury_judge.settings.run import ForkSettings
 
 
 @click.command("fork")
@@ -48,7 +48,7 @@ def command(*, debate_id: str, at: str, as_json: bool, **given: Any) -> int:
     from jury_cli.judging import note_line
     from jury_cli.terminal import note
     from jury_judge.sessions.prepared_fork import prepared_fork
-    from jury_judge.settings.fork import ForkSettings
+    from jury_judge.settings.run import ForkSettings
     from jury_judge.stores.stores import shown_url
 
     settings = ForkSettings.of(**given)

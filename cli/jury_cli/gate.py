@@ -13,7 +13,7 @@ from jury_cli.options import STORE, WHERE, finite
 from jury_cli.settings_option import settings_option
 from jury_cli.vote_options import COUNT, FILTER, LABELS, VOTES, counting, included, seat_names
 from jury_events.verdict import FAIL, PASS, REVIEW
-from jury_judge.settings.vote_defaults import RESAMPLES, SEED
+from jury_judge.settings.statistics import RESAMPLES, SEED
 
 if TYPE_CHECKING:
     from jury_judge.settings.gate import GateSettings

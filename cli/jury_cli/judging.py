@@ -10,7 +10,7 @@ from jury_cli.terminal import note
 from jury_judge import ClusterLost, Notice
 
 if TYPE_CHECKING:
-    from jury_judge.settings.runtime import RuntimeSettings
+    from jury_judge.settings.judging import RuntimeSettings
 
 
 def note_line(text: str) -> None:

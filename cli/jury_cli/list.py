@@ -18,7 +18,7 @@ from jury_cli.options import GROUP, STORE
 if TYPE_CHECKING:
     from jury_judge import DebateFilter, Records
     from jury_judge.records.listing import ListedDebate
-    from jury_judge.settings.listing import ListSettings
+    from jury_judge.settings.debates import ListSettings
 
     Rows = AsyncIterator[ListedDebate]
 
@@ -44,7 +44,7 @@ _ALIGNED = 500
 def command(*, store_url: str | None, as_json: bool, **given: Any) -> int:
     """List debates, the newest first, or count them by a field of their cases."""
     from jury_cli.views.list_columns import parse_columns
-    from jury_judge.settings.listing import ListSettings
+    from jury_judge.settings.debates import ListSettings
 
     asked = ListSettings.of(chosen=wanted(given), sorted_by=order(given), **given)
     if asked.columns and as_json:

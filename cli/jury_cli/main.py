@@ -47,6 +47,7 @@ COMMANDS = {
     "calibrate": "Find from which agreement on a verdict may stand.",
     "value": "Say what seats and rounds are worth, and what fewer would cost.",
     "probe": "Judge twins of cases: do order, length or tricks matter?",
+    "drift": "Find out whether the judge has changed.",
     "gate": "Decide whether a run, or a panel, is worse than another.",
     "fork": "Branch a debate at an event and go on live.",
     "verify": "Check that no record was altered.",
@@ -73,7 +74,7 @@ _GROUPS = {
     "runs": ("runs", "resume", "watch", "cancel"),
     "read": ("compare", "export", "mcp"),
     "people": ("review",),
-    "statistics": ("stats", "votes", "gate", "calibrate", "value", "probe"),
+    "statistics": ("stats", "votes", "gate", "calibrate", "value", "probe", "drift"),
     "audit": ("verify", "replay", "rescore", "regress", "fork", "seal", "import", "erase"),
     "operate": ("db", "simulate", "completion"),
 }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import socket
 
     from jury_integrations.mcp.plain_errors import PlainMcpServer
-    from jury_judge.settings.mcp import McpSettings
+    from jury_judge.settings.serving import McpSettings
     from jury_web.server import Address
 
 _PATH = "/mcp"
@@ -44,7 +44,7 @@ def command(**given: Any) -> int:
     """
     from jury_judge.extras import check_mcp
     from jury_judge.reviews.named_tokens import check_token
-    from jury_judge.settings.mcp import McpSettings
+    from jury_judge.settings.serving import McpSettings
 
     check_mcp("jury mcp")
     settings = McpSettings.of(**given)

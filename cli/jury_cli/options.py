@@ -97,7 +97,7 @@ def _check_reachable(parameter: click.Parameter, value: str | None) -> None:
 
 
 def _threshold(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    from jury_judge.settings.panel import usable_threshold
+    from jury_judge.settings.judging import usable_threshold
 
     try:
         return None if value is None else usable_threshold(value)

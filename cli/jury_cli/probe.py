@@ -21,12 +21,12 @@ from jury_cli.options import (
 )
 from jury_cli.settings_option import settings_option
 from jury_cli.vote_options import LABELS
-from jury_judge.settings.vote_defaults import TOLERATED
+from jury_judge.settings.statistics import TOLERATED
 
 if TYPE_CHECKING:
     from jury_judge.sessions.planned_probe import PlannedProbe
     from jury_judge.sessions.run_watch import RunOutcome
-    from jury_judge.settings.probe import ProbeSettings
+    from jury_judge.settings.run import ProbeSettings
 
 _GROUPS = {
     "The probes": ("probes", "run_id", "store_url", "settings", "concurrency", "dry_run"),
@@ -93,7 +93,7 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: Any) -> t
 
 
 def _settings() -> "type[ProbeSettings]":
-    from jury_judge.settings.probe import ProbeSettings
+    from jury_judge.settings.run import ProbeSettings
 
     return ProbeSettings
 
@@ -153,7 +153,7 @@ def command(**given: Any) -> int:
     from jury_judge.extras import check_statistics
     from jury_judge.sessions.planned_probe import PlannedProbe
     from jury_judge.sessions.run_plan import loaded_panel
-    from jury_judge.settings.probe import ProbeSettings
+    from jury_judge.settings.run import ProbeSettings
 
     check_statistics("jury probe")
     display, as_json, dry_run, fail_on_finding = (given.pop(name) for name in _OF_THE_COMMAND)

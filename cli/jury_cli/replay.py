@@ -17,7 +17,7 @@ from jury_cli.options import PROCESSES, SELECTION, STORE
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
     from jury_judge import ReplayDifference, Replayed
-    from jury_judge.settings.selection import Selection
+    from jury_judge.settings.debates import Selection
 
 _SHOWN = 3
 """How many differences of a debate are shown; --jsonl has all."""
@@ -43,7 +43,7 @@ def command(
     No model is asked and no connection is made. Events, texts, prompts and tool answers are compared with the record;
     the first difference is shown. Exits with 5 where a debate does not come out equal.
     """
-    from jury_judge.settings.selection import Selection
+    from jury_judge.settings.debates import Selection
 
     if as_json and as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")

@@ -15,7 +15,7 @@ from jury_cli.options import PROCESSES, SELECTION, STORE
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
     from jury_judge import RescoreProblem, RescoreRow
-    from jury_judge.settings.rescoring import Rescoring
+    from jury_judge.settings.debates import Rescoring
 
 _PROBLEMS_SHOWN = 20
 
@@ -60,8 +60,7 @@ def command(
     consensus, end and judgment are worked out again, which assumes an unchanged discussion.
     """
     from jury_judge.replays.grids import load_grid
-    from jury_judge.settings.rescoring import Rescoring
-    from jury_judge.settings.selection import Selection
+    from jury_judge.settings.debates import Rescoring, Selection
 
     if as_json and as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")

@@ -317,7 +317,9 @@ def _list(planned: "RunPlan", *, keys: bool) -> int:
     return Exit.INTERRUPTED if interrupted else Exit.DONE
 
 
-def judge_run(planned: "RunPlan", shown: Shown, results: "Results", *, detached: bool = False) -> "RunOutcome":
+def judge_run(
+    planned: "RunPlan", shown: Shown, results: "Results", *, detached: bool = False, again: str | None = None
+) -> "RunOutcome":
     """Judge what is left of a run, and show it.
 
     Args:
@@ -325,6 +327,7 @@ def judge_run(planned: "RunPlan", shown: Shown, results: "Results", *, detached:
         shown: how it is shown.
         results: takes the line of each debate.
         detached: this process belongs to no terminal.
+        again: how the command goes on with it; None: with --run.
     """
     from jury_cli.interrupts import until_interrupted
     from jury_cli.judging import finishing, judging_loop, note_end, note_line
@@ -336,7 +339,7 @@ def judge_run(planned: "RunPlan", shown: Shown, results: "Results", *, detached:
     if planned.settings.batch:
         share_heap()
     run_id = planned.run.run_id
-    resume_hint = f"the same command with --run {run_id} goes on from here"
+    resume_hint = again or f"the same command with --run {run_id} goes on from here"
     with (
         executor_of(planned, note_line, detached=detached) as executor,
         closing(ProgressDisplay(run_id, shown.display)) as display,

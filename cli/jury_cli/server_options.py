@@ -10,7 +10,7 @@ from jury_cli.observation_options import TOKEN
 from jury_cli.option_groups import Options
 
 if TYPE_CHECKING:
-    from jury_judge.settings.listening import ListeningSettings
+    from jury_judge.settings.serving import ListeningSettings
 
 _NAME = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,253})(:[0-9]{1,5})?")
 

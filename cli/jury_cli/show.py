@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jury_events.debate_history import DebateHistory
     from jury_events.run_facts import RunFacts
     from jury_judge import IntegrityState, Records
-    from jury_judge.settings.showing import ShowSettings
+    from jury_judge.settings.debates import ShowSettings
     from jury_views.terminal.calls import UncachedCost
 
 
@@ -41,7 +41,7 @@ def command(name: str, store_url: str | None, *, as_json: bool, **given: Any) ->
     the file of a run, or a folder with one, it is what the run says of itself.
     """
     from jury_cli.cassette_store import cassette_store, every_debate, named_files
-    from jury_judge.settings.showing import ShowSettings
+    from jury_judge.settings.debates import ShowSettings
 
     asked = ShowSettings.of(**given)
     if files := named_files([name]):

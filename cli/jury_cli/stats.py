@@ -13,7 +13,7 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import finite
 from jury_cli.vote_options import JUDGES, LABELS, OF_STORES, READ, RECORDED, VOTES, counting, included, seat_names
-from jury_judge.settings.vote_defaults import EPSILON, RESAMPLES, SEED
+from jury_judge.settings.statistics import EPSILON, RESAMPLES, SEED
 
 _GROUPS = {
     "Votes of a store": OF_STORES,
@@ -86,9 +86,10 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
     from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_judge.settings.statistics import StatisticsSettings
-    from jury_views.terminal.statistics.page import SECTIONS, statistics_page
+    from jury_views.statistics_sections import GROUPS
+    from jury_views.terminal.statistics_page import statistics_page
 
-    sections, named = chosen_tables(sources, SECTIONS, full=full, as_json=as_json)
+    sections, named = chosen_tables(sources, GROUPS, full=full, as_json=as_json)
     asked = StatisticsSettings.of(sources=named, **said)
     _use_jemalloc()
     found = call(VoteReports(note, threads=False).stats(asked))

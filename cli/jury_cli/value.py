@@ -11,7 +11,7 @@ from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.vote_options import COUNT, JUDGES, LABELS, OF_STORES, RECORDED, VOTES, counting, seat_names
-from jury_judge.settings.vote_defaults import ORDERS, SEED
+from jury_judge.settings.statistics import ORDERS, SEED
 
 _GROUPS = {
     "Votes of a store": OF_STORES,
@@ -51,7 +51,7 @@ def command(*, as_json: bool, **said: Any) -> int:
     """
     from jury_cli.terminal import Counting, note, page_console
     from jury_judge.records.vote_reports import VoteReports
-    from jury_judge.settings.worth import WorthSettings
+    from jury_judge.settings.statistics import WorthSettings
     from jury_views.terminal.panel_worth import panel_worth_page
 
     asked = WorthSettings.of(**said)

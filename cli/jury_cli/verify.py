@@ -22,7 +22,7 @@ from jury_cli.options import (
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
     from jury_judge import IntegrityFailure, VerifyReport
-    from jury_judge.settings.verification import Verification
+    from jury_judge.settings.debates import Verification
 
 _SHOWN = 20
 _OF_FILES = (
@@ -100,7 +100,7 @@ def command(
     from jury_cli.cassette_store import cassette_store, named_files
     from jury_cli.terminal import note
     from jury_judge.seals.key_files import read_keys, read_note, read_trust
-    from jury_judge.settings.verification import Verification
+    from jury_judge.settings.debates import Verification
 
     files = named_files(names)
     if files and (len(files) < len(names) or everything or where or checkpoints or witnesses or certificates):

@@ -47,7 +47,7 @@ def command(
     """
     from jury_cli.interrupts import run_interruptibly
     from jury_cli.terminal import note
-    from jury_judge.settings.selection import Selection
+    from jury_judge.settings.debates import Selection
 
     selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where).debates
     with opened(store_url, readers=_MOST) as records:

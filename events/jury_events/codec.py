@@ -38,10 +38,19 @@ from jury_events.debate_events import (
     StatementMade,
     TextsErased,
 )
+from jury_events.drift_events import CheckAbandoned, CheckEnded, CheckOpened, DrawsJudged, DrawsPlanned, DriftOpened
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.errors import EventError, MalformedBody, UnknownEventType
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import BATCHES_PREFIX, CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX, REVIEW_PREFIX, RUN_PREFIX
+from jury_events.ids import (
+    BATCHES_PREFIX,
+    CALLS_PREFIX,
+    DEBATE_PREFIX,
+    DRIFT_PREFIX,
+    LOCAL_PREFIX,
+    REVIEW_PREFIX,
+    RUN_PREFIX,
+)
 from jury_events.local_events import (
     DebateImported,
     DebateQuarantined,
@@ -100,7 +109,8 @@ BatchEvent = (
 RunEvent = (
     RunOpened | CasesListed | ListCompleted | BudgetChanged | CancelRequested | RunReopened | RunImported | RunEnded
 )
-AnyEvent = DebateEvent | ExchangeRecorded | LocalEvent | ReviewEvent | BatchEvent | RunEvent
+DriftEvent = DriftOpened | DrawsPlanned | DrawsJudged | CheckOpened | CheckEnded | CheckAbandoned
+AnyEvent = DebateEvent | ExchangeRecorded | LocalEvent | ReviewEvent | BatchEvent | RunEvent | DriftEvent
 
 _adapter: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="type")])
 
@@ -120,6 +130,7 @@ STREAMS: dict[str, str] = {
     **{_type(event): REVIEW_PREFIX for event in ReviewEvent.__args__},
     **{_type(event): BATCHES_PREFIX for event in BatchEvent.__args__},
     **{_type(event): RUN_PREFIX for event in RunEvent.__args__},
+    **{_type(event): DRIFT_PREFIX for event in DriftEvent.__args__},
 }
 """The prefix of the streams that an event type belongs to."""
 
@@ -148,7 +159,7 @@ def encode(event: AnyEvent, *, recorded_at: int, parts: tuple[Part, ...] = ()) -
 def decode(stored: StoredEvent) -> DebateEvent | ExchangeRecorded:
     """The event of a stored row of `debate/` or `calls/`, upcast to the current schema."""
     event, _ = _decoded(stored)
-    if isinstance(event, LocalEvent | ReviewEvent | BatchEvent | RunEvent):
+    if isinstance(event, LocalEvent | ReviewEvent | BatchEvent | RunEvent | DriftEvent):
         raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which belongs to {STREAMS[stored.type]}ID")
     return event
 
@@ -174,6 +185,14 @@ def decode_run(stored: StoredEvent) -> RunEvent:
     event, _ = _decoded(stored)
     if not isinstance(event, RunEvent):
         raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {RUN_PREFIX}ID")
+    return event
+
+
+def decode_drift(stored: StoredEvent) -> DriftEvent:
+    """The event of a stored row of `drift/`; raises as `decode`."""
+    event, _ = _decoded(stored)
+    if not isinstance(event, DriftEvent):
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {DRIFT_PREFIX}ID")
     return event
 
 

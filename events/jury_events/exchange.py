@@ -107,6 +107,8 @@ class ExchangeRecorded(EventBody):
     that it was answered in; such a call has no latency (0). None: it was made live. `stripped`: what stood around the
     answer in the response and was taken off it, by name, outermost first; None: nothing.
 
+    `model_version` is the model that answered, `fingerprint` that of its configuration, as the provider names them.
+
     `host`: that was asked, None where that is not known. `failed`: what the provider reported, beside its message
     (`error`); None where the call was answered.
     """
@@ -138,6 +140,7 @@ class ExchangeRecorded(EventBody):
     via: ViaBatch | None = None
     stripped: tuple[Label, ...] | None = None
     host: Label | None = None
+    fingerprint: Label | None = None
     failed: FailedCall | None = None
 
     @property

@@ -24,12 +24,16 @@ LOCAL_PREFIX = "local/"
 REVIEW_PREFIX = "review/"
 BATCHES_PREFIX = "batches/"
 RUN_PREFIX = "run/"
+DRIFT_PREFIX = "drift/"
 
 PREFIXES = (DEBATE_PREFIX, CALLS_PREFIX, REVIEW_PREFIX, LOCAL_PREFIX, BATCHES_PREFIX)
 """Of the streams of debates and batches, in the order in which a debate's streams are read. A batch has one stream, and
 no debate has it."""
 
-KNOWN_PREFIXES = (*PREFIXES, RUN_PREFIX)
+OF_NO_DEBATE = (RUN_PREFIX, DRIFT_PREFIX)
+"""Of streams that belong to no debate, and have no texts."""
+
+KNOWN_PREFIXES = (*PREFIXES, *OF_NO_DEBATE)
 """Of every stream of a log."""
 
 _SAFE_CASE = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -96,6 +100,16 @@ def run_stream(run_id: str) -> str:
 def run_id_of(stream: str) -> str:
     """The inverse of `run_stream`."""
     return stream.removeprefix(RUN_PREFIX)
+
+
+def drift_stream(drift_id: str) -> str:
+    """The stream of a baseline and its checks."""
+    return DRIFT_PREFIX + drift_id
+
+
+def drift_id_of(stream: str) -> str:
+    """The inverse of `drift_stream`."""
+    return stream.removeprefix(DRIFT_PREFIX)
 
 
 def is_batch(owner: str) -> bool:

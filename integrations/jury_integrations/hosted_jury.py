@@ -44,9 +44,6 @@ class HostedJury:
         policy: a file with the instructions that the judged agents had, where a case has none.
         run: the run that the debates belong to; None: `{host}-{digest of the panel}`, so that another panel
             begins another run.
-
-    Raises:
-        JuryError: a setting cannot be used; as `Jury`.
     """
 
     def __init__(
@@ -77,9 +74,6 @@ class HostedJury:
             row: as in a file of cases.
             form: the name of its format; None: it is recognised.
             expected: the expected behaviour, where the row has none.
-
-        Raises:
-            CaseFileError: it has nothing to judge, or a field is invalid.
         """
         case = self._reader.read_case(row, form=form, policy=self._policy)
         if expected:
@@ -109,12 +103,7 @@ class HostedJury:
                 return result
 
     async def judged(self, case: Case) -> JuryOutcome:
-        """Judge a case, or read its verdict where it was judged, in any asyncio loop. Cancelling stops the debate.
-
-        Raises:
-            DebateUnfinished: the debate has no judgment.
-            JuryError: it could not go on, as `Jury.evaluate`; the same call goes on with it.
-        """
+        """Judge a case, or read its verdict where it was judged, in any asyncio loop. Cancelling stops the debate."""
         return await asyncio.wrap_future(submit(self._judged(case)))
 
     def judge(self, case: Case) -> JuryOutcome:
@@ -130,11 +119,7 @@ class HostedJury:
 def hosted_jury(
     host: str, panel: str | None = None, store: str | None = None, policy: str | None = None, run: str | None = None
 ) -> HostedJury:
-    """The jury of this process with these settings: made once.
-
-    Raises:
-        JuryUnusable: a setting cannot be used.
-    """
+    """The jury of this process with these settings: made once."""
     try:
         return HostedJury(host, panel=panel, store=store, policy=policy, run=run)
     except JuryError as error:

@@ -39,11 +39,6 @@ class JuryOutcome:
 
     @classmethod
     def of(cls, case: Case, result: DebateResult, messages: Mapping[int, int]) -> "JuryOutcome":
-        """The outcome of a debate.
-
-        Raises:
-            DebateUnfinished: it has no judgment.
-        """
         if result.phase3_judgment is None:
             raise DebateUnfinished(
                 f"debate {result.debate_id} is {result.status} and has no judgment: jury show {result.debate_id}"

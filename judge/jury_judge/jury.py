@@ -50,10 +50,8 @@ from jury_judge.runs.run_locking import locked_run
 from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtimes import RuntimePool, runtime_of
 from jury_judge.runs.writing import PLAIN_WRITING, Writing
-from jury_judge.settings.budget import Budget
-from jury_judge.settings.runtime import RuntimeSettings
-from jury_judge.settings.sources import ANY_SOURCE, Sources
-from jury_judge.settings.store import load_settings
+from jury_judge.settings.judging import Budget, RuntimeSettings
+from jury_judge.settings.store import ANY_SOURCE, Sources, load_settings
 from jury_judge.stores.stores import Say, open_writer
 from jury_providers.registry import check_models
 from jury_store.event_store import EventStore

@@ -16,12 +16,7 @@ _FIRST_MARKED = (5, 6)
 
 
 def lifetimes(protocol: ApiProtocol, model: str) -> tuple[CacheLifetime, ...]:
-    """The lifetimes that a call may ask for, the shortest first; (): the provider keeps what it likes.
-
-    Args:
-        protocol: of the provider.
-        model: the provider's own id, or a cloud's.
-    """
+    """The lifetimes that a call may ask for, the shortest first; (): the provider keeps what it likes."""
     if protocol in DECISION_PROTOCOLS or protocol == "google":
         return ()
     if protocol == "anthropic":

@@ -40,7 +40,6 @@ class CachePolicy(NamedTuple):
             model: `provider/model`.
             settings: of the call; `cache` is `auto` where it is None.
             further_calls: expected after this one, which begin with the same text.
-            on: today.
         """
         mode = settings.cache or "auto"
         offered = self._lifetimes(model)

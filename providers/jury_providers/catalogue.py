@@ -97,7 +97,6 @@ def retirement_warnings(models: Iterable[str], today: date) -> list[str]:
 
 
 def _retirement(model: str) -> Retirement | None:
-    """A dated snapshot retires with its model, over every API of its provider."""
     model = model.replace("openai-responses/", "openai/", 1)
     provider = model.partition("/")[0]
     for name, retirement in retirements().items():

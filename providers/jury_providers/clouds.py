@@ -32,8 +32,6 @@ class Cloud(NamedTuple):
     """How one protocol is reached at a cloud.
 
     Args:
-        name: for people.
-        keys: variables that may have a key.
         tokens: variables that may have a token instead, which the SDK reads itself.
         address: groups of variables; where the panel file has no `base_url`, one of each must be set.
         settings: further groups; one of each must be set.
@@ -106,11 +104,8 @@ def missing_for_cloud(
     """What has to be done before a call, one clause each; () where nothing is missing.
 
     Args:
-        cloud: of the provider.
         has_key: whether a key is set.
-        key_env: the variable that the panel file names for the key: no other credentials are used instead of it.
         has_address: whether the panel file has a base URL.
-        environ: the environment.
     """
     groups = (*cloud.settings, *(() if has_address else cloud.address))
     found = [f"set {' or '.join(group)}" for group in groups if not _any_set(group, environ)]

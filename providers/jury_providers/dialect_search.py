@@ -56,9 +56,7 @@ async def find_dialect(ask: Ask, known: SpokenDialect, first: ModelReply, ways: 
     """What a server takes, from the known dialect on.
 
     Args:
-        ask: makes a call.
         known: the dialect as the panel file and the profiles have it.
-        first: the reply to a call in it.
         ways: what the protocol may ask for.
     """
     search = _Search(ask, known, first, ways)
@@ -127,7 +125,6 @@ class _Search:
         return all(_word(value) in self._ways.get(name, ("on",)) for name, value in richer.items())
 
     async def second_turn(self) -> None:
-        """A turn of the model is sent back whole, or plainly where that is refused."""
         turn = self.reply.response or self.reply.answer
         if turn is None or "earlier_turns" not in self._ways or self.dialect.earlier_turns == "plain":
             return

@@ -192,9 +192,7 @@ def spoken(dialect: ChatDialect | None, name: str, base_url: str | None, *, own:
 
     Args:
         dialect: as the panel file says.
-        name: of the provider.
         base_url: of its server, None: the protocol's own.
-        own: the server is the protocol's own.
     """
     if own and dialect is None:
         return OPENAI

@@ -350,9 +350,6 @@ def connection_of(
     """The connection of the provider `name`, from its endpoint and an environment.
 
     A key is the value of its variable, or the content of the file that `VARIABLE_FILE` names.
-
-    Raises:
-        BadVariable: a variable's value cannot be a key or a base URL, or the file with the key cannot be read.
     """
     key = None
     for variable in key_variables(protocol, endpoint):

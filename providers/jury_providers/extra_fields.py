@@ -147,7 +147,6 @@ def _refuse_secret(name: str, *, more: bool = False) -> None:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """The names of all fields, at every depth."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield str(name)

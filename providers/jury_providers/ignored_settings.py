@@ -24,9 +24,6 @@ def ignored_settings(protocol: ApiProtocol, model: str, settings: CallSettings, 
     """What a seat's settings do not change, or soon will not, one clause each with the remedy.
 
     Args:
-        protocol: of the provider.
-        model: the provider's own id.
-        settings: of the call.
         own_server: whether the provider is a server of one's own, which deprecates what it likes.
     """
     for name in _NOT_SENT.get(protocol, ()):

@@ -58,7 +58,6 @@ class Prices(NamedTuple):
     """An ordered price list: the first price that applies counts. The cost of a model without a price is unknown.
 
     Args:
-        prices: of models.
         clouds: names of providers that are at a cloud, each with the provider whose prices count there too.
     """
 
@@ -178,11 +177,7 @@ def cost_of(model: str, reply: ModelReply, prices: Prices, on: date, *, simulate
 
 
 def load_prices(path: str | None = None) -> Prices:
-    """The prices in the file at `path`, if any, then the list prices.
-
-    Raises:
-        BadPrices: the file cannot be read.
-    """
+    """The prices in the file at `path`, if any, then the list prices."""
     own = () if path is None else _read(path).price
     return Prices((*own, *_listed().price))
 

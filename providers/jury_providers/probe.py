@@ -93,9 +93,6 @@ async def probe(
 
     Those of `deciding` are asked a typed question. Of a server of Chat Completions that is not OpenAI's it is found out
     in some further calls what it takes, and its models are asked so.
-
-    Raises:
-        UnknownProvider: a model's provider does not exist.
     """
     clients = {name: providers(name) for name in dict.fromkeys(model.partition("/")[0] for model in calls)}
     try:

@@ -110,6 +110,7 @@ class ModelReply(NamedTuple):
     error: str | None = None
     tool_calls: tuple[RequestedTool, ...] = ()
     model_version: str | None = None
+    fingerprint: str | None = None
     finish_reason: str | None = None
     usage: Usage = Usage()
     cost: float | None = None
@@ -152,7 +153,6 @@ class Provider(ABC):
         """Make one call. Every failure is returned as a reply with an outcome; only cancellation is raised.
 
         Args:
-            request: the call.
             on_chunk: receives the answer's text in chunks as they arrive, if the provider can stream. The reply
                 contains the whole text in any case.
         """

@@ -15,7 +15,6 @@ def recipients(panel: Panel, endpoints: Endpoints, environ: Mapping[str, str] | 
     """A line for each provider whose models may be called, seats first.
 
     Args:
-        panel: the seats, the final judge and the fallbacks of both.
         endpoints: from the panel file.
         environ: the environment with base URLs; None: it is that of other machines, so unknown.
     """

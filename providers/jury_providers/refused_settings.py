@@ -39,9 +39,6 @@ def refused_settings(protocol: ApiProtocol, model: str, settings: CallSettings, 
     """What is not taken, one clause each with the remedy; () if everything is.
 
     Args:
-        protocol: of the provider.
-        model: the provider's own id.
-        settings: of the call.
         tools: whether tools may be offered.
     """
     takes, facts = _PROTOCOLS[protocol], model_facts(protocol, model)

@@ -62,7 +62,6 @@ class ProviderFactory:
     """Creates providers by name. It is pickled into worker processes, which read keys from their own environment.
 
     Args:
-        script: latency and faults of simulated models.
         endpoints: from the panel file.
     """
 
@@ -70,11 +69,7 @@ class ProviderFactory:
     endpoints: Endpoints = field(default_factory=dict)
 
     def __call__(self, name: str) -> Provider:
-        """A new client of the provider `name`.
-
-        Raises:
-            UnknownProvider: there is no provider of that name.
-        """
+        """A new client of the provider `name`."""
         if name == SIMULATED:
             from jury_providers.simulated.provider import SimulatedProvider  # noqa: PLC0415  (only if used)
 
@@ -114,15 +109,8 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
     """Check that every model of a panel, fallbacks included, has a provider, and its provider a key.
 
     Args:
-        panel: the seats and the final judge.
         endpoints: from the panel file.
         environ: the environment with the keys; None: keys are not checked.
-
-    Raises:
-        UnknownProvider: a model has no provider; names the first such seat (or the final judge).
-        KeyMissing: names the first seat of each provider without a key, and the variable to set.
-        SettingNotTaken: names every setting of the first seat whose model does not take all of them, or whose
-            answers have no room in the model's window behind the longest request.
     """
     fallbacks = {model for place in panel.seats_and_judge for model in place.fallbacks}
     missing_keys: dict[str, str] = {}

@@ -86,7 +86,7 @@ discussion always_discuss end_early history max_rounds order speakers threshold 
 endpoints provider said whole
 evaluation confidence model overall scenarios simulated synthetic verdict answered? decisive_item? evidence? label? model_version? probabilities? quotes? rationale? reading? scores?
 evidence item result says criterion? seat? span?
-exchange_recorded attempt latency_ms model outcome request settings simulated step tool_calls tools turn type usage waited_ms answer? cost? error? failed? finish_reason? host? juror_id? model_version? request_id? response? sent? stripped? via? window?
+exchange_recorded attempt latency_ms model outcome request settings simulated step tool_calls tools turn type usage waited_ms answer? cost? error? failed? fingerprint? finish_reason? host? juror_id? model_version? request_id? response? sent? stripped? via? window?
 failed understood code? status?
 final bands method quorum calibration? judge?
 further custom panel prompts

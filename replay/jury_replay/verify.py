@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from jury_events.debate_history import DebateHistory
-from jury_events.ids import debate_stream
+from jury_events.ids import KNOWN_PREFIXES, debate_stream
 from jury_replay.attested import NO_TRUST, Attested, Trust
+from jury_replay.drift_checks import CheckedDrift, check_drift
 from jury_replay.import_checks import import_failures
 from jury_replay.imports import origin_failures
 from jury_replay.integrity import IntegrityFailure, check_debate
@@ -29,6 +30,7 @@ from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import read_checkpoint
 
 Progress = Callable[[int], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ class VerifyReport:
     ones beyond it; `signatures`: whether those of the seals were checked;
     `witnessed` events that the largest seal or checkpoint covers that fits and enough witnesses cosigned; `stamped`
     ones that the largest time-stamped seal covers, there since `stamped_at` at the latest (ISO 8601, UTC); `runs` that
-    have a stream of their own.
+    have a stream of their own; `drifts`: baselines of drift checks.
 
     Of a deep check: `replayed` debates follow from their recorded answers; of `not_replayed` the needed texts were
     erased, on record. Both None where the check was not deep.
@@ -65,6 +67,7 @@ class VerifyReport:
     failures: tuple[IntegrityFailure, ...]
     quarantined: int = 0
     runs: tuple[CheckedRun, ...] = ()
+    drifts: tuple[CheckedDrift, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -126,9 +129,11 @@ def verify(
         if progress is not None:
             progress(debates)
     runs: tuple[CheckedRun, ...] = ()
+    drifts: tuple[CheckedDrift, ...] = ()
     if debate_ids is None:
-        runs = tuple(_checked_runs(store, failures))
-        events += sum(run.events for run in runs)
+        runs = tuple(_checked(store, store.run_ids, check_run, failures))
+        drifts = tuple(_checked(store, store.drift_ids, partial(check_drift, deep=deep), failures))
+        events += sum(run.events for run in runs) + sum(drift.events for drift in drifts)
     seals = sealed = 0
     attested = Attested(0, 0, None, ())
     if debate_ids is None:
@@ -160,14 +165,20 @@ def verify(
         failures=tuple(failures),
         quarantined=quarantined,
         runs=runs,
+        drifts=drifts,
     )
 
 
-def _checked_runs(store: EventStore, failures: list[IntegrityFailure]) -> Iterator[CheckedRun]:
-    """The runs of a store; adds to `failures` what is wrong with them."""
+def _checked(
+    store: EventStore,
+    ids: Callable[[], list[str]],
+    check: Callable[[EventStore, str], tuple[T, list[IntegrityFailure]]],
+    failures: list[IntegrityFailure],
+) -> Iterator[T]:
+    """The runs or baselines of a store; adds to `failures` what is wrong with them."""
     try:
-        for run_id in store.run_ids():
-            checked, found = check_run(store, run_id)
+        for one in ids():
+            checked, found = check(store, one)
             failures += found
             yield checked
     except StoreDamaged as error:
@@ -293,7 +304,7 @@ def _log_failures(store: EventStore) -> Iterable[IntegrityFailure]:
     for stream in found.strays:
         yield IntegrityFailure(
             stream,
-            "this is no stream of a debate: none of debate/ID, calls/ID, review/ID, local/ID, batches/ID, run/ID",
+            f"this is no stream of a log: none of {', '.join(f'{prefix}ID' for prefix in KNOWN_PREFIXES)}",
         )
     for debate_id in found.origins:
         yield IntegrityFailure(

@@ -230,7 +230,7 @@ def _check(request: Append) -> None:
             raise InvalidAppend(f"{stream}: an append to a debate needs an expected version and an epoch")
     elif not stream.startswith(KNOWN_PREFIXES):
         raise InvalidAppend(
-            f"{stream!r} is not a stream; streams are debate/ID, calls/ID, review/ID, local/ID, batches/ID, run/ID"
+            f"{stream!r} is not a stream; streams are {', '.join(f'{prefix}ID' for prefix in KNOWN_PREFIXES)}"
         )
     elif request.epoch is not None:
         raise InvalidAppend(f"{stream}: only debate streams are fenced; pass no epoch")

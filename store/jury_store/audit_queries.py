@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.errors import JuryError
-from jury_events.ids import KNOWN_PREFIXES, PREFIXES, RUN_PREFIX, run_id_of, stream_debate, streams_of
+from jury_events.ids import KNOWN_PREFIXES, OF_NO_DEBATE, PREFIXES, RUN_PREFIX, stream_debate, streams_of
 from jury_events.parts import Digest, Part, encode_digest
 from jury_events.streams import Head
 from jury_store.committed_events import LISTS, NAMES, SEARCH, checkpoint_position
@@ -446,16 +446,19 @@ def debate_ids(connection: Connection, dialect: Dialect, after: str, limit: int)
     return [row[0] for row in rows if isinstance(row[0], str)]
 
 
-_RUN_IDS = " UNION ".join(
-    f"SELECT stream FROM {table} WHERE stream > '{RUN_PREFIX}' AND stream < '{RUN_PREFIX[:-1]}0'"
-    for table in ("streams", "events")
-)
+_IDS = {
+    prefix: " UNION ".join(
+        f"SELECT stream FROM {table} WHERE stream > '{prefix}' AND stream < '{prefix[:-1]}0'"
+        for table in ("streams", "events")
+    )
+    for prefix in OF_NO_DEBATE
+}
 
 
-def run_ids(connection: Connection) -> list[str]:
-    """The runs with an event or a head of their own, sorted."""
-    rows = connection.exec_driver_sql(_RUN_IDS)
-    return sorted(run_id_of(row[0]) for row in rows if isinstance(row[0], str))
+def ids_of(connection: Connection, prefix: str) -> list[str]:
+    """The ids of the streams of a prefix of `OF_NO_DEBATE` that have an event or a head, sorted."""
+    rows = connection.exec_driver_sql(_IDS[prefix])
+    return sorted(stream_debate(row[0]) for row in rows if isinstance(row[0], str))
 
 
 def inventory(connection: Connection) -> Inventory:

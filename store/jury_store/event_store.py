@@ -196,6 +196,10 @@ class EventStore(ABC):
         """Ids of the runs that have a stream of their own, by code point."""
 
     @abstractmethod
+    def drift_ids(self) -> list[str]:
+        """Ids of the baselines of drift checks, by code point."""
+
+    @abstractmethod
     def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
         """Everything stored of these debates, in one snapshot, in the order of the ids; empty for an unknown id."""
 

@@ -12,7 +12,7 @@ from jury_events.codec import STREAMS, ReviewEvent, decode_review
 from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.evidence_facts import EVIDENCE_VALUES, EvaluationFacts, EvidenceFacts, evidence_after
-from jury_events.ids import RUN_PREFIX, run_id_of, stream_debate
+from jury_events.ids import OF_NO_DEBATE, RUN_PREFIX, run_id_of, stream_debate
 from jury_events.local_events import Imported, import_proof
 from jury_events.parts import decode_digest
 from jury_events.review_facts import ReviewFacts
@@ -67,7 +67,7 @@ def debate_ids(events: Iterable[StoredEvent]) -> set[str]:
     """The ids of the debates of these events."""
     names: set[object] = {event.stream for event in events}
     return {
-        stream_debate(name) for name in names if isinstance(name, str) and not name.startswith(RUN_PREFIX)
+        stream_debate(name) for name in names if isinstance(name, str) and not name.startswith(OF_NO_DEBATE)
     }  # a SQLite column may contain any type
 
 
@@ -117,7 +117,7 @@ class ListProjection:
         for event in events:
             if type(event.stream) is not str:  # in a SQLite column of any type; jury verify reports it
                 continue
-            if event.stream.startswith(RUN_PREFIX) or not event.stream.startswith(
+            if event.stream.startswith(OF_NO_DEBATE) or not event.stream.startswith(
                 STREAMS.get(event.type, event.stream)
             ):
                 continue

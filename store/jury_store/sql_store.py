@@ -12,7 +12,15 @@ from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
-from jury_events.ids import BATCHES_PREFIX, batch_id, batch_stream, owner_stream, stream_debate
+from jury_events.ids import (
+    BATCHES_PREFIX,
+    DRIFT_PREFIX,
+    RUN_PREFIX,
+    batch_id,
+    batch_stream,
+    owner_stream,
+    stream_debate,
+)
 from jury_events.parts import Digest, Part, whole
 from jury_events.streams import Head, erased_in
 from jury_store import audit_queries, event_rows, listing, seal_rows, search_index
@@ -200,7 +208,10 @@ class SqlEventStore(EventStore):
             return sorted(stream_debate(row[0]) for row in rows if isinstance(row[0], str))
 
     def run_ids(self) -> list[str]:
-        return self._read_for_audit(audit_queries.run_ids)
+        return self._read_for_audit(lambda connection: audit_queries.ids_of(connection, RUN_PREFIX))
+
+    def drift_ids(self) -> list[str]:
+        return self._read_for_audit(lambda connection: audit_queries.ids_of(connection, DRIFT_PREFIX))
 
     def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
         return self._read_for_audit(lambda connection: audit_queries.histories(connection, self._dialect, debate_ids))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from jury_cases import CaseFileError, FileRow, RowSelection, read_rows
-from jury_cases.containers import compressed, json_rows, json_text
+from jury_cases.containers import byte_streams, json_rows
 from support.compression import gzipped
 from support.each_row import each_row
 
@@ -52,7 +52,7 @@ def test_a_list_is_decoded_the_same_wherever_the_buffer_ends(monkeypatch):
     values = [{"a": 'é\\"\n', "n": [-12.5e3, True, None], "deep": {"x": "😀"}}, {"long": "x" * 50}, {}]
     content = json.dumps(values, indent=1).encode()
     for size in range(1, 40):
-        monkeypatch.setattr(json_text, "_CHUNK", size)
+        monkeypatch.setattr(json_rows, "_CHUNK", size)
 
         assert values == [row.data for row in read(content)]
 
@@ -60,7 +60,7 @@ def test_a_list_is_decoded_the_same_wherever_the_buffer_ends(monkeypatch):
 def test_lines_are_counted_and_rows_before_a_fault_yielded_wherever_the_buffer_ends(monkeypatch):
     content = b'\n\n[{"a": 1},\n {"b":\n 2}, {"c": 3},\n\n oops]'
     for size in range(1, 20):
-        monkeypatch.setattr(json_text, "_CHUNK", size)
+        monkeypatch.setattr(json_rows, "_CHUNK", size)
         rows = read_rows(["-"], stdin=io.BytesIO(content))
 
         assert [("stdin:3", 1), ("stdin:4", 2), ("stdin:5", 3)] == [(r.place, r.number) for r in islice(rows, 3)]
@@ -136,7 +136,7 @@ def test_cut_or_damaged_compressed_data_is_reported(pack, kind):
 
 
 def test_a_bomb_of_blank_lines_is_stopped(monkeypatch):
-    monkeypatch.setattr(compressed, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(byte_streams, "FREE_BYTES", 1 << 20)
 
     with pytest.raises(CaseFileError, match=r"over 1 MiB came out of .* more than 1000 times as much; decompress it"):
         read(zstd(b"\n" * (64 << 20)))

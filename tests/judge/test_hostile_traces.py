@@ -47,7 +47,7 @@ def test_a_trace_that_is_too_large_is_refused_by_name_and_leaves_the_others(
 ) -> None:
     spans = [asking(1), asking(1, "large"), asking(2, "large"), asking(3, "large", text="x" * 500), asking(4)]
     path = written(tmp_path / "spans.jsonl", spans)
-    with patch(f"jury_cases.formats.gathering.{limit}", {"MAX_PARTS": 2, "MAX_CASE": 1200}[limit]):
+    with patch(f"jury_cases.formats.format.{limit}", {"MAX_PARTS": 2, "MAX_CASE": 1200}[limit]):
         with pytest.raises(CaseFileError) as refused:
             list(CaseFiles([path]))
         found = [case.case_id for case in CaseFiles([path], CaseOptions(skip_unreadable=True))]
@@ -61,7 +61,7 @@ def test_spans_of_traces_that_do_not_stand_together_are_indexed_on_disk(tmp_path
     spans = [asking(number, f"t{trace}") for number in range(3) for trace in range(40)]
     path = written(tmp_path / "spans.jsonl", spans)
     in_memory = [case.to_part() for case in CaseFiles([path])]
-    with patch("jury_cases.formats.kept_parts._IN_MEMORY", 1000):
+    with patch("jury_cases.formats.format._IN_MEMORY", 1000):
         on_disk = [case.to_part() for case in CaseFiles([path])]
 
     assert in_memory == on_disk

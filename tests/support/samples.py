@@ -260,6 +260,7 @@ def an_exchange(pen: DeterministicParts) -> ExchangeRecorded:
         latency_ms=812.125,
         waited_ms=1310.5,
         request_id="req_1",
+        fingerprint="fp_1",
         simulated=False,
     )
 

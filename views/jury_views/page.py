@@ -1,6 +1,6 @@
 """Lines for a terminal or a file, printed without markup and control characters."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -69,7 +69,7 @@ class Page:
         for row in visible(text).split("\n"):
             self.lines.append(TextLine((TextSpan(row, style),) if row else (), indent))
 
-    def table(self, rows: list[tuple[str, ...]], *, indent: int = 0, right: Collection[int] = ()) -> None:
+    def table(self, rows: Sequence[tuple[str, ...]], *, indent: int = 0, right: Collection[int] = ()) -> None:
         """Columns aligned by display width, those of the places `right` at their ends; the first row is the heading."""
         shown = [tuple(visible(cell).replace("\n", "␊") for cell in row) for row in rows]
         widths = [max(cell_len(cell) for cell in column) for column in zip(*shown, strict=True)]

@@ -8,11 +8,16 @@ from typing import Any
 
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+from jury_analysis.wording import Reason
+from jury_events.panel import Language
 from jury_events.text import visible
 from jury_events.verdict_scale import OUTCOME_WORDS
 from jury_views.conclusion import conclusion_lines
 from jury_views.decided import decided_sentence
+from jury_views.figure_notes import FigureNotes
 from jury_views.number_formats import amount, decimals, dollars, p_value, points, share, size
+from jury_views.report_sections import AND_MORE, MOST_ROWS, Formats, ReportCell, Words, Written, in_language, written
+from jury_views.statistics_sections import statistics_sections
 
 _OUTCOMES: dict[str, str] = {verdict.value: word for verdict, word in OUTCOME_WORDS.items()}
 
@@ -40,8 +45,40 @@ def templates(*loaders: BaseLoader) -> Environment:
         outcome=_outcome,
         decided=decided_sentence,
         conclusion=conclusion_lines,
+        words=_words,
+        written=_written,
+        statistics_sections=statistics_sections,
     )
+    made.globals.update(most_rows=MOST_ROWS, and_more=AND_MORE)
     return made
+
+
+_FORMATS: Formats = {
+    "text": str,
+    "verdict": str,
+    "count": amount,
+    "signed": "{:+,}".format,
+    "number": decimals,
+    "decimal": "{:.1f}".format,
+    "share": share,
+    "p": p_value,
+    "dollars": dollars,
+}
+
+
+def _written(cell: ReportCell, notes: FigureNotes, language: Language) -> Written:
+    """A cell of a report; words begin with a capital letter, as on every page."""
+    one = written(cell, notes, language, _FORMATS)
+    return one._replace(value=_words(cell.value, language)) if isinstance(cell.value, str) else one
+
+
+def _words(words: Words, language: Language) -> str:
+    """Words of ours begin with a capital letter; symbols, and names that were given, stay as they are."""
+    text = in_language(words, language)
+    if not isinstance(words, Reason) or words.wording.english.startswith("{"):
+        return text
+    first = text.partition(" ")[0].strip(",:;")
+    return text[:1].upper() + text[1:] if len(first) > 1 and first.isascii() and first.isalpha() else text
 
 
 def _outcome(name: str) -> str:

@@ -1,17 +1,119 @@
 """Rows of Parquet files and Arrow streams and files, decoded a few megabytes at a time."""
 
+import math
 import mmap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from jury_cases.containers.arrow_values import converter, plain_type
 from jury_cases.containers.row import FileRow, RowSource
 from jury_cases.errors import CaseFileError
 from jury_events.text import visible_line
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type that a column is cast to before conversion.
+
+    Times are truncated to microseconds, Python's resolution, and converted to UTC, which needs no time zone database.
+    """
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", tz=None if kind.tz is None else "UTC")
+    if pa.types.is_time64(kind):
+        return pa.time64("us")
+    if pa.types.is_duration(kind):
+        return pa.duration("us")
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain_type(kind.storage_type)
+    if pa.types.is_struct(kind):
+        return pa.struct([_plain_field(kind.field(index)) for index in range(kind.num_fields)])
+    if pa.types.is_map(kind):
+        return pa.map_(plain_type(kind.key_type), plain_type(kind.item_type))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_plain_field(kind.value_field), kind.list_size)
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_plain_field(kind.value_field))
+    if pa.types.is_list(kind):
+        return pa.list_(_plain_field(kind.value_field))
+    return kind
+
+
+def _plain_field(field: pa.Field) -> pa.Field:
+    return field.with_type(plain_type(field.type))
+
+
+def converter(kind: pa.DataType) -> Callable[[Any], Any] | None:
+    """The function that converts values of this type; None if they need no conversion."""
+    if _is_plain(kind):
+        return None
+    if pa.types.is_floating(kind):
+        return _finite
+    return _plain
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    types = pa.types
+    if types.is_struct(kind):
+        return all(_is_plain(kind.field(index).type) for index in range(kind.num_fields))
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return _is_plain(kind.value_type)
+    if types.is_dictionary(kind):
+        return _is_plain(kind.value_type)
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+        or types.is_integer(kind)
+        or types.is_boolean(kind)
+        or types.is_null(kind)
+        or types.is_binary(kind)
+        or types.is_large_binary(kind)
+    )
+
+
+def _finite(value: float | None) -> float | str | None:
+    """None for NaN (a missing value in tables of floats); infinities, which JSON does not have, as text."""
+    if value is None or math.isnan(value):
+        return None
+    return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int | bytes):
+        return value
+    if isinstance(value, float):
+        return _finite(value)
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return _plain_list(value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return _plain_decimal(value) if isinstance(value, Decimal) else str(value)
+
+
+def _plain_list(values: list[Any]) -> Any:
+    """A list; a map (a list of pairs) becomes an object if its keys are distinct texts."""
+    if not values or not isinstance(values[0], tuple):
+        return [_plain(value) for value in values]
+    keys = [key for key, _ in values]
+    if all(isinstance(key, str) for key in keys) and len(set(keys)) == len(keys):
+        return {key: _plain(value) for key, value in values}
+    return [[_plain(key), _plain(value)] for key, value in values]
+
+
+def _plain_decimal(value: Decimal) -> int | float | str:
+    """An integer, a float with the same decimal representation, or else the digits as text."""
+    if value == value.to_integral_value():
+        return int(value)
+    return float(value) if Decimal(repr(float(value))) == value else str(value)
+
 
 MAX_COLUMNS = 10_000
 _BATCH_BYTES = 4 << 20
@@ -25,11 +127,7 @@ _UNREADABLE = (pa.ArrowException, ValueError, OverflowError, MemoryError, OSErro
 
 
 def parquet_rows(stream: BinaryIO, origin: RowSource) -> Iterator[FileRow]:
-    """The rows of a Parquet file, which is open, in order.
-
-    Raises:
-        CaseFileError: it is truncated or damaged, or has more than `MAX_COLUMNS` columns.
-    """
+    """The rows of a Parquet file, which is open, in order."""
     # Arrow opens by name: this one is of the file that is open, whatever has its name by now.
     with pa.OSFile(f"/dev/fd/{stream.fileno()}") as source:
         try:
@@ -48,11 +146,7 @@ def parquet_rows(stream: BinaryIO, origin: RowSource) -> Iterator[FileRow]:
 
 
 def arrow_rows(stream: BinaryIO, origin: RowSource, *, is_stream: bool) -> Iterator[FileRow]:
-    """The rows of a memory-mapped Arrow IPC stream or file in order.
-
-    Raises:
-        CaseFileError: it is truncated or damaged, or has more than `MAX_COLUMNS` columns.
-    """
+    """The rows of a memory-mapped Arrow IPC stream or file in order."""
     kind = "Arrow stream" if is_stream else "Arrow file"
     mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     source = pa.BufferReader(pa.py_buffer(mapped))
@@ -79,7 +173,6 @@ def _batch_size(group: Any) -> int:
 
 
 def _dictionary_bytes(column: Any) -> int:
-    """Approximate size of a column's dictionary, which bounds the size of a value."""
     begin = column.dictionary_page_offset
     if begin is None or column.total_compressed_size <= 0:
         return 0

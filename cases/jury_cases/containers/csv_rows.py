@@ -62,10 +62,6 @@ def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = Fals
 
     The delimiter is the comma; the tab or semicolon if the header has no comma; always the tab with `tabs`. A column
     without a name is named by its position, `column_3`.
-
-    Raises:
-        CaseFileError: the header or a row is invalid.
-        OSError: the stream cannot be read.
     """
     # The limit is global to the process, so it is only raised, never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))
@@ -110,7 +106,6 @@ class _Lines(Iterator[str]):
         self.begin = 1
 
     def next_record(self) -> None:
-        """Start the next record."""
         self.begin = self.line + 1
         self._size = 0
 

@@ -31,11 +31,6 @@ _MOST = 10**9
 _FORMS = "write langfuse://traces/ID, or langfuse://traces?tag=TAG&name=NAME&from=2026-11-01&limit=100"
 
 
-def is_langfuse(path: str) -> bool:
-    """Whether a path names traces of Langfuse."""
-    return path.startswith(SCHEME)
-
-
 def read_rows(path: str, environ: Mapping[str, str] | None = None) -> Iterator[FileRow]:
     """The observations of the traces, those of one trace after those of another; one page in memory at a time.
 
@@ -43,12 +38,7 @@ def read_rows(path: str, environ: Mapping[str, str] | None = None) -> Iterator[F
     same traces.
 
     Args:
-        path: see above.
         environ: the environment's variables, with the keys; None is `os.environ`.
-
-    Raises:
-        CaseFileError: the path is wrong, or Langfuse does not answer.
-        SettingError: a key is missing.
     """
     name = visible_line(path, 1000)
     one, conditions, limit = _asked(path, name)

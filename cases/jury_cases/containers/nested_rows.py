@@ -17,9 +17,6 @@ def nested_rows(rows: Iterable[FileRow], selection: RowSelection, *, of_json: bo
     """The rows of one file, each replaced by its nested rows if there is a path.
 
     `of_json`: objects of a known shape are detected too (`RowSelection.natural_rows`).
-
-    Raises:
-        CaseFileError: the path leads to no list, or to a list of other values than rows.
     """
     number = 0
     for row in rows:

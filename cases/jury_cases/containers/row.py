@@ -51,7 +51,6 @@ class RowSource(NamedTuple):
     folder: Path = Path()
 
     def row(self, line: int, number: int, data: RowData, size: int = 0) -> FileRow:
-        """A row of a file that has lines."""
         return FileRow(f"{self.name}:{line}", line, number, data, self.file, self.name, self.folder, size)
 
     def numbered(self, number: int, data: RowData, place: str | None = None) -> FileRow:
@@ -98,11 +97,7 @@ class RowSelection(NamedTuple):
 
 
 def row_data(value: Any, place: str) -> RowData:
-    """Check that a decoded JSON value can be a row's data.
-
-    Raises:
-        CaseFileError: it is neither an object nor a list that begins with a chat message.
-    """
+    """Check that a decoded JSON value can be a row's data."""
     value = decoded_json(value)  # as some programs write JSON twice
     if isinstance(value, dict) or (isinstance(value, list) and value and is_message(value[0])):
         return value
@@ -113,11 +108,7 @@ def row_data(value: Any, place: str) -> RowData:
 
 
 def rows_of_list(values: list[Any], place: str) -> Iterator[RowData]:
-    """The rows in a decoded list; a list of chat messages is one row.
-
-    Raises:
-        CaseFileError: an element cannot be a row.
-    """
+    """The rows in a decoded list; a list of chat messages is one row."""
     if values and is_message(values[0]):
         yield values
         return

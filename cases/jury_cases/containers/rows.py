@@ -8,29 +8,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from jury_cases.containers import (
-    csv_rows,
-    inspect_logs,
-    json_rows,
-    langfuse_traces,
-    scout_transcripts,
-    sqlite_rows,
-    text_rows,
-    yaml_rows,
-)
-from jury_cases.containers.byte_streams import peekable
-from jury_cases.containers.compressed import GZIP, ZSTD, decompressed
-from jury_cases.containers.endings import (
+from jury_cases.containers import json_rows
+from jury_cases.containers.byte_streams import GZIP, ZSTD, decompressed, peekable
+from jury_cases.containers.nested_rows import nested_rows
+from jury_cases.containers.row import FileRow, RowSelection, RowSource
+from jury_cases.containers.sources import (
     CSV_ENDINGS,
     JSON_ENDINGS,
     TAB_ENDINGS,
     TEXT_ENDINGS,
     YAML_ENDINGS,
+    Source,
     content_ending,
+    shown,
+    sources_of,
 )
-from jury_cases.containers.nested_rows import nested_rows
-from jury_cases.containers.row import FileRow, RowSelection, RowSource
-from jury_cases.containers.sources import Source, shown, sources_of
 from jury_cases.errors import CaseFileError
 from jury_events.regular_files import open_regular
 
@@ -39,7 +31,10 @@ STDIN = "-"
 _PARQUET = b"PAR1"
 _ARROW_FILE = b"ARROW1"
 _ARROW_STREAM = b"\xff\xff\xff\xff"
-_ZIP = (inspect_logs.ZIP, inspect_logs.EMPTY_ZIP)
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_SQLITE = b"SQLite format 3\0"
+_SCOUT = ("scout://", "scout+")
+_LANGFUSE = "langfuse://"
 _SEEKABLE = {
     _PARQUET: "Parquet",
     _ARROW_FILE: "an Arrow file",
@@ -65,9 +60,6 @@ def read_rows(
             and `scout+SOURCE:…`, see `scout_transcripts`; `langfuse://traces…`, see `langfuse_traces`.
         selection: of rows; None: all.
         stdin: the stream for `-`; None: the process's. It is not closed.
-
-    Raises:
-        CaseFileError: a file cannot be read; raised during iteration, after the rows before the fault.
     """
     chosen = selection or RowSelection()
     for path in paths:
@@ -92,10 +84,14 @@ def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) 
             stream = peekable(sys.stdin.buffer if stdin is None else stdin)
             yield from _streamed(stream, RowSource("stdin", "stdin"), "", selection)
         return
-    if scout_transcripts.is_scout(str(path)):
+    if str(path).startswith(_SCOUT):
+        from jury_cases.containers import scout_transcripts
+
         yield from scout_transcripts.read_rows(str(path))
         return
-    if langfuse_traces.is_langfuse(str(path)):
+    if str(path).startswith(_LANGFUSE):
+        from jury_cases.containers import langfuse_traces
+
         yield from langfuse_traces.read_rows(str(path))
         return
     with _os_errors(shown(path)):
@@ -127,23 +123,25 @@ def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[FileRow]:
     if not stat.S_ISREG(path.stat().st_mode):
         raise CaseFileError(f"{origin.name}: a pipe or device, and no file; name - to read standard input")
     with open_regular(path) as stream:
-        head = stream.peek(len(sqlite_rows.MAGIC))
+        head = stream.peek(len(_SQLITE))
         if head.startswith((_PARQUET, _ARROW_FILE, _ARROW_STREAM)):
-            yield from nested_rows(_columnar(stream, origin, head), selection, of_json=False)
-        elif head.startswith(sqlite_rows.MAGIC):
+            from jury_cases.containers import arrow_rows
+
+            if head.startswith(_PARQUET):
+                rows = arrow_rows.parquet_rows(stream, origin)
+            else:
+                rows = arrow_rows.arrow_rows(stream, origin, is_stream=head.startswith(_ARROW_STREAM))
+            yield from nested_rows(rows, selection, of_json=False)
+        elif head.startswith(_SQLITE):
+            from jury_cases.containers import sqlite_rows
+
             yield from sqlite_rows.read_rows(path, origin, selection.rows_path, selection.is_known)
         elif head.startswith(_ZIP):
+            from jury_cases.containers import inspect_logs
+
             yield from nested_rows(inspect_logs.read_rows(stream, origin), selection, of_json=False)
         else:
             yield from _streamed(stream, origin, content_ending(path), selection)
-
-
-def _columnar(stream: BinaryIO, origin: RowSource, head: bytes) -> Iterator[FileRow]:
-    from jury_cases.containers import arrow_rows  # noqa: PLC0415  (slow to import; few files need it)
-
-    if head.startswith(_PARQUET):
-        return arrow_rows.parquet_rows(stream, origin)
-    return arrow_rows.arrow_rows(stream, origin, is_stream=head.startswith(_ARROW_STREAM))
 
 
 def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selection: RowSelection) -> Iterator[FileRow]:
@@ -155,12 +153,18 @@ def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selecti
         head = stream.peek()
     _check_text(head, origin.name, within)
     if ending in YAML_ENDINGS:
-        yield from nested_rows(yaml_rows.read_rows(stream, origin), selection, of_json=True)
+        from jury_cases.containers.text_rows import yaml_rows
+
+        yield from nested_rows(yaml_rows(stream, origin), selection, of_json=True)
     elif _is_csv(head, ending):
+        from jury_cases.containers import csv_rows
+
         rows = csv_rows.read_rows(stream, origin, tabs=ending in TAB_ENDINGS)
         yield from nested_rows(rows, selection, of_json=False)
     elif ending in TEXT_ENDINGS and not head.removeprefix(json_rows.BOM).lstrip().startswith((b"{", b"[{")):
-        yield from text_rows.read_rows(stream, origin)
+        from jury_cases.containers.text_rows import text_rows
+
+        yield from text_rows(stream, origin)
     else:
         # NaN is allowed in documents of known shapes: Python's JSON writers produce it.
         rows = json_rows.read_rows(
@@ -191,5 +195,8 @@ def _is_csv(head: bytes, ending: str) -> bool:
     start = head.removeprefix(json_rows.BOM).lstrip()
     if ending in CSV_ENDINGS:
         return not start.startswith((b'{"', b"[{"))
-    is_csv = not start.startswith((b"{", b"[")) and csv_rows.looks_like_csv(start)
-    return is_csv and (ending not in TEXT_ENDINGS or csv_rows.has_rows(start))
+    if start.startswith((b"{", b"[")):
+        return False
+    from jury_cases.containers import csv_rows
+
+    return csv_rows.looks_like_csv(start) and (ending not in TEXT_ENDINGS or csv_rows.has_rows(start))

@@ -27,19 +27,11 @@ _FACTS = (
 )
 
 
-def is_scout(path: str) -> bool:
-    """Whether a path names transcripts of Scout."""
-    return path.startswith((DATABASE, SOURCE))
-
-
 def read_rows(path: str) -> Iterator[FileRow]:
     """The transcripts, one in memory at a time.
 
     Args:
         path: `scout://FOLDER`, or `scout+NAME:key=value&key=value` with the arguments of `inspect_scout.sources.NAME`.
-
-    Raises:
-        CaseFileError: the extra is not installed, the path is wrong, or Scout cannot read it.
     """
     name = visible_line(path, 1000)
     transcripts = _transcripts(path, name)
@@ -62,7 +54,6 @@ def read_rows(path: str) -> Iterator[FileRow]:
 
 
 def _closed(loop: asyncio.AbstractEventLoop, transcripts: AsyncIterator[Any]) -> None:
-    """Close the iterator and its loop, in the thread that ran them."""
     close = getattr(transcripts, "aclose", None)
     if close is not None:
         loop.run_until_complete(close())

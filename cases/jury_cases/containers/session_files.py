@@ -65,13 +65,7 @@ def agent_files(folder: Path, session: str, agents: frozenset[str]) -> list[Agen
     """The files of a session's sub-agents.
 
     Args:
-        folder: of the session's file.
         session: the session's id, which is the name of its file.
-        agents: the ids of sub-agents that the session names, for files beside the session's.
-
-    Raises:
-        CaseFileError: there are too many.
-        OSError: a file cannot be read.
     """
     if NAME.fullmatch(session) is None or not _is_file(folder / f"{session}.jsonl"):
         return []

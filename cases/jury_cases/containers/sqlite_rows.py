@@ -9,7 +9,6 @@ from jury_cases.containers.row import FileRow, RowSource
 from jury_cases.errors import CaseFileError
 from jury_events.text import visible_line
 
-MAGIC = b"SQLite format 3\0"
 _SHOWN = 12
 
 
@@ -19,12 +18,7 @@ def read_rows(
     """The rows of a table in their order. The file is opened for reading, and nothing is written beside it.
 
     Args:
-        path: of the file.
-        origin: of its rows.
         table: the table's name; None: the first whose first row `is_known`, else the only one.
-
-    Raises:
-        CaseFileError: the file is damaged, or has no such table; the message begins with its name.
     """
     try:
         # Without a log of changes beside it the file is complete, and nothing need be written to read it.

@@ -8,7 +8,7 @@ from typing import Any
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
-from jury_cases.sessions.claude_runs import text_of
+from jury_cases.sessions.claude_session import text_of
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none
@@ -58,7 +58,6 @@ class _TrajectoryReader:
             self._builder.not_shown("continuation in another file", "environment", f"{place}continued_trajectory_ref")
 
     def left(self) -> None:
-        """Name the embedded trajectories that no step refers to."""
         for name in self._embedded:
             self._builder.not_shown("trajectory that no step refers to", "environment", f"subagent_trajectories {name}")
 
@@ -108,7 +107,6 @@ class _TrajectoryReader:
         self._builder.unread(result, _OF_RESULTS, "tool", place)
 
     def _reference(self, one: dict[str, Any], speaker: str | None, place: str, depth: int) -> None:
-        """The run of a sub-agent, embedded or in another file."""
         self._builder.unread(one, _OF_REFERENCES, "environment", place)
         found = self._embedded.pop(as_text(one.get("trajectory_id")) or "none", None)
         if found is None or depth == _DEEPEST:
@@ -169,7 +167,6 @@ ATIF = Format(
     "atif",
     _recognises,
     _read,
-    marks=frozenset({"schema_version"}),
     recognised_by="`schema_version: ATIF-v…` (Harbor's `trajectory.json`)",
     shows="steps with thoughts, calls and observations, sub-agents' trajectories in the same document",
 )

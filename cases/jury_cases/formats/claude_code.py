@@ -10,11 +10,9 @@ from jury_cases.containers.row import FileRow
 from jury_cases.containers.session_files import agent_files
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.format import Format
-from jury_cases.formats.gathering import GatheredCase, GatheredSize, Gathering
+from jury_cases.formats.format import Format, GatheredCase, GatheredSize, Gathering
 from jury_cases.sessions.claude_lines import Line, next_line
-from jury_cases.sessions.claude_runs import SubAgentRun, runs_inside
-from jury_cases.sessions.claude_session import SessionReader
+from jury_cases.sessions.claude_session import SessionReader, SubAgentRun, runs_inside
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import json_kind, text_or_none
 from jury_cases.transcripts.reading import first_prompt
@@ -46,11 +44,9 @@ class _Sessions(Gathering):
         self._names: set[str] = set()
 
     def takes(self, data: Any) -> bool:
-        """All lines of the file."""
         return isinstance(data, dict)
 
     def add(self, row: FileRow) -> None:
-        """Add a line."""
         if not isinstance(row.data, dict):
             raise CaseFileError(f"a line of a session must be an object, not {json_kind(row.data)}")
         self._size.add(row)
@@ -82,7 +78,6 @@ def _session_id(data: dict[str, Any]) -> str:
 
 
 def _runs_beside(row: FileRow, session: str, lines: list[Line], size: GatheredSize) -> list[SubAgentRun]:
-    """The runs of sub-agents in the files that belong to the session's."""
     if row.place.rpartition(":")[0] != row.name or not row.name.endswith(".jsonl"):
         return []  # rows of standard input or of another file: nothing belongs to it
     results = (line.data.get("toolUseResult") for line in lines)
@@ -152,7 +147,6 @@ CLAUDE_CODE = Format(
     _recognises,
     _read,
     gather=_Sessions,
-    marks=_MARKS,
     recognised_by="a line of a session (`~/.claude/projects/PROJECT/SESSION.jsonl`)",
     shows="one case per file: the branch that the session went on with, runs of sub-agents, hooks, commands; "
     "[more](#sessions-of-coding-agents)",

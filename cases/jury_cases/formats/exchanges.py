@@ -7,25 +7,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jury_cases.answer_columns import question_columns, response_columns, words_of
-from jury_cases.columns import snake_case
+from jury_cases.columns import HISTORIES, TURNS, snake_case
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import read_own_row
+from jury_cases.formats.plain_rows import question_columns, response_columns, words_of
 from jury_cases.transcripts.authors import AUTHORS
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import KINDS
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
 from jury_cases.transcripts.reading import is_message, read_messages
-
-_PLACES = frozenset(
-    {
-        *("conversation", "conversations", "dialog", "dialogs", "dialogue", "dialogues", "chat"),
-        *("turns", "rounds", "exchanges", "messages", "chat_log", "interactions"),
-    }
-)
-_BEFORE = frozenset({"history", "chat_history", "conversation_history", "dialogue_history", "dialog_history"})
-"""Columns of the exchanges before the question of the row; of all of them where a row has none."""
 
 _USER = frozenset({"user", "usr", "human", "customer", "client"})
 _AGENT = frozenset({"agent", "ai", "assistant", "bot", "chatbot", "gpt", "model", "moss", "system"})
@@ -124,10 +115,10 @@ def _found(row: Mapping[str, Any]) -> _Found | None:
     for name, value in row.items():
         plain = snake_case(name)
         questions, answers = question_columns(row), response_columns(row)
-        is_whole = plain in _PLACES or (plain in _BEFORE and not (questions or answers))
+        is_whole = plain in TURNS or (plain in HISTORIES and not (questions or answers))
         if is_whole and (said := exchanges_of(value)) is not None:
             return _Found(name, said, [])
-        if plain not in _BEFORE or is_blank(value := decoded_json(value)):
+        if plain not in HISTORIES or is_blank(value := decoded_json(value)):
             continue
         said, messages = exchanges_of(value), value if isinstance(value, list) and is_message(value[0]) else []
         if (said or messages) and len(questions) == 1 and len(answers) == 1:
@@ -166,8 +157,7 @@ EXCHANGES = Format(
     "exchanges",
     _is_recognised,
     _read,
-    columns=_PLACES | _BEFORE,
-    marks=_PLACES | _BEFORE,
+    columns=TURNS | HISTORIES,
     recognised_by=(
         "`turns`, `conversation`, `dialogue` or `chat` of `user` and `assistant`, or of pairs; `history` beside a "
         "question and its answer"

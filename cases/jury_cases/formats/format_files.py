@@ -12,19 +12,17 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from jury_cases.bundled import FORMAT_FILES, bundled_texts
 from jury_cases.containers.row import FileRow
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.format import Format
-from jury_cases.formats.gathering import GatheredCase, Gathering, RowsByKey
+from jury_cases.formats.format import Format, GatheredCase, Gathering, RowsByKey
 from jury_cases.formats.own_rows import own_case_id, read_own_row
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import BOOKKEEPING
-from jury_cases.transcripts.dialects import declared_files
 from jury_cases.transcripts.expressions import Expression, ExpressionReading, fields_of
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
-from jury_cases.transcripts.reading import read_messages
-from jury_cases.transcripts.spoken_text import spoken_turns
+from jury_cases.transcripts.reading import read_messages, spoken_turns
 from jury_cases.transcripts.steps import Declared, StepReader, Steps, Who
 from jury_cases.yaml_values import decode_yaml
 from jury_events.regular_files import open_regular
@@ -101,12 +99,10 @@ class FormatFile(Declared):
             self._recognises,
             self.draft,
             self._rows_path,
-            lists=frozenset(() if self.rows is None else {self.rows}),
             gather=None if self.gather is None else self._gathering,
             cases=None if self.cases is None else self._cases,
             columns=self._columns if whole else None,
             case_id=self._case_id if whole else None,
-            marks=self.marks or None,
             recognised_by=self.recognised_by,
             shows=self.shows,
         )
@@ -217,25 +213,17 @@ class _WholeFile(RowsByKey):
         self._last = ""
 
     def cases(self) -> Iterator[GatheredCase]:
-        """The cases in which something was said."""
         yield from (one for one in super().cases() if isinstance(one.data, CaseFileError) or self._says(one.data))
 
     def takes(self, data: Any) -> bool:
-        """All rows that are objects."""
         return isinstance(data, dict)
 
     def add(self, row: FileRow) -> None:
-        """Add a row."""
         self._last = self._key(row.data) or self._last
         self.add_part(self._last, row.data, row)
 
 
 def declared_format(content: Any, name: str) -> Format:
-    """The format of the content of a format file.
-
-    Raises:
-        CaseFileError: it declares none; the message begins with `name`.
-    """
     if not isinstance(content, Mapping):
         raise CaseFileError(f"{name}: a format file must be an object such as messages: conversation.turns")
     try:
@@ -245,11 +233,7 @@ def declared_format(content: Any, name: str) -> Format:
 
 
 def read_format(path: str) -> Format:
-    """The format of a file of the user's.
-
-    Raises:
-        CaseFileError: it cannot be read, or declares no format.
-    """
+    """The format of a file of the user's."""
     name = visible_line(path, 200)
     try:
         with open_regular(Path(path)) as stream:
@@ -265,8 +249,6 @@ def read_format(path: str) -> Format:
 
 
 @cache
-def bundled_formats() -> tuple[Format, ...]:
-    """The formats of the bundled files, by their names."""
-    return tuple(
-        declared_format({"name": name, **content}, name) for name, content in declared_files(__package__, "files")
-    )
+def bundled_format(name: str) -> Format:
+    content = decode_yaml(bundled_texts(FORMAT_FILES)[name], name)
+    return declared_format({"name": name, **content}, name)

@@ -10,12 +10,72 @@ from typing import Any, NamedTuple
 
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
-from jury_cases.formats.inspect_handoffs import Handoffs
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.blocks import BlockReader
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_chat, read_end, read_message
 from jury_cases.transcripts.json_values import as_text, text_or_none
 from jury_cases.transcripts.reading import first_prompt
 from jury_events.transcript import Event, Item, ToolCall
+
+_CALL = "transfer_to_"
+
+
+class Handoffs:
+    """Reads the messages of a sample one by one, as far as they are of a handoff."""
+
+    def __init__(self, builder: TranscriptBuilder) -> None:
+        self._builder = builder
+        self._agents: list[str] = []
+
+    def read(self, message: Any, place: str) -> bool:
+        """Read a message; False: it is read as any other."""
+        if not isinstance(message, dict):
+            return False
+        role = message.get("role")
+        tool = message.get("function")
+        if role == "tool" and isinstance(tool, str) and tool.startswith(_CALL) and not message.get("error"):
+            read_message(message, self._builder, place)
+            self._agents.append(tool.removeprefix(_CALL))
+            self._builder.handover("main agent", self._agents[-1], place)
+            return True
+        if not self._agents:
+            return False
+        if role == "user" and message.get("source") is None:
+            self._of_the_loop(message, place)
+            return True
+        if role == "assistant" and (named := _without_prefix(message, self._agents[-1])) is not None:
+            read_message(named, self._builder, place)
+            return True
+        return False
+
+    def _of_the_loop(self, message: dict[str, Any], place: str) -> None:
+        agent = self._agents[-1]
+        if message.get("content") == f"The {agent} agent has completed its work.":
+            self._agents.pop()
+            self._builder.add(Event, place, origin="environment", name="end of the handover", text=message["content"])
+        else:
+            speaker = Speaker(None, "tool")
+            BlockReader(speaker, self._builder).read(message.get("content"), f"{place}.content")
+
+
+def _without_prefix(message: dict[str, Any], agent: str) -> dict[str, Any] | None:
+    """The message with the agent as its name; None: it is of another."""
+    content = message.get("content")
+    mark = f"[{agent}] "
+    if isinstance(content, str) and content.startswith(mark):
+        return {**message, "content": content.removeprefix(mark), "name": agent}
+    if isinstance(content, list) and any(_text(one).startswith(mark) for one in content):
+        blocks = [
+            {**one, "text": one["text"].removeprefix(mark)} if _text(one).startswith(mark) else one for one in content
+        ]
+        return {**message, "content": blocks, "name": agent}
+    return None
+
+
+def _text(block: Any) -> str:
+    found = block.get("text") if isinstance(block, dict) else None
+    return found if isinstance(found, str) else ""
+
 
 _ATTACHMENT = "attachment://"
 _LACKED = re.compile(r"attachment://[0-9a-f]{32}")
@@ -72,7 +132,6 @@ def _ends(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def _end(output: Any) -> tuple[str | None, Any]:
-    """The id of an output's message, and why it ended."""
     choices = _object(output).get("choices")
     first = _object(choices[0]) if isinstance(choices, list) and choices else {}
     return text_or_none(_object(first.get("message")).get("id")), first.get("stop_reason")
@@ -164,7 +223,6 @@ def _is_called(call: ToolCall, builder: TranscriptBuilder) -> bool:
 
 
 def _limit(limit: Any, builder: TranscriptBuilder) -> None:
-    """The limit that ended the sample."""
     if limit is None:
         return
     text = as_text(limit)
@@ -176,7 +234,6 @@ def _limit(limit: Any, builder: TranscriptBuilder) -> None:
 
 
 def _question(given: Any, choices: Any, builder: TranscriptBuilder) -> str | None:
-    """The input if it is text, with the choices of a multiple-choice question if it lacks them."""
     written = given if isinstance(given, str) and given.strip() else None
     asked = written or first_prompt(builder.transcript())
     listed = [as_text(one) for one in choices] if isinstance(choices, list) else []
@@ -187,7 +244,6 @@ def _question(given: Any, choices: Any, builder: TranscriptBuilder) -> str | Non
 
 
 def _letter(index: int) -> str:
-    """A choice's name in Inspect's prompts."""
     return _LETTERS[index] if index < len(_LETTERS) else str(index - len(_LETTERS) + 1)
 
 
@@ -196,7 +252,6 @@ def _score(score: Any) -> Any:
 
 
 def _resolved(value: Any, attachments: dict[str, Any]) -> Any:
-    """The value with references to attachments replaced by their content."""
     if isinstance(value, str):
         return attachments.get(value.removeprefix(_ATTACHMENT), value) if value.startswith(_ATTACHMENT) else value
     if isinstance(value, list):
@@ -227,8 +282,6 @@ INSPECT = Format(
     _recognises,
     _read,
     _rows_path,
-    marks=frozenset({HEADER, "epoch"}),
-    lists=frozenset({"samples"}),
     recognised_by="a sample of an Inspect log (`.eval`, `.json`)",
     shows=(
         "messages with their attachments, an output that differs, limits, choices; `target` as expected "

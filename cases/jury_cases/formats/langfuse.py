@@ -5,17 +5,65 @@ Input and output depend on the traced program: text, messages, a provider's requ
 LangChain messages. A trace without input and output has them in its observations.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jury_cases.draft import CaseDraft
-from jury_cases.formats.format import Format
-from jury_cases.formats.langfuse_facts import facts_of, sum_of_costs
-from jury_cases.formats.langfuse_spans import observed_spans
+from jury_cases.errors import CaseFileError
+from jury_cases.formats.format import Format, RowsByKey
+from jury_cases.formats.langfuse_spans import moment, observed_spans
 from jury_cases.traces.span import failures
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.json_values import as_object, decoded_json, text_or_none
+from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, json_kind, text_or_none
+
+_FACTS = ("name", "type", "userId", "sessionId", "environment", "release", "version", "level", "model")
+_IDS = {"traceId": "trace_id", "sessionId": "session_id"}
+_OF_EXPORTERS = frozenset({"resourceAttributes", "scope"})
+"""Metadata that the platform adds to every observation: the exporting library."""
+
+
+def facts_of(row: dict[str, Any]) -> dict[str, Any]:
+    """The metadata of a case by a trace or observation: its own, ids, and its scores."""
+    metadata = decoded_json(row.get("metadata"), texts=True)
+    own = metadata if isinstance(metadata, dict) else {}
+    found = {
+        **{name: value for name, value in own.items() if name not in _OF_EXPORTERS},
+        **{name: row[name] for name in _FACTS if row.get(name) is not None},
+        **{name: row[key] for key, name in _IDS.items() if row.get(key) is not None},
+        **scores_of(decoded_json(row.get("scores"), texts=True)),
+    }
+    if "traceId" in row and row.get("id") is not None:
+        found["observation_id"] = row["id"]
+    return found
+
+
+def scores_of(scores: Any) -> dict[str, Any]:
+    """Scores by name, of any version of the API; the text of a categorical score, else its value; comments."""
+    found: dict[str, Any] = {}
+    for one in scores if isinstance(scores, list) else []:
+        if not isinstance(one, dict) or not one.get("name"):
+            continue
+        name = f"score.{as_text(one['name'])}"
+        value = one.get("value") if one.get("stringValue") is None else one["stringValue"]
+        found |= {name: value} if value is not None else {}
+        found |= {f"{name}.comment": one["comment"]} if isinstance(one.get("comment"), str) else {}
+    return found
+
+
+def sum_of_costs(observations: Iterable[dict[str, Any]]) -> float | None:
+    """The cost of all observations, each its own; None if none has one."""
+    found = [cost for one in observations if (cost := _cost(one)) is not None]
+    return sum(found) if found else None
+
+
+def _cost(observation: dict[str, Any]) -> float | None:
+    details = decoded_json(observation.get("costDetails"))
+    total = details.get("total") if isinstance(details, dict) else None
+    written = (observation.get("totalCost"), total, observation.get("calculatedTotalCost"))
+    numbers = (one for one in written if isinstance(one, int | float) and not isinstance(one, bool))
+    return next((float(one) for one in numbers if one >= 0), None)
+
 
 _MARKS = frozenset({"traceId", "sessionId", "projectId", "htmlPath", "observations", "bookmarked", "userId"})
 
@@ -49,12 +97,10 @@ def _read(row: Any) -> CaseDraft:
 
 
 def is_observation(row: Mapping[str, Any]) -> bool:
-    """Whether a row is an observation and no trace."""
     return "traceId" in row or row.get("type") not in (None, "TRACE")
 
 
 def _is_download(row: Mapping[str, Any]) -> bool:
-    """Whether a row is what the interface downloads for a trace."""
     return isinstance(row.get("trace"), dict) and isinstance(row.get("observations"), list)
 
 
@@ -74,11 +120,105 @@ LANGFUSE = Format(
     _recognises,
     _read,
     _rows_path,
-    marks=frozenset({"input", "trace"}),
-    lists=frozenset({"data"}),
     recognised_by="a trace with `input` and `output`, as the interface downloads it too (`trace`), or one observation",
     shows=(
         "`input` and `output` (text, messages, providers' objects, LangGraph states), `observations` as spans of the "
         "trace, tools, scores, tags, session as cluster, cost"
     ),
+)
+
+
+_TYPES = frozenset(
+    {
+        *("SPAN", "GENERATION", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"),
+    }
+)
+_OF_THE_ROOT = ("name", "type", "level", "model", "observation_id")
+"""Facts of the root observation; others may be on any observation of a trace."""
+
+
+_LONGEST_ID = 200
+
+
+class ObservedTrace(dict[str, Any]):
+    """The observations of one trace, as a row."""
+
+
+def _read_observations(row: Any) -> CaseDraft:
+    listed: list[dict[str, Any]] = row["observations"]
+    if not any(name in one for one in listed for name in ("input", "output")):
+        raise CaseFileError(
+            "input: no observation of the trace has input or output; export them with "
+            "fields=core,basic,io,metadata,model,usage,trace_context"
+        )
+    builder = TranscriptBuilder()
+    spans = observed_spans([(f"observation {as_text(one.get('id'))}", one) for one in listed])
+    read_spans(spans, builder)
+    root = _root(listed)
+    facts: dict[str, Any] = {}
+    tags: dict[str, None] = {}
+    for one in listed:
+        facts = {**{name: value for name, value in facts_of(one).items() if name not in _OF_THE_ROOT}, **facts}
+        written = decoded_json(one.get("tags"), texts=True)
+        tags |= dict.fromkeys(tag for tag in written if isinstance(tag, str)) if isinstance(written, list) else {}
+    facts |= facts_of(root)
+    facts["name"] = text_or_none(root.get("traceName")) or root.get("name")
+    return CaseDraft(
+        case_id=row["trace_id"] or None,
+        built=builder,
+        answered=True,
+        error=failures(spans),
+        metadata=facts,
+        tags=list(tags),
+        cluster=text_or_none(root.get("sessionId")) or text_or_none(facts.get("sessionId")),
+        agent_cost=sum_of_costs(listed),
+    )
+
+
+def _root(listed: list[dict[str, Any]]) -> dict[str, Any]:
+    """The first observation without a parent; of a trace without one, the first."""
+    ids = {as_text(one.get("id")) for one in listed}
+    parents = [as_text(one.get("parentObservationId")) for one in listed]
+    roots = [
+        one
+        for one, parent in zip(listed, parents, strict=True)
+        if one.get("isRootObservation") is True or parent not in ids or parent == as_text(one.get("id"))
+    ]
+    return min(roots or listed, key=lambda one: moment(one.get("startTime")))
+
+
+def _trace_id(row: Any) -> str:
+    """The id of a row's trace; raises CaseFileError if it is none."""
+    if not isinstance(row, dict):
+        raise CaseFileError(f"an observation must be an object, not {json_kind(row)}")
+    trace = row.get("traceId")
+    if trace is None:
+        return ""
+    if not isinstance(trace, str) or len(trace) > _LONGEST_ID:
+        raise CaseFileError(f"traceId: must be text of at most {_LONGEST_ID} characters, not {json_kind(trace)}")
+    return trace
+
+
+def _is_observation_row(row: Any) -> bool:
+    if isinstance(row, ObservedTrace):
+        return True
+    if not isinstance(row, dict) or not {"traceId", "startTime"} <= row.keys() or "observations" in row:
+        return False
+    kind = row.get("type")
+    return isinstance(kind, str) and kind.upper() in _TYPES
+
+
+def _observations_path(document: Mapping[str, Any]) -> str | None:
+    listed = document.get("data")
+    return "data" if isinstance(listed, list) and any(map(_is_observation_row, listed)) else None
+
+
+LANGFUSE_OBSERVATIONS = Format(
+    "langfuse-observations",
+    _is_observation_row,
+    _read_observations,
+    _observations_path,
+    gather=lambda: RowsByKey(_trace_id, "trace", lambda trace, rows: ObservedTrace(trace_id=trace, observations=rows)),
+    recognised_by="an observation with `traceId`, `startTime` and `type` (v2 of the API, the export of SDK 5)",
+    shows="one case per trace: model calls, tools and steps of its rows, tags, session as cluster, the sum of costs",
 )

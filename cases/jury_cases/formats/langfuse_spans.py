@@ -4,21 +4,316 @@ Source: `ObservationsView` and `ObservationV2` of Langfuse's published API. Inpu
 program, and are texts in v2. `@observe` records the arguments of a function as `{"args": […], "kwargs": {…}}`.
 """
 
-from collections.abc import Collection, Iterable
+import json
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from jury_cases.formats.langfuse_values import CUT, has_messages, has_role, in_order, plain_value, read_value
 from jury_cases.traces.plain_span import PlainSpan
 from jury_cases.traces.span import Span, SpanKind, SpanTool
 from jury_cases.traces.span_tables import declared
 from jury_cases.traces.tables.all_tables import TABLES
-from jury_cases.traces.values import read_instructions, returned_text, said_in
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.traces.values import read_instructions, returned_text, said_in, with_typed_blocks
+from jury_cases.transcripts.blocks import BlockReader
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
+from jury_cases.transcripts.chat import read_choices, read_end, read_message
+from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents
 from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, is_blank, text_or_none
+from jury_cases.transcripts.reading import is_message, last_answer, read_messages
+from jury_cases.transcripts.responses import is_item, read_responses
 from jury_events.transcript import Item, Message, ToolCall
+
+_Kind = Literal["user", "assistant"]
+
+CUT = "<truncated due to size exceeding limit>"
+_LANGCHAIN = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
+_ROLES = frozenset({*_LANGCHAIN, *_LANGCHAIN.values()})
+_KEPT = ("tool_calls", "function_call", "refusal", "reasoning_content")
+"""Message fields in LangChain's `additional_kwargs`; `tool_calls` there are in the provider's format."""
+
+_COMMAND = frozenset({"graph", "update", "goto"})
+_MADE = frozenset({"id", "response_metadata", "usage_metadata", "additional_kwargs", "example"})
+_SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
+_SETTINGS = frozenset(
+    {
+        *("id", "object", "type", "role", "model", "created", "created_at", "status", "usage", "usageMetadata"),
+        *("usage_metadata", "modelVersion", "model_version", "responseId", "response_id", "system_fingerprint"),
+        *("service_tier", "tools", "tool_choice", "parallel_tool_calls", "temperature", "top_p", "max_tokens"),
+        *("max_completion_tokens", "max_output_tokens", "stream", "stop", "stop_sequence", "seed"),
+    }
+)
+"""Fields beside messages with settings and metadata, without content."""
+
+_ANSWERS = ("answer", "final_answer", "response", "final_response", "output")
+"""Fields beside the messages of a state: the answer as text."""
+
+_ENDS = ("stop_reason", "incomplete_details")
+_BLOCKS = frozenset({"text", "output_text", "input_text", "tool_use", "tool_result", "thinking", "image_url"})
+
+
+def plain_value(value: Any) -> Any:
+    """The value with LangChain's messages (also in a nested list) converted to messages with a role."""
+    value = with_typed_blocks(_without_wrapper(value))
+    if isinstance(value, dict):
+        if isinstance(value.get("messages"), list):
+            return {**value, "messages": _plain_list(value["messages"], pairs=True)}
+        message = _plain_message(value)
+        return message if is_message(message) or _is_exchange(message) else _unwrapped(value)
+    return _plain_list(value) if isinstance(value, list) else value
+
+
+def _without_wrapper(value: Any) -> Any:
+    """The only argument of a function that `@observe` recorded; messages of LangGraph's commands; else the value."""
+    if isinstance(value, dict) and value.keys() == {"args", "kwargs"}:
+        args, kwargs = value["args"], value["kwargs"]
+        if isinstance(args, list) and isinstance(kwargs, dict) and len(args) + len(kwargs) == 1:
+            return decoded_json([*args, *kwargs.values()][0])
+    if isinstance(value, list) and value and all(isinstance(one, dict) and one.keys() >= _COMMAND for one in value):
+        updates = [one["update"].get("messages") if isinstance(one["update"], dict) else None for one in value]
+        lists = [one for one in updates if isinstance(one, list)]
+        if len(lists) == len(updates):
+            return {"messages": [message for one in lists for message in one]}
+    return value
+
+
+def has_messages(value: Any) -> bool:
+    """Whether the value has a form of messages, so that it says itself whose words it is."""
+    blocks = isinstance(value, list) and bool(value) and all(map(_is_block, value))
+    return bool(_listed(value)) or is_message(value) or _is_exchange(value) or blocks
+
+
+def _unwrapped(value: dict[str, Any]) -> dict[str, Any]:
+    """An object with messages in one field (such as a function's `kwargs`), with the messages moved to its top."""
+    holders = [name for name, one in value.items() if _contains_messages(one)]
+    if len(holders) != 1:
+        return value
+    rest = {name: one for name, one in value.items() if name != holders[0]}
+    inner = plain_value(value[holders[0]])
+    if _is_exchange(inner):
+        return {**rest, **inner}
+    return {**rest, "messages": _listed(inner)} if _listed(inner) else value
+
+
+def _plain_list(value: list[Any], *, pairs: bool = False) -> list[Any]:
+    inner = value[0] if len(value) == 1 and isinstance(value[0], list) else value
+    if inner is not value and not any(isinstance(one, dict) for one in inner):
+        inner = value
+    messages = [_pair(one) if pairs and isinstance(one, list) else _plain_message(one) for one in inner]
+    return [one for one in messages if not _is_definition(one)]
+
+
+def _is_definition(message: Any) -> bool:
+    content = message.get("content") if has_role(message, "tool") and "tool_call_id" not in message else None
+    function = content.get("function") if isinstance(content, dict) and content.get("type") == "function" else None
+    return isinstance(function, dict) and "name" in function and "arguments" not in function
+
+
+def _pair(value: list[Any]) -> Any:
+    """Convert LangGraph's message pair `["user", "Hi"]`."""
+    if len(value) == 2 and isinstance(value[0], str) and value[0] in _ROLES:  # noqa: PLR2004  (a pair)
+        return {"role": _LANGCHAIN.get(value[0], value[0]), "content": value[1]}
+    return value
+
+
+def _plain_message(value: Any) -> Any:
+    """Convert a LangChain message, dumped (`type`) or serialised (`kwargs`), to one with a role; else the value."""
+    if not isinstance(value, dict):
+        return value
+    inner, kind = value, value.get("type")
+    if isinstance(value.get("kwargs"), dict) and isinstance(value.get("id"), list) and value["id"]:
+        inner, kind = value["kwargs"], as_text(value["id"][-1])
+    role = _LANGCHAIN.get(as_text(kind).removesuffix("Chunk").removesuffix("Message").lower())
+    if role is None or "content" not in inner or isinstance(inner.get("role"), str):
+        return _with_kept(inner) if is_message(inner) else value
+    message = {name: one for name, one in inner.items() if name not in {"type", "example", "id", "status"}}
+    if inner.get("status") == "error":
+        message["is_error"] = True
+    return _with_kept({**message, "role": role})
+
+
+def _with_kept(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with its fields in LangChain's `additional_kwargs` moved to the top level."""
+    extra = message.get("additional_kwargs")
+    if not isinstance(extra, dict):
+        return message
+    kept = {name: extra[name] for name in _KEPT if extra.get(name) and not message.get(name)}
+    if message.get("tool_calls"):
+        kept.pop("function_call", None)
+    rest = {name: one for name, one in extra.items() if name not in _KEPT}
+    return {**message, **kept, "additional_kwargs": rest}
+
+
+def _listed(value: Any) -> list[Any]:
+    """The messages of an input or output; [] for other values."""
+    if isinstance(value, dict) and isinstance(value.get("messages"), list):
+        value = value["messages"]
+    if is_message(value):
+        return [value]
+    return value if isinstance(value, list) and any(map(is_message, value)) else []
+
+
+def in_order(given: Any, answer: Any) -> tuple[Any, Any]:
+    """Input and output without common messages: a LangGraph state repeats its initial messages.
+
+    If the output contains the whole conversation, with turns before those of the input, it replaces the input.
+    """
+    answered = _listed(answer)
+    asked = [{"role": "user", "content": given}] if isinstance(given, str) and answered else _listed(given)
+    lead = next((i for i, one in enumerate(asked) if not has_role(one, "system", "developer")), len(asked))
+    wanted, found = [_key(one) for one in asked[lead:]], [_key(one) for one in answered]
+    start = next((i for i in reversed(range(len(found))) if wanted and found[i : i + len(wanted)] == wanted), None)
+    by_user = any(has_role(one, "user", "human") for one in asked)
+    if start is not None and by_user:
+        repeated = 0 if found[:lead] != [_key(one) for one in asked[:lead]] else lead
+        end = start + len(wanted)
+        return _with_messages(given, asked[:lead] + answered[repeated:end]), _with_messages(answer, answered[end:])
+    same = [_key(one) for one in asked]
+    common = next((i for i, pair in enumerate(zip(same, found, strict=False)) if pair[0] != pair[1]), None)
+    common = min(len(same), len(found)) if common is None else common
+    if any(has_role(one, "user", "human") for one in answered[:common]):
+        return given, _with_messages(answer, answered[common:])
+    return given, answer
+
+
+def has_role(message: Any, *roles: str) -> bool:
+    role = message.get("role") if isinstance(message, dict) else None
+    return isinstance(role, str) and role.lower() in roles
+
+
+def _key(message: Any) -> str:
+    """A message without metadata, for comparison."""
+    if not isinstance(message, dict):
+        return as_text(message)
+    kept = {name: one for name, one in message.items() if name not in _MADE and one not in (None, "", [], {}, False)}
+    return json.dumps(kept, sort_keys=True, default=as_text)
+
+
+def _with_messages(value: Any, messages: list[Any]) -> Any:
+    return {**value, "messages": messages} if isinstance(value, dict) and "messages" in value else messages
+
+
+def read_value(value: Any, kind: _Kind, builder: TranscriptBuilder, place: str) -> None:
+    """Read an input (`kind` user) or output that `has_messages`."""
+    if isinstance(value, list) and any(map(is_message, value)):
+        read_messages(value, builder, place)
+    elif _is_exchange(value):
+        _exchange(value, kind, builder, place)
+    elif is_message(value):
+        _message(value, builder, place)
+    else:
+        read_message({"role": kind, "content": value}, builder, place)
+
+
+def _message(message: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    read_messages([{name: one for name, one in message.items() if name != "stop_reason"}], builder, place)
+    read_end(message.get("stop_reason"), builder, f"{place}.stop_reason")
+
+
+def _is_block(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] in _BLOCKS
+
+
+def _is_filled(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _is_items(value: Any) -> bool:
+    return _is_filled(value) and any(is_item(one) or is_message(one) for one in value)
+
+
+def _is_candidates(value: Any) -> bool:
+    return _is_filled(value) and all(isinstance(one.get("content"), dict | None) for one in value)
+
+
+def _is_chat(value: Any) -> bool:
+    return isinstance(value, list) and (not value or any(map(is_message, value)))
+
+
+class _Part(NamedTuple):
+    """A field of a provider's request or response.
+
+    Attributes:
+        name: of the field.
+        matches: whether its value is of the provider's form.
+        read: its reader.
+    """
+
+    name: str
+    matches: Callable[[Any], bool]
+    read: Callable[[Any, TranscriptBuilder, str], None]
+
+
+_PARTS = (
+    _Part("messages", _is_chat, read_messages),
+    _Part("contents", _is_filled, read_contents),
+    _Part("input", _is_items, read_responses),
+    _Part("choices", _is_filled, read_choices),
+    _Part("candidates", _is_candidates, read_candidates),
+    _Part("output", _is_items, read_responses),
+)
+
+
+def _message_parts(value: dict[str, Any]) -> list[_Part]:
+    """The fields with messages; `input` may be text if there are instructions or output items."""
+    found = [part for part in _PARTS if part.matches(value.get(part.name))]
+    beside = any(part.name == "output" for part in found) or value.get("instructions")
+    if beside and isinstance(value.get("input"), str):
+        found.insert(0, _Part("input", bool, read_responses))
+    return found
+
+
+def _is_exchange(value: Any) -> bool:
+    """Whether it is a request, response or state with messages, not a single message."""
+    return isinstance(value, dict) and not is_message(value) and (bool(_message_parts(value)) or _is_content(value))
+
+
+def _is_content(value: dict[str, Any]) -> bool:
+    """Whether it is an Anthropic response without a role."""
+    content = value.get("content")
+    return isinstance(content, list) and bool(content) and all(map(_is_block, content))
+
+
+def _exchange(value: dict[str, Any], kind: _Kind, builder: TranscriptBuilder, place: str) -> None:
+    """Read messages with the provider's reader; unknown fields are reported as not shown."""
+    parts = _message_parts(value)
+    for name in () if value.get("object") == "response" else _SYSTEMS:  # a response repeats what the request has
+        _system(value.get(name), builder, f"{place}.{name}")
+    for part in parts:
+        part.read(value[part.name], builder, f"{place}.{part.name}")
+    known = {*_SETTINGS, *_SYSTEMS, *_ENDS, *(part.name for part in parts)}
+    if _is_content(value):
+        read_message({"role": kind, "content": value["content"]}, builder, place)
+        known.add("content")
+    for name in _ANSWERS if kind == "assistant" else ():
+        answer = value.get(name)
+        if isinstance(answer, str) and name not in known:
+            known.add(name)
+            if answer.strip() not in {"", last_answer(builder.transcript()).strip()}:
+                builder.message(kind, answer, f"{place}.{name}")
+    for name in _ENDS:
+        reason = value.get(name)
+        read_end(reason.get("reason") if isinstance(reason, dict) else reason, builder, f"{place}.{name}")
+    builder.unread(value, known, "environment", place)
+
+
+def _system(value: Any, builder: TranscriptBuilder, place: str) -> None:
+    """Read a request's system instructions: text, blocks, or Gemini's content."""
+    if isinstance(value, dict) and "parts" in value:
+        read_content(value, builder, place, system=True)
+    elif _is_items(value):
+        read_responses(value, builder, place)
+    elif value not in (None, "", [], {}):
+        BlockReader(Speaker("system", "developer"), builder).read(value, place)
+
+
+def _contains_messages(value: Any) -> bool:
+    if is_message(_plain_message(value)):
+        return True
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(map(_contains_messages, inner))
+
 
 _KINDS: dict[str, SpanKind] = {"GENERATION": "model", "AGENT": "agent", "TOOL": "tool", "RETRIEVER": "tool"}
 
@@ -31,9 +326,6 @@ def observed_spans(
     Args:
         observations: each with its place.
         trace: the trace, as a span above those that have no parent; None: the observations are all that there is.
-
-    Raises:
-        CaseFileError: a part of a known form is invalid.
     """
     placed = _in_order(observations)
     ids = {as_text(one.get("id")) for _, one, _ in placed}
@@ -62,7 +354,6 @@ def observed_spans(
 
 
 def _with_own_id(span: Span, called: Collection[str | None]) -> Span:
-    """The run of a tool whose observation has the id of a call is that call's."""
     if span.tool is None or span.tool.call_id is not None or span.span_id not in called:
         return span
     return replace(span, tool=replace(span.tool, call_id=span.span_id))
@@ -120,7 +411,6 @@ def _value(row: dict[str, Any], name: str) -> Any:
 
 
 def _attributed(observation: dict[str, Any]) -> tuple[SpanKind | None, SpanTool]:
-    """The kind and the tool by the attributes of the span from which the platform made an observation."""
     metadata = decoded_json(observation.get("metadata"), texts=True)
     attributes = as_object(decoded_json(as_object(metadata).get("attributes")))
     return declared(PlainSpan(span_id="", place="", name="", start=0, attributes=attributes), TABLES)
@@ -132,7 +422,6 @@ def _kind_of(observation: dict[str, Any]) -> SpanKind:
 
 
 def _tool_of(observation: dict[str, Any]) -> SpanTool:
-    """The run recorded by an observation of a tool."""
     given = decoded_json(observation.get("input"), texts=True)
     output = _value(observation, "output")
     returned = output if has_role(output, "tool", "function") else {}

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jury_cases.draft import CaseDraft
-from jury_cases.formats.format import Format
-from jury_cases.formats.gathering import RowsByKey
+from jury_cases.formats.format import Format, RowsByKey
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, is_blank, text_or_none
 from jury_cases.transcripts.langchain import is_langchain, read_fields, read_langchain_list, unwrapped
@@ -78,7 +77,6 @@ class _Threads(RowsByKey):
         super().__init__(_thread, "thread", lambda _key, rows: ThreadRows(rows))
 
     def takes(self, data: Any) -> bool:
-        """Any event of a stream."""
         return isinstance(data, dict) and "event" in data and "data" in data
 
 
@@ -181,7 +179,6 @@ LANGGRAPH = Format(
     _recognises,
     _read,
     gather=_Threads,
-    marks=frozenset({"values", "channel_values", "checkpoint", "event"}),
     columns=frozenset({"values", "next", "config", "metadata", "created_at", "parent_config", "tasks", "interrupts"}),
     recognised_by="a snapshot (`values`, `next`), a checkpoint (`channel_values`), a stream of messages",
     shows="one case per thread: the messages of all its snapshots, interrupts, errors of tasks",

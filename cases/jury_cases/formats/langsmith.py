@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from jury_cases.draft import CaseDraft
-from jury_cases.formats.format import Format
-from jury_cases.formats.trace_rows import Record, TraceGathering, is_gathered, records_of
-from jury_cases.traces.field_values import failure_text, instant, optional_text
-from jury_cases.traces.records import SpanRecord, in_order, spans_of
+from jury_cases.formats.format import Format, Record, TraceGathering, is_gathered, records_of
+from jury_cases.traces.plain_span import failure_text, instant, optional_text
 from jury_cases.traces.span import SpanKind, failures
+from jury_cases.traces.span_tables import SpanRecord, in_order, spans_of
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, is_blank
@@ -71,7 +70,6 @@ def _record(run: Record) -> SpanRecord:
 
 
 def _metadata(run: Record) -> dict[str, Any]:
-    """The metadata that the program gave."""
     extra = decoded_json(run.get("extra"))
     found = extra.get("metadata") if isinstance(extra, dict) else None
     plain = found if isinstance(found, dict) else {}
@@ -147,7 +145,6 @@ LANGSMITH = Format(
     _recognises,
     _read,
     gather=lambda: TraceGathering(_NAME, _expanded, _trace_id),
-    marks=frozenset({"run_type", *_BATCHES}),
     recognised_by="a run (`run_type`), with `child_runs` or in lines, or a batch of `post` and `patch`",
     shows="one case per trace: inputs and outputs of its runs, tool runs; the thread as cluster, feedback as metadata",
 )

@@ -9,14 +9,12 @@ from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import WRAPPERS, Format, wraps
 from jury_cases.formats.own_rows import decoded_cell, read_own_row
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.chat import read_choices, read_end, read_message
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
+from jury_cases.transcripts.chat import read_choices, read_end, read_message, read_sharegpt
 from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents, read_prompt_feedback
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
 from jury_cases.transcripts.reading import is_message, read_messages
 from jury_cases.transcripts.responses import is_item, read_responses
-from jury_cases.transcripts.sharegpt import read_sharegpt
-from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Event
 
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
@@ -59,7 +57,6 @@ def _case_id(row: Any) -> Any:
 
 
 def _draft(row: dict[str, Any], builder: TranscriptBuilder, *read: str) -> CaseDraft:
-    """A draft of the default columns, with the transcript read from the provider's columns."""
     draft = read_own_row({name: value for name, value in row.items() if name not in read})
     if isinstance(row.get(_BATCH), str):
         draft.case_id = row[_BATCH]
@@ -173,7 +170,6 @@ def _sharegpt(row: Any) -> CaseDraft:
 
 
 def _bare(row: Any) -> CaseDraft:
-    """The row is a list of messages."""
     builder = TranscriptBuilder()
     read_messages(row if isinstance(row, list) else _object(row).get("messages"), builder)
     return CaseDraft(built=builder) if isinstance(row, list) else _draft(row, builder, "messages")
@@ -237,7 +233,6 @@ OPENAI_CHAT = Format(
     _of_object(lambda row: _has_objects(row, "choices", "message", "text", "delta")),
     _chat,
     case_id=_case_id,
-    marks=frozenset({"choices"}),
     columns=_OF_ANSWERS | {"messages", "choices", "custom_id", "body"},
     recognised_by="`choices`",
     shows=(
@@ -250,7 +245,6 @@ OPENAI_RESPONSES = Format(
     _of_object(_is_responses),
     _responses,
     case_id=_case_id,
-    marks=frozenset({"object", "output"}),
     columns=_OF_ANSWERS
     | {"instructions", "input", "output", "metadata", "error", "incomplete_details", "custom_id", "body"},
     recognised_by="`output` of items",
@@ -264,7 +258,6 @@ ANTHROPIC = Format(
     _of_object(_is_anthropic),
     _anthropic,
     case_id=_case_id,
-    marks=frozenset({"content", "messages"}),
     columns=_OF_ANSWERS
     | {"system", "messages", "content", "role", "stop_reason", "stop_details", "stop_sequence"}
     | {"context_management", "container", "diagnostics", "input_transformations", "custom_id", "params", "result"},
@@ -284,7 +277,6 @@ GEMINI = Format(
     ),
     _gemini,
     case_id=_case_id,
-    marks=frozenset({"contents", "candidates"}),
     columns=_OF_ANSWERS
     | {"contents", "candidates", "systemInstruction", "system_instruction", "promptFeedback", "prompt_feedback"}
     | {"automaticFunctionCallingHistory", "automatic_function_calling_history", "usageMetadata", "usage_metadata"}
@@ -301,7 +293,6 @@ SHAREGPT = Format(
     _of_object(_is_sharegpt),
     _sharegpt,
     case_id=_case_id,
-    marks=frozenset({"conversations", "conversation"}),
     columns=frozenset({"id", "system", "conversations", "conversation"}),
     recognised_by="`conversations` of `from` and `value`",
     shows="turns, `function_call`, `observation`",
@@ -310,7 +301,6 @@ MESSAGES = Format(
     "messages",
     lambda row: isinstance(row, list) and any(map(is_message, row)),
     _bare,
-    marks=frozenset(),
     recognised_by="a row that is a list",
     shows="the list; also a JSON file that is one list of messages",
 )

@@ -8,10 +8,9 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
-from jury_cases.traces.field_values import optional_text
-from jury_cases.traces.plain_span import plain_span
-from jury_cases.traces.recorded_spans import spans_of_tables
+from jury_cases.traces.plain_span import optional_text, plain_span
 from jury_cases.traces.span import failures
+from jury_cases.traces.tables.all_tables import spans_of_tables
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, is_blank
@@ -52,7 +51,6 @@ def _read(row: Any) -> CaseDraft:
 
 
 def _plain(span: dict[str, Any]) -> dict[str, Any]:
-    """A span whose attributes, each of which is JSON, are decoded."""
     written = _table(span.get("attributes"))
     attributes = {name: decoded_json(value, texts=True) for name, value in written.items() if value != "null"}
     return {**span, "attributes": attributes}
@@ -63,7 +61,6 @@ def _request_id(span: Mapping[str, Any]) -> str | None:
 
 
 def _assessments(listed: Any) -> Iterator[tuple[str, Any]]:
-    """Scores by people, code and models, and what they expected."""
     for one in listed if isinstance(listed, list) else ():
         table = _table(one)
         name = optional_text(table.get("assessment_name") or table.get("name"))
@@ -105,7 +102,6 @@ MLFLOW = Format(
     "mlflow",
     _recognises,
     _read,
-    marks=frozenset({"info", "spans"}),
     recognised_by="`info` and `data`, or `spans`, of a trace (MLflow 2 and 3)",
     shows="messages, requests and responses of models, tool runs; the session as cluster, assessments as metadata",
 )

@@ -8,11 +8,10 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.format import Format
-from jury_cases.formats.trace_rows import Record, TraceGathering, is_gathered, records_of
-from jury_cases.traces.field_values import instant, optional_text
-from jury_cases.traces.records import SpanRecord, in_order, spans_of
+from jury_cases.formats.format import Format, Record, TraceGathering, is_gathered, records_of
+from jury_cases.traces.plain_span import instant, optional_text
 from jury_cases.traces.span import SpanKind, failures
+from jury_cases.traces.span_tables import SpanRecord, in_order, spans_of
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
@@ -76,7 +75,6 @@ def _record(span: Record) -> SpanRecord:
 
 
 def _events(kind: str, data: Mapping[str, Any], place: str) -> tuple[Item, ...]:
-    """What happened in a span besides its messages."""
     found = TranscriptBuilder()
     match kind:
         case "response" if is_blank(data.get("input")) and is_blank(data.get("response")):
@@ -151,7 +149,6 @@ OPENAI_AGENTS = Format(
     _recognises,
     _read,
     gather=lambda: TraceGathering(_NAME, _expanded, _trace_id),
-    marks=frozenset({"object", "data"}),
     recognised_by='`"object": "trace"` or `"trace.span"`, or a payload of them in `data`',
     shows="one case per trace: generations, responses, tool runs with their agents, handovers, guardrails that tripped",
 )

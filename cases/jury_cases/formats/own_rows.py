@@ -24,11 +24,7 @@ STRUCTURED = frozenset(
 
 
 def read_own_row(row: Any) -> CaseDraft:
-    """A draft of the row's default columns.
-
-    Raises:
-        CaseFileError: `execution`, `messages` or `metadata` is invalid.
-    """
+    """A draft of the row's default columns."""
     if not isinstance(row, dict):
         raise CaseFileError(f"a case must be an object, not {json_kind(row)}")
     execution = _execution(decoded_cell(automatic(row, "execution"), "execution"))
@@ -48,11 +44,7 @@ def read_own_row(row: Any) -> CaseDraft:
 
 
 def decoded_cell(value: Any, part: str) -> Any:
-    """The value of a cell; JSON text is decoded if the part is an object or a list, or tags in brackets.
-
-    Raises:
-        CaseFileError: the text is not JSON.
-    """
+    """The value of a cell; JSON text is decoded if the part is an object or a list, or tags in brackets."""
     if not isinstance(value, str):
         return value
     if part in STRUCTURED and value.strip() in {"", "null"}:

@@ -7,14 +7,160 @@ of promptfoo's agent providers. `raw` is the provider's own copy of the response
 from collections.abc import Collection
 from typing import Any
 
-from jury_cases.formats.promptfoo_outputs import blocks_of, read_items, read_output
-from jury_cases.formats.promptfoo_tools import add_tool_uses, output_of_tools, tool_ids
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, is_blank, text_or_none
-from jury_cases.transcripts.speaker import Speaker
-from jury_events.transcript import Event, Reasoning, Refusal, ToolCall
+from jury_cases.transcripts.reading import is_message
+from jury_cases.transcripts.responses import read_responses
+from jury_cases.transcripts.tool_calls import add_call, add_calls
+from jury_events.transcript import Event, Message, Reasoning, Refusal, ToolCall
+
+_THINKING, _REDACTED, _SIGNATURE = "Thinking: ", "Redacted Thinking: ", "\nSignature: "
+
+
+def read_output(output: Any, builder: TranscriptBuilder, place: str) -> None:
+    """Add an output: text, a message, or calls as OpenAI's providers return them; else its JSON as text."""
+    if isinstance(output, list) and output and all(isinstance(one, dict) and "function" in one for one in output):
+        add_calls(output, builder, place)
+    elif isinstance(output, dict) and output.get("role") == "assistant" and is_message(output):
+        read_message(output, builder, place)
+    elif isinstance(output, dict) and output.keys() == {"name", "arguments"} and isinstance(output["arguments"], str):
+        add_call(output, builder, place)
+    elif output is not None:
+        builder.message("assistant", as_text(output), place)
+
+
+def read_items(answer: dict[str, Any], builder: TranscriptBuilder) -> bool:
+    """Add the items of OpenAI's response in `raw`, if the output is made of them; False if not."""
+    raw, output = as_object(decoded_json(answer.get("raw"))), answer.get("output")
+    if raw.get("object") != "response" or not isinstance(raw.get("output"), list) or not isinstance(output, str):
+        return False
+    items = TranscriptBuilder()
+    end = as_object(raw.get("incomplete_details")).get("reason")
+    read_responses(raw["output"], items, "response.raw.output", end_is_known=end is not None)
+    said = [one.text for one in items.transcript().items if isinstance(one, Message | Refusal)]
+    if not len(items) or not all(text.strip() in output for text in said):
+        return False  # the user's own transformation made the output
+    builder.extend(items)
+    read_end(end, builder, "response.raw.incomplete_details")
+    return True
+
+
+def blocks_of(output: str) -> list[dict[str, Any]] | None:
+    """The blocks of Anthropic's message that promptfoo wrote into one text; None if it is text alone."""
+    found: list[dict[str, Any]] = []
+    thought: list[str] = []
+    for paragraph in output.split("\n\n"):
+        if thought or paragraph.startswith(_THINKING):
+            thought.append(paragraph)
+            if _SIGNATURE in paragraph:
+                text, _, signature = "\n\n".join(thought).rpartition(_SIGNATURE)
+                found.append({"type": "thinking", "thinking": text[len(_THINKING) :], "signature": signature})
+                thought = []
+        elif paragraph.startswith(_REDACTED):
+            found.append({"type": "redacted_thinking", "data": paragraph[len(_REDACTED) :]})
+        elif isinstance(block := decoded_json(paragraph), dict) and isinstance(block.get("type"), str):
+            found.append(block)
+        elif found and found[-1]["type"] == "text":
+            found[-1]["text"] += f"\n\n{paragraph}"
+        else:
+            found.append({"type": "text", "text": paragraph})
+    return None if thought or all(one["type"] == "text" for one in found) else found
+
+
+_ARGUMENTS = ("input", "arguments", "args", "parameters")
+_PARENT = "parentToolUseId"
+_KNOWN_CALLS = frozenset(
+    {*_ARGUMENTS, _PARENT, "id", "name", "type", "function", "output", "is_error", "status", "turnId", "index"}
+)
+
+
+def add_tool_uses(value: Any, builder: TranscriptBuilder, place: str) -> None:
+    """Add calls and their results; those of a sub-agent stand between the call that started it and its result.
+
+    A value of another form is reported as not shown.
+    """
+    if is_blank(value):
+        return
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        builder.not_shown("field toolCalls", "environment", place, value)
+        return
+    by_id: dict[str, dict[str, Any]] = {}
+    for one in value:
+        by_id.setdefault(as_text(one.get("id")), one)
+    below: dict[str, list[int]] = {}
+    for index, one in enumerate(value):
+        below.setdefault(_parent(one, by_id), []).append(index)
+    waiting = [(index, False) for index in [*below.pop("", []), *range(len(value))]][::-1]
+    begun: set[int] = set()
+    while waiting:
+        index, is_end = waiting.pop()
+        one = value[index]
+        if is_end:
+            _result(one, builder, f"{place}.{index}")
+        elif index not in begun:
+            begun.add(index)
+            _call(one, _sub_agent(one, by_id), builder, f"{place}.{index}")
+            waiting.append((index, True))
+            waiting += [(child, False) for child in below.pop(as_text(one.get("id")), [])][::-1]
+
+
+def tool_ids(value: Any) -> set[str | None]:
+    """The ids of the calls."""
+    return {text_or_none(as_object(one).get("id")) for one in value} if isinstance(value, list) else set()
+
+
+def output_of_tools(value: Any) -> str | None:
+    """What promptfoo writes as output if all that a model did was to call MCP tools: it is not the model's text."""
+    lines = [as_object(one) for one in value] if isinstance(value, list) else []
+    if not lines or not all("name" in one and isinstance(one.get("output"), str) for one in lines):
+        return None
+    kinds = {True: "Error", False: "Result"}
+    return "\n".join(f"MCP Tool {kinds[_failed(one)]} ({as_text(one['name'])}): {one['output']}" for one in lines)
+
+
+def _parent(one: dict[str, Any], by_id: dict[str, dict[str, Any]]) -> str:
+    """The id of the call that it belongs to; "" if there is none of that id, or it is its own."""
+    parent = as_text(one.get(_PARENT))
+    return parent if parent in by_id and by_id[parent] is not one else ""
+
+
+def _sub_agent(one: dict[str, Any], by_id: dict[str, dict[str, Any]]) -> str | None:
+    """The kind of the sub-agent that made a call, by the call that started it; None: the agent itself, or unknown."""
+    parent = by_id.get(_parent(one, by_id), {})
+    return text_or_none(as_object(parent.get("input")).get("subagent_type"))
+
+
+def _call(one: dict[str, Any], speaker: str | None, builder: TranscriptBuilder, place: str) -> None:
+    inner = as_object(one.get("function")) or one
+    given = next((inner[name] for name in _ARGUMENTS if inner.get(name) is not None), None)
+    builder.add(
+        ToolCall,
+        place,
+        speaker=speaker,
+        call_id=text_or_none(one.get("id")),
+        name=_name(one),
+        arguments=as_text(given),
+    )
+    builder.unread(one, _KNOWN_CALLS, "environment", place)
+
+
+def _result(one: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    if one.get("output") is None and not _failed(one):
+        return
+    speaker = Speaker(None, "tool", call_id=text_or_none(one.get("id")), tool=_name(one), error=_failed(one))
+    BlockReader(speaker, builder).read(one.get("output"), f"{place}.output")
+
+
+def _name(one: dict[str, Any]) -> str:
+    names = (one.get("name"), as_object(one.get("function")).get("name"), one.get("type"))
+    return next((name for name in names if isinstance(name, str) and name.strip()), "unnamed")
+
+
+def _failed(one: dict[str, Any]) -> bool:
+    return one.get("is_error") is True
+
 
 _FILTERED = "Content filtered by provider"
 """What promptfoo's providers write as output where the provider gave no text."""
@@ -92,16 +238,10 @@ def read_response(
 
     Args:
         answer: `response` of the result.
-        builder: gets the items.
-        output_is_shown: a conversation has the output already.
-        provider: its id.
         known: fields of its metadata that are read elsewhere.
 
     Returns:
         Metadata of the case: short values of the provider's metadata.
-
-    Raises:
-        CaseFileError: the output is a message of a known form, and invalid.
     """
     metadata = as_object(answer.get("metadata"))
     for place, one in (("response", answer), ("response.metadata", metadata)):
@@ -123,7 +263,6 @@ def read_response(
 
 
 def _reasoning(value: Any, builder: TranscriptBuilder, place: str) -> None:
-    """Texts, or blocks in the forms of several providers."""
     for index, one in enumerate(value if isinstance(value, list) else [value]):
         at = f"{place}.{index}" if isinstance(value, list) else place
         if is_blank(one):
@@ -175,7 +314,6 @@ def _files(answer: dict[str, Any], builder: TranscriptBuilder) -> None:
 
 
 def _guardrails(value: Any, builder: TranscriptBuilder) -> None:
-    """What a guardrail flagged, where it says more than that it flagged something."""
     found = as_object(value)
     sides = [side for side in ("input", "output") if found.get(f"flagged{side.title()}") is True]
     reason = as_text(found.get("reason"))
@@ -203,7 +341,6 @@ def _metadata(metadata: dict[str, Any], builder: TranscriptBuilder, known: Colle
 
 
 def _raw(raw: Any, builder: TranscriptBuilder) -> None:
-    """Report the provider's own response if it has a text that nothing shown contains."""
     if is_blank(raw):
         return
     shown = "\n".join(

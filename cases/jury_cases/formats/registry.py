@@ -1,76 +1,107 @@
-"""The known formats, and their detection."""
+"""The known formats, their detection, and their list for people."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
+from jury_cases.bundled import FORMAT_FILES, bundled_texts, words_at
+from jury_cases.columns import HISTORIES, TURNS
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.atif import ATIF
-from jury_cases.formats.claude_code import CLAUDE_CODE
-from jury_cases.formats.deepeval import DEEPEVAL
-from jury_cases.formats.exchanges import EXCHANGES
 from jury_cases.formats.format import Format, wraps
-from jury_cases.formats.format_files import ENDINGS, bundled_formats, declared_format, read_format
-from jury_cases.formats.google_adk import GOOGLE_ADK, GOOGLE_ADK_EVENTS
-from jury_cases.formats.inspect_log import INSPECT
-from jury_cases.formats.langfuse import LANGFUSE
-from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
-from jury_cases.formats.langgraph import LANGGRAPH
-from jury_cases.formats.langsmith import LANGSMITH
-from jury_cases.formats.message_lists import (
-    ANTHROPIC,
-    GEMINI,
-    MESSAGES,
-    OPENAI_CHAT,
-    OPENAI_RESPONSES,
-    SHAREGPT,
-)
-from jury_cases.formats.mlflow import MLFLOW
-from jury_cases.formats.openai_agents import OPENAI_AGENTS
-from jury_cases.formats.openinference import OPENINFERENCE
-from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
-from jury_cases.formats.promptfoo import PROMPTFOO
-from jury_cases.formats.promptfoo_table import PROMPTFOO_TABLE
 from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
 
-FORMATS: dict[str, Format] = {
-    one.name: one
-    for one in (
-        INSPECT,
-        *bundled_formats(),
-        CLAUDE_CODE,
-        ATIF,
-        GOOGLE_ADK,
-        GOOGLE_ADK_EVENTS,
-        OTEL,
-        LANGFUSE_OBSERVATIONS,
-        OPENINFERENCE,
-        MLFLOW,
-        LANGSMITH,
-        OPENAI_AGENTS,
-        PROMPTFOO,
-        PROMPTFOO_TABLE,
-        OPENAI_RESPONSES,
-        OPENAI_CHAT,
-        ANTHROPIC,
-        GEMINI,
-        SHAREGPT,
-        DEEPEVAL,
-        LANGGRAPH,
-        EXCHANGES,
-        MESSAGES,
-        LANGFUSE,
-        OWN_ROWS,
-    )
+
+class _Place(NamedTuple):
+    """Where a format is, and by what its rows are looked for before it is imported.
+
+    Attributes:
+        module: of `formats`, and the name in it; "": a bundled file declares it.
+        marks: columns of which each object of this format has one or more. Of a row that wraps objects (`wraps`), the
+            columns inside count.
+        lists: columns of which each document of this format has one or more.
+    """
+
+    module: str
+    marks: frozenset[str]
+    lists: frozenset[str] = frozenset()
+
+
+def _place(module: str, marks: str, lists: str = "") -> _Place:
+    return _Place(module, frozenset(marks.split(", ")), frozenset(lists.split(", ")) - {""})
+
+
+_BUNDLED = {
+    name: _Place("", frozenset(words_at(text, "marks")), frozenset(words_at(text, "rows")))
+    for name, text in bundled_texts(FORMAT_FILES).items()
 }
-"""By the names of `--format`, in the order of detection: most distinctive first."""
+_PLACES = {
+    "inspect": _place("inspect_log:INSPECT", "_eval, epoch", "samples"),
+    **_BUNDLED,
+    "claude-code": _place("claude_code:CLAUDE_CODE", "sessionId, leafUuid, messageId"),
+    "atif": _place("atif:ATIF", "schema_version"),
+    "google-adk": _place(
+        "google_adk:GOOGLE_ADK",
+        "appName, app_name, evalId, eval_id",
+        "evalCases, eval_cases, evalCaseResults, eval_case_results",
+    ),
+    "google-adk-events": _place("google_adk:GOOGLE_ADK_EVENTS", "invocationId, invocation_id"),
+    "otel": _place("otel_traces:OTEL", "resourceSpans, resource_spans, resourceLogs, resource_logs, context"),
+    "langfuse-observations": _place("langfuse:LANGFUSE_OBSERVATIONS", "traceId", "data"),
+    "openinference": _place("otel_traces:OPENINFERENCE", "context, context.trace_id", "data"),
+    "mlflow": _place("mlflow:MLFLOW", "info, spans"),
+    "langsmith": _place("langsmith:LANGSMITH", "run_type, post, patch"),
+    "openai-agents": _place("openai_agents:OPENAI_AGENTS", "object, data"),
+    "promptfoo": _place("promptfoo:PROMPTFOO", "vars", "results"),
+    "promptfoo-table": _place("promptfoo:PROMPTFOO_TABLE", "Named Scores"),
+    "openai-responses": _place("message_lists:OPENAI_RESPONSES", "object, output"),
+    "openai-chat": _place("message_lists:OPENAI_CHAT", "choices"),
+    "anthropic": _place("message_lists:ANTHROPIC", "content, messages"),
+    "gemini": _place("message_lists:GEMINI", "contents, candidates"),
+    "sharegpt": _place("message_lists:SHAREGPT", "conversations, conversation"),
+    "deepeval": _place(
+        "deepeval:DEEPEVAL",
+        "actual_output, actualOutput, turns",
+        "testRunData, testCases, conversationalTestCases",
+    ),
+    "langgraph": _place("langgraph:LANGGRAPH", "values, channel_values, checkpoint, event"),
+    "exchanges": _Place("exchanges:EXCHANGES", TURNS | HISTORIES),
+    "messages": _Place("message_lists:MESSAGES", frozenset()),
+    "langfuse": _place("langfuse:LANGFUSE", "input, trace", "data"),
+}
+"""The formats in the order of detection, most distinctive first; last any object, `rows`."""
 
-DECLARED = frozenset(one.name for one in bundled_formats())
+_LISTS = frozenset[str]().union(*(one.lists for one in _PLACES.values()))
+
+
+class _Formats(Mapping[str, Format]):
+    """By the names of `--format`, in the order of detection; each is imported when it is first asked for."""
+
+    def __getitem__(self, name: str) -> Format:
+        if name == OWN_ROWS.name:
+            return OWN_ROWS
+        if name in _BUNDLED:
+            from jury_cases.formats.format_files import bundled_format
+
+            return bundled_format(name)
+        module, attribute = _PLACES[name].module.split(":")
+        found: Format = getattr(import_module(f"{__package__}.{module}"), attribute)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        yield from _PLACES
+        yield OWN_ROWS.name
+
+    def __len__(self) -> int:
+        return len(_PLACES) + 1
+
+
+FORMATS = _Formats()
+
+DECLARED = frozenset(_BUNDLED)
 """The names of the formats that are declared in YAML."""
-
-_LISTS = frozenset[str]().union(*(one.lists for one in FORMATS.values()))
 
 _KEPT_COLUMNS = 64
 """Candidates are kept for rows of at most so many columns."""
@@ -81,17 +112,15 @@ AskedFormat = str | Mapping[str, Any] | Format | None
 
 
 def asked_format(asked: AskedFormat, *, files: bool = True) -> Format | None:
-    """The format that a user asks for; without `files` no format file is read.
-
-    Raises:
-        CaseFileError: there is none.
-    """
+    """The format that a user asks for; without `files` no format file is read."""
     if asked is None or isinstance(asked, Format):
         return asked
+    if isinstance(asked, str) and asked in FORMATS:
+        return FORMATS[asked]
+    from jury_cases.formats.format_files import ENDINGS, declared_format, read_format
+
     if not isinstance(asked, str):
         return declared_format(asked, "format")
-    if asked in FORMATS:
-        return FORMATS[asked]
     if files and asked.endswith(ENDINGS):
         return read_format(asked)
     raise CaseFileError(
@@ -104,33 +133,46 @@ def format_of(row: Any, asked: Format | None) -> Format:
     """The format that was asked for, else the first that recognises the row."""
     if asked is not None:
         return asked
-    candidates: Collection[Format] = FORMATS.values()
-    if type(row) is dict and not wraps(row):  # a trace of OpenTelemetry is another class
-        candidates = _candidates(tuple(row)) if len(row) <= _KEPT_COLUMNS else _marked(row.keys())
-        if len(candidates) == 1:  # that of any object
-            return OWN_ROWS
-    return next((one for one in candidates if one.recognises(row)), OWN_ROWS)
+    return next((one for one in _candidates(row) if one.recognises(row)), OWN_ROWS)
 
 
 def second_of(row: Any, form: Format) -> Format | None:
     """The format that a row would have if it had not that one; None: it is of no other."""
-    others = (one for one in FORMATS.values() if one is not form and one is not OWN_ROWS)
-    return next((one for one in others if one.recognises(row)), None)
+    return next((one for one in _candidates(row) if one is not form and one.recognises(row)), None)
+
+
+def _candidates(row: Any) -> Iterable[Format]:
+    """The formats besides `rows` that a row may have, in the order of detection."""
+    if type(row) is not dict or wraps(row):  # a gathered trace is another class
+        return (FORMATS[name] for name in _PLACES)
+    return _marked(tuple(row)) if len(row) <= _KEPT_COLUMNS else _marked.__wrapped__(tuple(row))
 
 
 @lru_cache(maxsize=256)
-def _candidates(columns: tuple[str, ...]) -> tuple[Format, ...]:
-    """`_marked`, kept: the rows of a file have few sets of columns."""
-    return _marked(columns)
-
-
-def _marked(columns: Collection[str]) -> tuple[Format, ...]:
-    """The formats that an object with these columns may have, in the order of detection."""
-    return tuple(one for one in FORMATS.values() if one.marks is None or not one.marks.isdisjoint(columns))
+def _marked(columns: tuple[str, ...]) -> tuple[Format, ...]:
+    """The formats of objects with these columns, kept: the rows of a file have few sets of columns."""
+    return tuple(FORMATS[name] for name, place in _PLACES.items() if not place.marks.isdisjoint(columns))
 
 
 def rows_path(document: Mapping[str, Any]) -> str | None:
     """The path of a document's rows, by the first format that knows it; None: the document is a row."""
     if document.keys().isdisjoint(_LISTS):
         return None
-    return next((path for one in FORMATS.values() if (path := one.rows_path(document)) is not None), None)
+    known = (FORMATS[name] for name, place in _PLACES.items() if not place.lists.isdisjoint(document))
+    return next((path for one in known if (path := one.rows_path(document)) is not None), None)
+
+
+def format_lines() -> Iterator[tuple[str, str]]:
+    """Each format's name and how its rows are recognised; `rows`, the default, first, the others by their names."""
+    for name in _ordered():
+        yield name, FORMATS[name].recognised_by.replace("`", "")
+
+
+def format_table() -> str:
+    """The formats as a table in Markdown, without a line break at its end."""
+    rows = [f"| `{name}` | {FORMATS[name].recognised_by} | {FORMATS[name].shows} |" for name in _ordered()]
+    return "\n".join(["| `--format` | recognised by | read |", "| --- | --- | --- |", *rows])
+
+
+def _ordered() -> list[str]:
+    return [OWN_ROWS.name, *sorted(name for name in FORMATS if name != OWN_ROWS.name)]

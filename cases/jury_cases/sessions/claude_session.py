@@ -4,17 +4,203 @@ Source: sessions that Claude Code 2.1 wrote against a local server.
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from jury_cases.sessions.claude_attachments import read_attachment, read_system_line
-from jury_cases.sessions.claude_lines import Line, branches_of
-from jury_cases.sessions.claude_runs import CALLS, RunsByCall, SubAgentRun, text_of
-from jury_cases.sessions.claude_words import added_text, typed_command
+from jury_cases.sessions.claude_lines import Line, added_text, branches_of, typed_command
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
-from jury_cases.transcripts.json_values import as_text, text_or_none
+from jury_cases.transcripts.json_values import as_text, is_blank, text_or_none
 from jury_events.transcript import Event, Origin
+
+_OFFERED = frozenset(
+    {
+        *("agent_listing_delta", "skill_listing", "dynamic_skill", "deferred_tools_delta", "mcp_instructions_delta"),
+        *("command_permissions", "output_style", "todo_reminder", "task_reminder", "token_usage", "budget_usd"),
+    }
+)
+"""Lists of agents, skills and tools that the model may use, its own list of tasks repeated, and accounts."""
+
+_BOOKKEEPING = frozenset(
+    {
+        *("type", "hookName", "hookEvent", "toolUseID", "command", "durationMs", "exitCode", "stdout", "stderr"),
+        *("uuid", "timestamp", "itemCount", "isMeta", "displayPath"),
+    }
+)
+_QUIET = frozenset(
+    {
+        *("turn_duration", "microcompact_boundary", "stop_hook_summary", "bridge_status", "thinking", "memory_saved"),
+        *("scheduled_task_fire", "api_metrics", "file_snapshot"),
+    }
+)
+"""Lines about the system that repeat others, or only count."""
+
+
+def read_attachment(value: Any, builder: TranscriptBuilder, place: str) -> None:
+    """Read the attachment of a line."""
+    table = value if isinstance(value, dict) else {"type": "attachment", "content": value}
+    kind = text_or_none(table.get("type")) or "attachment"
+    if kind in _OFFERED:
+        return
+    if kind == "queued_command":
+        _queued(table, builder, place)
+    elif kind.startswith("hook_"):
+        _hook(table, kind, builder, place)
+    elif isinstance(file := _file(table), dict) and isinstance(file.get("base64"), str):
+        name = text_or_none(table.get("filename")) or text_or_none(file.get("filePath"))
+        builder.base64_file(file["base64"], file.get("type"), "user", place, name=name)
+    else:
+        rest = {name: one for name, one in table.items() if name not in _BOOKKEEPING and not is_blank(one)}
+        text = next(iter(rest.values())) if len(rest) == 1 else rest
+        if rest:
+            _event(kind.replace("_", " "), as_text(text), builder, place)
+
+
+def _file(table: dict[str, Any]) -> Any:
+    content = table.get("content")
+    return content.get("file") if isinstance(content, dict) else None
+
+
+def _queued(table: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    prompt = table.get("prompt")
+    if table.get("commandMode") in {None, "prompt"} and isinstance(prompt, str | list):
+        read_message({"role": "user", "content": prompt}, builder, f"{place}.prompt")
+    else:
+        _event(text_or_none(table.get("commandMode")) or "queued command", as_text(prompt), builder, place)
+
+
+def _hook(table: dict[str, Any], kind: str, builder: TranscriptBuilder, place: str) -> None:
+    """The output of a hook; its standard output where that is not what the agent was given."""
+    content = table.get("content")
+    if isinstance(content, list) and all(isinstance(one, str) for one in content):
+        content = "\n".join(content)
+    rest = {name: one for name, one in table.items() if name not in _BOOKKEEPING | {"content"} and not is_blank(one)}
+    parts = [content, rest or None, table.get("stderr") if kind != "hook_success" else None]
+    text = "\n".join(as_text(one) for one in parts if not is_blank(one))
+    if text.strip():
+        failed = "" if kind in {"hook_success", "hook_additional_context"} else f" ({kind[5:].replace('_', ' ')})"
+        _event(f"hook {as_text(table.get('hookName'))}".strip() + failed, text.strip(), builder, place)
+
+
+def read_system_line(line: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    kind = text_or_none(line.get("subtype")) or "system"
+    if kind in _QUIET:
+        return
+    content = line.get("content")
+    if kind == "api_error":
+        error = line.get("error")
+        inner = error.get("message") if isinstance(error, dict) else None
+        _event("API error", as_text(inner or error or content), builder, place)
+    elif kind == "compact_boundary":
+        _event("compaction", as_text(content), builder, place)
+    elif not is_blank(content):
+        _event(kind.replace("_", " "), as_text(content), builder, place)
+
+
+def _event(name: str, text: str, builder: TranscriptBuilder, place: str, origin: Origin = "environment") -> None:
+    builder.add(Event, place, origin=origin, name=name, text=text)
+
+
+CALLS = frozenset({"Agent", "Task"})
+"""The tools that start a sub-agent; the first is the name today."""
+
+
+@dataclass(kw_only=True)
+class SubAgentRun:
+    """The run of one sub-agent.
+
+    Attributes:
+        agent_id: in the names of its file and in the results of calls.
+        lines: of the run.
+        call_id: of the call that started it, where a file beside it says that.
+        kind: the sub-agent's name, where the record has it.
+        file: the name of its file; "" if its lines are in the session's file.
+    """
+
+    agent_id: str
+    lines: list[Line] = field(default_factory=list)
+    call_id: str | None = None
+    kind: str | None = None
+    file: str = ""
+
+    @property
+    def prompt(self) -> str | None:
+        """The sub-agent's task: its first message."""
+        first = next((one for one in self.lines if one.kind == "user"), None)
+        return None if first is None else text_of(first.message.get("content"))
+
+    @property
+    def last_words(self) -> str | None:
+        """The text of its last message, which the call's result repeats."""
+        last = next((one for one in reversed(self.lines) if one.is_conversation), None)
+        return text_of(last.message.get("content")) if last is not None and last.kind == "assistant" else None
+
+
+def runs_inside(lines: Sequence[Line]) -> tuple[list[Line], list[SubAgentRun]]:
+    """The lines of the session itself, and the runs whose lines are in its file, as earlier versions wrote them."""
+    own: list[Line] = []
+    runs: dict[str, SubAgentRun] = {}
+    run_of: dict[str, str] = {}
+    for line in lines:
+        if line.data.get("isSidechain") is not True:
+            own.append(line)
+            continue
+        parent = run_of.get(as_text(line.data.get("parentUuid")))
+        key = text_or_none(line.data.get("agentId")) or parent or f"line {line.number}"
+        if line.uuid is not None:
+            run_of[line.uuid] = key
+        runs.setdefault(key, SubAgentRun(agent_id=key)).lines.append(line)
+    if not any(line.is_conversation for line in own):  # the file of a sub-agent, read by itself
+        return list(lines), []
+    return own, list(runs.values())
+
+
+class RunsByCall:
+    """Finds the run that a call started; each run is given once."""
+
+    def __init__(self, runs: Sequence[SubAgentRun]) -> None:
+        self._waiting = list(runs)
+        self._names: dict[str, int] = {}
+
+    @property
+    def left(self) -> list[SubAgentRun]:
+        return list(self._waiting)
+
+    def of_call(self, call: dict[str, Any], agent_id: str | None) -> SubAgentRun | None:
+        """The run of a call: by the call's id, by the agent's id in its result, else by the agent's task."""
+        call_id = text_or_none(call.get("id"))
+        arguments = call.get("input")
+        prompt = arguments.get("prompt") if isinstance(arguments, dict) else None
+        found = next((one for one in self._waiting if call_id is not None and one.call_id == call_id), None)
+        found = found or next((one for one in self._waiting if agent_id is not None and one.agent_id == agent_id), None)
+        if found is None and isinstance(prompt, str) and prompt:
+            found = next((one for one in self._waiting if one.call_id is None and one.prompt == prompt), None)
+        if found is not None:
+            self._waiting.remove(found)
+        return found
+
+    def name_of(self, run: SubAgentRun, call: dict[str, Any]) -> str:
+        """The name of the run's agent; a second run of an agent gets a number."""
+        arguments = call.get("input")
+        asked = arguments.get("subagent_type") if isinstance(arguments, dict) else None
+        attributed = next((one.data.get("attributionAgent") for one in run.lines if one.kind == "assistant"), None)
+        found = (text_or_none(one) for one in (attributed, run.kind, asked))
+        name = next((one for one in found if one), f"agent {run.agent_id}")
+        self._names[name] = self._names.get(name, 0) + 1
+        return name if self._names[name] == 1 else f"{name} ({self._names[name]})"
+
+
+def text_of(content: Any) -> str | None:
+    """The text of a content that has nothing else; None otherwise."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    texts = [one.get("text") for one in blocks if isinstance(one, dict) and one.get("type") == "text"]
+    if not texts or len(texts) < len(blocks) or not all(isinstance(one, str) for one in texts):
+        return None
+    return "\n".join(str(one) for one in texts)
+
 
 BY_THE_TOOL = "added by Claude Code"
 API_ERROR = "API error"
@@ -136,7 +322,6 @@ class _Conversation:
             read_end(message.get("stop_reason"), self._builder, f"{place}.message.stop_reason")
 
     def _new_blocks(self, message: dict[str, Any], message_id: str | None) -> list[Any]:
-        """The blocks that no earlier line of the same answer has."""
         content = message.get("content")
         blocks = content if isinstance(content, list) else [] if content is None else [content]
         if message_id is None:
@@ -192,7 +377,6 @@ class _Conversation:
             self._message({**rest, "content": blocks}, "user", place)
 
     def _words(self, text: str, line: Line, place: str) -> None:
-        """A text in the user's place."""
         if (command := typed_command(text)) is not None:
             if line.number in self._expanded:
                 self._message({"content": command}, "user", place)
@@ -217,7 +401,6 @@ class _Conversation:
         self._builder.add(Event, place, origin=origin, name=name, text=text)
 
     def _run_before(self, line: Line, result: dict[str, Any], place: str) -> None:
-        """The run of the sub-agent whose result follows."""
         call = self._calls.pop(as_text(result.get("tool_use_id")), None)
         if call is None:
             return

@@ -109,7 +109,6 @@ def canonical(value: Any) -> str:
 
 
 def items_of(pieces: Iterable[ContentPiece]) -> list[Item]:
-    """The items of the pieces, in order."""
     return [item for piece in pieces for item in piece.items]
 
 
@@ -125,7 +124,6 @@ class PieceCounter:
         self.add(pieces)
 
     def add(self, pieces: Iterable[ContentPiece]) -> None:
-        """Count pieces."""
         for piece in pieces:
             if piece.what:
                 if piece.call_id is not None:

@@ -1,17 +1,194 @@
-"""What a span's attributes mean: the tables of all dialects, tried on every span.
+"""Dialects of spans as tables of names, and the values that stand under them."""
 
-Attributes have the names of their dialect, and one span may have those of several: a platform's around a framework's
-around a provider's. The first table that says something counts.
-"""
-
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from jury_cases.traces.field_values import optional_text
-from jury_cases.traces.plain_span import PlainSpan
-from jury_cases.traces.records import SpanRecord
-from jury_cases.traces.span import SpanKind, SpanTool
-from jury_cases.transcripts.json_values import as_text, is_blank
+from jury_cases.errors import CaseFileError
+from jury_cases.traces.plain_span import PlainSpan, optional_text
+from jury_cases.traces.span import Span, SpanKind, SpanTool
+from jury_cases.traces.values import read_instructions, read_messages_of, returned_text, said_in, text_of
+from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
+from jury_events.case import Image
+from jury_events.transcript import Event, Item, Message, ToolResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanRecord:
+    """One span as a tool records it.
+
+    Attributes:
+        span_id, parent_id, place, kind, start, end, failure, agent: as in `Span`.
+        name: of a tool's span, the tool's.
+        given, answer: the input and output, in any form.
+        more_given, more_answer: second sources of the same; only what the first ones lack is taken from them.
+        call_id: of a tool's span, the id of its call; None: not recorded, or only inside `answer`.
+        inputs, outputs, images: what a dialect read of its messages itself, before `given` and `answer`.
+        events: what happened in the span, besides its output.
+        handover: as in `Span`.
+    """
+
+    span_id: str
+    place: str
+    kind: SpanKind
+    start: int
+    end: int | None = None
+    parent_id: str | None = None
+    name: str = ""
+    given: Any = None
+    answer: Any = None
+    more_given: Any = None
+    more_answer: Any = None
+    failure: str | None = None
+    agent: str | None = None
+    call_id: str | None = None
+    inputs: tuple[Item, ...] = ()
+    outputs: tuple[Item, ...] = ()
+    images: tuple[Image, ...] = ()
+    events: tuple[Item, ...] = ()
+    handover: tuple[str | None, str | None] | None = None
+
+
+def spans_of(records: Iterable[SpanRecord]) -> list[Span]:
+    """The spans of one trace."""
+    listed = list(records)
+    by_id: dict[str, SpanRecord] = {}
+    for record in listed:
+        by_id.setdefault(record.span_id, record)
+    read = [_RecordReading(one) for one in listed]
+    ends = {text: end for one in read if one.record.kind != "model" for text, end in one.ends()}
+    for one in read:
+        one.add_end(ends)
+    agents = _agents(listed, by_id)
+    return [one.span(agents.get(id(one.record))) for one in read]
+
+
+def _agents(records: list[SpanRecord], by_id: dict[str, SpanRecord]) -> dict[int, str | None]:
+    """The agent of each record: its own, else that of the next record above it that has one."""
+    found: dict[int, str | None] = {}
+    for record in records:
+        way: list[SpanRecord] = []
+        at: SpanRecord | None = record
+        passed: set[int] = set()
+        while at is not None and id(at) not in found and at.agent is None and id(at) not in passed:
+            passed.add(id(at))
+            way.append(at)
+            at = by_id.get(at.parent_id or "")
+        agent = None if at is None else found.get(id(at), at.agent)
+        if at is not None:
+            found[id(at)] = agent
+        for one in way:
+            found[id(one)] = agent
+    return found
+
+
+class _RecordReading:
+    """A record with the items of its values."""
+
+    def __init__(self, record: SpanRecord) -> None:
+        self.record = record
+        self._given, self._answer = TranscriptBuilder(), TranscriptBuilder()
+        self._rest: dict[str, Any] = {}
+        self._tool = _tool(record) if record.kind == "tool" else None
+        self._given.take((), record.images)
+        if self._tool is None and not record.inputs:
+            self._read_given(record)
+        if self._tool is None and not record.outputs:
+            self._read(record.answer, record.more_answer, self._answer, "output")
+
+    def _read_given(self, record: SpanRecord) -> None:
+        """The input, behind the instructions that only a model's answer repeats."""
+        self._read(record.given, record.more_given, self._given, "input")
+        if record.kind == "model" and not any(item.kind == "system" for item in self._given.transcript().items):
+            system = TranscriptBuilder()
+            read_instructions(record.answer, system, f"{record.place}.output")
+            system.extend(self._given)
+            self._given = system
+
+    def _read(self, value: Any, more: Any, builder: TranscriptBuilder, part: str) -> None:
+        place = f"{self.record.place}.{part}"
+        is_model = self.record.kind == "model"
+        try:
+            if read_messages_of(value, builder, place):
+                return
+            if is_model and read_messages_of(more, builder, place):
+                return
+            if is_model and (text := said_in(value, part)) is not None:
+                builder.message("user" if part == "input" else "assistant", text, place)
+                return
+        except RecursionError as error:
+            raise CaseFileError(f"{place}: nested too deeply") from error
+        decoded = decoded_json(value, texts=True)
+        if not is_blank(decoded):
+            self._rest[part] = decoded
+
+    def ends(self) -> Iterator[tuple[str, Item]]:
+        items = self._answer.transcript().items
+        for answer, end in pairwise(items):
+            if isinstance(answer, Message) and isinstance(end, Event) and end.name == "end of the answer":
+                yield answer.text, end
+
+    def add_end(self, ends: Mapping[str, Item]) -> None:
+        """Add the end of a model's answer that only a span above it records."""
+        items = self._answer.transcript().items
+        last = items[-1] if items else None
+        if self.record.kind == "model" and isinstance(last, Message) and last.text in ends:
+            self._answer.take([ends[last.text]])
+
+    def span(self, agent: str | None) -> Span:
+        """The span. `agent`: whose it is."""
+        record = self.record
+        outputs = self._answer
+        outputs.take(record.events)
+        return Span(
+            span_id=record.span_id,
+            parent_id=record.parent_id,
+            place=record.place,
+            kind=record.kind,
+            name=record.name,
+            start=record.start,
+            end=record.end,
+            inputs=record.inputs or tuple(item for item in self._given.transcript().items if not _is_empty(item)),
+            outputs=record.outputs + tuple(item for item in outputs.transcript().items if not _is_empty(item)),
+            given=self._rest.get("input"),
+            answer=self._rest.get("output"),
+            images=(*self._given.images, *outputs.images),
+            tool=self._tool,
+            failure=record.failure,
+            agent=agent,
+            handover=record.handover,
+        )
+
+
+def _is_empty(item: Item) -> bool:
+    """Whether an answer has neither text nor anything else: a span above may record what the model's span lacks."""
+    return isinstance(item, Message) and item.kind == "assistant" and not item.text.strip()
+
+
+def _tool(record: SpanRecord) -> SpanTool:
+    """The run of a tool: its result may be a message with the id of the call."""
+    answer = decoded_json(record.answer, texts=True)
+    result, call_id, failed = None, record.call_id, False
+    returned = TranscriptBuilder()
+    if isinstance(answer, dict | list) and read_messages_of(answer, returned, f"{record.place}.output"):
+        items = returned.transcript().items
+        results = [item for item in items if isinstance(item, ToolResult)]
+        if len(results) == 1 and len(items) == 1:
+            result, call_id, failed = results[0].text, call_id or results[0].call_id, results[0].error
+    if result is None and not is_blank(answer):
+        only = text_of(answer)
+        result = only if only is not None else returned_text(answer)
+    given = decoded_json(record.given, texts=True)
+    arguments = None if given is None else as_text(given)
+    return SpanTool(name=record.name or "unnamed", call_id=call_id, arguments=arguments, result=result, failed=failed)
+
+
+def in_order(records: Iterable[SpanRecord]) -> list[SpanRecord]:
+    """Records without times in the order of the file: each begins after the one before it."""
+    return [replace(one, start=one.start or number) for number, one in enumerate(records)]
+
 
 Names = tuple[str, ...]
 
@@ -59,11 +236,7 @@ class SpanTable(NamedTuple):
 
 
 def record_of(span: PlainSpan, tables: Iterable[SpanTable]) -> SpanRecord | None:
-    """The record of a span; None if it is of none of the dialects.
-
-    Raises:
-        CaseFileError: a message is invalid; the error begins with the span's place.
-    """
+    """The record of a span; None if it is of none of the dialects."""
     matching = [table for table in tables if table.has(span)]
     if not matching:
         return None

@@ -50,11 +50,7 @@ _SETTINGS = frozenset(
 
 
 def only_models_speak(spans: Iterable[Span]) -> list[Span]:
-    """The spans, with the contents of all but model calls as events (see above), in the order of the spans.
-
-    Raises:
-        CaseFileError: a value is too long; the message begins with the span's place.
-    """
+    """The spans, with the contents of all but model calls as events (see above), in the order of the spans."""
     listed = list(spans)
     with_models = any(span.kind == "model" and _has_message(span) for span in listed)
     if not with_models:
@@ -155,7 +151,6 @@ class _Known:
             self._texts.update(line[label.end() :].strip() for label in islice(_LABEL.finditer(line), _LABELS))
 
     def has(self, text: str) -> bool:
-        """Whether the whole text, or each of its lines, is known."""
         text = text.removesuffix("...")  # a text that a framework cut
         return text.strip() in self._texts or all(line.strip() in self._texts for line in text.splitlines())
 
@@ -254,7 +249,6 @@ _WORD = re.compile(r"[\w.:/-]*", re.ASCII)
 
 
 def _says_more(text: str) -> bool:
-    """Whether a text inside an object is more than a name, an id or a setting."""
     return _WORD.fullmatch(text) is None
 
 

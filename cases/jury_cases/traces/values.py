@@ -4,19 +4,87 @@ Every tracing tool keeps what its instrumentation was given: the request of an S
 the state of a graph, or the arguments of a function.
 """
 
+import ast
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jury_cases.traces.framework_messages import with_typed_blocks
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_choices, read_end, read_message
 from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents
-from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
+from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, is_blank
 from jury_cases.transcripts.reading import is_message, read_messages
 from jury_cases.transcripts.responses import is_item, read_responses
-from jury_cases.transcripts.speaker import Speaker
 from jury_cases.transcripts.tool_calls import add_calls
+
+_BLOCKS = frozenset({"tool-call", "tool-result", "tool-error", "reasoning"})
+
+
+def with_typed_blocks(value: Any) -> Any:
+    """A list of messages with their blocks typed; a list of calls alone as the message of an agent."""
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        return value
+    if value and all("toolCallId" in one and "toolName" in one and "role" not in one for one in value):
+        return [{"role": "assistant", "content": [_typed({"type": "tool-call", **one}) for one in value]}]
+    return [_message(one) for one in value]
+
+
+def _message(message: dict[str, Any]) -> dict[str, Any]:
+    content = message.get("content")
+    if message.get("role") in ("tool-call", "tool-response"):
+        return _of_smolagents(message["role"], _texts(content))
+    if not isinstance(content, list) or not any(
+        isinstance(one, dict) and one.get("type") in _BLOCKS for one in content
+    ):
+        return message
+    role = "user" if message.get("role") == "tool" else message.get("role")  # the results name their calls
+    return {**message, "role": role, "content": [_typed(one) if isinstance(one, dict) else one for one in content]}
+
+
+def _texts(content: Any) -> str:
+    if not isinstance(content, list):
+        return as_text(content)
+    return "\n".join(as_text(one.get("text")) for one in content if isinstance(one, dict))
+
+
+def _of_smolagents(role: str, text: str) -> dict[str, Any]:
+    """A result, or calls as a Python literal, which it gives back to its model as texts."""
+    if role == "tool-response":
+        return {"role": "tool", "content": text}
+    try:
+        listed = ast.literal_eval(text.partition("Calling tools:")[2].strip())
+        calls = [{"id": one["id"], "type": "function", "function": dict(one["function"])} for one in listed]
+    except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
+        return {"role": "assistant", "content": text}
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def _typed(block: dict[str, Any]) -> dict[str, Any]:
+    match block.get("type"):
+        case "tool-call":
+            arguments = decoded_json(block.get("input", block.get("args")))
+            return {
+                "type": "tool_use",
+                "id": block.get("toolCallId"),
+                "name": block.get("toolName"),
+                "input": arguments,
+            }
+        case "tool-result" | "tool-error":
+            output = block.get("output", block.get("result", block.get("error")))
+            table = as_object(output)
+            typed = "value" in table and isinstance(table.get("type"), str)
+            failed = typed and as_text(table["type"]).startswith("error")
+            return {
+                "type": "tool_result",
+                "tool_use_id": block.get("toolCallId"),
+                "content": table["value"] if typed else output,
+                "is_error": failed or block["type"] == "tool-error" or block.get("isError") is True,
+            }
+        case "reasoning":
+            return {"type": "thinking", "thinking": block.get("text", "")}
+        case _:
+            return block
+
 
 _WRAPPERS = frozenset({"input", "inputs", "output", "outputs", "result", "return", "response", "value", "kwargs"})
 """Names under which tools wrap the only argument or result of a function."""
@@ -33,9 +101,6 @@ def read_messages_of(value: Any, builder: TranscriptBuilder, place: str, depth: 
 
     Returns:
         whether it has any of the forms with messages; otherwise nothing is added.
-
-    Raises:
-        CaseFileError: a message is invalid.
     """
     value = with_typed_blocks(decoded_json(value, texts=True))
     if depth > _DEEPEST:
@@ -141,7 +206,6 @@ def _answer_of_llama_index(value: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _read_one(message: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    """One message, or a provider's message object with the reason of its end."""
     reason = message.get("stop_reason")
     read_messages([{name: one for name, one in message.items() if name != "stop_reason"}], builder, place)
     read_end(reason, builder, f"{place}.stop_reason")

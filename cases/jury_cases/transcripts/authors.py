@@ -79,9 +79,6 @@ class RoleRules:
 
     A pattern matches the role or the name of a message, upper and lower case alike. Wildcards match roles of the
     record's own and names, not the roles that a format knows: `*=agent` leaves the user's messages.
-
-    Raises:
-        CaseFileError: a target is unknown.
     """
 
     targets: Mapping[str, str] = field(default_factory=dict)

@@ -7,20 +7,145 @@ from collections.abc import Callable
 from typing import Any
 
 from jury_cases.errors import CaseFileError
-from jury_cases.transcripts.anthropic_blocks import (
-    read_compaction,
-    read_container_upload,
-    read_fallback,
-    read_search_result,
-    read_server_result,
-    read_tools_of_server,
-)
-from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.file_blocks import read_audio, read_file, read_image
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind, text_or_none
-from jury_cases.transcripts.speaker import Speaker
 from jury_cases.transcripts.tool_calls import add_call
 from jury_events.transcript import Event, Message, Reasoning, Refusal, ToolCall, ToolResult
+
+_ENCRYPTED_RESULT = "result that the provider encrypted"
+_ENCRYPTED_FIELDS = frozenset({"encrypted_content", "encrypted_index", "encrypted_stdout"})
+
+
+def read_search_result(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """A passage that the application found and gives to the agent; its name is title and source."""
+    title, source = text_or_none(block.get("title")), text_or_none(block.get("source"))
+    name = f"{title} ({source})" if title and source else title or source
+    content = block.get("content")
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    text = "\n".join(as_text(one) for one in texts if not is_blank(one))
+    builder.file(
+        text.encode("utf-8", "replace"), "text/plain", speaker.origin, place, name=name, call_id=speaker.call_id
+    )
+    for index, part in enumerate(parts):
+        if isinstance(part, dict):
+            known = {"type", "text", "cache_control"}
+            builder.unread(part, known, speaker.origin, f"{place}.content.{index}")
+
+
+def read_compaction(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """A summary, written by the model, that stands for the conversation before it."""
+    if not is_blank(block.get("content")) or is_blank(block.get("encrypted_content")):
+        builder.add(Event, place, origin=speaker.origin, name="compaction", text=as_text(block.get("content")))
+    if not is_blank(block.get("encrypted_content")):
+        what = "compaction that the provider encrypted"
+        builder.not_shown(what, speaker.origin, f"{place}.encrypted_content", block["encrypted_content"])
+    for index, change in enumerate(block["tool_changes"] if isinstance(block.get("tool_changes"), list) else []):
+        kind = as_text(change.get("type")) if isinstance(change, dict) else ""
+        text = as_text(change.get("tool") if isinstance(change, dict) else change)
+        at = f"{place}.tool_changes.{index}"
+        builder.add(Event, at, origin=speaker.origin, name=kind or "tool change", text=text)
+
+
+def read_tools_of_server(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """`mcp_tool_listing`: the tools that an MCP server offers. `tool_addition`, `tool_removal`: one tool."""
+    kind = block["type"]
+    if kind == "mcp_tool_listing":
+        fields = {name: block.get(name) for name in ("mcp_server_name", "tools")}
+        builder.add(Event, place, origin="tool", name=kind, text=as_text(fields))
+    else:
+        builder.add(Event, place, origin=speaker.origin, name=kind, text=as_text(block.get("tool")))
+
+
+def read_fallback(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """The provider changed the model, as after a refusal."""
+    fields = {name: block[name] for name in ("from", "from_", "to", "trigger") if not is_blank(block.get(name))}
+    builder.add(Event, place, origin="environment", name="fallback", text=as_text(fields))
+
+
+def read_container_upload(_block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """A file that the code execution gets."""
+    builder.not_shown("file by its id", speaker.origin, place)
+
+
+def read_server_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """The result of a tool that the provider ran (`web_search_tool_result`): its JSON, without what is encrypted."""
+    content = block.get("content")
+    call_id = text_or_none(block.get("tool_use_id"))
+    files: list[dict[str, Any]] = []
+    encrypted: list[Any] = []
+    text = as_text(_readable(content, files, encrypted))
+    builder.add(ToolResult, place, call_id=call_id, text=text, error=_failed(content))
+    for source in files:
+        builder.base64_file(source.get("data"), source.get("media_type"), "tool", place, call_id=call_id)
+    for value in encrypted:
+        builder.not_shown(_ENCRYPTED_RESULT, "tool", place, value)
+
+
+def _readable(value: Any, files: list[dict[str, Any]], encrypted: list[Any]) -> Any:
+    """The JSON of a result; base64 sources are added to `files`, encrypted texts to `encrypted`."""
+    if isinstance(value, list):
+        return [_readable(one, files, encrypted) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("type") == "base64" and isinstance(value.get("data"), str):
+        files.append(value)
+        return {name: inner for name, inner in value.items() if name != "data"}
+    found = {}
+    for name, inner in value.items():
+        if name in _ENCRYPTED_FIELDS:
+            encrypted += [] if is_blank(inner) else [inner]
+        else:
+            found[name] = _readable(inner, files, encrypted)
+    return found
+
+
+def _failed(content: Any) -> bool:
+    if not isinstance(content, dict):
+        return False
+    return as_text(content.get("type")).endswith("_error") or content.get("return_code") not in (0, None)
+
+
+def read_image(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """OpenAI's format: a URL, in an object or not, or an uploaded file's id."""
+    image = block.get("image_url")
+    url = image.get("url") if isinstance(image, dict) else image
+    if url is None and block.get("file_id"):
+        builder.not_shown("image by its id", speaker.origin, place)
+    else:
+        builder.url(url, "image", speaker.origin, place, call_id=speaker.call_id)
+    if isinstance(image, dict):
+        builder.unread(image, {"url", "detail"}, speaker.origin, f"{place}.image_url")
+
+
+def read_audio(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """OpenAI's `input_audio`, Inspect's `audio` and `video`."""
+    kind = block["type"]
+    audio = block.get(kind)
+    if isinstance(audio, str):
+        builder.url(audio, kind, speaker.origin, place, call_id=speaker.call_id)
+    elif isinstance(audio, dict):
+        media = f"audio/{as_text(audio.get('format')) or 'unknown'}"
+        builder.base64_file(audio.get("data"), media, speaker.origin, place, call_id=speaker.call_id)
+        builder.unread(audio, {"data", "format"}, speaker.origin, f"{place}.{kind}")
+    else:
+        builder.not_shown(kind, speaker.origin, place, block)
+
+
+def read_file(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """OpenAI's `file` and `input_file`."""
+    inner = block.get("file")
+    file = inner if isinstance(inner, dict) else block
+    name, data = text_or_none(file.get("filename")), file.get("file_data")
+    if isinstance(data, str) and data.startswith("data:"):
+        builder.url(data, "file", speaker.origin, place, name=name, call_id=speaker.call_id)
+    elif isinstance(data, str):
+        builder.base64_file(data, None, speaker.origin, place, name=name, call_id=speaker.call_id)
+    else:
+        builder.not_shown("file at a URL" if file.get("file_url") else "file by its id", speaker.origin, place)
+    if isinstance(inner, dict):
+        builder.unread(inner, {"filename", "file_data", "file_id", "file_url"}, speaker.origin, f"{place}.file")
+
 
 _SAID = frozenset({"answer", "response", "output", "message", "content", "value"})
 _TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
@@ -44,11 +169,7 @@ class BlockReader:
         self._place = ""
 
     def read(self, content: Any, place: str) -> None:
-        """Read text, null, or a list of blocks; a tool's result, or the words of an unknown role, may be any JSON.
-
-        Raises:
-            CaseFileError: it is another value, or a block is invalid for its type.
-        """
+        """Read text, null, or a list of blocks; a tool's result, or the words of an unknown role, may be any JSON."""
         speaker = self._speaker
         self._place = place
         if isinstance(content, list) and (not self._any_json or any(map(_is_block, content))):
@@ -190,7 +311,6 @@ def _call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, p
 
 
 def _mcp_call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """The call of a tool of an MCP server, named by both."""
     server, tool = as_text(block.get("server_name")), as_text(block.get("name"))
     _call({**block, "name": f"{server}.{tool}" if server and tool else tool}, speaker, builder, place)
 
@@ -212,7 +332,6 @@ def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilde
 
 
 def _tool_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """A tool's result, whatever the message's role."""
     result = Speaker(
         None,
         "tool",
@@ -339,7 +458,6 @@ def _reader(kind: Any, *, in_result: bool) -> tuple[_Read, frozenset[str]] | Non
 
 
 def _is_block(value: Any) -> bool:
-    """Whether an element of a tool's result is a content block rather than the tool's JSON."""
     if not isinstance(value, dict):
         return False
     kind = value.get("type")

@@ -4,9 +4,9 @@ import hashlib
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from pydantic import ValidationError
@@ -14,8 +14,6 @@ from pydantic import ValidationError
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind, RoleRules, as_target, author_of
 from jury_cases.transcripts.json_values import as_text, is_blank
-from jury_cases.transcripts.message_numbers import MessageNumbers
-from jury_cases.transcripts.unclear_calls import BuiltItem, sources_of, with_unclear_calls
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
 from jury_events.picture_types import picture_type
 from jury_events.text import condensed
@@ -23,6 +21,7 @@ from jury_events.transcript import (
     Attachment,
     Event,
     Item,
+    ItemSource,
     Message,
     NotShown,
     Origin,
@@ -31,7 +30,105 @@ from jury_events.transcript import (
     ToolCall,
     ToolResult,
     Transcript,
+    joins_of,
 )
+
+T = TypeVar("T")
+
+
+class MessageNumbers:
+    """Counts the messages that are read, from 0, in the order of the source's lists.
+
+    Attributes:
+        current: the number of the message that is being read; None: between messages.
+        following: the number of the next one.
+    """
+
+    def __init__(self) -> None:
+        self.current: int | None = None
+        self.following = 0
+        self._paused = False
+
+    def of_list(self, messages: Iterable[tuple[int, T]], count: int) -> Iterator[tuple[int, T]]:
+        """The messages with their indices in a list of `count`, each current while it is used.
+
+        The numbers go on where the list before ended. A list inside a message, as of a sub-agent, belongs to it.
+        """
+        if self._paused or self.current is not None:
+            yield from messages
+            return
+        first = self.following
+        try:
+            for index, message in messages:
+                self.current = first + index
+                yield index, message
+        finally:
+            self.current, self.following = None, first + count
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count one message, which is current meanwhile; inside a message nothing is counted."""
+        for _ in self.of_list([(0, None)], 1):
+            yield
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Count nothing meanwhile: what is read stands beside the messages."""
+        before, self._paused = self._paused, True
+        try:
+            yield
+        finally:
+            self._paused = before
+
+    def placed(self, number: int | None) -> int | None:
+        """The number here of a message that another counter gave a number."""
+        if self.current is not None or number is None:
+            return self.current
+        return self.following + number
+
+
+class BuiltItem(NamedTuple):
+    """An item of a transcript that is being built.
+
+    Attributes:
+        item: as it was added.
+        author: of its message, as the record writes it; None: not recorded.
+        in_order: a result without an id belongs to the first open call of its name, by the format's protocol.
+        message: the number of its message in the source; None: it was added between messages.
+        place: its path in the source.
+    """
+
+    item: Item
+    author: MessageAuthor | None = None
+    in_order: bool = False
+    message: int | None = None
+    place: str = ""
+
+
+def with_unclear_calls(built: Sequence[BuiltItem]) -> tuple[Item, ...]:
+    """The items; results of which the record does not say the call are marked `call_unknown`.
+
+    A file of such a result is one of its message: the id that it has means several calls.
+    """
+    items = [one.item for one in built]
+    joins = joins_of(items, [one.in_order for one in built])
+    return tuple(_marked(item) if join.unclear else item for item, join in zip(items, joins, strict=True))
+
+
+def _marked(item: Item) -> Item:
+    update = {"call_unknown": True} if isinstance(item, ToolResult) else {"call_id": None}
+    return item.model_copy(update=update)
+
+
+def sources_of(built: Sequence[BuiltItem]) -> tuple[ItemSource, ...]:
+    """Where the items come from. One between messages belongs to the message before it; before the first, to that."""
+    number = next((one.message for one in built if one.message is not None), 0)
+    found: list[ItemSource] = []
+    for one in built:
+        number = number if one.message is None else one.message
+        found.append(ItemSource(message=number, place=one.place))
+    return tuple(found)
+
 
 _WHAT = re.compile(r"[^A-Za-z0-9_./+:-]+")
 _DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
@@ -118,9 +215,6 @@ class TranscriptBuilder:
 
         `in_order`: the format's protocol says that a result without an id belongs to the first open call of its name.
         Where a source names the call of a result by other means than an id, give both a `call_id` of your own.
-
-        Raises:
-            CaseFileError: a field is invalid.
         """
         if make in _SPOKEN and self._author is not None:
             fields = {"speaker": self._author.shown, **fields}
@@ -263,3 +357,17 @@ def label_of(text: str) -> str:
     """A kind's name as an event's label: letters, digits and a few marks, at most 60 characters."""
     words = (_WHAT.sub("-", word).strip("-") for word in text.split())
     return " ".join(word for word in words if word)[:_NAMED].strip() or "unnamed"
+
+
+class Speaker(NamedTuple):
+    """The author of a message's blocks.
+
+    `kind`: of the message; None for a tool's result, identified by `call_id` and `tool`; `error`: the tool failed.
+    """
+
+    kind: str | None
+    origin: Origin
+    name: str | None = None
+    call_id: str | None = None
+    tool: str | None = None
+    error: bool = False

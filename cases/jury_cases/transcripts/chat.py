@@ -9,9 +9,8 @@ from typing import Any, cast
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none
-from jury_cases.transcripts.speaker import Speaker
 from jury_cases.transcripts.tool_calls import add_call, add_calls
 from jury_events.transcript import Event, Origin, Reasoning, Refusal, ToolCall
 
@@ -86,11 +85,7 @@ _GOOD_ENDS = frozenset(
 
 
 def read_chat(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
-    """Read a list of messages.
-
-    Raises:
-        CaseFileError: it is not a list of messages; the message begins with the place.
-    """
+    """Read a list of messages."""
     if not isinstance(value, list):
         raise CaseFileError(f"{place}: must be a list of messages, not {json_kind(value)}")
     for index, message in builder.messages.of_list(enumerate(value), len(value)):
@@ -98,11 +93,6 @@ def read_chat(value: Any, builder: TranscriptBuilder, place: str = "messages") -
 
 
 def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
-    """Read one message.
-
-    Raises:
-        CaseFileError: it is not a message.
-    """
     if not isinstance(message, dict):
         raise CaseFileError(f"{place}: must be a message object with role and content, not {json_kind(message)}")
     written = message.get("role")
@@ -133,7 +123,6 @@ def _content(message: dict[str, Any]) -> Any:
 def _read_turn(
     message: dict[str, Any], kind: MessageKind, name: str | None, builder: TranscriptBuilder, place: str
 ) -> None:
-    """Read a message of a system, a user, an agent, or a role that no rule knows, which is shown with its own name."""
     before = len(builder)
     origin = AUTHORS[kind]
     _thoughts(message, origin, builder, place)
@@ -209,11 +198,7 @@ def _returned(message: dict[str, Any], origin: Origin, builder: TranscriptBuilde
 
 
 def read_choices(value: Any, builder: TranscriptBuilder, place: str = "choices") -> None:
-    """Read a chat completion: its first choice; others are reported as not shown, an abnormal end is an event.
-
-    Raises:
-        CaseFileError: the choices are invalid.
-    """
+    """Read a chat completion: its first choice; others are reported as not shown, an abnormal end is an event."""
     for index, choice in enumerate(as_objects(value, place, "choices")):
         if index:
             builder.not_shown("another choice", "model", f"{place}.{index}", choice)
@@ -246,3 +231,22 @@ def call_in_words(text: str, builder: TranscriptBuilder, place: str) -> None:
         else:
             arguments = as_text(one.get("arguments", one.get("parameters")))
             builder.add(ToolCall, place, call_id=text_or_none(one.get("id")), name=name, arguments=arguments)
+
+
+_TURNS_OF_CALLS = frozenset({"function_call", "function-call", "tool_call", "tool_calls", "action"})
+
+
+def read_sharegpt(value: Any, builder: TranscriptBuilder, place: str = "conversations") -> None:
+    """Read a list of turns."""
+    turns = as_objects(value, place, "turns")
+    for index, turn in builder.messages.of_list(enumerate(turns), len(turns)):
+        at = f"{place}.{index}"
+        role = turn.get("from", turn.get("role"))
+        if not isinstance(role, str):
+            raise CaseFileError(f"{at}.from: must be text such as human, gpt, system or tool")
+        rest = {key: one for key, one in turn.items() if key not in {"from", "role", "value", "loss"}}
+        if role.lower() in _TURNS_OF_CALLS:
+            call_in_words(as_text(turn.get("value")), builder, f"{at}.value")
+            builder.unread(rest, {"weight", "id"}, "model", at)
+        else:
+            read_message({**rest, "role": role, "content": turn.get("value")}, builder, at)

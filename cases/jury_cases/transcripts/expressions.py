@@ -146,11 +146,7 @@ class ExpressionReading:
         self._kept: list[Any] = []
 
     def value(self, expression: str, of: Any, place: str) -> Any:
-        """What an expression finds, which is read.
-
-        Raises:
-            CaseFileError: the expression cannot be applied; the message begins with the place.
-        """
+        """What an expression finds, which is read."""
         found = _visited(self._reads, expression, of, place)
         self.take(found)
         return found
@@ -174,7 +170,6 @@ class ExpressionReading:
             self.fields.setdefault(id(of), set()).update(_named_by(condition))
 
     def take(self, value: Any) -> None:
-        """Count a value as read, with all that is in it."""
         self._kept.append(value)
         waiting = [value]
         while waiting:
@@ -284,7 +279,6 @@ class _Recording(TreeInterpreter):
 
 @lru_cache(maxsize=4096)
 def _named_by(condition: str) -> frozenset[str]:
-    """The fields that a condition compares with a literal."""
     found: set[str] = set()
     waiting: list[Any] = [compiled(condition).parsed]
     while waiting:
@@ -299,7 +293,6 @@ def _named_by(condition: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def fields_of(expression: str) -> frozenset[str]:
-    """The names of all fields in an expression."""
     found: set[str] = set()
     waiting: list[Any] = [compiled(expression).parsed]
     while waiting:

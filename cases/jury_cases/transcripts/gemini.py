@@ -42,11 +42,7 @@ GOOD_ENDS = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
 
 
 def read_contents(value: Any, builder: TranscriptBuilder, place: str = "contents") -> None:
-    """Read `contents` of a request: text, a content, or a list of contents.
-
-    Raises:
-        CaseFileError: it is another value.
-    """
+    """Read `contents` of a request: text, a content, or a list of contents."""
     if isinstance(value, str):
         builder.message("user", value, place)
         return
@@ -100,11 +96,7 @@ def _is_text(part: dict[str, Any]) -> bool:
 
 
 def read_candidates(value: Any, builder: TranscriptBuilder, place: str = "candidates") -> None:
-    """Read `candidates` of a response: the first one; others are reported as not shown, an abnormal end is an event.
-
-    Raises:
-        CaseFileError: the candidates are invalid.
-    """
+    """Read `candidates` of a response: the first one; others are reported as not shown, an abnormal end is an event."""
     for index, written in enumerate(as_objects(value, place, "candidates")):
         candidate = snake_keys(written)
         if index:
@@ -129,11 +121,7 @@ def read_prompt_feedback(value: Any, builder: TranscriptBuilder, place: str = "p
 
 
 def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str, *, system: bool = False) -> None:
-    """Read one turn.
-
-    Raises:
-        CaseFileError: its parts are invalid.
-    """
+    """Read one turn."""
     role = as_text(content.get("role")) or "user"
     kind, origin = _SYSTEM if system else _ROLES.get(role, _OTHER)
     name = role if kind == "speaker" else None
@@ -144,11 +132,7 @@ def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str
 
 
 def read_content_of(author: MessageAuthor, content: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    """Read one turn by the user or by an agent with a name, whatever its role; nothing where it has no content.
-
-    Raises:
-        CaseFileError: its parts are invalid.
-    """
+    """Read one turn by the user or by an agent with a name, whatever its role; nothing where it has no content."""
     kind, origin = _ROLES[author.role]
     with builder.by(author):
         _read_parts(content, _PartsAuthor(kind, origin, author.name), builder, place)
@@ -297,7 +281,6 @@ def _code_result(result: dict[str, Any], _turn: _PartsAuthor, builder: Transcrip
 
 
 def _tool_call(call: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
-    """The call of a tool that the provider runs."""
     name = as_text(call.get("tool_type")) or "server tool"
     arguments = "" if call.get("args") is None else as_text(call["args"])
     builder.add(
@@ -323,7 +306,6 @@ def _tool_response(answer: dict[str, Any], _turn: _PartsAuthor, builder: Transcr
 def _audio_transcription(
     transcription: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str
 ) -> None:
-    """What was said in the audio of the part."""
     text = as_text(transcription.get("text"))
     if text:
         builder.add(Event, place, origin=turn.origin, name="audio transcription", text=text)

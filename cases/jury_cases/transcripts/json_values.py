@@ -53,11 +53,7 @@ def is_blank(value: Any) -> bool:
 
 
 def as_objects(value: Any, place: str, what: str) -> list[dict[str, Any]]:
-    """A list of objects; null is [].
-
-    Raises:
-        CaseFileError: it is not; the message begins with `place` and names `what` is expected.
-    """
+    """A list of objects; null is []."""
     if value is None:
         return []
     if not isinstance(value, list):

@@ -26,7 +26,6 @@ def blocks_of(content: Any, calls: Mapping[str, Sequence[dict[str, Any]]]) -> An
     """The content with its blocks converted; text, null and other values unchanged.
 
     Args:
-        content: of a message.
         calls: the message's `tool_calls` by id. Their arguments are complete; those in blocks of a stream may not be.
     """
     if isinstance(content, dict):

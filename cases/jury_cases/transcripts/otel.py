@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from jury_cases.transcripts.authors import MessageAuthor
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, text_or_none
-from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Message, Origin, Reasoning, Refusal, ToolCall, ToolResult
 
 _SYSTEM: tuple[str, Origin] = ("system", "developer")
@@ -29,11 +28,7 @@ _RETURNED = ("response", "result", "content")
 
 
 def read_parts_messages(value: Any, builder: TranscriptBuilder, place: str) -> None:
-    """A list of messages made of parts; messages with `content` instead are read as chat messages.
-
-    Raises:
-        CaseFileError: it is not a list of messages.
-    """
+    """A list of messages made of parts; messages with `content` instead are read as chat messages."""
     messages = as_objects(value, place, "messages")
     for index, message in builder.messages.of_list(enumerate(messages), len(messages)):
         read_parts_message(message, builder, f"{place}.{index}")

@@ -1,18 +1,115 @@
-"""Reads lists of messages in any format; the first element determines the format."""
+"""Messages in their detected form: declared dialects (dialect_files/), turns in a text, providers' messages."""
 
-from typing import Any
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jury_cases.bundled import DIALECT_FILES, bundled_texts, words_at
+from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.chat import read_chat
-from jury_cases.transcripts.dialects import dialect_of
-from jury_cases.transcripts.gemini import read_contents
+from jury_cases.transcripts.chat import KINDS, RESULTS, read_chat, read_sharegpt
 from jury_cases.transcripts.json_values import as_text
-from jury_cases.transcripts.langchain import is_langchain, read_langchain_list
-from jury_cases.transcripts.otel import read_parts_messages
-from jury_cases.transcripts.responses import is_item, read_responses
-from jury_cases.transcripts.sharegpt import read_sharegpt
-from jury_cases.transcripts.spoken_text import spoken_turns
 from jury_events.transcript import Item, Message, Refusal, Transcript
+
+if TYPE_CHECKING:
+    from jury_cases.transcripts.steps import MessageDialect
+
+
+def dialect_of(messages: list[dict[str, Any]]) -> "MessageDialect | None":
+    """The dialect of a list of messages; None: it is of none."""
+    fields = frozenset[str]().union(*messages)
+    lists = frozenset(name for one in messages for name, value in one.items() if type(value) is list)
+    for head in _heads():
+        if head.may_have(fields, lists, messages):
+            from jury_cases.transcripts.steps import message_dialect
+
+            if any(map((found := message_dialect(head.name)).has, messages)):
+                return found
+    return None
+
+
+class _Head(NamedTuple):
+    """What is looked at first of messages: fields, fields that are lists, texts with which the content begins.
+
+    A message of the dialect has one of them or more.
+    """
+
+    name: str
+    marks: frozenset[str]
+    lists: frozenset[str]
+    begins: tuple[str, ...]
+
+    def may_have(self, fields: frozenset[str], lists: frozenset[str], messages: list[dict[str, Any]]) -> bool:
+        """Whether one of the messages may be of it: by the names of their fields, and of those that are lists."""
+        if not (self.marks.isdisjoint(fields) and self.lists.isdisjoint(lists)):
+            return True
+        texts = (one.get("content") for one in messages) if self.begins else ()
+        return any(isinstance(text, str) and text.startswith(self.begins) for text in texts)
+
+
+@cache
+def _heads() -> tuple[_Head, ...]:
+    return tuple(
+        _Head(name, frozenset(words_at(text, "marks")), frozenset(words_at(text, "lists")), words_at(text, "begins"))
+        for name, text in bundled_texts(DIALECT_FILES).items()
+    )
+
+
+def spoken_turns(value: Any, place: str, words: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The messages, with role and content, of a text or of a list of texts each of which begins with its speaker.
+
+    A turn begins at a line such as `Human: …`, `**User:** …`, `USER: …` or `## Assistant`; where one of them follows a
+    blank line, the others do too.
+    """
+    named = [one for text in (value if isinstance(value, list) else [value]) for one in _turns(text, tuple(words))]
+    if len(named) > 1 and (not isinstance(value, list) or len(named) >= len(value)):
+        return named
+    if isinstance(value, list):
+        raise CaseFileError(
+            f"{place}: is a list of texts that do not say whose they are; a format file does, as with turns: "
+            "[user, agent], and jury cases FILE --propose drafts one"
+        )
+    raise CaseFileError(
+        f"{place}: is a text without turns such as Human: … and Assistant: …; a text that only answers is read with "
+        "--field response=COLUMN --question TEXT"
+    )
+
+
+def has_turns(text: str) -> bool:
+    """Whether a text has turns of a user and of an agent, little before them, and ends with something said."""
+    found = _turns(text, ())
+    said = {KINDS.get(one["role"].lower()) for one in found}
+    title = found[0]["content"] if found and found[0]["role"] == _BEFORE else ""
+    return {"user", "assistant"} <= said and len(title) <= _LONGEST_TITLE and bool(found[-1]["content"])
+
+
+_LONGEST_TITLE = 400
+_BEFORE = "text before the first speaker"
+"""The role of what stands before the first turn."""
+
+
+def _turns(text: str, words: tuple[str, ...]) -> list[dict[str, Any]]:
+    found = list(_labels(words).finditer(text))
+    if any(text[: one.start()].endswith("\n\n") for one in found):
+        found = [one for one in found if not text[: one.start()].strip() or text[: one.start()].endswith("\n\n")]
+    if not found:
+        return []
+    ends = [*(one.start() for one in found[1:]), len(text)]
+    turns = [
+        {"role": one["heading"] or one["label"], "content": text[one.end() : end].strip()}
+        for one, end in zip(found, ends, strict=True)
+    ]
+    before = text[: found[0].start()].strip()
+    return [{"role": _BEFORE, "content": before}, *turns] if before else turns
+
+
+def _labels(words: tuple[str, ...]) -> re.Pattern[str]:
+    known = {form for word in (*KINDS, *RESULTS) for form in (word.capitalize(), word.upper())} | set(words)
+    either = "|".join(re.escape(one) for one in sorted(known, key=len, reverse=True))
+    heading = rf"\#{{1,6}} +(?:\*\*)?(?P<heading>{either})(?:\*\*)?:? *$"
+    return re.compile(rf"^(?:{heading}|(?:\*\*)?(?P<label>{either})(?::\*\*|\*\*:|:) *)", re.MULTILINE)
+
 
 _OF_MESSAGES = frozenset({"content", "tool_calls", "function_call", "parts", "thought", "reasoning_content", "refusal"})
 _OF_CASES = frozenset({"case_id", "question", "messages", "prompt", "response", "scenarios"})
@@ -23,11 +120,9 @@ _OTEL_PARTS = frozenset({"text", "tool_call", "tool_call_response", "reasoning",
 
 
 def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
-    """Read messages in their detected format; the default is chat messages.
+    """Read messages in their detected format; the default is chat messages."""
+    from jury_cases.transcripts import langchain, responses
 
-    Raises:
-        CaseFileError: it is not a list of messages, or a text with turns.
-    """
     if isinstance(value, str) or (isinstance(value, list) and value and all(isinstance(one, str) for one in value)):
         value = spoken_turns(value, place)
     elements = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
@@ -37,13 +132,16 @@ def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages
     elif {"from", "value"} <= first.keys():
         read_sharegpt(value, builder, place)
     elif isinstance(first.get("parts"), list):
+        from jury_cases.transcripts.gemini import read_contents
+        from jury_cases.transcripts.otel import read_parts_messages
+
         kinds = {as_text(part.get("type")) for part in first["parts"] if isinstance(part, dict)}
         read = read_parts_messages if kinds & _OTEL_PARTS else read_contents
         read(value, builder, place)
-    elif any(map(is_langchain, elements)):
-        read_langchain_list(value, builder, place)
-    elif any(map(is_item, elements)):
-        read_responses(value, builder, place)
+    elif any(map(langchain.is_langchain, elements)):
+        langchain.read_langchain_list(value, builder, place)
+    elif any(map(responses.is_item, elements)):
+        responses.read_responses(value, builder, place)
     else:
         read_chat(value, builder, place)
 
@@ -52,6 +150,9 @@ def is_message(value: Any) -> bool:
     """Whether a value looks like a message rather than a case."""
     if not isinstance(value, dict) or not _OF_CASES.isdisjoint(value):
         return False
+    from jury_cases.transcripts.langchain import is_langchain
+    from jury_cases.transcripts.responses import is_item
+
     has_role = (isinstance(value.get("role"), str) and not _OF_MESSAGES.isdisjoint(value)) or is_langchain(value)
     known = has_role or is_item(value) or {"from", "value"} <= value.keys()
     return known or dialect_of([value]) is not None
@@ -101,14 +202,12 @@ def last_answer(transcript: Transcript) -> str:
 
 
 def _said(item: Item) -> Message | Refusal | None:
-    """The item if it is a text of the agent."""
     if isinstance(item, Refusal):
         return item if item.origin != "unknown" else None
     return item if isinstance(item, Message) and item.kind == "assistant" else None
 
 
 def _is_request(item: Item) -> bool:
-    """Whether the item is a request of a user, or part of one."""
     return item.origin == "user" and item.kind in {"user", "attachment", "not_shown"}
 
 

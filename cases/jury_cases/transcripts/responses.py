@@ -7,10 +7,9 @@ from collections.abc import Collection
 from typing import Any
 
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, text_or_none
-from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Event, Origin, Reasoning, ToolCall, ToolResult
 
 _BOOKKEEPING = frozenset(
@@ -41,9 +40,6 @@ def read_responses(
     """Read `input` or `output` of a response; an input may be text of the user.
 
     An incomplete message is followed by an event that says so, unless the response says why it ended (`end_is_known`).
-
-    Raises:
-        CaseFileError: it is not a list of items.
     """
     if isinstance(value, str):
         builder.message("user", value, place)
@@ -64,11 +60,6 @@ def is_item(value: Any) -> bool:
 
 
 def read_item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    """Read one item.
-
-    Raises:
-        CaseFileError: a part of it is invalid.
-    """
     kind = item.get("type")
     if not isinstance(kind, str):
         kind = "message"
@@ -114,12 +105,10 @@ def _returned(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> N
 
 
 def _named(space: Any, name: Any) -> str:
-    """A tool's name with its namespace or server."""
     return ".".join(part for part in (as_text(space), as_text(name)) if part)
 
 
 def _called(item: dict[str, Any], kind: str, builder: TranscriptBuilder, place: str) -> None:
-    """A function call, or a tool run by the provider with its result in the same item."""
     if kind in {"function_call", "custom_tool_call", "program"}:
         call_id = text_or_none(item.get("call_id"))
         name = _named(item.get("namespace"), item.get("name")) or kind
@@ -143,7 +132,6 @@ def _called(item: dict[str, Any], kind: str, builder: TranscriptBuilder, place: 
 
 
 def _given(item: dict[str, Any], results: Collection[str]) -> dict[str, Any]:
-    """What a call of a tool that the provider runs was given."""
     rest = {key: value for key, value in item.items() if key not in _BOOKKEEPING | _IDS and key not in results}
     return {key: value for key, value in rest.items() if key != "error" and value is not None}
 

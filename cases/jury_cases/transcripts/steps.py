@@ -5,6 +5,7 @@ written, to the message that the expressions are about.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
@@ -16,16 +17,17 @@ from pydantic import (
     model_validator,
 )
 
+from jury_cases.bundled import DIALECT_FILES, bundled_texts
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import BOOKKEEPING, KINDS, RESULTS, read_end, read_message
 from jury_cases.transcripts.expressions import AbandonedBranch, Expression, ExpressionReading, is_false
 from jury_cases.transcripts.gemini import read_content
 from jury_cases.transcripts.json_values import as_text, is_blank, text_or_none
 from jury_cases.transcripts.responses import is_item, read_item
-from jury_cases.transcripts.speaker import Speaker
+from jury_cases.yaml_values import decode_yaml
 from jury_events.transcript import Event, Origin, Reasoning, Refusal, ToolCall
 
 Who = Literal["user", "agent", "system", "tool", "environment", "event", "thought"]
@@ -209,11 +211,7 @@ class StepReader:
     """Applies the steps of a declared format to messages.
 
     Args:
-        steps: of the format.
         roles: what the format's words for roles mean, in lower case.
-        ignore: names of fields that say nothing.
-        reading: of the row.
-        builder: takes the items.
     """
 
     def __init__(
@@ -234,11 +232,7 @@ class StepReader:
         self._standing = ""
 
     def read(self, messages: Any, place: str) -> None:
-        """Read a list of messages, or a single one.
-
-        Raises:
-            CaseFileError: a part of one is invalid; the message begins with its place.
-        """
+        """Read a list of messages, or a single one."""
         listed = _listed(messages)
         for index, message in self._builder.messages.of_list(self._kept(listed, place), len(listed)):
             self._element(self._steps, message, _StepSpeaker("event", "record", None), f"{place}.{index}")
@@ -380,7 +374,6 @@ class StepReader:
         run.clear()
 
     def _results(self) -> None:
-        """Add the results that wait."""
         waiting = self._waiting or []
         if self._waiting is not None:
             self._waiting = []
@@ -483,3 +476,39 @@ def _end(value: Any, _turn: _StepSpeaker, builder: TranscriptBuilder, place: str
 
 
 _SAID = {"text": _text, "thought": _thought, "refusal": _refusal, "message": _message, "end": _end}
+
+
+class MessageDialect(Declared):
+    """How messages are read.
+
+    Attributes:
+        marks, lists, begins: what is looked at first, since it costs little; see `reading.dialect_of`.
+        message: a condition: whether an object is a message of it. A list is of a dialect if one of its messages is.
+        roles: what its words for roles mean.
+        steps: what is made of each message.
+        ignore: names of fields that say nothing.
+    """
+
+    marks: frozenset[str] = frozenset()
+    lists: tuple[str, ...] = ()
+    begins: tuple[str, ...] = ()
+    message: Expression | None = None
+    roles: Mapping[str, Who] = {}
+    steps: Steps = ()
+    ignore: frozenset[str] = frozenset()
+
+    def has(self, message: dict[str, Any]) -> bool:
+        """Whether an object is a message of it."""
+        return self.message is not None and ExpressionReading().holds(self.message, message, "message")
+
+    def read(
+        self, messages: Any, builder: TranscriptBuilder, place: str, reading: ExpressionReading | None = None
+    ) -> None:
+        """Read messages; raises CaseFileError."""
+        StepReader(self.steps, self.roles, self.ignore, reading or ExpressionReading(), builder).read(messages, place)
+
+
+@cache
+def message_dialect(name: str) -> MessageDialect:
+    """That of a bundled file."""
+    return MessageDialect.model_validate(decode_yaml(bundled_texts(DIALECT_FILES)[name], name))

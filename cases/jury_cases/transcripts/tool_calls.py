@@ -39,11 +39,7 @@ def add_calls(
     *,
     shown: Sequence[ToolCall] = (),
 ) -> None:
-    """Add a list of calls; null is [], those that repeat one of `shown` are skipped.
-
-    Raises:
-        CaseFileError: it is not a list, or a call names no tool.
-    """
+    """Add a list of calls; null is [], those that repeat one of `shown` are skipped."""
     if value is None:
         return
     if not isinstance(value, list):
@@ -93,9 +89,6 @@ def add_call(item: Any, builder: TranscriptBuilder, place: str, origin: Origin =
 
     Formats: `{id, function: {name, arguments}}`, `{name, arguments}`, `{function: name, args}`,
     `{custom: {name, input}}`.
-
-    Raises:
-        CaseFileError: it names no tool.
     """
     inner = item.get("function") or item.get("custom") or item if isinstance(item, dict) else None
     if isinstance(inner, str):

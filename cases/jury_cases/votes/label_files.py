@@ -10,8 +10,8 @@ import pyarrow as pa
 from jury_cases.columns import AUTOMATIC, listing, value_at
 from jury_cases.containers.rows import read_rows
 from jury_cases.errors import CaseFileError
-from jury_cases.votes.annotations import Annotations
-from jury_cases.votes.values import flag_of, name_of, whole_number
+from jury_cases.votes.seats import flag_of, name_of, whole_number
+from jury_cases.votes.vote_rows import Annotations
 from jury_cases.votes.words import VerdictWords
 
 ONLY_ANNOTATOR = "human"
@@ -57,9 +57,6 @@ def read_labels(
 
     Returns:
         `jury_analysis.label_schema.LABELS` and those of `LABEL_FACTS` that have a value, sorted by case and annotator.
-
-    Raises:
-        CaseFileError: a file or row cannot be used, an annotator labels a case twice, or there is no label at all.
     """
     return read_labels_of([LabelFile(path, words or VerdictWords()) for path in paths], stdin=stdin)
 
@@ -70,9 +67,6 @@ def read_labels_of(files: Iterable[LabelFile], *, stdin: BinaryIO | None = None)
     Args:
         files: as of `read_labels`.
         stdin: as of `read_labels`.
-
-    Raises:
-        CaseFileError: as of `read_labels`; also where no row has a column of `fields`.
     """
     annotations = Annotations()
     first = ""

@@ -2,21 +2,248 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from jury_analysis.ballots import EVIDENCE, MESSAGES, OWN_WORDS, READING, SCHEMA
 from jury_cases.columns import listing
 from jury_cases.containers.rows import read_rows
 from jury_cases.errors import CaseFileError
-from jury_cases.votes.annotations import Annotations
-from jury_cases.votes.debate_facts import checked_votes
-from jury_cases.votes.options import VoteOptions
-from jury_cases.votes.seat_columns import EVERY_JUDGE
-from jury_cases.votes.vote_columns import SeatVoteColumns, VoteColumns
-from jury_cases.votes.vote_rows import VoteRowReader
+from jury_cases.votes.seats import EVERY_JUDGE, VoteOptions
+from jury_cases.votes.vote_rows import Annotations, Values, VoteRowReader, VotesOfRow
 from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
+
+PLACE = "place"
+"""The column with the position of each row in its file, for messages."""
+
+FURTHER = tuple(field.name for field in (*MESSAGES, *EVIDENCE, *READING, *OWN_WORDS))
+"""Columns that ballots may have beside those of `SCHEMA`."""
+
+_FIELDS = {field.name: field for field in (*SCHEMA, *MESSAGES, *EVIDENCE, *READING, *OWN_WORDS)}
+_COLLECTED = (*_FIELDS, PLACE)
+
+_ROWS = 16_384
+_DEFAULTS: Values = {"role": "juror", "simulated": False}
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+
+
+def column_type(name: str) -> pa.DataType:
+    """The type in which a column is collected: texts are dictionary-encoded, because most of them repeat."""
+    if name == PLACE:
+        return _TEXT
+    kind = _FIELDS[name].type
+    return _TEXT if pa.types.is_string(kind) else kind
+
+
+class VoteColumns:
+    """Votes of rows of one vote each."""
+
+    def __init__(self) -> None:
+        self._rows: list[Values] = []
+        self._tables: list[pa.Table] = []
+
+    def add(self, place: str, row: VotesOfRow) -> None:
+        """Add the votes of a row at this position of its file."""
+        for seat, vote in row.votes:
+            self._rows.append({PLACE: place, **_DEFAULTS, **row.debate, **vote, "seat": seat})
+        if len(self._rows) >= _ROWS:
+            self._flush()
+
+    def table(self) -> pa.Table:
+        """All votes in the order of their rows, with the columns of the ballots table, `FURTHER` and `PLACE`."""
+        self._flush()
+        tables, self._tables = self._tables, []
+        return pa.concat_tables(tables)
+
+    def _flush(self) -> None:
+        self._tables.append(_table(self._rows, _COLLECTED))
+        self._rows = []
+
+
+class SeatVoteColumns:
+    """Votes of rows with the votes of several seats."""
+
+    def __init__(self) -> None:
+        self._debates: list[Values] = []
+        self._votes: dict[str, _SeatVotes] = {}
+        self._number = 0
+        self._tables: list[pa.Table] = []
+
+    def add(self, place: str, row: VotesOfRow) -> None:
+        """Add the votes of a row at this position of its file."""
+        number = len(self._debates)
+        self._debates.append({PLACE: place, **_DEFAULTS, **row.debate})
+        for seat, vote in row.votes:
+            votes = self._votes.get(seat)
+            if votes is None:
+                votes = self._votes[seat] = _SeatVotes([], [])
+            votes.rows.append(number)
+            votes.values.append(vote)
+        self._number += 1 + len(row.votes)
+        if self._number >= _ROWS:
+            self._flush()
+
+    def table(self) -> pa.Table:
+        """As of `VoteColumns`."""
+        self._flush()
+        tables, self._tables = self._tables, []
+        return pa.concat_tables(tables or [_table([], _COLLECTED)])
+
+    def _flush(self) -> None:
+        debates = _table(self._debates, _OF_A_DEBATE)
+        for seat, votes in self._votes.items():
+            named = pa.DictionaryArray.from_arrays(pa.array([0] * len(votes.rows), pa.int32()), pa.array([seat]))
+            of_seat = debates.take(pa.array(votes.rows, pa.int32()))
+            columns = {"seat": named, **_columns(of_seat), **_columns(_table(votes.values, _OF_A_VOTE))}
+            self._tables.append(pa.table({name: columns[name] for name in _COLLECTED}))
+        self._debates, self._votes, self._number = [], {}, 0
+
+
+class _SeatVotes(NamedTuple):
+    """Votes of one seat, with the numbers of their rows."""
+
+    rows: list[int]
+    values: list[Values]
+
+
+_OF_A_VOTE = ("kind", "verdict", "score", "confidence", "model_asked", "decisive_message")
+_OF_A_DEBATE = (*(name for name in _FIELDS if name not in {*_OF_A_VOTE, "seat"}), PLACE)
+
+
+def _table(rows: list[Values], names: tuple[str, ...]) -> pa.Table:
+    present = {name for row in rows for name in row}
+    return pa.table({name: _column(rows, name) if name in present else _nulls(len(rows), name) for name in names})
+
+
+def _column(rows: list[Values], name: str) -> pa.Array:
+    kind = column_type(name)
+    values = [row.get(name) for row in rows]
+    return pa.array(values, pa.string()).dictionary_encode() if pa.types.is_dictionary(kind) else pa.array(values, kind)
+
+
+def _nulls(number: int, name: str) -> pa.Array:
+    kind = column_type(name)
+    if not pa.types.is_dictionary(kind):
+        return pa.nulls(number, kind)
+    return pa.DictionaryArray.from_arrays(pa.nulls(number, pa.int32()), pa.array([], pa.string()))
+
+
+def _columns(table: pa.Table) -> dict[str, pa.ChunkedArray]:
+    return dict(zip(table.column_names, table.columns, strict=True))
+
+
+_SAME_IN_A_DEBATE = (
+    *("case_id", "run_id", "cluster", "variant", "repeat", "panel", "label", "simulated", "final_verdict"),
+    *("label_message", "message_count", "outcome_correct"),
+    *("final_label", "human_label"),
+)
+_KEY = ("debate_id", "round", "role", "seat")
+
+
+def checked_votes(collected: pa.Table) -> pa.Table:
+    """The ballots, sorted by debate, round, role and seat. Columns of `FURTHER` without a value are left out.
+
+    A fact of a debate that only some of its rows have is filled in the others; a cluster that none has is the case id.
+
+    Args:
+        collected: the columns of the ballots table with dictionary-encoded texts, those of `FURTHER`, and `PLACE`.
+    """
+    table = collected.unify_dictionaries()
+    del collected  # a copy of a million votes less
+    order = pc.sort_indices(
+        pa.table({name: _ranks(table[name]) for name in _KEY}), sort_keys=[(name, "ascending") for name in _KEY]
+    )
+    table = table.take(order).combine_chunks()
+    _check_once(table)
+    for name in _SAME_IN_A_DEBATE:
+        table = table.set_column(table.schema.get_field_index(name), name, _one_a_debate(table, name))
+    clusters = pc.coalesce(_plain(table["cluster"]), _plain(table["case_id"])).dictionary_encode()
+    table = table.set_column(table.schema.get_field_index("cluster"), "cluster", clusters)
+    known = [name for name in FURTHER if table[name].null_count < table.num_rows]
+    return table.select([*SCHEMA.names, *known])
+
+
+def _check_once(table: pa.Table) -> None:
+    if table.num_rows < 2:  # noqa: PLR2004  (one row is not there twice)
+        return
+    same: Any = None
+    for name in _KEY:
+        codes = _codes(table[name])
+        equal = pc.equal(codes.slice(1), codes.slice(0, len(codes) - 1))
+        same = equal if same is None else pc.and_(same, equal)
+    row = pc.index(same, pa.scalar(value=True)).as_py()
+    if row < 0:
+        return
+    first, second = (table.slice(number, 1).to_pylist()[0] for number in (row, row + 1))
+    raise CaseFileError(
+        f"{second[PLACE]}: a second vote of {visible_line(second['seat'], 60)!r} in round {second['round']} of debate "
+        f"{visible_line(second['debate_id'], 120)!r}, the first is at {first[PLACE]}; keep one, or name what "
+        "distinguishes them: --field round=COLUMN, repeat=COLUMN, variant=COLUMN or debate_id=COLUMN"
+    )
+
+
+def _one_a_debate(table: pa.Table, name: str) -> pa.Array:
+    column = _whole(table[name])
+    if column.null_count == len(column):
+        return column
+    debates, codes = _codes(table["debate_id"]), _codes(column)
+    found = (
+        pa.table({"debate": debates, "code": codes}).group_by("debate").aggregate([("code", "min"), ("code", "max")])
+    )
+    contrary = pc.index(pc.not_equal(found["code_min"], found["code_max"]), pa.scalar(value=True)).as_py()
+    if contrary >= 0:
+        _refuse(
+            table, name, codes, [found[side][contrary] for side in ("code_min", "code_max")], found["debate"][contrary]
+        )
+    if not column.null_count:
+        return column
+    found = found.sort_by("debate")
+    filled = found["code_min"].combine_chunks().take(debates)
+    if not pa.types.is_dictionary(column.type):
+        return filled.cast(column.type)
+    return pa.DictionaryArray.from_arrays(filled.cast(pa.int32()), column.dictionary)
+
+
+def _refuse(table: pa.Table, name: str, codes: pa.Array, sides: list[pa.Scalar], debate: pa.Scalar) -> None:
+    of_debate = pc.equal(_codes(table["debate_id"]), debate)
+    rows = sorted(pc.index(pc.and_(of_debate, pc.equal(codes, side)), pa.scalar(value=True)).as_py() for side in sides)
+    one, other = (table.slice(row, 1).to_pylist()[0] for row in rows)
+    raise CaseFileError(
+        f"{other[PLACE]}: {name}: debate {visible_line(other['debate_id'], 120)!r} has "
+        f"{visible_line(str(other[name]), 60)!r} here and {visible_line(str(one[name]), 60)!r} at {one[PLACE]}; "
+        "all votes of a debate must have the same; mend one, or name the column of debates: --field debate_id=COLUMN"
+    )
+
+
+def _ranks(column: pa.ChunkedArray) -> pa.Array:
+    """Numbers in the order of the values."""
+    whole = _whole(column)
+    if not pa.types.is_dictionary(whole.type):
+        return whole
+    return pc.rank(whole.dictionary, sort_keys="ascending", tiebreaker="dense").take(whole.indices)
+
+
+def _codes(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """A number for each value; null for null."""
+    whole = _whole(column)
+    return whole.indices if pa.types.is_dictionary(whole.type) else whole.cast(pa.int64())
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    return _whole(column).cast(pa.string())
+
+
+def _whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """The column in one piece, without a copy if it is one."""
+    if isinstance(column, pa.Array):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.unify_dictionaries().chunks) if column.num_chunks else pa.array([], column.type)
+
 
 _SHOWN = 20
 
@@ -47,9 +274,6 @@ def read_votes(
         paths: files, folders and globs; `-` is standard input.
         options: how rows are read; None: by the default names of columns.
         stdin: the stream for `-`; None: the process's.
-
-    Raises:
-        CaseFileError: a file, row or value cannot be used; the message names the file, the row and the remedy.
     """
     return read_votes_of([(paths, options or VoteOptions())], stdin=stdin)
 
@@ -62,9 +286,6 @@ def read_votes_of(
     Args:
         groups: files, folders and globs, and how their rows are read. All name the same seats.
         stdin: as of `read_votes`.
-
-    Raises:
-        CaseFileError: as of `read_votes`; also of contradictions between files.
     """
     collected: list[VoteColumns | SeatVoteColumns] = []
     seats: set[str] = set()
@@ -116,11 +337,7 @@ def _collected(
 
 
 def _check_seats(wanted: Sequence[str], known: set[str]) -> None:
-    """Refuse seats of which no file has a vote: they are mistyped.
-
-    Raises:
-        CaseFileError: there are such.
-    """
+    """Refuse seats of which no file has a vote: they are mistyped."""
     seats = sorted(known)
     for seat in wanted:
         if seat not in known:

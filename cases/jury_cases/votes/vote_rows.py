@@ -1,16 +1,31 @@
-"""One row of a file as the facts of its debate, and its votes with the columns of the ballots table."""
+"""A row of a table as votes of seats and labels of annotators."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from jury_analysis.ballots import EVIDENCE, KINDS, OWN_WORDS, ROLES
+from jury_analysis.label_schema import LABEL_FACTS, LABELS
 from jury_cases.columns import listing
 from jury_cases.errors import CaseFileError
-from jury_cases.votes.fields import IN_A_SEAT, OF_A_BALLOT, OF_A_VOTE, FieldReader
-from jury_cases.votes.options import VoteOptions
-from jury_cases.votes.seat_columns import EVERY_JUDGE, MAX_SEATS, SeatColumns, too_many_seats
-from jury_cases.votes.values import flag_of, name_of, number_within, whole_number
-from jury_cases.votes.wide_tables import WideTable
+from jury_cases.votes.seats import (
+    EVERY_JUDGE,
+    IN_A_SEAT,
+    MAX_SEATS,
+    OF_A_BALLOT,
+    OF_A_VOTE,
+    FieldReader,
+    SeatColumns,
+    VoteOptions,
+    WideTable,
+    flag_of,
+    name_of,
+    number_within,
+    too_many_seats,
+    whole_number,
+)
 from jury_cases.votes.words import VerdictWords
 from jury_events.text import visible_line
 
@@ -71,15 +86,7 @@ class VoteRowReader:
         return set() if self._annotators is None else self._annotators.seen
 
     def read(self, row: Any, default_id: str) -> VotesOfRow:
-        """The votes of the chosen seats in a row.
-
-        Args:
-            row: decoded.
-            default_id: the case id of a row of several votes that has none.
-
-        Raises:
-            CaseFileError: a part is missing or cannot be read; the message begins with its name.
-        """
+        """The votes of the chosen seats in a row."""
         if not isinstance(row, dict):
             raise CaseFileError("a row of votes must be an object with columns")
         if not self._begun:
@@ -184,7 +191,6 @@ class VoteRowReader:
 
 
 def _debate_id(debate: Values) -> str:
-    """The case's id, with what distinguishes several debates over it."""
     others = [f"{part} {debate[part]}" for part in ("run_id", "panel", "variant") if part in debate]
     if debate["repeat"] > 1:
         others.append(f"repeat {debate['repeat']}")
@@ -259,3 +265,50 @@ _OF_A_VERDICT = ("score", "confidence", "decisive_message")
 """An abstention has none of these."""
 
 assert {*_PARTS, "final_verdict"} == {*OF_A_BALLOT, *OF_A_VOTE} - {"seat", "verdict"}
+
+
+class Annotations:
+    """Labels by case and annotator."""
+
+    def __init__(self) -> None:
+        self._labels: dict[tuple[str, str], tuple[str, str]] = {}
+        self._facts: dict[tuple[str, str], Mapping[str, Any]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._labels)
+
+    def add(
+        self,
+        place: str,
+        case_id: str,
+        labels: Iterable[tuple[str, str]],
+        *,
+        facts: Mapping[str, Any] = MappingProxyType({}),
+        once: bool = False,
+    ) -> None:
+        """Add the labels of a row.
+
+        Args:
+            facts: what the annotators say beside, by column of `LABEL_FACTS`.
+            once: whether the same label twice is refused too.
+        """
+        for annotator, label in labels:
+            before = self._labels.setdefault((case_id, annotator), (label, place))
+            if before[0] != label or (once and before[1] != place):
+                raise CaseFileError(
+                    f"{place}: annotator {visible_line(annotator, 60)!r} labels case {visible_line(case_id, 120)!r} "
+                    f"{visible_line(label, 60)!r} here and {visible_line(before[0], 60)!r} at {before[1]}; "
+                    "keep one label"
+                )
+            if facts:
+                self._facts[case_id, annotator] = facts
+
+    def table(self) -> pa.Table:
+        """The labels as `LABELS`, sorted by case and annotator, with the columns of `LABEL_FACTS` that have a value."""
+        keys = sorted(self._labels)
+        rows = [
+            {"case_id": key[0], "annotator": key[1], "label": self._labels[key][0], **self._facts.get(key, {})}
+            for key in keys
+        ]
+        said = {name for facts in self._facts.values() for name in facts}
+        return pa.Table.from_pylist(rows, pa.schema([*LABELS, *(one for one in LABEL_FACTS if one.name in said)]))

@@ -39,9 +39,6 @@ class VerdictWords:
         categories: the declared categories, or these verdicts.
         ordered: whether the order has a meaning.
         labels_of: the panel's scale whose labels these are; None: verdicts of Jury Judge, or declared ones.
-
-    Raises:
-        CaseFileError: fewer than two categories, one of them twice, or a word is mapped to none of them.
     """
 
     def __init__(
@@ -96,10 +93,6 @@ class VerdictWords:
         """The category of an unparsed verdict or label; None for null and blank text.
 
         Numbers and booleans are words too; a whole number is the same word with and without decimals.
-
-        Raises:
-            UnknownWord: it is no category.
-            CaseFileError: it is an object or a list.
         """
         if isinstance(written, str) and (of, written) in self._known:
             return self._known[of, written]
@@ -155,9 +148,6 @@ def parse_words(
             or a table of verdicts by word.
         order: of `--order`: categories from the lowest to the highest, parted by commas or as a list.
         categories: of `--categories`: the same without an order.
-
-    Raises:
-        CaseFileError: one of them cannot be used.
     """
     if order is not None and categories is not None:
         raise CaseFileError("--order and --categories: both declare the verdicts; keep one of them")
@@ -179,7 +169,6 @@ def parse_words(
 
 
 def _mapped_words(mappings: Sequence[str] | Mapping[str, str | None]) -> Iterator[tuple[bool, str, str | None]]:
-    """Whether each is of labels alone, the word, and what it means."""
     if isinstance(mappings, Mapping):
         for word, category in mappings.items():
             yield word.startswith(_OF_LABELS), word.removeprefix(_OF_LABELS), category

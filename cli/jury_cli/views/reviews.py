@@ -11,7 +11,7 @@ from jury_views.debate_labels import LABELS
 from jury_views.later_events import later_events_text
 from jury_views.page import Page, TextSpan
 from jury_views.review_objects import Reasons, assignment_object, review_objects
-from jury_views.terminal.statistics.figures import Figures
+from jury_views.terminal.report_page import Figures
 
 if TYPE_CHECKING:
     from jury_events.local_facts import LaterEvents

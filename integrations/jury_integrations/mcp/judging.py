@@ -12,7 +12,7 @@ from jury_judge.serving.submitted_cases import refuse_uris, submitted_cases
 from jury_judge.sessions.hosted_run import HostedRun
 from jury_judge.sessions.new_jury import is_simulated
 from jury_judge.sessions.run_plan import panel_of_run
-from jury_judge.settings.mcp import McpSettings
+from jury_judge.settings.serving import McpSettings
 
 Report = Callable[[int, str | None], Awaitable[None]]
 """Takes how many steps of a debate are done, and what the last one was."""
@@ -27,12 +27,7 @@ class McpJudging:
 
     Args:
         settings: of the server; with a run.
-        say: takes lines for the user: who receives the cases, a juror died …
         environ: where settings are read; None is `os.environ`.
-
-    Raises:
-        SettingsRefused: a model of the panel costs money, and there is no `max_cost`.
-        JuryError: the panel or a setting cannot be used.
     """
 
     def __init__(
@@ -58,13 +53,7 @@ class McpJudging:
 
         Args:
             table: as in a file of cases.
-            records: of the store.
             report: called with each step of a debate that runs.
-
-        Raises:
-            CaseFileError: it has nothing to judge, or has a URI.
-            DebateUnfinished: the debate has no judgment, since it was cancelled.
-            JuryError: it could not go on, as the budget is used up; the same call goes on with it.
         """
         (case,) = submitted_cases([table], ["case"])
         refuse_uris([case], _PROTOCOL)

@@ -46,11 +46,7 @@ class PlainMcpServer(MCPServer[Any]):
         return super().tool(*args, **{**given, "structured_output": False})
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """The answer of a tool.
-
-        Raises:
-            ToolError: the tool is unknown, refuses its arguments, or fails.
-        """
+        """The answer of a tool."""
         for tool in await self.list_tools():
             if tool.name == name:
                 _check_names(arguments, tool.input_schema.get("properties", {}))
@@ -65,11 +61,7 @@ class PlainMcpServer(MCPServer[Any]):
             raise ToolError(line_of(error)) from error
 
     async def read_resource(self, uri: Any, context: Any = None) -> Any:
-        """The content of a resource.
-
-        Raises:
-            ResourceError: it is unknown, or cannot be read.
-        """
+        """The content of a resource."""
         try:
             return await super().read_resource(uri, context)
         except UnexpectedResourceError as error:

@@ -13,7 +13,7 @@ from jury_judge import DebateFilter, PageCursor, Records
 from jury_judge.comparisons.comparing import ComparedDebates
 from jury_judge.comparisons.comparison_object import debates_object, runs_object
 from jury_judge.records.open_store import conditions_of
-from jury_judge.settings.debate_filters import debate_filter
+from jury_judge.settings.debates import debate_filter
 from jury_views.debate_results import result_of
 from jury_views.result_lines import line_of
 

@@ -11,8 +11,7 @@ from jury_integrations.mcp.plain_errors import PlainMcpServer
 from jury_judge import Records
 from jury_judge.records.vote_reports import VoteReports
 from jury_judge.settings.gate import GateSettings
-from jury_judge.settings.statistics import StatisticsSettings
-from jury_judge.settings.vote_sources import is_file
+from jury_judge.settings.statistics import StatisticsSettings, is_file
 from jury_views.conclusion import conclusion_lines
 from jury_views.gate_view import facts, headline, notes
 

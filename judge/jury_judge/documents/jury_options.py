@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from jury_judge.runs.writing import Writing
-from jury_judge.settings.budget import Budget
-from jury_judge.settings.runtime import RuntimeSettings
-from jury_judge.settings.sources import Sources
+from jury_judge.settings.judging import Budget, RuntimeSettings
+from jury_judge.settings.store import Sources
 
 
 class JuryOptions(TypedDict, total=False):

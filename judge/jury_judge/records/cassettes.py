@@ -12,7 +12,7 @@ from jury_judge.stores.stores import Say
 if TYPE_CHECKING:
     from jury_judge.replays.exporting import ExportedDocument, ExportedFiles
     from jury_judge.replays.importing import Imported
-    from jury_judge.settings.selection import Selection
+    from jury_judge.settings.debates import Selection
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_store.seals.keys import PublicKey
 

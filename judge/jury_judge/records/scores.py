@@ -10,7 +10,7 @@ from jury_judge.stores.stores import Say
 if TYPE_CHECKING:
     from jury_events.local_events import ScoreTargetName
     from jury_judge.scores.score_export import ExportedScores
-    from jury_judge.settings.selection import Selection
+    from jury_judge.settings.debates import Selection
 
 
 class ScoreRecords(OpenStore):

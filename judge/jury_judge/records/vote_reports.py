@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from jury_judge.extras import check_statistics
 from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
-from jury_judge.settings.statistics import StatisticsSettings
+from jury_judge.settings.statistics import StatisticsSettings, WorthSettings
 from jury_judge.settings.votes import VoteReading
-from jury_judge.settings.worth import WorthSettings
 from jury_judge.stores.stores import Say
 
 if TYPE_CHECKING:
     from jury_analysis.gate_plan import GatePlan
     from jury_analysis.panel_worth import PanelWorth
     from jury_analysis.run_probes import RunProbes
-    from jury_judge.settings.probe import ProbeSettings
+    from jury_judge.settings.run import ProbeSettings
     from jury_judge.statistics.calibrating import FoundCalibration
     from jury_judge.statistics.ladder_calibrating import FoundLadder
     from jury_judge.statistics.statistics_groups import GroupedStatistics

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jury_analysis.ladders.ladder_report import LadderOptions
     from jury_analysis.panel_worth import PanelWorth, WorthOptions
     from jury_analysis.statistics import StatisticsOptions
-    from jury_judge.settings.vote_sources import Count
+    from jury_judge.settings.statistics import Count
     from jury_judge.statistics.calibrating import FoundCalibration
     from jury_judge.statistics.gates import AssumedVariation
     from jury_judge.statistics.ladder_calibrating import FoundLadder

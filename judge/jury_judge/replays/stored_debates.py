@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from jury_events.errors import EventError
-from jury_judge.settings.rescoring import Rescoring
+from jury_judge.settings.debates import Rescoring
 from jury_judge.stores.debates import must_exist
 from jury_replay.errors import RecordDamaged
 from jury_replay.intact import intact_history

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from jury_judge.settings.verification import Verification
+from jury_judge.settings.debates import Verification
 from jury_judge.stores.debates import must_be_known, must_exist
 from jury_replay.integrity import IntegrityFailure
 from jury_replay.selection import DebateSelection, processes_for

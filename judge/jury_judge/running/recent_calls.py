@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from jury_events.envelope import StoredEvent
-from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, RUN_PREFIX, stream_debate
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, OF_NO_DEBATE, stream_debate
 from jury_store.debate_rows import ENDED
 from jury_store.event_store import EventStore
 from jury_store.projection import opened_run
@@ -124,7 +124,7 @@ class RecentEvents:
 
     def _of_run(self, events: Iterable[StoredEvent]) -> Iterator[_Call | _Turn]:
         for event in events:
-            if event.stream.startswith(RUN_PREFIX) or not self._of_this_run(event):
+            if event.stream.startswith(OF_NO_DEBATE) or not self._of_this_run(event):
                 continue
             if event.stream.startswith(CALLS_PREFIX) and event.type == "exchange_recorded":
                 if (call := _call(event)) is not None:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from jury_cases.errors import CaseFileError
 from jury_cases.files import CaseFiles
 from jury_cases.labels import directions
-from jury_cases.omissions import OmissionReport, omissions_text
-from jury_cases.unreadable import UnreadableRows
+from jury_cases.omissions import OmissionReport, UnreadableRows, omissions_text
 from jury_events.case import Case
 from jury_events.conditions import fields_of
 from jury_events.text import visible, visible_line

@@ -15,7 +15,7 @@ from jury_events.text import pluralize
 from jury_judge.running.waits import waits_text
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
-from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.settings.judging import RuntimeSettings
 from jury_judge.stores.stores import Say, open_writer
 
 _ANSWERS_WITHIN = 5.0

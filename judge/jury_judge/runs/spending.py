@@ -8,7 +8,7 @@ from typing import Self
 
 from jury_events.exchange import ExchangeRecorded
 from jury_events.text import dollars, pluralize
-from jury_judge.settings.budget import Budget
+from jury_judge.settings.judging import Budget
 from jury_judge.stores.paced_totals import PacedTotals
 from jury_providers.prices import Prices, list_prices_date
 from jury_store.cached_calls import CachedCalls, summed

@@ -22,7 +22,7 @@ from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
 from jury_judge.serving.service import Reviewing, Service
 from jury_judge.serving.submissions import MakeJury
-from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.settings.judging import RuntimeSettings
 from jury_judge.settings.serving import ServeSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say, open_or_create

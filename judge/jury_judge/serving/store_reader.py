@@ -12,7 +12,7 @@ from jury_judge.comparisons.excerpts import Excerpt, excerpts
 from jury_judge.reviews.blindness import partial_items, reviewed_same_case
 from jury_judge.reviews.review_queue import QueueItem, one_a_case, review_queue, reviewed_cases
 from jury_judge.reviews.reviews import reviews_of
-from jury_judge.settings.vote_sources import Count
+from jury_judge.settings.statistics import Count
 from jury_judge.stores.debates import verdict_reasons
 from jury_judge.stores.integrity_state import IntegrityState, integrity_states
 from jury_replay.intact import intact_history

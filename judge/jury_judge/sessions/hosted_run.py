@@ -31,9 +31,8 @@ from jury_judge.runs.writing import Writing
 from jury_judge.sessions.new_jury import new_jury
 from jury_judge.sessions.run_executor import LOCK_SECONDS
 from jury_judge.sessions.run_plan import OneCase, RunPlan
-from jury_judge.settings.budget import Budget
+from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.settings.run import RunSettings
-from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say, lock_run, open_or_create, open_writer
 from jury_providers.registry import check_models

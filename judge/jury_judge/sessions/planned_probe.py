@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from jury_analysis.run_probes import RunProbes
-from jury_cases.unreadable import UnreadableRows
+from jury_cases.omissions import UnreadableRows
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.bundled_scales import scale_of
 from jury_events.errors import SettingError
@@ -23,7 +23,7 @@ from jury_judge.runs.run import CaseSource, Run
 from jury_judge.sessions.run_executor import judge_run
 from jury_judge.sessions.run_plan import Cases, RunPlan, loaded_panel
 from jury_judge.sessions.run_watch import RunOutcome
-from jury_judge.settings.probe import ProbeSettings
+from jury_judge.settings.run import ProbeSettings
 from jury_judge.statistics.probe_reports import marking_run, speakers_run
 from jury_judge.statistics.vote_reports import probe_labels
 from jury_judge.stores.stores import Say

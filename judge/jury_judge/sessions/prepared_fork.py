@@ -16,7 +16,7 @@ from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
 from jury_judge.sessions.new_jury import is_simulated, new_jury
 from jury_judge.sessions.run_executor import LOCK_SECONDS
-from jury_judge.settings.fork import ForkSettings
+from jury_judge.settings.run import ForkSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say
 from jury_providers.registry import check_models

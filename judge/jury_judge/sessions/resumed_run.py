@@ -19,7 +19,7 @@ from jury_judge.runs.case_stages import Again
 from jury_judge.sessions.listed_cases import ListedCases
 from jury_judge.sessions.run_plan import RunPlan, panel_of_run
 from jury_judge.settings.cases import CaseSettings
-from jury_judge.settings.panel import PanelSettings
+from jury_judge.settings.judging import PanelSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_providers.endpoints import Endpoint
@@ -52,7 +52,7 @@ def resumed_run(
         )
     if facts.imports:
         _check_adopted(facts, settings)
-    loaded = panel_of_run(settings, surroundings) if settings.panel_name else _own_panel(facts, cases.first)
+    loaded = panel_of_run(settings, surroundings) if settings.panel_name else own_panel(facts, cases.first)
     budget = facts.budget
     asked = settings.changed(
         repeat=facts.opened.repeats,
@@ -80,7 +80,8 @@ def _check_adopted(facts: RunFacts, settings: RunSettings) -> None:
     )
 
 
-def _own_panel(facts: RunFacts, first: DebateHistory) -> LoadedPanel:
+def own_panel(facts: RunFacts, first: DebateHistory) -> LoadedPanel:
+    """The panel or ladder of the run, reached as it was opened."""
     opened, ladder = facts.opened, facts.opened.ladder
     partly = next((one.provider for one in opened.endpoints if not one.whole), None)
     if partly is not None:

@@ -31,8 +31,7 @@ from jury_judge.runs.writing import Writing
 from jury_judge.sessions.new_jury import new_jury
 from jury_judge.sessions.run_plan import RunPlan
 from jury_judge.sessions.run_watch import RunOutcome, stop_cause
-from jury_judge.settings.budget import Budget
-from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.stores.open_batches import waiting_line
 from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_providers.prices import Prices

@@ -8,8 +8,7 @@ from typing import Protocol, Self
 
 from jury_cases.examples import load_example
 from jury_cases.files import ReadingNotes
-from jury_cases.omissions import omissions_text, without_omissions
-from jury_cases.unreadable import UnreadableRows
+from jury_cases.omissions import UnreadableRows, omissions_text, without_omissions
 from jury_events.case import Case
 from jury_events.text import pluralize, visible_line
 from jury_judge.panels.files import LoadedPanel, load_panel

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from jury_actors.admission.budget import BUDGET, BUDGET_LOST
 from jury_actors.errors import Halted
 from jury_actors.messages import Finished
-from jury_cases.unreadable import UnreadableRows
+from jury_cases.omissions import UnreadableRows
 from jury_events.ids import replaced_id
 from jury_judge.running.cancelling import RunLog
 from jury_judge.running.detaching import log_file

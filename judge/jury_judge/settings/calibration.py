@@ -8,9 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.statistics import Seed
-from jury_judge.settings.vote_defaults import CONFIDENCE, RISK, SEED
-from jury_judge.settings.vote_sources import VoteSources, is_file
+from jury_judge.settings.statistics import CONFIDENCE, RISK, SEED, Seed, VoteSources, is_file
 
 PARTS = ("fit", "certify", "test")
 

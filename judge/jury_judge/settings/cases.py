@@ -7,10 +7,9 @@ from typing import Annotated, Any, BinaryIO, ClassVar
 from pydantic import BeforeValidator, Field
 
 from jury_cases.files import CaseFiles
-from jury_cases.formats.listing import format_lines
+from jury_cases.formats.registry import format_lines
 from jury_cases.labels import parse_map
-from jury_cases.options import CaseOptions
-from jury_cases.policy_files import read_policy
+from jury_cases.options import CaseOptions, read_policy
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.errors import BadCondition
 from jury_events.verdict_scale import VerdictScale

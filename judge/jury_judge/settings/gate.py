@@ -8,18 +8,21 @@ from pydantic import Field
 
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.cases import Conditions
-from jury_judge.settings.debate_filters import debate_filter
+from jury_judge.settings.debates import debate_filter
 from jury_judge.settings.model import SettingsModel
-from jury_judge.settings.statistics import Included, Resamples, Seed
-from jury_judge.settings.store import STORE_URL
-from jury_judge.settings.vote_defaults import RESAMPLES, SEED
-from jury_judge.settings.vote_sources import (
+from jury_judge.settings.statistics import (
+    RESAMPLES,
     REVIEWS,
+    SEED,
     Count,
+    Included,
+    Resamples,
+    Seed,
     check_no_store,
     check_read_once,
     is_file,
 )
+from jury_judge.settings.store import STORE_URL
 from jury_store.debate_rows import DebateFilter
 
 _SIDES = 2

@@ -1,14 +1,34 @@
-"""The settings of a server of a store."""
+"""What a server of a store serves, where it listens, and which requests it takes."""
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 from jury_actors.store_retry import STORE_PATIENCE
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.listening import ListeningSettings
-from jury_judge.settings.runtime import Processes, Simulation
+from jury_judge.settings.judging import Budget, PanelSettings, Processes, Simulation
+from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.run import RunSettings, checked_run_id
 from jury_providers.simulated.script import NO_FAULTS
+
+
+class ListeningSettings(SettingsModel):
+    """The settings of every server of a store.
+
+    Attributes:
+        host: the address to listen at.
+        port: 0: any that is free.
+        hosts: further names by which clients reach it, in lower case, with a port where it is not the usual one.
+        token: that requests need. On loopback none is needed without one.
+    """
+
+    host: str = "127.0.0.1"
+    port: int
+    hosts: tuple[str, ...] = ()
+    token: str | None = None
+
 
 _ROOT = re.compile(r"(/[A-Za-z0-9._~-]{1,100}){0,10}")
 
@@ -83,3 +103,43 @@ class ServeSettings(ListeningSettings):
             raise SettingsRefused("{reviewer} is one person, without a token; leave {reviewers_file} and {token} out")
         if self.open_reviews and (self.reviewers_file, self.reviewer) == (None, None):
             raise SettingsRefused("{open_reviews} is about {reviewer} NAME or {reviewers_file} FILE; give one too")
+
+
+_OF_JUDGING = (*PanelSettings.model_fields, "max_calls", "max_cost", "prices", "simulate")
+_OF_HTTP = ("host", "port", "hosts")
+
+
+class McpSettings(ListeningSettings, PanelSettings, Budget):
+    """What a server of the Model Context Protocol reads, and into which run it judges.
+
+    Attributes:
+        run_id: judge into this run; None: the server reads alone.
+        store_url: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
+        simulate: latencies and faults of simulated jurors: a `Script`, or its settings as texts by name.
+        http: listen for HTTP instead of standard input and output.
+    """
+
+    run_id: Annotated[str, AfterValidator(checked_run_id)] | None = None
+    store_url: str | None = None
+    simulate: Simulation = NO_FAULTS
+    http: bool = False
+    port: int = 8766
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse settings that do not go together."""
+        super().model_post_init(context)
+        if self.run_id is None and (given := self._given(_OF_JUDGING)) is not None:
+            raise SettingsRefused(f"{{{given}}} is about judging, which needs {{run_id}} ID; give it too")
+        if not self.http and (given := self._given(_OF_HTTP)) is not None:
+            raise SettingsRefused(f"{{{given}}} is about {{http}}; give it too")
+
+    def _given(self, names: tuple[str, ...]) -> str | None:
+        fields = type(self).model_fields
+        nothing: dict[str, str] = {}  # what a command without `--simulate` gives
+        return next((name for name in names if getattr(self, name) not in (fields[name].get_default(), nothing)), None)
+
+    @property
+    def run(self) -> RunSettings:
+        """The settings of the run into which cases are judged, in this process."""
+        named = {name: getattr(self, name) for name in _OF_JUDGING}
+        return RunSettings.of(run_id=self.run_id, store_url=self.store_url, in_process=True, **named)

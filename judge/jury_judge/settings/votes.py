@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 
 from jury_cases.errors import CaseFileError
-from jury_cases.votes.options import VoteOptions
+from jury_cases.votes.seats import VoteOptions
 from jury_cases.votes.words import VerdictWords, parse_words
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped

@@ -13,8 +13,7 @@ from jury_analysis.statistics import StatisticsOptions
 from jury_cases.votes.words import VerdictWords
 from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
-from jury_judge.settings.statistics import StatisticsSettings
-from jury_judge.settings.worth import WorthSettings
+from jury_judge.settings.statistics import StatisticsSettings, WorthSettings
 
 
 def statistics_options(asked: StatisticsSettings, words: VerdictWords) -> StatisticsOptions:

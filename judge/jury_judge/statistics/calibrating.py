@@ -16,7 +16,7 @@ from jury_events.text import visible_line
 from jury_judge.panels.calibration_files import calibration_bytes
 from jury_judge.panels.digest_files import write_file
 from jury_judge.panels.document import read_text
-from jury_judge.settings.vote_sources import Count
+from jury_judge.settings.statistics import Count
 from jury_judge.stores.debates import opening_of, panel_of
 from jury_judge.tables.ballot_sources import Votes, stored_ballots
 from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots

@@ -15,7 +15,7 @@ from jury_analysis.scale import Scale
 from jury_cases.votes.words import VerdictWords, parse_words
 from jury_events.errors import SettingError
 from jury_judge.settings.gate import GateSettings
-from jury_judge.settings.vote_sources import Count
+from jury_judge.settings.statistics import Count
 from jury_judge.stores.chosen_scale import ChosenScale
 from jury_judge.stores.debates import opening_of
 from jury_judge.stores.seat_efforts import effort_lines

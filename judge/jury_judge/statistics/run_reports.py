@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jury_analysis.panel_worth import PanelWorth
     from jury_analysis.statistics import Statistics
     from jury_judge.reviews.review_agreement import ReviewAgreement
-    from jury_judge.settings.vote_sources import Count
+    from jury_judge.settings.statistics import Count
 
 MOST_DEBATES = 20_000
 """Of a run whose statistics a server computes: some seconds. `jury stats` has no such limit."""
@@ -240,7 +240,7 @@ def _worth(store: EventStore, ballots: "pa.Table", run_id: str, simulated: bool)
     from jury_analysis.own_words import without_own_words  # noqa: PLC0415  (likewise)
     from jury_analysis.panel_worth import choices_of, panel_worth  # noqa: PLC0415  (likewise)
     from jury_cases.votes.words import VerdictWords  # noqa: PLC0415  (likewise)
-    from jury_judge.settings.worth import WorthSettings  # noqa: PLC0415  (likewise)
+    from jury_judge.settings.statistics import WorthSettings  # noqa: PLC0415  (likewise)
     from jury_judge.statistics.analysis_options import worth_options  # noqa: PLC0415  (likewise)
     from jury_judge.statistics.panel_recounts import PanelRecount  # noqa: PLC0415  (numpy)
 

@@ -18,11 +18,9 @@ from jury_cases.votes.words import VerdictWords
 from jury_judge.report_files import check_report_path
 from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
-from jury_judge.settings.statistics import StatisticsSettings
+from jury_judge.settings.statistics import REVIEWS, Count, StatisticsSettings, VoteSources, WorthSettings
 from jury_judge.settings.store import load_settings
-from jury_judge.settings.vote_sources import REVIEWS, Count, VoteSources
 from jury_judge.settings.votes import VoteReading
-from jury_judge.settings.worth import WorthSettings
 from jury_judge.statistics.analysis_options import (
     calibration_options,
     gate_options,
@@ -55,7 +53,7 @@ from jury_views.gate_view import NamedGate
 from jury_views.reports import junit, markdown
 
 if TYPE_CHECKING:
-    from jury_judge.settings.probe import ProbeSettings  # imports the actors, which statistics do without
+    from jury_judge.settings.run import ProbeSettings  # imports the actors, which statistics do without
 
 
 def write_read_votes(files: Sequence[str], reading: VoteReading, output: Path) -> int:

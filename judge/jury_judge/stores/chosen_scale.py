@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from jury_events.errors import SettingError
 from jury_events.text import visible_line
 from jury_events.verdict_scale import VerdictScale
-from jury_judge.settings.vote_sources import Count
+from jury_judge.settings.statistics import Count
 
 _SHOWN = 5
 

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import EventError
 from jury_events.verdict_scale import VerdictScale
-from jury_judge.settings.vote_sources import Count
+from jury_judge.settings.statistics import Count
 from jury_judge.stores.chosen_scale import ChosenScale, chosen_scale
 from jury_judge.stores.debates import panel_of
 from jury_judge.tables.scales_of_tables import Scales, distinct_scales

@@ -8,7 +8,7 @@ from jury_cases.votes.words import VerdictWords
 from jury_events.errors import SettingError
 from jury_events.text import pluralize
 from jury_judge.reviews.review_labels import review_labels
-from jury_judge.settings.vote_sources import REVIEWS
+from jury_judge.settings.statistics import REVIEWS
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes
 from jury_judge.tables.vote_files import read_label_files

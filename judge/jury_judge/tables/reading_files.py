@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from jury_cases.containers.endings import bare_name
+from jury_cases.containers.sources import bare_name
 from jury_judge.settings.settings_file import settings_in
 from jury_judge.settings.votes import VoteReading
 

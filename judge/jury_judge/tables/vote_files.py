@@ -17,7 +17,7 @@ from jury_cases.votes.vote_files import read_votes_of
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import SettingError
 from jury_judge.errors import VotesNotAlike
-from jury_judge.settings.vote_sources import Count
+from jury_judge.settings.statistics import Count
 from jury_judge.settings.votes import VoteReading
 from jury_judge.stores.chosen_scale import chosen_scale
 from jury_judge.tables.ballot_sources import Votes

@@ -84,15 +84,10 @@ class BatchState(NamedTuple):
 
     Args:
         status: what follows from it.
-        word: the provider's own word for it.
-        counts: of its calls.
         result_files: ids of the files with its results, those with answers first; () where there are none, or the
             results need no id.
         error: one line, where the provider gives a reason for the end of the whole batch.
         refused_lines: those that the provider names as the reason.
-        expires_at: when the provider ends it.
-        ended_at: when it ended.
-        created_at: when it was submitted, by the provider's own clock.
         failed: it ended as a whole, for a reason of its own and not item by item.
     """
 

@@ -58,7 +58,6 @@ class BatchCalls:
 
     Args:
         scrubber: knows the key, which no error may show.
-        failures: reads the provider's errors.
 
     `time`: of the server's clock, as its last answer says; None: that did not say, or there was none.
     """
@@ -70,11 +69,7 @@ class BatchCalls:
         self._failures = failures
 
     async def document(self, call: Call, seconds: float = CALL_SECONDS) -> dict[str, Any]:
-        """The JSON object that answers a call.
-
-        Raises:
-            BatchFailure: there is none.
-        """
+        """The JSON object that answers a call."""
         record = await self._made(call, BatchRecord(), seconds)
         document = json_object(record.body)
         if document is None:
@@ -83,19 +78,11 @@ class BatchCalls:
         return document
 
     async def done(self, call: Call) -> None:
-        """Make a call whose answer says nothing.
-
-        Raises:
-            BatchFailure: it was not done.
-        """
+        """Make a call whose answer says nothing."""
         await self._made(call, BatchRecord(), CALL_SECONDS)
 
     async def download(self, call: Call, file: IO[bytes], most: int, seconds: float = DOWNLOAD_SECONDS) -> Downloaded:
-        """Read the body that answers a call into a file, at most `most` bytes; it stands at its beginning then.
-
-        Raises:
-            BatchFailure: it was not read to its end, or is a page of something between here and the provider.
-        """
+        """Read the body that answers a call into a file, at most `most` bytes; it stands at its beginning then."""
         into = Download(file, most)
         record = await self._made(call, BatchRecord(into), seconds)
         file.seek(0)
@@ -153,7 +140,6 @@ def _date(header: str | None) -> datetime | None:
 
 
 def _first_cause(error: Exception) -> Exception:
-    """The exception that an SDK has wrapped into one of its own."""
     cause = error.__cause__
     while isinstance(cause, Exception):
         error, cause = cause, cause.__cause__
@@ -161,9 +147,5 @@ def _first_cause(error: Exception) -> Exception:
 
 
 def encoded_line(item: dict[str, Any]) -> bytes:
-    """A line of JSON, as the SDKs encode bodies: the order of keys is kept, since models answer in a schema's order.
-
-    Raises:
-        ValueError: a text cannot be sent (a lone surrogate), or a number is not finite.
-    """
+    """A line of JSON, as the SDKs encode bodies: the order of keys is kept, since models answer in a schema's order."""
     return json.dumps(item, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

@@ -38,11 +38,6 @@ _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 1, tzinfo=U
 
 
 def custom_id_in(line: Mapping[str, JsonMember], name: str) -> str:
-    """The id in a line of results.
-
-    Raises:
-        ValueError: it has none.
-    """
     found = line.get(name)
     if found is None or not isinstance(found.value, str) or not found.value:
         raise ValueError(f"it has no {name}")
@@ -50,11 +45,7 @@ def custom_id_in(line: Mapping[str, JsonMember], name: str) -> str:
 
 
 def identity_in(document: Mapping[str, Any], name: str, what: str) -> str:
-    """The id in what a provider answers.
-
-    Raises:
-        BatchUnavailable: it has none, or one that no log can have.
-    """
+    """The id in what a provider answers."""
     found = text_at(document, name)
     if not found:
         raise missing(f"the provider names no id of the {what}")
@@ -64,11 +55,7 @@ def identity_in(document: Mapping[str, Any], name: str, what: str) -> str:
 
 
 def word_at(document: Mapping[str, Any], name: str) -> str:
-    """The provider's word for how far a batch is.
-
-    Raises:
-        BatchUnavailable: there is none.
-    """
+    """The provider's word for how far a batch is."""
     found = label_at(document, name)
     if found is None:
         raise missing("the answer does not say how far the batch is")
@@ -99,12 +86,7 @@ def time_of(value: object) -> datetime | None:
 
 
 async def listed(ask: Page, name: str, following: Next) -> AsyncIterator[dict[str, Any]]:
-    """The batches of a provider's list, as they stand under `name` in its pages.
-
-    Raises:
-        BatchFailure: a page could not be had. Or the list is none, or has no end within the bound: then it does not say
-            which batches there are.
-    """
+    """The batches of a provider's list, as they stand under `name` in its pages."""
     arguments: Mapping[str, Any] = {}
     for _ in range(_MOST_PAGES):
         page = await ask(arguments)

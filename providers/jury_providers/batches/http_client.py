@@ -33,7 +33,6 @@ class Download:
     """Where a response's body goes, piece by piece; `cut`: it was longer than `most` bytes, of which the rest is left.
 
     Args:
-        file: open for writing.
         most: bytes.
     """
 
@@ -79,13 +78,6 @@ class BatchHttpClient(httpx2.AsyncClient):
         super().__init__(limits=_LIMITS, timeout=_TIMEOUTS, cookies=cookies)
 
     async def send(self, request: httpx2.Request, **_options: Any) -> httpx2.Response:
-        """Send a request.
-
-        Raises:
-            StatusRefused: the response has a bad status.
-            ElsewhereRefused: the request goes to another host than the first one of this call.
-            httpx2.HTTPError: there is no whole response.
-        """
         record = _record.get()
         record.host = record.host or request.url.host
         record.status, record.complete, record.body = None, False, b""

@@ -45,7 +45,6 @@ class BatchLine(NamedTuple):
         error: one line, where `end` is not ANSWERED.
         status: HTTP's, as the provider reports it or as its error means; 200 for a response.
         request_id: the provider's, if it names one.
-        simulated: the server declares that no model answered.
     """
 
     number: int

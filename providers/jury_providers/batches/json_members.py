@@ -17,12 +17,7 @@ class JsonMember(NamedTuple):
 
 
 def members(text: str) -> Mapping[str, JsonMember]:
-    """The members of the JSON object in `text`; of two with the same name, the last.
-
-    Raises:
-        ValueError: it is no JSON object.
-        RecursionError: it is nested too deeply.
-    """
+    """The members of the JSON object in `text`; of two with the same name, the last."""
     found: dict[str, JsonMember] = {}
     at = _after(text, "{", _spaces(text, 0))
     if text[at : at + 1] == "}":

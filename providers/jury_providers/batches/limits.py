@@ -10,7 +10,6 @@ class BatchLimits(NamedTuple):
     """Of one batch.
 
     Args:
-        items: calls at most.
         size: bytes at most of the lines together, each with its line feed.
         models_mix: whether one batch may ask several models.
         found_by_nonce: whether a batch is found by its nonce in the provider's list; else by time and count alone.

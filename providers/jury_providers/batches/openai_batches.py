@@ -169,12 +169,10 @@ _END_TIMES = ("completed_at", "failed_at", "expired_at", "cancelled_at")
 
 
 def chat_batches(connection: ProviderConnection) -> OpenAIBatches:
-    """Batches of Chat Completions."""
     return OpenAIBatches(OpenAIChat(connection), "/v1/chat/completions")
 
 
 def responses_batches(connection: ProviderConnection) -> OpenAIBatches:
-    """Batches of Responses."""
     return OpenAIBatches(OpenAIResponses(connection), "/v1/responses")
 
 

@@ -48,7 +48,6 @@ class BatchProvider(ABC):
 
         Args:
             custom_id: matches `CUSTOM_ID`; unique in its batch.
-            request: one that this provider supports.
         """
 
     @abstractmethod
@@ -106,7 +105,6 @@ class BatchProvider(ABC):
 
         Args:
             request: the call; None: what was asked is not known any more, and the reply does not say what was sent.
-            line: of the results.
 
         Raises:
             ValueError: the line has no response.

@@ -62,12 +62,7 @@ def no_batches(name: str, endpoints: Endpoints = NO_ENDPOINTS) -> str | None:
 
 
 def batch_provider(name: str, endpoints: Endpoints = NO_ENDPOINTS) -> BatchProvider:
-    """A new client of the batches of the provider `name`, with the key and base URL of this process's environment.
-
-    Raises:
-        NoBatches: it has none.
-        BadVariable: its key or base URL cannot be used.
-    """
+    """A new client of the batches of the provider `name`, with the key and base URL of this process's environment."""
     reason = no_batches(name, endpoints)
     if reason is not None:
         raise NoBatches(reason)

@@ -156,11 +156,7 @@ class SdkBatches(BatchProvider):
 
     @abstractmethod
     async def page(self, arguments: Mapping[str, Any], size: int = PAGE) -> dict[str, Any]:
-        """A page of the provider's list of batches, of `size` at most.
-
-        Raises:
-            BatchFailure: there is none.
-        """
+        """A page of the provider's list of batches, of `size` at most."""
 
     @abstractmethod
     def line_of(self, custom_id: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -176,11 +172,7 @@ class SdkBatches(BatchProvider):
 
     @abstractmethod
     def read_line(self, number: int, line: Mapping[str, JsonMember]) -> BatchLine:
-        """A line of results.
-
-        Raises:
-            ValueError: it is none.
-        """
+        """A line of results."""
 
     def caching(self, request: ModelRequest) -> Caching:
         """What an item asks the provider to keep: nothing, where a kept prompt may cost more in a batch."""

@@ -78,9 +78,6 @@ class SdkAdapter(Provider):
 
     The SDK signs and sends. The response is read from its bytes, so that it is recorded whole and failures do not
     depend on the SDK.
-
-    Args:
-        connection: base URL and API key.
     """
 
     sdk_logger: ClassVar[str]
@@ -221,13 +218,7 @@ class SdkAdapter(Provider):
         return reply._replace(sent=self._sent(record, body, request))
 
     def reply_from(self, request: ModelRequest, body: dict[str, Any], record: HttpRecord) -> ModelReply:
-        """The reply in a response that came another way than by a call, read as a call's.
-
-        Args:
-            request: the call.
-            body: the JSON that asked for it.
-            record: the response, complete.
-        """
+        """The reply in a response that came another way than by a call, read as a call's."""
         reply = _explained(self.read(record, partial(_texts_of, request)), request)
         return reply._replace(sent=self._sent(record, body, request))
 
@@ -257,11 +248,7 @@ class SdkAdapter(Provider):
         return self._tokens
 
     async def document_at(self, get: Callable[[], Awaitable[object]]) -> dict[str, Any]:
-        """The JSON object that answers a request beside the calls; {} where there is none: a server may not have it.
-
-        Args:
-            get: makes the request through the SDK's client.
-        """
+        """The JSON object that answers a request beside the calls; {} where there is none: a server may not have it."""
         record = HttpRecord()
         try:
             self.ensure_open()
@@ -441,6 +428,7 @@ def _scrubbed(reply: ModelReply, scrubber: Scrubber) -> ModelReply:
         error=None if reply.error is None else scrubber.error(reply.error),
         tool_calls=tuple(RequestedTool._make(map(text, call)) for call in reply.tool_calls),
         model_version=None if reply.model_version is None else text(reply.model_version),
+        fingerprint=None if reply.fingerprint is None else text(reply.fingerprint),
         finish_reason=None if reply.finish_reason is None else text(reply.finish_reason),
         request_id=None if reply.request_id is None else text(reply.request_id),
         code=None if reply.code is None else text(reply.code),
@@ -475,7 +463,6 @@ def _failed(failure: CallFailure, begun: ModelReply | None = None) -> ModelReply
 
 
 def _explained(reply: ModelReply, request: ModelRequest) -> ModelReply:
-    """The reply, which says so where all of the output limit went to reasoning, none of it to an answer."""
     if reply.outcome is CallOutcome.ANSWERED:
         return reply
     limit, spent = request.settings.max_output_tokens, reply.usage.output_tokens or 0
@@ -505,6 +492,7 @@ def _reply_from(parsed: ParsedReply) -> ModelReply:
         error=None if error is None else one_line(error),
         tool_calls=parsed.tool_calls if answered else (),
         model_version=parsed.model_version,
+        fingerprint=parsed.fingerprint,
         finish_reason=parsed.finish_reason,
         usage=_plausible(parsed.usage, has_content=bool(text or parsed.tool_calls)),
         request_id=parsed.response_id,

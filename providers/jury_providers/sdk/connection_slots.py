@@ -16,7 +16,6 @@ class ConnectionSlots:
         self._adapters: deque[AdapterSlots] = deque()
 
     def join(self) -> "AdapterSlots":
-        """The slots of one more adapter."""
         slots = AdapterSlots(self)
         self._adapters.append(slots)
         return slots

@@ -28,11 +28,7 @@ class DecisionAdapter(SdkAdapter):
         return False
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:  # noqa: ARG002  (never streamed)
-        """The JSON of a call.
-
-        Raises:
-            ValueError: the request asks no questions: its seat is not one of decision models.
-        """
+        """The JSON of a call."""
         if not request.questions:
             raise ValueError("a decision model answers typed questions only, and the call has none")
         record = "".join(block for message in request.messages for block in message.shared)

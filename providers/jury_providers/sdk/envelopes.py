@@ -33,7 +33,6 @@ def opened(text: str, names: Collection[str]) -> OpenedAnswer:
     """The answer without what stands around it; unchanged where no single JSON object is left.
 
     Args:
-        text: of the model.
         names: of what may stand around an answer of its server.
     """
     if not names or _is_object(text):
@@ -93,7 +92,6 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _is_object(text: str) -> bool:
-    """Whether it is one JSON object, with white space alone around it."""
     at = skip_space(text, 0)
     if text[at : at + 1] != "{":
         return False

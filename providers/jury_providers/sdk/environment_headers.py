@@ -7,12 +7,7 @@ _NAMES = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-P
 
 
 def environment_headers(variables: Iterable[str], environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of these headers, as the variables write them.
-
-    Args:
-        variables: that the SDK reads.
-        environ: the environment.
-    """
+    """The names of these headers, as the variables write them."""
     found: list[str] = []
     for variable in variables:
         value = environ.get(variable)

@@ -84,10 +84,7 @@ class FailureReader:
         """The failure reported by a response with a bad status.
 
         Args:
-            status: the HTTP status.
-            headers: for the retry delay and redirects.
             body: as far as it arrived.
-            prompt: returns the texts of the call.
         """
         error = _error(_json(body))
         names = _names(error, headers)

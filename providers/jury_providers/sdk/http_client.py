@@ -70,7 +70,6 @@ class HttpRecord:
         self.query: Mapping[str, str] = {}
 
     def sent(self, request: httpx2.Request) -> None:
-        """Record a request."""
         self.request, self.secrets = request, tuple(sent_secrets(request.headers))
 
     async def read(self, response: httpx2.Response) -> None:

@@ -20,9 +20,7 @@ async def local_window(root: str, model: str, said_at: SaidAt) -> int | None:
     """The window of a model, as it is loaded now where the server says that, else the longest; None: neither is said.
 
     Args:
-        root: of the server, without the path of its OpenAI-compatible API.
         model: as it is called.
-        said_at: asks the server.
     """
     studio = await said_at(f"{root}/api/v0/models/{quote(model)}", None)
     if found := count_at(studio, "loaded_context_length") or count_at(studio, "max_context_length"):

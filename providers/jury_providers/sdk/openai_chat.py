@@ -150,6 +150,7 @@ class OpenAIChat(OpenAISdk):
             text,
             tools,
             model_version=text_at(document, "model"),
+            fingerprint=text_at(document, "system_fingerprint"),
             finish_reason=finish,
             usage=_usage(document),
             response_id=text_at(document, "id"),

@@ -20,6 +20,7 @@ class ParsedReply(NamedTuple):
     text: str = ""
     tool_calls: tuple[RequestedTool, ...] = ()
     model_version: str | None = None
+    fingerprint: str | None = None
     finish_reason: str | None = None
     usage: Usage = Usage()
     response_id: str | None = None
@@ -33,8 +34,6 @@ def outcome_of(
     """The outcome of a reply.
 
     Args:
-        finish: the provider's finish reason, raw.
-        outcomes: outcomes of the reasons that mean failure or truncation.
         good: reasons after which an empty reply is an answer; after an unknown reason it is malformed.
         has_content: whether there is a text or a tool call.
     """
@@ -138,9 +137,6 @@ def owed_output(sent: int | None, written: int | None, reasoning: int | None, wh
     """The tokens of output that are owed; None if that is not known.
 
     Args:
-        sent: the prompt.
-        written: the answer, by some providers without the reasoning.
-        reasoning: part of the answer, or beside it.
         whole: all tokens; a count that is 0 may be left out of it.
     """
     if written is not None and (reasoning or 0) > written:
@@ -159,7 +155,6 @@ def cache_writes(
     Args:
         written: all of them, as the provider says.
         by_lifetime: those of each lifetime, where it says so.
-        otherwise: the lifetime of those whose lifetime it does not say.
     """
     counts = {lifetime: tokens or 0 for lifetime, tokens in by_lifetime.items()}
     unnamed = (written or 0) - sum(counts.values())
@@ -188,5 +183,4 @@ def date_at(value: Mapping[str, Any], key: str) -> date | None:
 
 
 def as_json(value: Any) -> str:
-    """A JSON value as text."""
     return json.dumps(value, ensure_ascii=False)

@@ -11,13 +11,7 @@ _TICKS_PER_DOLLAR = 1e10
 
 
 def stated_cost(where: StatedCost | None, document: Mapping[str, Any], headers: Mapping[str, str]) -> float | None:
-    """US dollars; None: nothing is said, or what is said is no amount, so that the list of prices counts.
-
-    Args:
-        where: the server says it.
-        document: of the reply.
-        headers: of the response.
-    """
+    """US dollars; None: nothing is said, or what is said is no amount, so that the list of prices counts."""
     if where is None:
         return None
     if where == COST_HEADER:

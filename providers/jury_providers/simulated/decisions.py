@@ -22,7 +22,6 @@ def decision_text(request: ModelRequest, scores: Sequence[float], fault: str | N
     """The distributions of the answers by the questions' names, as JSON.
 
     Args:
-        request: with the questions.
         scores: 0-100, one a question.
         fault: one of `DECISION_FAULTS`; None, or another: none is seen in the answers.
     """

@@ -202,7 +202,6 @@ def ballot_in(text: str) -> str:
 
 
 def _with_sign(text: str, drawn: str, sign: str) -> str:
-    """A text with the same sign in every debate."""
     if sign == MARKER:
         return text.replace(drawn, sign)
     signed = f"\n{text}".replace(f"\n{drawn} ", f"\n{sign} ")[1:]

@@ -53,7 +53,6 @@ class SimulatedReader:
         self._cases: OrderedDict[bytes, tuple[Record, tuple[tuple[FoundSignal, ...], ...]]] = OrderedDict()
 
     def read(self, request: ModelRequest) -> ReaderOutput:
-        """The output for a request."""
         return self.respond(self.read_prompt(request), request)
 
     def read_prompt(self, request: ModelRequest) -> Prompt:
@@ -150,7 +149,6 @@ class _Juror:
         self.first = 0.6 * min(self.scores) + 0.4 * fsum(self.scores) / len(self.scores)
 
     def _draw(self, name: str, low: float, high: float) -> float:
-        """A number that follows from seed, seat and case."""
         drawn = blake2b(self._drawn_by + name.encode(), digest_size=6).digest()
         return low + (high - low) * int.from_bytes(drawn) / 2**48
 
@@ -197,7 +195,6 @@ class _Juror:
         return ReaderOutput((), prompt.form.whole(answer))
 
     def _discussed(self, score: float) -> tuple[float, PeerBlock | None]:
-        """Yield to a graver juror whose quotations stand in the record, or to milder ones, if open enough."""
         openness, peers = self._draw("open", 0, 1), _latest(self._prompt.peers)
         graver = [one for one in peers if one.score < score - _APART and self._true(one)]
         if graver and openness > 0.5:  # noqa: PLR2004  (every second juror)
@@ -230,7 +227,6 @@ class _Juror:
         return score, max(peers, key=lambda one: (one.verdict == word, self._true(one) != (), one.confidence))
 
     def _true(self, peer: PeerBlock) -> tuple[QuotedItem, ...]:
-        """A juror's quotations that stand where it says."""
         items = self._record.items
         return tuple(one for one in peer.quotations if one.quote in items.get(one.item, ""))
 
@@ -252,7 +248,6 @@ class _Juror:
         ]
 
     def _evidence(self, word: str, followed: PeerBlock | None) -> list[dict[str, Any]]:
-        """Quotations of the gravest signals, of what speaks for the agent, of checks, and of whom the juror follows."""
         favourable = self._scale.is_favourable(word)
         against = [self._entry(one) for one in self._signals if one.weight > 0][:_MOST_CITED]
         good = [self._entry(one) for one in self._signals if one.weight < 0][:_MOST_CITED]
@@ -290,7 +285,6 @@ class _Juror:
         return {"ballot": self._prompt.ballot, "findings": written, "decisive": decisive, "wanted": []}
 
     def _said(self, word: str, overall: float, evidence: Sequence[dict[str, Any]]) -> str:
-        """The verdict with its reasons."""
         reasons = [
             f"{says} " + ", ".join(f"[{one['item']}] “{one['quote']}”" for one in quoted)
             for says in ("against", "for", "context")

@@ -75,7 +75,6 @@ class _RecordReader:
         self._records = 0
 
     def read(self, line: str) -> None:
-        """One line of a case."""
         if line.startswith(self._prefix):
             if self._item is not None:
                 self._item.lines.append(line)

@@ -30,7 +30,6 @@ class WordScale(NamedTuple):
         return tuple(100 * place / len(self.words) for place in range(1, len(self.words)))
 
     def word(self, score: float) -> str:
-        """The word for a score."""
         return self.words[bisect_right(self.edges, score)]
 
     def middle(self, word: str) -> float:

@@ -71,13 +71,11 @@ class Script:
 
     Args:
         latency: mean seconds of a call; 0 answers at once.
-        sigma: spread of the lognormal latency.
         rates: probability of each fault, by its name.
         scripted: faults of a step's calls, in order, by a pattern (`fnmatch`) of the step (`initial/gpt`), of
             `debate/step` or of the whole trace. A fault is an outcome's name (`answered`: none), `unparseable`,
             `wrong_ballot`, or what a juror says: `persuaded`, `misquoted`. For a fallback model they start again at the
             first; name the model in the pattern to exclude it.
-        seed: of the random draws.
         answers: `read`: jurors read the case; `scripted`: fixed answers without reading, for benchmarks.
         points: the points, 0-100, that a juror comes to by its own reading in a step, by a pattern as in `scripted`: it
             has a position of its own then, and may change it.
@@ -221,11 +219,7 @@ def _at(faults: tuple[str, ...], turn: int, attempt: int) -> str | None:
 
 
 def parse_script(pairs: Mapping[str, str], kind: type[Script] = Script) -> Script:
-    """A script from `latency=0.5 sigma=0.5 timeout=0.05 unparseable=0.1 seed=3`; `kind` defines the valid faults.
-
-    Raises:
-        BadScript: a setting is unknown or its value invalid; the message names it.
-    """
+    """A script from `latency=0.5 sigma=0.5 timeout=0.05 unparseable=0.1 seed=3`; `kind` defines the valid faults."""
     faults = [name for name in kind.faults if name != CallOutcome.ANSWERED.value]
     for name in pairs:
         if name not in _SETTINGS and name not in faults:

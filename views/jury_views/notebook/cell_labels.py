@@ -39,8 +39,4 @@ class CellLabels(DebateLabels, StatisticsLabels):
         "every row and column: .arrow, .to_pandas(), .to_polars()",
         "すべての行と列: .arrow、.to_pandas()、.to_polars()",
     )
-    shares_number = Translation("debates", "議論")
-    shares_share = Translation("share", "割合")
-    limits = Translation("What limits the figures", "値についての注意")
-    changed = Translation("Changed", "変更")
     everything_else = Translation("Everything else that was counted: .to_dict()", "その他のすべての値: .to_dict()")

@@ -9,6 +9,7 @@ from jury_events.errors import SettingError
 from jury_events.panel import Language
 from jury_events.text import visible_line
 from jury_views.charts.shapes import stacked_bar
+from jury_views.figure_notes import FigureNotes
 from jury_views.notebook.cell import CellHtml
 from jury_views.notebook.cell_labels import CellLabels
 from jury_views.probabilities import probabilities_line
@@ -34,7 +35,7 @@ def rendered(template: str, lang: Language, **values: Any) -> CellHtml:
     Raises:
         SettingError: there is no such language.
     """
-    return CellHtml(environment(checked(lang)).get_template(template).render(values))
+    return CellHtml(environment(checked(lang)).get_template(template).render(values, footnotes=FigureNotes()))
 
 
 def checked(lang: Language) -> Language:

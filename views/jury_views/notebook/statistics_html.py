@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from jury_events.panel import Language
-from jury_views.charts.run_statistics import stats_page
 from jury_views.notebook.cell import CellHtml
-from jury_views.notebook.rendering import LABELS, checked, rendered
+from jury_views.notebook.rendering import rendered
 
 if TYPE_CHECKING:
     from jury_analysis.statistics import Statistics
@@ -23,7 +22,4 @@ def statistics_html(
         lang: of the labels.
         remarks: lines about the labels.
     """
-    labels = LABELS[checked(lang)]
-    raters = {"jury": labels.stats_jury_short, "panel": labels.stats_panel_short}
-    groups = [(name, stats_page(report, raters)) for name, report in named]
-    return rendered("statistics.html", lang, groups=groups, remarks=list(remarks), raters=raters)
+    return rendered("statistics.html", lang, groups=named, remarks=list(remarks))

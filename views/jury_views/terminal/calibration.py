@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from jury_events.text import pluralize
 from jury_views.page import Page
-from jury_views.terminal.statistics.figures import Figures
+from jury_views.terminal.report_page import Figures
 
 if TYPE_CHECKING:
     from jury_analysis.calibration import CalibrationReport, PartReport

@@ -6,8 +6,8 @@ from jury_events.text import pluralize, visible_line
 from jury_views.decided import decided_sentence
 from jury_views.gate_view import NamedGate, facts, headline, notes, plan_facts
 from jury_views.page import Page, TextSpan
+from jury_views.terminal.report_page import Figures
 from jury_views.terminal.sections import Sections, others_line, print_sections
-from jury_views.terminal.statistics.figures import Figures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from jury_events.text import pluralize
 from jury_views.page import Page
-from jury_views.terminal.statistics.figures import NOTHING, Figures
+from jury_views.report_sections import NOTHING
+from jury_views.terminal.report_page import Figures
 
 if TYPE_CHECKING:
     from jury_analysis.paired import Paired, PairedChange

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from jury_events.text import pluralize, visible_line
 from jury_views.page import Page
-from jury_views.terminal.statistics.figures import NOTHING, Figures
+from jury_views.report_sections import NOTHING
+from jury_views.terminal.report_page import Figures
 
 if TYPE_CHECKING:
     from jury_analysis.frontier import CostFrontier, FrontierPoint, RoundWorth

@@ -15,7 +15,7 @@ from jury_judge.comparisons.comparison_object import debates_object, runs_object
 from jury_judge.comparisons.comparison_target import Kind
 from jury_judge.errors import ExtraMissing, RunTooLarge
 from jury_judge.running.live_run import live_object
-from jury_judge.settings.vote_sources import Count
+from jury_judge.settings.statistics import Count
 from jury_web.api.camel_case import camel_case
 from jury_web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses

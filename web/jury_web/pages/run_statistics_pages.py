@@ -13,11 +13,9 @@ from jury_judge.comparisons.comparing import SHOWN, ComparedDebates, ComparedRun
 from jury_judge.comparisons.comparison_target import KINDS
 from jury_judge.errors import ExtraMissing, RunTooLarge, TooManyReports
 from jury_judge.serving.store_reader import StoreReader
-from jury_judge.settings.vote_sources import COUNTS
+from jury_judge.settings.statistics import COUNTS
 from jury_judge.statistics.run_reports import RunReports
-from jury_views.charts.run_statistics import MOST_ROWS, stats_page
 from jury_views.charts.worth_view import worth_view
-from jury_web.pages.labels.page_labels import LABELS
 from jury_web.pages.page_request import PageNotFound, PageRequest
 
 
@@ -42,12 +40,10 @@ class RunStatisticsPages:
         simulated = request.query.get("include_simulated") == "true"
         if not is_run_id(run_id) or not await asyncio.to_thread(self._has, run_id):
             raise PageNotFound("there is no run of that id in this store; the page of runs lists the runs")
-        page, worth, refused = None, None, None
+        report, worth, refused = None, None, None
         try:
-            report = await self._reports.page(run_id, simulated=simulated)
-            labels = LABELS[request.lang]
-            names = {"jury": labels.stats_jury_short, "panel": labels.stats_panel_short}
-            page, worth = stats_page(report.statistics, names), worth_view(report.worth)
+            found = await self._reports.page(run_id, simulated=simulated)
+            report, worth = found.statistics, worth_view(found.worth)
         except REFUSALS as error:
             refused = refused_report(error)
         return request.html(
@@ -55,11 +51,10 @@ class RunStatisticsPages:
             "runs",
             200 if refused is None or refused.label != "stats_busy" else 503,
             run_id=run_id,
-            page=page,
+            report=report,
             worth=worth,
             refused=refused,
             include_simulated=simulated,
-            rows=MOST_ROWS,
         )
 
     async def compare(self, request: PageRequest) -> Response:

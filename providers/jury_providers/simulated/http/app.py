@@ -111,7 +111,6 @@ async def _body(request: Request) -> bytes | None:
 
 
 def _errors_of(request: Request) -> ProviderErrors:
-    """The error format of the provider whose client sent the request, guessed from its path and headers."""
     path = request.url.path
     if "anthropic-version" in request.headers or path.endswith("/messages") or "/messages/" in path:
         return AnthropicErrors()

@@ -37,8 +37,6 @@ class SimulationBackend:
     """Answers requests of every protocol.
 
     Args:
-        script: latency and faults.
-        seed: for requests without a seed.
         window: tokens that a prompt and its answer may have together; a longer one is too long. None: unlimited.
         vendor: what a provider does beside answering.
     """
@@ -114,7 +112,6 @@ class SimulationBackend:
         return with_wire_fault(fault, pieces, stream=parsed.stream, headers=headers)
 
     def _position(self, prompt: Prompt, model: str) -> CallPosition:
-        """Calls of one seat's step to one model are a conversation, known by ballot id or case."""
         key = f"{prompt.ballot or prompt.case_digest.hex()}\0{prompt.step}\0{model}".encode("utf-8", "replace")
         digest = blake2b(key, digest_size=16).digest()
         count = self._counts.pop(digest, 0) + 1
@@ -126,11 +123,7 @@ class SimulationBackend:
 
 
 def decoded(raw: bytes) -> JsonObject:
-    """The JSON of a request's body.
-
-    Raises:
-        InvalidRequest: it is not an object of JSON.
-    """
+    """The JSON of a request's body."""
     try:
         return table(json.loads(raw), "body")
     except RecursionError:

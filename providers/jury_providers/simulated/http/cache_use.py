@@ -15,5 +15,4 @@ class CacheUse(NamedTuple):
 
     @property
     def written_tokens(self) -> int:
-        """All tokens that were written."""
         return sum(self.written.values())

@@ -20,7 +20,6 @@ class ConversationBuilder:
         self._messages.append(ModelMessage(role, text, pictures=tuple(pictures)))
 
     def add_call(self, identity: str, tool: str) -> None:
-        """Add a tool call of the model."""
         self._open_calls[identity] = tool
 
     def add_result(self, identity: str, text: str, field: str) -> None:
@@ -36,11 +35,6 @@ class ConversationBuilder:
         self.add_result(identity, text, field)
 
     def messages(self, field: str) -> tuple[ModelMessage, ...]:
-        """All messages.
-
-        Raises:
-            InvalidRequest: a call has no result, or there is no message of the user or a tool.
-        """
         self._check_all_answered(field)
         if not any(message.role in {"user", "tool"} for message in self._messages):
             raise InvalidRequest(field, "at least one message of the user is required")

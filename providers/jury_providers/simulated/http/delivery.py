@@ -72,9 +72,7 @@ def with_wire_fault(
     Args:
         fault: in addition, `connection` breaks the connection inside the body, `malformed_response` makes its JSON
             malformed.
-        pieces: the events of a stream, or one body.
         stream: whether they are events.
-        headers: additional headers.
     """
     sent = (("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"), *headers)
     middle = len(pieces) // 2

@@ -23,7 +23,6 @@ class InvalidRequest(ProviderError):
 
 
 def table(value: object, field: str) -> JsonObject:
-    """An object."""
     if not isinstance(value, dict):
         raise InvalidRequest(field, f"expected an object, got {_kind(value)}")
     return value
@@ -44,7 +43,6 @@ def rows(value: object, field: str) -> list[Any]:
 
 
 def text(value: object, field: str) -> str:
-    """A string."""
     if not isinstance(value, str):
         raise InvalidRequest(field, f"expected a string, got {_kind(value)}")
     return value

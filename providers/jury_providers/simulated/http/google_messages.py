@@ -9,11 +9,7 @@ _ROLES = {"user": "user", "function": "user", "model": "assistant"}
 
 
 def google_messages(body: JsonObject) -> tuple[ModelMessage, ...]:
-    """The messages of a request, or of what a cache is to keep.
-
-    Raises:
-        InvalidRequest: a field is missing or invalid.
-    """
+    """The messages of a request, or of what a cache is to keep."""
     conversation = ConversationBuilder()
     if body.get("systemInstruction") is not None:
         system = table(body["systemInstruction"], "systemInstruction")

@@ -11,11 +11,7 @@ _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 
 
 def of_data_url(url: object, field: str) -> ModelPicture:
-    """A picture as OpenAI's APIs accept it: a data URL.
-
-    Raises:
-        InvalidRequest: it is none.
-    """
+    """A picture as OpenAI's APIs accept it: a data URL."""
     given = text(url, field)
     found = _DATA_URL.match(given)
     if found is None:
@@ -24,11 +20,7 @@ def of_data_url(url: object, field: str) -> ModelPicture:
 
 
 def of_source(block: JsonObject, field: str) -> ModelPicture:
-    """A picture as Anthropic's API accepts it: a block with a source in base64.
-
-    Raises:
-        InvalidRequest: it has another source, or is no picture.
-    """
+    """A picture as Anthropic's API accepts it: a block with a source in base64."""
     source = table(block.get("source"), f"{field}.source")
     if source.get("type") != "base64":
         raise InvalidRequest(f"{field}.source.type", "expected base64")
@@ -36,11 +28,7 @@ def of_source(block: JsonObject, field: str) -> ModelPicture:
 
 
 def of_inline_data(value: object, field: str) -> ModelPicture:
-    """A picture as Google's API accepts it: inline data.
-
-    Raises:
-        InvalidRequest: it is none.
-    """
+    """A picture as Google's API accepts it: inline data."""
     inline = table(value, field)
     return _picture(text(inline.get("mimeType"), f"{field}.mimeType"), inline.get("data"), field)
 

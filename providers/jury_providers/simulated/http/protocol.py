@@ -55,11 +55,7 @@ class ProtocolHandler(ABC):
 
     @abstractmethod
     def read(self, body: JsonObject) -> ParsedRequest:
-        """Parse a request.
-
-        Raises:
-            InvalidRequest: a field is missing or invalid.
-        """
+        """Parse a request."""
 
     @abstractmethod
     def response_body(self, response: SimulatedResponse) -> JsonObject:

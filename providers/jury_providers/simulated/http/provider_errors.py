@@ -202,7 +202,6 @@ class GoogleErrors(ProviderErrors):
 
     @staticmethod
     def model(name: str, window: int | None = None) -> dict[str, Any]:
-        """One model."""
         methods = ["generateContent", "streamGenerateContent"]
         said = {"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": methods}
         return said if window is None else {**said, "inputTokenLimit": window}

@@ -100,7 +100,6 @@ class Responses(ProtocolHandler):
 
 
 def _content(response: SimulatedResponse, part: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """The events of a message's single part."""
     if part["type"] == "refusal":
         yield "content_part.added", {"part": part | {"refusal": ""}}
         yield "refusal.delta", {"delta": part["refusal"]}

@@ -69,15 +69,10 @@ async def simulation_server(
 
     Args:
         script: latency and faults; a `WireScript` has wire faults too.
-        seed: for requests without a seed.
-        host: the address to listen at.
         port: 0: any free port.
         window: of its models in tokens, as in `SimulationBackend`.
         vendor: what a provider does beside answering.
         batches: makes the batches of the server; their clock is also the time on every response.
-
-    Raises:
-        CannotListen: the address is in use, or not one of this machine's.
     """
     listener = listening_socket(host, port, _BACKLOG)
     address = ip_address(listener.getsockname()[0])
@@ -131,7 +126,6 @@ class _SimulationServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Install no handlers."""
         yield
 
 
@@ -150,7 +144,6 @@ class _Protocol(H11Protocol):
 
 
 def _authority(address: IPv4Address | IPv6Address) -> str:
-    """Host part of the URL for clients on this machine."""
     if address.is_unspecified:
         return "127.0.0.1" if address.version == 4 else "[::1]"  # noqa: PLR2004  (of the Internet ProtocolHandler)
     return str(address) if address.version == 4 else f"[{address}]"  # noqa: PLR2004  (IPv4)

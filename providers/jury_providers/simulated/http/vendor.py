@@ -21,16 +21,7 @@ class Vendor:
         return tokens_of(messages)
 
     def arrived(self, kind: str, body: JsonObject, tokens: int) -> CacheUse:  # noqa: ARG002  (for others)
-        """What a request reads of a cache now, and will write.
-
-        Args:
-            kind: of its protocol.
-            body: the request.
-            tokens: of its prompt.
-
-        Raises:
-            InvalidRequest: the provider does not take it.
-        """
+        """What a request reads of a cache now, and will write."""
         return CacheUse()
 
     def answered(self, kind: str, body: JsonObject, tokens: int) -> None:

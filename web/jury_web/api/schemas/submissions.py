@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SkipValidation, StringConstraints
 
 from jury_events.value import Label, NewRunId
-from jury_judge.settings.submission import MOST_SUBMITTED_AT_ONCE, SubmissionSettings
+from jury_judge.settings.run import MOST_SUBMITTED_AT_ONCE, SubmissionSettings
 from jury_web.api.schemas.base import CamelModel, JsonObject
 from jury_web.root_path import RootedPath
 

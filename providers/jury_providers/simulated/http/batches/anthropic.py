@@ -104,11 +104,7 @@ class AnthropicBatchServer:
 
 
 def _split(body: str, spool: Path) -> None:
-    """Write each item as a line.
-
-    Raises:
-        InvalidRequest: the body is no list of items.
-    """
+    """Write each item as a line."""
     with spool.open("wb") as file:
         for item in _items(body):
             file.write(encoded(item) + b"\n")

@@ -33,7 +33,6 @@ class FileStore:
         return Path(self._folder.name) / token_hex(8)
 
     def keep(self, file: SimulatedFile) -> SimulatedFile:
-        """Keep a file."""
         self._files[file.identity] = file
         return file
 

@@ -27,7 +27,6 @@ class BatchCall:
     """A route for one call about batches, as an ASGI application.
 
     Args:
-        errors: the provider's, by request.
         answer: does what is asked.
     """
 

@@ -22,13 +22,9 @@ class BatchJob:
     """A batch.
 
     Args:
-        identity: the provider's id.
-        account: whose key submitted it.
         label: what the client wrote to find it by; "" where there is no place for it.
         model: of the path or the file; "" where models mix.
         created: seconds since 1970.
-        seconds: until it ends.
-        spool: its items' lines.
         items: where each line begins, in bytes.
         lifetime: seconds until it expires.
         source: the file that it was submitted with; "" where the items came with it.

@@ -62,7 +62,6 @@ class BatchJobs:
     """All batches of one server.
 
     Args:
-        backend: answers the items.
         seconds: from the submission of a batch to its end.
         clock: seconds since 1970.
     """
@@ -86,11 +85,7 @@ class BatchJobs:
         return ""
 
     def submit(self, job: BatchJob, form: ResultFormat) -> BatchJob:
-        """Take a batch that is submitted now.
-
-        Raises:
-            InvalidRequest: a line is no item.
-        """
+        """Take a batch that is submitted now."""
         with job.spool.open("rb") as spool:
             for number, line in enumerate(spool, 1):
                 try:
@@ -200,7 +195,6 @@ class BatchJobs:
 
 
 def _beginnings(spool: Path) -> Iterator[int]:
-    """Where each line begins."""
     at = 0
     with spool.open("rb") as file:
         for line in file:

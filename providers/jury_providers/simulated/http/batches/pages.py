@@ -9,11 +9,7 @@ _MOST = 1000
 
 
 def page_of(found: Sequence[BatchJob], after: str | None, limit: str) -> Sequence[BatchJob]:
-    """A page of a list, which begins after a batch.
-
-    Raises:
-        InvalidRequest: there is no such batch, or the limit is no number of the range.
-    """
+    """A page of a list, which begins after a batch."""
     if not limit.isdecimal() or not 1 <= int(limit) <= _MOST:
         raise InvalidRequest("limit", f"expected a number from 1 to {_MOST}")
     names = [job.identity for job in found]

@@ -1,0 +1,274 @@
+"""Has a judge changed? Bets on pairs of judgings of the same cases with known labels, the *anchors*.
+
+An anchor was judged several times when the baseline was made. Each such draw is paired with one later judging of the
+same anchor and used up by it. Without drift both members have the same distribution, so whichever way they differ is a
+fair coin. Bets on it are e-values: whatever the base rates are, and however long one watches, the chance that one ever
+reaches 1/α is at most α (Ville). "Who Drifted: the System or the Judge?" (arXiv 2606.15474) has the idea of anchors;
+pairs need no estimate of a base rate.
+
+What must hold outside of this module: anchors, draws and their order are recorded before the first judging, the pairs
+of a check before its first call, and nothing is computed before all judgings of a check have ended.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Coin = Literal["direction", "distance", "odd", "silence"]
+"""What a pair is looked at for: milder or stricter; nearer to or farther from the label; which of three judgings
+differs from the other two; which member has no verdict of its own."""
+
+Kind = Literal["milder", "stricter", "farther", "nearer", "balanced", "silent", "answering"]
+"""How a judge changed, by the coin and its side."""
+
+COINS: tuple[Coin, ...] = ("direction", "distance", "odd", "silence")
+OF_A_STREAM: tuple[Coin, ...] = ("direction", "silence")
+"""Cases of a stream have no labels, and each of them is judged once."""
+
+FOUR = 4
+"""How many times the discordant pairs of a stream the anchors must have had before their calm says anything: with as
+many, one in six streams in which only the judge drifted would be put down to the agent; with four times, one in twenty.
+"""
+
+_SIDES: dict[Coin, tuple[Kind, Kind]] = {
+    "direction": ("milder", "stricter"),
+    "distance": ("nearer", "farther"),
+    "odd": ("balanced", "balanced"),
+    "silence": ("answering", "silent"),
+}
+"""What a coin says: 0, 1."""
+
+
+class Toss(NamedTuple):
+    """What the judgings of a check say on one coin: of `n` that count, `k` came out as 1."""
+
+    n: int = 0
+    k: int = 0
+
+
+SILENT = -1
+"""The outcome of a judging without a verdict of its own: none, synthetic, abstained, or by a fallback."""
+
+
+class Judgings(NamedTuple):
+    """Later judgings of anchors, each beside the draws that it uses up: arrays of one shape.
+
+    Outcomes are 0 (pass), 1 (review), 2 (fail), or `SILENT`, which a missing label is too. `second`: a further draw,
+    with which the three are looked at for the odd one; where there is none, `SILENT`.
+    """
+
+    pair: Array
+    new: Array
+    label: Array
+    second: Array
+
+
+class Evidence(NamedTuple):
+    """Where the bets on one coin stand.
+
+    Attributes:
+        coin: what was bet on.
+        e: the e-value now: the mean over processes begun at each check.
+        highest: the highest that it ever was.
+        n: discordant judgings in all.
+        k: of these, how many came out as 1.
+        since: the check from which on the judgings said most when it was highest, from 1.
+        recent: the discordant judgings from then on until it was highest.
+    """
+
+    coin: Coin
+    e: float
+    highest: float
+    n: int
+    k: int
+    since: int
+    recent: Toss
+
+    @property
+    def kind(self) -> Kind:
+        """What it says, if it says anything."""
+        return _SIDES[self.coin][2 * self.recent.k > self.recent.n]
+
+
+def e_value(n: int, k: int) -> float:
+    """The bet that a fair coin is not fair, after `n` tosses of which `k` came out as 1.
+
+    Beta(1/2, 1/2) over the coin's chance: 2^n B(k+1/2, n-k+1/2) / B(1/2, 1/2).
+    """
+    return float(np.exp(_log_fair(np.array([n]), np.array([k]))[0]))
+
+
+def odd_e_value(n: int, k: int) -> float:
+    """The bet that the new judging is the odd one of three more or less often than in a third.
+
+    `n` triples in which exactly one differs, in `k` of them the new one; Beta(1, 2) over the chance.
+    """
+    return float(np.exp(_log_odd(np.array([n]), np.array([k]))[0]))
+
+
+def mixture(n: Array, k: Array, *, odd: bool = False) -> tuple[Array, Array]:
+    """The mean of bets begun at several moments, with the weights 1/(j(j+1)): a late change is found sooner.
+
+    Args:
+        n: in the last axis, the tosses since each process began, in their order; 0 where it has not.
+        k: how many of them came out as 1.
+        odd: the coin is that of three judgings.
+
+    Returns:
+        The e-values, without the last axis, and which process has the most weight, from 0.
+    """
+    numbers = np.arange(1, n.shape[-1] + 1)
+    parts = (_log_odd if odd else _log_fair)(n, k) - np.log(numbers * (numbers + 1.0))
+    e = np.exp(np.minimum(parts, _MOST)).sum(axis=-1) + 1 / (n.shape[-1] + 1)
+    return e, parts.argmax(axis=-1)
+
+
+def sides(coin: Coin, found: Judgings) -> tuple[Array, Array]:
+    """Which judgings are tosses of a coin, and which of these come out as 1: stricter, farther, the new one, silent."""
+    old, new = found.pair, found.new
+    silent_before, silent_now = old == SILENT, new == SILENT
+    if coin == "silence":
+        return silent_before != silent_now, silent_now & ~silent_before
+    both = ~silent_before & ~silent_now
+    if coin == "direction":
+        return both & (old != new), both & (new > old)
+    if coin == "distance":
+        before, now = abs(old - found.label), abs(new - found.label)
+        known = both & (found.label != SILENT)
+        return known & (before != now), known & (now > before)
+    three = both & (found.second != SILENT)
+    new_differs = three & (old == found.second) & (new != old)
+    return new_differs | (three & (old != found.second) & ((new == old) | (new == found.second))), new_differs
+
+
+def tosses(found: Judgings, coins: Sequence[Coin] = COINS, *, by_check: bool = False) -> dict[Coin, Toss]:
+    """What the judgings of one check say on each coin.
+
+    Args:
+        found: all of the check, each of which has ended.
+        coins: which are asked for.
+        by_check: the whole check is one toss, by the majority of its judgings: what differs from day to day for all
+            anchors together is then no evidence. The odd one has no such form and says nothing.
+    """
+    counted: dict[Coin, Toss] = {}
+    for coin in coins:
+        n, k = (int(one.sum()) for one in sides(coin, found))
+        if by_check:
+            n, k = (0, 0) if coin == "odd" or 2 * k == n else (1, int(2 * k > n))
+        counted[coin] = Toss(n, k)
+    return counted
+
+
+class Watch:
+    """Bets on one judge, check by check.
+
+    Args:
+        bound: the e-value that is an alarm: 1/α, of one of m that are watched m/α.
+        coins: what is bet on, for all checks.
+    """
+
+    def __init__(self, bound: float, coins: Sequence[Coin] = COINS) -> None:
+        self.bound, self.coins = bound, tuple(coins)
+        self.checks: list[dict[Coin, Toss]] = []
+        self.alarm: int | None = None
+        self._sums: dict[Coin, list[tuple[int, int]]] = {coin: [(0, 0)] for coin in coins}
+        self._found = {coin: Evidence(coin, 1.0, 1.0, 0, 0, 1, Toss()) for coin in coins}
+
+    @property
+    def e(self) -> float:
+        """The mean of the coins' e-values, which is an e-value; 1 before the first check."""
+        return sum(one.e for one in self._found.values()) / len(self._found)
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """By coin."""
+        return tuple(self._found.values())
+
+    @property
+    def strongest(self) -> Evidence:
+        """The coin that said most."""
+        return max(self._found.values(), key=lambda one: one.highest)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """How it changed, what is surest first; () without an alarm.
+
+        A change in one direction also makes the new judging the odd one: *balanced* is said where nothing else is.
+        """
+        if self.alarm is None:
+            return ()
+        sure = sorted((one for one in self.evidence if one.highest >= self.bound), key=lambda one: -one.highest)
+        kinds = tuple(one.kind for one in sure)
+        return tuple(kind for kind in kinds if kind != "balanced") or kinds
+
+    def add(self, tossed: dict[Coin, Toss]) -> None:
+        """Take in a check: what `tosses` says of it."""
+        self.checks.append(tossed)
+        for coin, sums in self._sums.items():
+            n, k = sums[-1][0] + tossed[coin].n, sums[-1][1] + tossed[coin].k
+            begun = np.array(sums)
+            e, leading = mixture(n - begun[:, 0], k - begun[:, 1], odd=coin == "odd")
+            sums.append((n, k))
+            now, before = float(e), self._found[coin]
+            if now >= before.highest:
+                since = int(leading)
+                recent = Toss(n - sums[since][0], k - sums[since][1])
+                self._found[coin] = Evidence(coin, now, now, n, k, since + 1, recent)
+            else:
+                self._found[coin] = before._replace(e=now, n=n, k=k)
+        if self.alarm is None and self.e >= self.bound:
+            self.alarm = len(self.checks)
+
+
+def is_of_the_agent(anchors: Watch, stream: Watch) -> bool | None:
+    """Whether a change of a stream is of the agent or its traffic, as far as anchors without an alarm can tell.
+
+    Args:
+        anchors: of the jury, with the same checks.
+        stream: of the cases that the agent made.
+
+    Returns:
+        None: the anchors have not had four times the discordant pairs that the stream had at its alarm, counted from
+        the check on from which its alarm comes. False: the stream has no alarm.
+    """
+    if stream.alarm is None:
+        return False
+    since = stream.strongest.since
+    moved = sum(map(_discordant, stream.checks[since - 1 : stream.alarm]))
+    return sum(map(_discordant, anchors.checks[since - 1 :])) >= FOUR * moved or None
+
+
+def _discordant(tossed: dict[Coin, Toss]) -> int:
+    return tossed["direction"].n + tossed["silence"].n
+
+
+_MOST = 700.0
+"""The largest exponent: e^700 is still a float."""
+
+
+def _log_fair(n: Array, k: Array) -> Array:
+    halves, wholes = _log_gammas(int(n.max(initial=0)))
+    found: Array = n * np.log(2) + halves[k] + halves[n - k] - wholes[n] - np.log(np.pi)
+    return found
+
+
+def _log_odd(n: Array, k: Array) -> Array:
+    # B(1+k, 2+n-k) / B(1, 2), and each toss against a chance of 1/3
+    _, wholes = _log_gammas(int(n.max(initial=0)) + 2)
+    found: Array = np.log(2) + wholes[k] + wholes[n - k + 1] - wholes[n + 2] + n * np.log(1.5) + k * np.log(2)
+    return found
+
+
+def _log_gammas(most: int) -> tuple[Array, Array]:
+    """log Γ(i + 1/2) and log Γ(i + 1) for i from 0 to at least `most`."""
+    return _table(max(most, 1).bit_length())
+
+
+@lru_cache(maxsize=32)
+def _table(bits: int) -> tuple[Array, Array]:
+    numbers = np.arange(1, 2**bits + 1)
+    halves = np.concatenate([[0.0], np.cumsum(np.log(numbers - 0.5))]) + np.log(np.pi) / 2
+    return halves, np.concatenate([[0.0], np.cumsum(np.log(numbers))])

@@ -1,0 +1,250 @@
+"""Plain rows: columns such as `input` and `output` that are read without options, and what to say where none can be.
+
+Of columns that could be the response one alone is taken: beside a model's output a plain `answer` is the expected one
+(GSM8K, SQuAD, Alpaca), and judging that would measure nothing.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+from jury_cases.columns import listing, message_column, snake_case
+from jury_cases.draft import CaseDraft
+from jury_cases.errors import CaseFileError
+from jury_cases.formats.own_rows import built_of
+from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
+from jury_cases.transcripts.reading import has_turns, is_message, read_messages
+from jury_events.text import visible_line
+from jury_events.transcript import Message
+
+QUESTIONS = ("question", "input", "prompt", "instruction", "query", "user_input")
+"""Columns that may be the question; beside an `instruction` an `input` belongs to it."""
+
+_RESPONSES = frozenset(
+    {
+        *("answer", "completion", "generated", "generation", "output", "pred", "predicted"),
+        *("prediction", "reply", "response", "resps"),
+    }
+)
+"""A column with one of these words in its name could be the response, if it is a text."""
+
+EXPECTED_WORDS = frozenset(
+    {"expected", "reference", "gold", "golden", "target", "truth", "correct", "ideal", "label", "best"}
+)
+"""Words of columns that are expected answers."""
+
+ABOUT_WORDS = frozenset(
+    {
+        "id",
+        "ids",
+        "type",
+        "time",
+        "ms",
+        "seconds",
+        "tokens",
+        "length",
+        "count",
+        "format",
+        "score",
+        "start",
+        "end",
+        "index",
+    }
+    | {"url", "uri", "date", "lang", "language", "model", "name", "status", "schema", "path", "file", "key", "hash"}
+)
+"""Last words of columns that say something about a text and are none."""
+
+_TAKEN_EXPECTED = re.compile(r"expected|expected_(output|answer|response|completion|result|text|value)|reference")
+_WORDS = re.compile(r"[a-z]+")
+
+
+def question_columns(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """The columns that could be the question, those that are read together in one."""
+    found = [name for name in row if snake_case(name) in QUESTIONS and _is_said(row[name])]
+    if [snake_case(name) for name in sorted(found)] == ["input", "instruction"]:
+        return [
+            (
+                next(name for name in found if snake_case(name) == "instruction"),
+                next(n for n in found if snake_case(n) == "input"),
+            )
+        ]
+    return [(name,) for name in found]
+
+
+def response_columns(row: Mapping[str, Any]) -> list[str]:
+    return [name for name in row if could_answer(name) and _is_said(row[name])]
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a column's name."""
+    return _WORDS.findall(snake_case(str(name)))
+
+
+@lru_cache(maxsize=4096)
+def is_expected(name: str) -> bool:
+    """Whether a column of this name is the expected answer."""
+    return _TAKEN_EXPECTED.fullmatch(snake_case(name)) is not None
+
+
+@lru_cache(maxsize=4096)
+def could_answer(name: str) -> bool:
+    """Whether a column of this name could be the response."""
+    words = words_of(name)
+    return (
+        bool(words)
+        and not _RESPONSES.isdisjoint(words)
+        and EXPECTED_WORDS.isdisjoint(words)
+        and words[-1] not in ABOUT_WORDS
+    )
+
+
+def _is_said(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float) or is_message_list(value)
+
+
+def is_message_list(value: Any) -> bool:
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value) and is_message(value[0])
+    )
+
+
+_ASKS = frozenset({*QUESTIONS, "request", "task", "goal", "problem"})
+"""Last words of columns that may be the request."""
+
+
+_PREFERENCES = frozenset({"chosen", "rejected"})
+
+
+def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
+    """Take what the draft lacks from plain columns, where one alone can be it; `fields` are those of the user."""
+    if not isinstance(row, dict) or draft.scenarios is not None:
+        return
+    taken = dict(_found(draft, row, fields))
+    for part, columns in taken.items():
+        value = decoded_json(row[columns[0]])
+        if is_message_list(value) and draft.built is not None:
+            read_messages(value, draft.built)
+        elif is_message_list(value):
+            draft.built = built_of(value)
+        elif part == "question":
+            draft.question = "\n\n".join(as_text(row[name]) for name in columns if not is_blank(row[name]))
+        elif part == "response":
+            draft.response, draft.answered = None if value is None else as_text(row[columns[0]]), True
+        else:
+            draft.expected_behavior = as_text(row[columns[0]]) or None
+    draft.taken = taken
+
+
+def refuse_preferences(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
+    """Refuse a pair of answers to the last words of messages (DPO): the user says which of them is judged."""
+    if not isinstance(row, dict) or not row.keys() >= _PREFERENCES or "response" in fields:
+        return
+    if draft.built is not None and not draft.answered and _asks_last(draft.built):
+        ways = (f"jury cases FILE --field response={name}" for name in sorted(_PREFERENCES))
+        raise CaseFileError(
+            f"response: missing; chosen and rejected are two answers to the last request: {', or '.join(ways)}"
+        )
+
+
+def _found(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    questions, responses = question_columns(row), response_columns(row)
+    messages = draft.built is not None
+    answered = draft.answered or "response" in fields or (draft.built is not None and not _asks_last(draft.built))
+    if messages and not answered and len(responses) > 1:
+        raise CaseFileError(missing(row, question=False, response=True))
+    if len(questions) == 1 and draft.question is None and not messages and "question" not in fields:
+        yield "question", questions[0]
+    if len(responses) == 1 and not answered:
+        yield "response", (responses[0],)
+    expected = [name for name in row if is_expected(name)]
+    free = draft.expected_behavior is None and "expected_behavior" not in fields
+    if len(expected) == 1 and free and isinstance(row[expected[0]], str | int | float):
+        yield "expected_behavior", (expected[0],)
+
+
+def _asks_last(built: TranscriptBuilder) -> bool:
+    last = built.built[-1].item if built.built else None
+    return isinstance(last, Message) and last.kind == "user"
+
+
+def missing(row: Any, *, question: bool, response: bool) -> str:
+    """What to say of a row without a question, a response or both: the commands that would read it."""
+    lacks = [name for name, is_missing in (("response", response), ("question", question)) if is_missing]
+    table = row if isinstance(row, dict) else {}
+    if table.keys() == {"rows"}:  # of several rows, in a format that has no request
+        return f"{' and '.join(lacks)}: missing in the rows; jury cases FILE --question TEXT"
+    if table.keys() == {"text"} and response and question:
+        return _of_text(as_text(table["text"]))
+    answered = response_columns(table)
+    listed = [str(name) for name in table if _is_conversation(table[name])] if response and question else []
+    asked = [one[0] for one in question_columns(table)] or [*filter(None, (_said(table),))]
+    asked = asked or [name for name in table if _asks(name) and isinstance(table[name], str)]
+    left = (name for name in table if name not in asked and _may_answer(name, table[name]))
+    free = sorted(left, key=lambda name: -len(table[name])) if response and not answered else []
+    if listed and not answered:
+        ways = [f"jury cases FILE --field messages={visible_line(one, 60)}" for one in listed]
+    else:
+        asks = [_option("question", one, table) for one in asked] or ["--question TEXT"]
+        answers = [_option("response", one, table) for one in answered or free[:1]]
+        options = (asks if question else [""], answers if response else [""])
+        ways = [" ".join(filter(None, ("jury cases FILE", *way))) for way in product(*options)]
+        ways += ["--question TEXT"] if question and asked and ways else []
+    said = f"{lacks[0]}: missing{', and question' if len(lacks) > 1 else ''}; "
+    if response and not (answered or listed or table.keys() & {"custom_id", "question_id"}):
+        said += "no column looks like the agent's answer, and without one, or its messages, a row is no case"
+        said += f": if it is in {_named(free)}, " if free else ""
+    if response and len(answered) > 1:
+        said += f"each of {_named(answered, 'and')} could be the response, and one may be the expected answer: "
+    said += ", or ".join(ways)
+    if "custom_id" in table or "question_id" in table:
+        said += "; name the file with the other half too, requests and answers"
+    return (
+        f"{said}; the row has {listing(row)}; for rows of another form jury cases FILE --propose drafts a format file"
+    )
+
+
+def _named(columns: list[str], word: str = "or") -> str:
+    """The first three of some columns, in words."""
+    names = [visible_line(str(one), 60) for one in columns[:3]]
+    return f" {word} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _asks(name: str) -> bool:
+    """Whether a column may be a request by its name, as `user_request`."""
+    return bool(_ASKS.intersection(words_of(name)[-1:]))
+
+
+def _may_answer(name: str, value: Any) -> bool:
+    """Whether a column is a text of which it is not known what it is."""
+    words = words_of(name)
+    known = not EXPECTED_WORDS.isdisjoint(words) or not ABOUT_WORDS.isdisjoint(words[-1:])
+    return isinstance(value, str) and not (known or is_blank(decoded_json(value)))
+
+
+def _of_text(text: str) -> str:
+    if has_turns(text):
+        return "the file is one text, with turns: jury cases FILE --field messages=text reads them"
+    return (
+        "the file is one text: if it is what the agent answered, jury cases FILE --field response=text --question TEXT "
+        "reads it; if it is a conversation, begin each turn with User: or Assistant:, and name --field messages=text; "
+        "of anything else no case can be made"
+    )
+
+
+def _said(row: Mapping[str, Any]) -> str | None:
+    """The column of messages; None: there is none."""
+    name = message_column(row)
+    return name if name is not None and is_message_list(row[name]) else None
+
+
+def _is_conversation(value: Any) -> bool:
+    return has_turns(value) if isinstance(value, str) and ":" in value else is_message_list(decoded_json(value))
+
+
+def _option(part: str, column: str, row: Mapping[str, Any]) -> str:
+    if part == "question" and is_message_list(decoded_json(row[column])):
+        part = "messages"
+    return f"--field {part}={visible_line(column, 60)}"

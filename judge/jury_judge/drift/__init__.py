@@ -1,0 +1,1 @@
+"""Drift of a jury: anchors judged again, and what that says."""

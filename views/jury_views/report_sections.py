@@ -1,0 +1,165 @@
+"""A report for people as data: its sections, and in them lines, tables and charts, in the order in which they are read.
+
+A figure is described once (`Figure`): the field of the report that has it, its name in both languages, and its format.
+`terminal.report_page`, `charts/report.html` (pages and notebooks) and `reports.markdown` write the same sections; JSON
+has the fields themselves (`jury_analysis.report_object`).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from jury_analysis.wording import Reason, Wording
+from jury_events.panel import Language
+from jury_views.figure_notes import FigureNotes
+
+if TYPE_CHECKING:
+    from jury_analysis.estimate import Estimate
+
+Format = Literal["text", "verdict", "count", "signed", "number", "decimal", "share", "p", "dollars"]
+Words = str | Reason
+"""A name of the report's own, as of a seat, or words in each language."""
+
+NOTHING = "–"
+AND_MORE = Wording("and {n:,} more", "ほか{n:,}件")
+MOST_ROWS = 100
+"""Rows of one table of a page, beside its totals."""
+
+
+class Figure(NamedTuple):
+    """A figure of each object of a table; a count that `of` names stands before it."""
+
+    field: str
+    label: Wording | Reason
+    form: Format = "share"
+    of: str = ""
+
+    @property
+    def name(self) -> Reason:
+        """What it is called; the label of one that has no blanks is a wording."""
+        return self.label if isinstance(self.label, Reason) else self.label()
+
+    def cell(self, found: object) -> "ReportCell":
+        """The figure of one object."""
+        return ReportCell(attrgetter(self.field)(found), self.form, attrgetter(self.of)(found) if self.of else NOTHING)
+
+
+class ReportCell(NamedTuple):
+    """A value (an `Estimate`, a number, words, or None) in its format, after what is `counted` if there is one.
+
+    A count of None is one that is not known, and the value is not shown then.
+    """
+
+    value: Any
+    form: Format = "text"
+    counted: int | str | None = NOTHING
+
+
+class Sentence(NamedTuple):
+    """A sentence; a `notice` is to be seen first."""
+
+    text: Reason
+    notice: bool = False
+
+
+class Table(NamedTuple):
+    """Rows below their heads; the first column names the row. `totals` are rows at the end that are never left out.
+
+    `few`: rows that a terminal shows. `folded`: pages show the table when it is asked for.
+    """
+
+    head: tuple[Words, ...]
+    rows: tuple[tuple[ReportCell, ...], ...]
+    totals: tuple[tuple[ReportCell, ...], ...] = ()
+    title: Reason | None = None
+    few: int = MOST_ROWS
+    folded: bool = False
+
+    def shown(self, most: int) -> tuple[tuple[ReportCell, ...], ...]:
+        """The rows, at most so many beside the totals."""
+        return (*self.rows[:most], *self.totals)
+
+
+class Chart(NamedTuple):
+    """What a macro of `charts/charts.html` draws; pages and notebooks alone have it, beside a table of its numbers."""
+
+    kind: Literal["bar", "dot_plot", "heat_map", "reliability_chart", "frontier_chart"]
+    drawn: Callable[[Language], Any]
+    hint: Reason | None = None
+    """How it is read."""
+
+
+Block = Sentence | Table | Chart
+
+
+class Section(NamedTuple):
+    """Blocks with a title; `group` is the name by which a command prints it, `key` is its own."""
+
+    group: str
+    key: str
+    title: Reason
+    blocks: tuple[Block, ...]
+
+
+class Written(NamedTuple):
+    """A cell as text: the value, its interval, and the numbers of the notes on it."""
+
+    value: str
+    range: str = ""
+    marks: tuple[int, ...] = ()
+
+
+Formats = dict[Format, Callable[[Any], str]]
+
+
+def written(cell: ReportCell, notes: FigureNotes, language: Language, formats: Formats) -> Written:
+    """A cell in a language; why a figure is missing, and what limits it, is added to the notes."""
+    value, form = cell.value, formats[cell.form]
+    if cell.counted is None:
+        return Written(NOTHING)
+    before = "" if isinstance(cell.counted, str) else f"{formats['count'](cell.counted)} · "
+    if not hasattr(value, "interval"):
+        shown = in_language(value, language) if isinstance(value, str) else value
+        return Written(before + (NOTHING if value is None else form(shown)))
+    estimate: Estimate = value
+    marks = tuple(notes.add(note) for note in (*filter(None, [estimate.reason]), *estimate.notes))
+    said = NOTHING if estimate.value is None else form(estimate.value)
+    ends = estimate.interval
+    between = "" if ends is None else f"[{form(ends.low)}, {form(ends.high)}]"
+    return Written(before + said, between, tuple(dict.fromkeys(marks)))
+
+
+def in_language(words: Words, language: Language) -> str:
+    """A name as it is, words in the language."""
+    return words.text(language) if isinstance(words, Reason) else words
+
+
+def table(named: Iterable[tuple[Words, object]], figures: Sequence[Figure], corner: Words = "", **how: Any) -> Table:
+    """A row an object, by its name, and a column a figure."""
+    return Table(
+        (corner, *(one.name for one in figures)),
+        tuple((ReportCell(name), *(one.cell(found) for one in figures)) for name, found in named),
+        **how,
+    )
+
+
+def listed(
+    found: object, figures: Sequence[Figure], corner: Words = "", value: Words = "", counted: Words = ""
+) -> Table:
+    """A row a figure of one object, with its value, and where `counted` names what it counts with its `n`."""
+    return Table(
+        (corner, value, *((counted,) if counted else ())),
+        tuple(
+            (ReportCell(one.name), cell := one.cell(found), *((ReportCell(cell.value.n, "count"),) if counted else ()))
+            for one in figures
+        ),
+    )
+
+
+def crossed(corner: Words, rows: Sequence[Words], columns: Sequence[Words], counts: Iterable[Iterable[Any]]) -> Table:
+    """Counts by two names."""
+    made = tuple(
+        (ReportCell(name, "verdict"), *(ReportCell(one, "count") for one in row))
+        for name, row in zip(rows, counts, strict=True)
+    )
+    return Table((corner, *columns), made)

@@ -1,1 +1,0 @@
-"""Statistics as sections of a terminal page."""
