@@ -194,15 +194,12 @@ class DebateProcess:
                 return Finished(self._job.debate_id, "waiting")
             await self._handle_messages()
             if self._halted is not None:
-                await self._drain(self._halted)
+                # The answers of steps in flight are paid for: they are recorded.
+                while self._outstanding and self._cancelled_by is None:
+                    await self._handle_messages()
+                if self._cancelled_by is None:
+                    raise self._halted
         return self._finished()
-
-    async def _drain(self, halted: Halted | Unsettled) -> None:
-        """Wait for the steps in flight: their answers are paid for, and are recorded."""
-        while self._outstanding and self._cancelled_by is None:
-            await self._handle_messages()
-        if self._cancelled_by is None:
-            raise halted
 
     def _finished(self) -> Finished:
         self._context.rounds_seen(self._job.context.run_id).add(self._debate.state.round)

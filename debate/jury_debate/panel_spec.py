@@ -268,7 +268,7 @@ def resolve(
         deciding: providers of the panel file whose protocol is one of decision models.
     """
     rules = preset(spec.preset)
-    seats = spec.seats or _simulated_seats()
+    seats = spec.seats or tuple(SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id) for juror_id in SIMULATED_IDS)
     try:
         judged_by = resolve_scale(spec.scale, spec.task, spec.rubric, spec.criteria, spec.language)
         texts = load_prompts(prompts, spec.language)
@@ -297,20 +297,16 @@ def resolve(
     role_prompts = {juror: seat.prompt for juror, seat in zip(ids, seats, strict=True) if seat.prompt}
     judge_prompt = spec.final.judge.prompt if spec.final.judge else None
     resolved = _as_calibrated(ResolvedPanel(panel, role_prompts, judge_prompt, prompts))
-    _check_evidence(resolved)
-    check_scale(panel)
-    check_decision_seats(panel, deciding)
-    if panel.stop is not None:
-        check_stop(panel)
-    return resolved
-
-
-def _check_evidence(resolved: ResolvedPanel) -> None:
     answers, method = resolved.panel.answers, resolved.panel.final.method
     if answers.unsupported != "count" and answers.evidence == "off":
         raise PanelError(f"answers.unsupported: {answers.unsupported} needs evidence; write evidence: asked")
     if answers.unsupported == "halve" and method == "median":
         raise PanelError("answers.unsupported: a median has no half votes; write count or abstain")
+    check_scale(panel)
+    check_decision_seats(panel, deciding)
+    if panel.stop is not None:
+        check_stop(panel)
+    return resolved
 
 
 def _as_calibrated(resolved: ResolvedPanel) -> ResolvedPanel:
@@ -337,10 +333,6 @@ def full_model_name(name: str) -> str:
         if name.startswith(prefix):
             return f"{provider}/{name}"
     raise PanelError(f"model {name!r} names no provider: write provider/{name} (bare ids begin {', '.join(_PREFIXES)})")
-
-
-def _simulated_seats() -> tuple[SeatSpec, ...]:
-    return tuple(SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id) for juror_id in SIMULATED_IDS)
 
 
 def _seats(

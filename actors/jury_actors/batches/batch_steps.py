@@ -104,7 +104,11 @@ def next_step(facts: BatchFacts, look: Look | None, watch: Watch, now: Now, pati
     if facts.closed is not None:
         return BatchStep.NOTHING
     if facts.submitted is None:
-        return _unsubmitted(facts, look, watch, now, patience)
+        if look is None or look.listed is None:
+            return BatchStep.LIST
+        if adopted(facts, look) is not None:
+            return BatchStep.ADOPT
+        return BatchStep.NOT_SENT if _watched(watch.unlisted, now) >= patience.arrival else BatchStep.WAIT
     if look is None or (look.state is None and look.missing is None):
         return BatchStep.LOOK
     if look.missing is not None:
@@ -131,14 +135,6 @@ def adopted(facts: BatchFacts, look: Look) -> SubmittedBatch | None:
     return min(
         listed, key=lambda one: (one.created_at is None, one.created_at and one.created_at.timestamp()), default=None
     )
-
-
-def _unsubmitted(facts: BatchFacts, look: Look | None, watch: Watch, now: Now, patience: BatchPatience) -> BatchStep:
-    if look is None or look.listed is None:
-        return BatchStep.LIST
-    if adopted(facts, look) is not None:
-        return BatchStep.ADOPT
-    return BatchStep.NOT_SENT if _watched(watch.unlisted, now) >= patience.arrival else BatchStep.WAIT
 
 
 def _going_on(facts: BatchFacts, look: Look, watch: Watch, now: Now, patience: BatchPatience) -> BatchStep:

@@ -186,15 +186,13 @@ def _first_request(transcript: Transcript) -> int | None:
 
 def _last_message(transcript: Transcript) -> int | None:
     """The last message, if the agent wrote it."""
-    last = next((index for index in reversed(range(len(transcript))) if _is_message(transcript.items[index])), None)
+    last = next(
+        (index for index in reversed(range(len(transcript))) if isinstance(transcript.items[index], Message)), None
+    )
     if last is None:
         return None
     item = transcript.items[last]
     return last if isinstance(item, Message) and item.kind == "assistant" and item.origin == "model" else None
-
-
-def _is_message(item: Item) -> bool:
-    return isinstance(item, Message)
 
 
 class _TranscriptItems:

@@ -181,14 +181,6 @@ def check_ballot(members: dict[str, Any], spec: AnswerSpec) -> None:
         refuse(RefusalReason.WRONG_BALLOT, "ballot: not the ballot id that this juror was given")
 
 
-def _check_ballot_unseen(members: dict[str, Any], spec: AnswerSpec) -> None:
-    """Refuse an answer whose texts hold the ballot id."""
-    letters = _letters(spec.ballot)
-    for name in ("rationale", "statement"):
-        if _holds(str(members.get(name, "")), letters):
-            refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
-
-
 def shows_ballot(text: str, spec: AnswerSpec) -> bool:
     """Whether a text contains the ballot id, with any separators, line breaks or other scripts between its characters.
 
@@ -349,7 +341,10 @@ def _answer_of(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     A statement that is not asked for is passed over: schemas of providers cannot forbid it, and peers never see it.
     """
     check_fields(members, _fields(asked=bool(spec.rubric.asked), evidence=spec.evidence is not None), "")
-    _check_ballot_unseen(members, spec)
+    letters = _letters(spec.ballot)
+    for name in ("rationale", "statement"):
+        if _holds(str(members.get(name, "")), letters):
+            refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
     if not spec.statement and not isinstance(members["statement"], str | None):
         refuse(RefusalReason.WRONG_TYPE, "statement: must be a string or null")
     if not spec.scenarios and members["scenarios"] not in (None, []):

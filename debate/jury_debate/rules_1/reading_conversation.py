@@ -96,7 +96,12 @@ class ReadingConversation:
 
     def apply_reply(self, reply: Reply, window: str | None = None) -> None:
         """See `Conversation`."""
-        self._conclude_before(window)
+        # A recorded call that comes after others shows that these were concluded.
+        while window is not None and (self._closing is None if window == CLOSING else window not in self._open):
+            unsettled = self.unsettled
+            assert unsettled, f"there is no part {window}"
+            for one in unsettled:
+                self.settle(one.window, again=False)
         self._asked_about(window).apply_reply(reply, window)
         self._go_on(window)
 
@@ -122,14 +127,6 @@ class ReadingConversation:
         assert asked is not None
         return asked
 
-    def _conclude_before(self, window: str | None) -> None:
-        """A recorded call that comes after others shows that these were concluded."""
-        while window is not None and (self._closing is None if window == CLOSING else window not in self._open):
-            unsettled = self.unsettled
-            assert unsettled, f"there is no part {window}"
-            for one in unsettled:
-                self.settle(one.window, again=False)
-
     def _go_on(self, window: str | None) -> None:
         """What follows of the last reply about a part, or of what was settled."""
         if window is None:
@@ -137,7 +134,11 @@ class ReadingConversation:
         elif window == CLOSING:
             self._after_closing()
         elif window in self._batches:
-            self._after_gather(self._open[window])
+            gather = self._open[window]
+            if gather.over:
+                del self._open[gather.label]
+            if not self._open:
+                self._take_gathered()
         else:
             self._after_window(self._open[window])
 
@@ -165,12 +166,6 @@ class ReadingConversation:
             self._add(halves, parts=self._parts)
         if not self._open:
             self._close()
-
-    def _after_gather(self, gather: WindowConversation) -> None:
-        if gather.over:
-            del self._open[gather.label]
-        if not self._open:
-            self._take_gathered()
 
     def _after_closing(self) -> None:
         closing = self._closing

@@ -202,7 +202,9 @@ async def cancel_run(
         with registry.asking_to_cancel(run_id, by):
             if parse_store_url(url).get_backend_name() != "sqlite" and await asyncio.to_thread(_is_open, store, run_id):
                 # At once: a process that begins to execute the run sees it.
-                await _request_here(url, run_id, by, say)
+                writer = await asyncio.to_thread(open_writer, url, run=run_id, wait=0.0, say=say)
+                with closing(Clerk(writer)) as clerk:
+                    await RunLog(writer, run_id).cancel(clerk, by)
             is_free = await _until_free(registry, store, run_id, say, waits)
             left = await asyncio.to_thread(unfinished_debates, store, run_id)
             batches = await asyncio.to_thread(open_batches, store, run_id)
@@ -234,12 +236,6 @@ def _is_open(store: EventStore, run_id: str) -> bool:
         return False
     unfinished = store.debates(run_id=run_id, unfinished=True, limit=1)
     return bool(not facts.complete or row.waiting or unfinished)
-
-
-async def _request_here(url: str, run_id: str, by: str, say: Say) -> None:
-    writer = await asyncio.to_thread(open_writer, url, run=run_id, wait=0.0, say=say)
-    with closing(Clerk(writer)) as clerk:
-        await RunLog(writer, run_id).cancel(clerk, by)
 
 
 async def _until_free(registry: RunRegistry, store: EventStore, run_id: str, say: Say, waits: CancelWaits) -> bool:

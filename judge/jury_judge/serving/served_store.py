@@ -72,7 +72,14 @@ class ServedStore:
         self.created = self._database is not None and not self._database.exists()
         self._store = open_store(self.url, write=False) if self._settings.read_only else open_or_create(self.url)
         if self._sender is not None:
-            self._journal = self._opened_journal(self._store)
+            file = self._settings.deliveries_file
+            if file is None and self._database is None:
+                raise SettingsRefused(
+                    "{webhook} needs {deliveries_file} FILE where the store is PostgreSQL", usage=False
+                )
+            self._journal = DeliveryJournal(
+                file or Path(f"{self._database}.deliveries.jsonl"), self._store.last_position()
+            )
 
     def service(self) -> Service:
         """What requests need, in the running event loop; it closes the store, which must be open."""
@@ -141,12 +148,6 @@ class ServedStore:
                 raise SettingsRefused(f"{{panels}} {said}", usage=False)
             made[known] = partial(_listening, make)
         return made
-
-    def _opened_journal(self, store: EventStore) -> DeliveryJournal:
-        file = self._settings.deliveries_file
-        if file is None and self._database is None:
-            raise SettingsRefused("{webhook} needs {deliveries_file} FILE where the store is PostgreSQL", usage=False)
-        return DeliveryJournal(file or Path(f"{self._database}.deliveries.jsonl"), store.last_position())
 
 
 @asynccontextmanager
