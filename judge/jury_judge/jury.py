@@ -393,8 +393,7 @@ class Jury(Records):
     async def judge_debate(self, run_id: str, debate_id: str) -> None:
         """Judge one debate of a run that is listed and not over, as one of those that `evaluate` judges at once.
 
-        Without a ladder. The end of its run is not recorded: whether anything is left would be looked up for each
-        debate.
+        Without a ladder, in a run that further requests may add to: its end is not recorded.
 
         Raises:
             StoreLocked, KeyMissing, Halted, JuryClosed: as `evaluate`.

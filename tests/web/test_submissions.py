@@ -35,7 +35,7 @@ def finished(client: TestClient, path: str) -> dict[str, Any]:
     return found
 
 
-def test_a_submitted_case_is_judged_and_can_be_followed_at_once(jury_client: TestClient) -> None:
+def test_a_submitted_case_is_judged_and_can_be_followed_at_once(jury_client: TestClient, tmp_path: Path) -> None:
     answer = jury_client.post("/api/evaluations", json={"case": CASE, "submissionId": "abc123"})
 
     accepted = answer.json()
@@ -50,6 +50,10 @@ def test_a_submitted_case_is_judged_and_can_be_followed_at_once(jury_client: Tes
     assert "finished" == finished(jury_client, accepted["links"]["state"])["state"]
     result = jury_client.get(accepted["links"]["debate"]).json()
     assert ("refund", "abc123", "completed") == tuple(result[name] for name in ("caseId", "submissionId", "status"))
+    store = open_store(f"sqlite:///{tmp_path / 'jury.db'}", write=False)
+    (run_id,) = store.run_ids()
+    eventually(lambda: store.read_stream(f"run/{run_id}")[-1].type == "run_ended")
+    store.close()
 
 
 def test_an_imported_debate_does_not_count_as_judged(jury_client: TestClient, tmp_path: Path) -> None:

@@ -370,7 +370,7 @@ class Submissions:
         version = 0
         try:
             jury = await self._opened(wanted.panel)
-            if wanted.debate is not None and len(jury.panels) == 1:
+            if wanted.debate is not None and not wanted.complete and len(jury.panels) == 1:
                 version = await asyncio.to_thread(self.runs.version, wanted.run_id)
                 await jury.judge_debate(wanted.run_id, wanted.debate)
             else:
