@@ -51,13 +51,13 @@ def command(**given: Any) -> int:
     loaded = load_panel(panel.panel_name, os.environ, panel.overrides)
     files = case_files(given, artifact_hosts(), refuse_labels=False, scale=loaded.panel.scale)
     if propose:
-        from jury_judge.runs.case_proposal import propose_format
+        from jury_judge.runs.case_preview import propose_format
 
         for line in propose_format(files, loaded).lines():
             print(line)
         return Exit.DONE
     if summary:
-        from jury_judge.runs.case_summary import CaseSummary
+        from jury_judge.runs.case_preview import CaseSummary
 
         return _summary(CaseSummary(files, loaded), as_json=given["as_json"])
     shown = {name: given.pop(name) for name in ("head", "seat", "marked")}

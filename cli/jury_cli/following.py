@@ -12,7 +12,7 @@ from jury_judge.sessions.run_watch import followed
 
 if TYPE_CHECKING:
     from jury_cli.results import Results
-    from jury_judge.sessions.run_outcome import RunOutcome
+    from jury_judge.sessions.run_watch import RunOutcome
 
 
 def follow_run(planned: RunPlan, process: str, results: "Results", display: str) -> "RunOutcome":

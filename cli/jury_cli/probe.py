@@ -25,7 +25,7 @@ from jury_judge.settings.statistics import TOLERATED
 
 if TYPE_CHECKING:
     from jury_judge.sessions.planned_probe import PlannedProbe
-    from jury_judge.sessions.run_outcome import RunOutcome
+    from jury_judge.sessions.run_watch import RunOutcome
     from jury_judge.settings.run import ProbeSettings
 
 _GROUPS = {

@@ -92,7 +92,7 @@ def _judge_handed() -> int:
     from jury_cli.results import Results
     from jury_cli.run import Shown, judge_run
     from jury_cli.run_end import end_run
-    from jury_judge.sessions.handed import Handed
+    from jury_judge.sessions.resumed_run import Handed
 
     found = Handed.of(sys.stdin.buffer.read())
     planned, settings = found.planned(), found.settings

@@ -22,8 +22,8 @@ from jury_events.verdict import FAIL, PASS
 if TYPE_CHECKING:
     from jury_cli.results import Form, Results
     from jury_judge.sessions.run_executor import RunExecutor
-    from jury_judge.sessions.run_outcome import RunOutcome
     from jury_judge.sessions.run_plan import RunPlan
+    from jury_judge.sessions.run_watch import RunOutcome
     from jury_judge.settings.run import RunSettings
 
 
@@ -273,7 +273,7 @@ def _detach(planned: "RunPlan", shown: Shown) -> int:
     """List a run to its end, and have another process judge it."""
     from jury_cli.detach import begun_already, detach
     from jury_cli.terminal import note
-    from jury_judge.sessions.handed import check_for_cluster
+    from jury_judge.sessions.resumed_run import check_for_cluster
 
     if planned.settings.ray_address is not None:
         check_for_cluster(planned.settings)
@@ -304,7 +304,7 @@ def _list(planned: "RunPlan", *, keys: bool) -> int:
     from jury_events.text import pluralize
     from jury_judge.sessions.run_executor import executor_of
     from jury_judge.sessions.run_listing import list_run
-    from jury_judge.sessions.run_remarks import remarks
+    from jury_judge.sessions.run_plan import remarks
 
     run_id = planned.run.run_id
     with executor_of(planned, note_line, keys=keys) as executor, event_loop() as loop:
@@ -334,7 +334,7 @@ def judge_run(
     from jury_cli.shared_heap import share_heap
     from jury_cli.terminal import ProgressDisplay
     from jury_judge.sessions.run_executor import executor_of
-    from jury_judge.sessions.run_remarks import closing_remarks
+    from jury_judge.sessions.run_plan import closing_remarks
 
     if planned.settings.batch:
         share_heap()
@@ -383,7 +383,7 @@ def _note_run(executor: "RunExecutor", *, verbose: bool) -> None:
     """Whether models are called, the run's id where it was generated, and what is odd about the cases."""
     from jury_cli.judging import note_line
     from jury_cli.terminal import note
-    from jury_judge.sessions.run_remarks import not_shown, remarks
+    from jury_judge.sessions.run_plan import not_shown, remarks
 
     planned = executor.planned
     if planned.is_simulated:

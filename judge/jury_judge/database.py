@@ -5,7 +5,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from jury_judge.blocking import BlockingWork
-from jury_judge.stores.writers import lend_writer
+from jury_judge.stores.stores import lend_writer
 from jury_store.event_store import EventStore
 
 T = TypeVar("T")

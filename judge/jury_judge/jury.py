@@ -40,23 +40,20 @@ from jury_judge.panels.variables import Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records
 from jury_judge.replays.forks import Fork, store_branch
-from jury_judge.running.run_requests import RunLog, cancellations
+from jury_judge.running.cancelling import RunLog, cancellations
 from jury_judge.running.supervision import RunSupervision
-from jury_judge.runs.allowance import Allowance
-from jury_judge.runs.arguments import check_bounds, check_ids, check_repeat
-from jury_judge.runs.budgets import check_priced
+from jury_judge.runs.allowance import Allowance, check_priced
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
 from jury_judge.runs.case_listing import list_cases
 from jury_judge.runs.case_stages import judge_stages
 from jury_judge.runs.observation import UNOBSERVED, Observation
 from jury_judge.runs.ordered_lines import Line
 from jury_judge.runs.preflight import PreflightReport, is_over, preflight
-from jury_judge.runs.run import CaseSource, Run, fresh_debate_id, fresh_run_id
+from jury_judge.runs.run import CaseSource, Run, check_bounds, check_ids, check_repeat, fresh_debate_id, fresh_run_id
 from jury_judge.runs.run_execution import Driving, execute_run
 from jury_judge.runs.run_locking import locked_run
 from jury_judge.runs.run_progress import NoListener, ProgressListener
-from jury_judge.runs.runtime_pool import RuntimePool
-from jury_judge.runs.runtimes import runtime_of
+from jury_judge.runs.runtimes import RuntimePool, runtime_of
 from jury_judge.runs.writing import PLAIN_WRITING, Writing
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.settings.store import ANY_SOURCE, Sources, load_settings

@@ -27,7 +27,7 @@ from jury_judge import (
     Sources,
     Writing,
 )
-from jury_judge.stores.writers import lend_writer
+from jury_judge.stores.stores import lend_writer
 from jury_migrations import upgrade
 from jury_replay import verify
 from jury_store import SqliteLock, StoreLocked, open_store

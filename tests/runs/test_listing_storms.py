@@ -16,7 +16,7 @@ import pytest
 from jury_cases import CaseFiles
 from jury_events import run_facts, run_stream
 from jury_judge import Erasure, Jury, Records, Run, RunUnfinished, load_panel, preflight
-from jury_judge.runs import jobs_listed, lister
+from jury_judge.runs import lister
 from jury_replay import verify
 from jury_store import Append, EventStore, SqlEventStore, StoreError, StoreFailed, open_store
 from support.command_line import CommandLine
@@ -73,7 +73,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]
 @pytest.fixture
 def few_ahead() -> Iterator[None]:
     """The list goes on while debates are judged: four are ahead at most, two a page."""
-    with patch.object(jobs_listed, "MOST_AHEAD", 4), patch.object(lister, "_MOST_OF_PAGE", 2):
+    with patch.object(lister, "MOST_AHEAD", 4), patch.object(lister, "_MOST_OF_PAGE", 2):
         yield
 
 

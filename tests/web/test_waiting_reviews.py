@@ -10,8 +10,8 @@ import pytest
 
 from jury_events import review_stream
 from jury_judge import Reviewing, Service
-from jury_judge.serving import reviewing
-from jury_judge.serving.reviewing import MOST_WAITING
+from jury_judge.serving import service
+from jury_judge.serving.service import MOST_WAITING
 from jury_store import EventStore, SqliteLock, open_store, requests_folder
 from support.review_site import REVIEWERS, TOKEN, waiting
 from support.running_server import running_server
@@ -63,7 +63,7 @@ def _held(database: Path, url: str) -> Iterator[Held]:
 async def test_others_are_answered_while_reviews_of_one_person_wait(
     held: Held, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reviewing, "MOST_WAITING", most)
+    monkeypatch.setattr(service, "MOST_WAITING", most)
     limits = httpx2.Limits(max_connections=2 * POSTS)
     async with httpx2.AsyncClient(base_url=held.base, timeout=300, limits=limits) as client:
         posts = [
@@ -100,7 +100,7 @@ async def test_others_are_answered_while_reviews_of_one_person_wait(
 async def test_a_reviewer_with_too_many_forms_under_way_keeps_what_was_typed(
     held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reviewing, "MOST_WAITING", 0)
+    monkeypatch.setattr(service, "MOST_WAITING", 0)
     async with httpx2.AsyncClient(base_url=held.base, timeout=300) as client:
         await client.post("/login", data={"token": REVIEWERS["ann"]})
         page = await client.get("/reviews/run-1~c1")

@@ -8,7 +8,7 @@ from jury_views.page import Page
 if TYPE_CHECKING:
     from jury_judge import CaseSummary
     from jury_judge.runs.case_fit import CaseFit
-    from jury_judge.runs.case_summary import FormatSummary
+    from jury_judge.runs.case_preview import FormatSummary
 
 _MOST = 20
 """Speakers and kinds of omissions that are named of one format."""

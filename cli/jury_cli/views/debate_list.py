@@ -17,7 +17,7 @@ from jury_views.review_objects import assignment_object, review_objects
 if TYPE_CHECKING:
     from jury_judge import DebateRow, RunRow
     from jury_judge.records.listing import ListedDebate
-    from jury_judge.running.listed_runs import ListedRun
+    from jury_judge.running.live_run import ListedRun
 
 
 _BEGINS, _ENDS, _NEXT = AlignedColumn(), AlignedColumn(right=True), AlignedColumn(right=True, gap=" ")

@@ -1,11 +1,11 @@
-"""A run in waves: each takes the answers that are there, decides what follows, and sends the calls that are due then.
+"""Driving the debates of a run by waves of calls, each wave a provider's batch.
 
 No debate waits in memory: each is read from the log, goes on as far as it can, and is forgotten.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
@@ -26,12 +26,43 @@ from jury_actors.runtime import Runtime
 from jury_events.batch_facts import BatchFacts
 from jury_events.text import pluralize
 from jury_judge.batches.batch_plan import BatchPlan
-from jury_judge.batches.jobs_ahead import JobsAhead
 from jury_judge.batches.wave_metrics import WaveMetrics
 from jury_judge.running.cancelling import cancel_recorded, unfinished_debates
 from jury_judge.runs.run import Run
 from jury_providers.prices import Prices
 from jury_store.event_store import EventStore
+
+
+class JobsAhead:
+    """Jobs are drawn before it is decided whether they are admitted; those that were not come again.
+
+    Args:
+        jobs: of the debates that are left, drawn in a thread; None: there is none now (see `drive`).
+        admits: whether a debate may begin now.
+    """
+
+    def __init__(self, jobs: Iterator[Job | None], admits: Callable[[Job], Awaitable[bool]]) -> None:
+        self._jobs = jobs
+        self._admits = admits
+        self._drawn: dict[str, Job] = {}
+
+    def after(self, begun: Iterable[Job]) -> Iterator[Job | None]:
+        """For one wave: jobs of debates that begun earlier, which are always admitted; then those that are left."""
+        yield from begun
+        yield from list(self._drawn.values())
+        for job in self._jobs:
+            if job is not None:
+                self._drawn[job.debate_id] = job
+            yield job
+
+    async def admits(self, job: Job) -> bool:
+        """Whether a job of `after` may begin now."""
+        if job.debate_id in self._drawn:
+            if not await self._admits(job):
+                return False
+            self._drawn.pop(job.debate_id, None)
+        return True
+
 
 _T = TypeVar("_T")
 

@@ -18,7 +18,7 @@ from jury_events.text import pluralize, visible_line
 from jury_judge.drift.drift_log import DriftLog
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.running.run_requests import requester
+from jury_judge.running.cancelling import requester
 from jury_judge.sessions.listed_cases import ListedCases
 from jury_judge.sessions.resumed_run import own_panel
 from jury_judge.sessions.run_plan import Cases, RunPlan, loaded_panel

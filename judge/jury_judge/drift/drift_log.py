@@ -9,8 +9,7 @@ from jury_events.drift_facts import DriftFacts
 from jury_events.errors import DebateNotFound
 from jury_events.ids import drift_stream
 from jury_events.text import visible_line
-from jury_judge.stores.stores import open_or_create
-from jury_judge.stores.writers import lend_writer
+from jury_judge.stores.stores import lend_writer, open_or_create
 from jury_replay.drift_checks import DriftRecord, intact_drift
 from jury_store.append_plan import first_refusal
 from jury_store.errors import StoreMissing

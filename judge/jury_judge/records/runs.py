@@ -16,8 +16,7 @@ from jury_store.run_registry import open_registry
 if TYPE_CHECKING:
     from jury_judge.live.feed import Beginning
     from jury_judge.running.cancelling import Cancelled
-    from jury_judge.running.listed_runs import ListedRun
-    from jury_judge.running.live_run import LiveRun
+    from jury_judge.running.live_run import ListedRun, LiveRun
     from jury_judge.stores.stores import Say
 
 _EVERY = 1.0
@@ -130,7 +129,7 @@ class RunRecords(OpenStore):
 
 
 def _listed(store: EventStore, url: str) -> "list[ListedRun]":
-    from jury_judge.running.listed_runs import listed_runs
+    from jury_judge.running.live_run import listed_runs
 
     with closing(open_registry(url)) as registry:
         return listed_runs(store, registry)

@@ -39,7 +39,7 @@ def start_detached(message: bytes, url: str, run_id: str) -> tuple[int, EndedEar
     """Have a process of this machine judge a run that is listed; returns once it does, or has ended.
 
     Args:
-        message: see `jury_judge.sessions.handed`.
+        message: see `jury_judge.sessions.resumed_run`.
         url: of the store.
         run_id: the run, which names the log; that is appended to.
 
@@ -81,7 +81,7 @@ def start_on_cluster(message: Callable[[str], bytes], url: str, run_id: str) -> 
     """The same in a process of the cluster that this one joined; one with a SQLite store stays on this node.
 
     Args:
-        message: see `jury_judge.sessions.handed`; made from the address of the cluster.
+        message: see `jury_judge.sessions.resumed_run`; made from the address of the cluster.
         url: of the store.
         run_id: the run.
 

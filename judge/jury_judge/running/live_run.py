@@ -1,25 +1,61 @@
-"""The live figures of a run: one value, the same for `jury watch`, the HTTP interface and the run's page.
+"""Runs under way, as other processes see them.
 
 They come from the lists and the newest events of the log, so any process can read them while another executes the run.
 What is only in the memory of that process (calls in flight, queues) is read from its file, where there is one.
 """
 
-from collections import Counter
+import time
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from threading import Lock
+from typing import Any, Literal, NamedTuple
 
 from jury_actors.effects import Effects
+from jury_events.batch_facts import BatchFacts
 from jury_events.errors import DebateNotFound
 from jury_events.text import moment
 from jury_events.verdict import Verdict
-from jury_judge.running.open_waves import OpenWave, open_wave
 from jury_judge.running.recent_calls import RecentCalls, RecentEvents
 from jury_judge.running.status_file import ProcessFigures, read_status
+from jury_judge.stores.open_batches import open_batches
 from jury_judge.stores.paced_totals import PacedTotals
-from jury_store.debate_rows import DebateFilter, RunRow, Totals, Unrecorded
+from jury_store.debate_rows import NOTHING_UNRECORDED, DebateFilter, RunRow, Totals, Unrecorded
 from jury_store.event_store import EventStore
 from jury_store.run_registry import RunHolder, RunRegistry, open_registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenWave:
+    """The open batches of a run.
+
+    `wave`: of the run, from 1. `calls`: by the stage of their batch (prepared, uploaded, waiting, running, cancelling,
+    ended). `since`: when the oldest batch was prepared. `most`: what the calls can cost at most, in US dollars.
+    """
+
+    wave: int
+    batches: int
+    calls: dict[str, int]
+    since: str
+    most: float
+
+
+def open_wave(store: EventStore, run_id: str) -> OpenWave | None:
+    """What is in batches now; None: nothing is."""
+    found: list[BatchFacts] = open_batches(store, run_id)
+    if not found:
+        return None
+    calls: Counter[str] = Counter()
+    for one in found:
+        calls[one.stage] += one.prepared.items
+    return OpenWave(
+        wave=max(one.prepared.wave for one in found),
+        batches=len(found),
+        calls=dict(calls),
+        since=moment(min(one.prepared_at for one in found)),
+        most=sum(one.prepared.most or 0.0 for one in found),
+    )
+
 
 RunState = Literal["running", "complete", "incomplete", "unknown"]
 """`incomplete`: something is left, and no process executes the run. `unknown`: all debates are over,
@@ -212,3 +248,109 @@ def _nothing_yet(run_id: str, now: int) -> RunRow:
         0,
     )
     return RunRow(run_id=run_id, first_at=now, last_at=now, **counts)
+
+
+FRESH = 1.0
+"""Seconds for which figures are given again."""
+
+_MOST = 16
+"""Runs that are followed at once; beyond that the least recently requested one is dropped."""
+
+
+class _Followed:
+    """One run: its reader, which one thread uses at a time, and the last figures."""
+
+    def __init__(self, reader: LiveRunReader) -> None:
+        self.reader = reader
+        self.lock = Lock()
+        self.live: LiveRun | None = None
+        self.read_at = 0.0
+
+
+class LiveRuns:
+    """The live figures of the runs of a store; may be used by several threads.
+
+    Args:
+        store: open for reading.
+        url: of the store; None where it is in memory.
+        clock: seconds.
+    """
+
+    def __init__(self, store: EventStore, url: str | None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._url = url
+        self._clock = clock
+        self._lock = Lock()
+        self._followed: OrderedDict[str, _Followed] = OrderedDict()
+
+    def read(self, run_id: str) -> LiveRun:
+        """The figures of a run, at most `FRESH` seconds old.
+
+        Raises:
+            DebateNotFound: there is no such run.
+            StoreError: the store cannot be read.
+        """
+        one = self._follow(run_id)
+        with one.lock:
+            if one.live is None or self._clock() - one.read_at >= FRESH:
+                one.live = one.reader.read()
+                one.read_at = self._clock()
+            return one.live
+
+    def close(self) -> None:
+        """Close their connections; the store stays open."""
+        with self._lock:
+            while self._followed:
+                self._close_oldest()
+
+    def _follow(self, run_id: str) -> _Followed:
+        with self._lock:
+            if run_id not in self._followed:
+                while len(self._followed) >= _MOST:
+                    self._close_oldest()
+                self._followed[run_id] = _Followed(LiveRunReader(self._store, self._url, run_id))
+            self._followed.move_to_end(run_id)
+            return self._followed[run_id]
+
+    def _close_oldest(self) -> None:
+        _, one = self._followed.popitem(last=False)
+        with one.lock:
+            one.reader.close()
+
+
+class ListedRun(NamedTuple):
+    """A run; `totals` are those of its debates, `holder` the process that executes it.
+
+    `batches`: what of it is in batches now; None: nothing is.
+    """
+
+    row: RunRow
+    totals: Totals | None
+    state: RunState
+    holder: RunHolder | None
+    batches: OpenWave | None = None
+
+    @property
+    def unrecorded(self) -> Unrecorded:
+        """Calls that were sent and are not recorded, at most; while the run is executed, also those in flight."""
+        return NOTHING_UNRECORDED if self.totals is None else self.row.unrecorded(self.totals)
+
+
+def listed_runs(store: EventStore, registry: RunRegistry) -> list[ListedRun]:
+    """Every run, the newest first.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rows = store.runs()
+    holders = registry.holders([row.run_id for row in rows])
+    totals = store.totals_by_run()
+    return [
+        ListedRun(row, of, run_state(row, holder, 0 if of is None else of.unfinished), holder, _open_wave(store, row))
+        for row in reversed(rows)
+        for holder, of in [(holders.get(row.run_id), totals.get(row.run_id))]
+    ]
+
+
+def _open_wave(store: EventStore, row: RunRow) -> OpenWave | None:
+    return open_wave(store, row.run_id) if row.ended < row.debates else None

@@ -10,8 +10,7 @@ from jury_actors.errors import ActorError
 from jury_actors.mailbox import IncarnationLost
 from jury_actors.notices import Say, say_nothing
 from jury_actors.runtime import Runtime
-from jury_judge.running.cancelling import cancel_recorded, unfinished_debates
-from jury_judge.running.run_requests import RunLog, requester
+from jury_judge.running.cancelling import RunLog, cancel_recorded, requester, unfinished_debates
 from jury_judge.running.status_file import ProcessFigures, StatusFile
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore

@@ -10,7 +10,7 @@ from jury_events.case import Case
 from jury_events.ids import debate_stream
 from jury_events.run_facts import RunFacts
 from jury_judge.errors import OtherCase, RunRefused
-from jury_judge.running.run_requests import RunLog, requester
+from jury_judge.running.cancelling import RunLog, requester
 from jury_judge.runs.case_stages import first_place
 from jury_judge.runs.cases_once import CasesOnce, no_case
 from jury_judge.runs.lister import CaseLister, is_judged_by

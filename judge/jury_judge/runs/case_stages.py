@@ -1,4 +1,4 @@
-"""Which debate of a case is next, decided from the log alone: its first one, by a ladder then those of later stages.
+"""Which debate of a case is next, decided from the log: the first one, one that judges it again, a later stage.
 
 A case goes on to the next stage where its debate ended without an accepted verdict, which is every case without a
 certificate. An audited share of the cases that stopped early is judged by the last stage too; their verdict stands.
@@ -7,13 +7,16 @@ certificate. An audited share of the cases that stopped early is judged by the l
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from jury_events.ids import again_id, first_stage_of, stage_id
+from jury_events.ids import again_id, first_of, first_stage_of, stage_id
+from jury_events.judgment import Decider
 from jury_events.stages import StagePlace, audited
+from jury_events.verdict import REVIEW
 from jury_judge.panels.files import Ladder, LoadedPanel
-from jury_store.debate_rows import DebateRow
+from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore
+from jury_store.list_order import OLDEST, PageCursor
 
 _PAGE = 500
 
@@ -181,3 +184,60 @@ def _paged(rows: Iterable[DebateRow]) -> Iterator[list[DebateRow]]:
             page = []
     if page:
         yield page
+
+
+Again = Literal["no_evaluation"]
+"""Which cases: those whose debate ended without an evaluation."""
+
+_REPLACED_PAGE = 1000
+
+
+class JudgedAgain(NamedTuple):
+    """The debates of a run that others stand in for; see `Run.successors`.
+
+    `replacing` are those that no successor is recorded of yet.
+    """
+
+    successors: dict[str, str]
+    replacing: frozenset[str] = frozenset()
+
+
+def judged_again(store: EventStore, run_id: str, again: Again | None = None) -> JudgedAgain:
+    """What is recorded of a run, and what is to be judged again now.
+
+    An erased case has no text to judge, and an imported debate is another store's: both stay as they are.
+
+    Args:
+        store: open for reading.
+        run_id: the run.
+        again: which cases to judge again; None: none.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    replaced = (
+        row for row in _rows(store, DebateFilter(run_id, counted=False, waiting=None)) if row.aside == "replaced"
+    )
+    successors: dict[str, str] = {}
+    for row in replaced:
+        first, successor = first_of(row.debate_id), again_id(row.debate_id)
+        successors[first] = max(successors.get(first, ""), successor, key=lambda one: (len(one), one))
+    replacing = frozenset(_without_evaluation(store, run_id) if again else ())
+    successors.update({first_of(one): again_id(one) for one in replacing})
+    return JudgedAgain(successors, replacing)
+
+
+def _without_evaluation(store: EventStore, run_id: str) -> Iterator[str]:
+    unevaluated = DebateFilter(run_id, status="completed", verdict=REVIEW)
+    for wanted in (unevaluated, DebateFilter(run_id, status="failed"), DebateFilter(run_id, status="cancelled")):
+        for row in _rows(store, wanted):
+            evaluated = row.status == "completed" and row.decided_by != Decider.NO_EVALUATION
+            if not evaluated and row.imported is None and row.end_reason != "erased":
+                yield row.debate_id
+
+
+def _rows(store: EventStore, wanted: DebateFilter) -> Iterator[DebateRow]:
+    after = None
+    while rows := store.list_debates(wanted, OLDEST, limit=_REPLACED_PAGE, after=after):
+        yield from rows
+        after = PageCursor(rows[-1].position)

@@ -1,8 +1,9 @@
-"""The list of a run: its debates are opened page by page, ahead of their judgment, and recorded in `run/{id}`."""
+"""The list of a run: debates are opened page by page, ahead of their judgment, and recorded in `run/{id}`."""
 
 import asyncio
 import json
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -37,15 +38,72 @@ from jury_events.run_events import (
 from jury_events.run_facts import ListedOpening, RunFacts, page_digest
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import Ladder
-from jury_judge.running.run_requests import RunLog, requester
+from jury_judge.running.cancelling import RunLog, requester
 from jury_judge.runs.case_jobs import CaseJobs
-from jury_judge.runs.jobs_listed import ListedJobs
 from jury_judge.runs.run import Run
 from jury_providers.endpoints import Endpoint
 from jury_store.append_plan import first_refusal
 from jury_store.debate_rows import DebateFilter
 from jury_store.errors import EventConflict, WrongVersion
 from jury_store.event_store import Append, AppendResults, EventStore
+
+MOST_AHEAD = 1024
+"""Debates that are listed ahead of those that begin."""
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Bytes of their cases; one debate is always listed."""
+
+
+class ListedJobs:
+    """A bounded queue; iterating ends once `close` was called and everything was taken, or once `stop` was."""
+
+    def __init__(self) -> None:
+        self._jobs: deque[Job] = deque()
+        self._bytes = 0
+        self._closed = self._stopped = False
+        self._error: Exception | None = None
+        self._changed = threading.Condition()
+
+    def wait_for_room(self) -> bool:
+        """Wait until more may be listed; False where nobody takes jobs any more."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._stopped or (len(self._jobs) < MOST_AHEAD and (self._bytes < MOST_BYTES or not self._jobs))
+            )
+            return not self._stopped
+
+    def put(self, jobs: list[Job]) -> None:
+        """Add jobs whose debates are opened."""
+        with self._changed:
+            self._jobs += jobs
+            self._bytes += sum(len(job.case) for job in jobs)
+            self._changed.notify_all()
+
+    def close(self, error: Exception | None = None) -> None:
+        """No more jobs come; `error` is raised after those that are there."""
+        with self._changed:
+            self._closed, self._error = True, error
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Nobody takes jobs any more."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def __iter__(self) -> Iterator[Job]:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._jobs or self._closed or self._stopped)
+                if self._stopped or not self._jobs:
+                    break
+                job = self._jobs.popleft()
+                self._bytes -= len(job.case)
+                self._changed.notify_all()
+            yield job
+        if self._error is not None and not self._stopped:
+            raise self._error
+
 
 _MOST_OF_PAGE = 128
 """Debates."""

@@ -17,14 +17,18 @@ from jury_events.stages import StagePlace
 from jury_judge.errors import OtherCase, RunRefused
 from jury_judge.runs.case_fit import CaseFit
 from jury_judge.runs.cases_once import CasesOnce, no_case
-from jury_judge.runs.changed_cases import ChangedCases
-from jury_judge.runs.debate_order import DebateOrder
-from jury_judge.runs.recorded_content import is_same_case
+from jury_judge.runs.changed_cases import ChangedCases, DebateOrder, is_same_case
 from jury_judge.runs.recorded_debates import RecordedDebates
 from jury_judge.runs.run import Run
-from jury_judge.stores.adoption import check_adopted, check_batches, check_run, not_set_aside
 from jury_judge.stores.debates import compared_panel, opening_of
-from jury_judge.stores.open_batches import check_no_open_batch, open_batches
+from jury_judge.stores.open_batches import (
+    check_adopted,
+    check_batches,
+    check_no_open_batch,
+    check_run,
+    not_set_aside,
+    open_batches,
+)
 from jury_judge.stores.stores import open_or_create
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS, check_models

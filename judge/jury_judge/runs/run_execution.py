@@ -23,8 +23,7 @@ from jury_judge.runs.case_stages import open_stages
 from jury_judge.runs.lister import CaseLister
 from jury_judge.runs.ordered_lines import Line, OrderedLines
 from jury_judge.runs.preflight import PreflightReport
-from jury_judge.runs.recorded_cases import recorded_cases
-from jury_judge.runs.recorded_debates import Read
+from jury_judge.runs.recorded_debates import Read, recorded_cases
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_progress import ProgressListener, RunProgress, moves
 from jury_store.errors import AppendRefused, Fenced, StoreError, StoreFailed, StoreUnreachable

@@ -5,8 +5,7 @@ from typing import Literal, NamedTuple
 from jury_events.run_facts import RunFacts
 from jury_judge.errors import RunRefused
 from jury_judge.runs.case_stages import latest_stage
-from jury_judge.serving.submissions import Kind, Submissions
-from jury_judge.serving.submitted_runs import submitted_run
+from jury_judge.serving.submissions import Kind, Submissions, submitted_run
 from jury_store.debate_rows import RunRow
 from jury_store.event_store import EventStore
 

@@ -20,8 +20,7 @@ from jury_judge.errors import RunUnfinished
 from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.running.supervision import RunSupervision
-from jury_judge.runs.allowance import Allowance
-from jury_judge.runs.budgets import ceiling
+from jury_judge.runs.allowance import Allowance, ceiling
 from jury_judge.runs.callbacks import OnEvent
 from jury_judge.runs.case_stages import latest_stage
 from jury_judge.runs.observation import Observation

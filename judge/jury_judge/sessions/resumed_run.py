@@ -1,9 +1,10 @@
-"""A run that goes on from its store: its cases, its panel and its settings are read from the log."""
+"""A run that goes on from its store: cases, panel and settings are read from the log, or handed as JSON."""
 
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 from jury_debate.calibrated import prompts_digest
 from jury_debate.panel_spec import ResolvedPanel
@@ -11,16 +12,18 @@ from jury_debate.recorded_panel import recorded_panel
 from jury_events.debate_history import DebateHistory
 from jury_events.run_facts import RunFacts
 from jury_events.text import visible_line
-from jury_judge.errors import RunRefused
+from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.panels.files import Ladder, LoadedPanel
 from jury_judge.panels.ladders import first_of
-from jury_judge.runs.judged_again import Again
+from jury_judge.runs.case_stages import Again
 from jury_judge.sessions.listed_cases import ListedCases
 from jury_judge.sessions.run_plan import RunPlan, panel_of_run
+from jury_judge.settings.cases import CaseSettings
+from jury_judge.settings.judging import PanelSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_providers.endpoints import Endpoint
-from jury_store.opening import open_store
+from jury_store.opening import database_path, open_store, parse_store_url
 
 
 def resumed_run(
@@ -106,3 +109,63 @@ def _needs_its_panel(run_id: str, what: str) -> RunRefused:
     return RunRefused(
         f"run {run_id!r}: the log does not have {what}: name the panel file: jury resume {run_id} --panel FILE"
     )
+
+
+_LISTED = frozenset({*CaseSettings.model_fields, "strict"})
+"""What the list was made by: the log has the cases."""
+
+_OF_THIS_MACHINE = frozenset({"junit", "markdown", "adopt", "trust"})
+"""Reports are written where the command is called."""
+
+
+class Handed(NamedTuple):
+    """The settings of the run, further options of the command by name, and `RunPlan.reopens`."""
+
+    settings: RunSettings
+    shown: Mapping[str, Any]
+    reopens: int
+
+    @classmethod
+    def of(cls, written: bytes) -> "Handed":
+        """The inverse of `handed`."""
+        found = json.loads(written)
+        return cls(RunSettings.model_validate_json(json.dumps(found["settings"])), found["shown"], found["reopens"])
+
+    def planned(self) -> RunPlan:
+        """The run, from its store. Raises as `resumed_run`."""
+        planned = resumed_run(self.settings)
+        planned.reopens = self.reopens
+        return planned
+
+
+def handed(planned: RunPlan, shown: Mapping[str, Any], reopens: int, *, ray_address: str | None = None) -> bytes:
+    """The message for a process.
+
+    Args:
+        planned: the run, which is listed.
+        shown: further options of the command, as JSON values.
+        reopens: see `RunPlan`.
+        ray_address: of the cluster on which the process is, as it is known there; None: it is on this machine.
+    """
+    url = planned.store_url
+    if url.startswith("sqlite"):
+        url = f"sqlite:///{database_path(parse_store_url(url))}"
+    settings = planned.settings.changed(run_id=planned.run.run_id, store_url=url, ray_address=ray_address)
+    left_out = set(_LISTED)
+    if ray_address is not None:  # the panel is in the log
+        left_out |= _OF_THIS_MACHINE | PanelSettings.model_fields.keys()
+    written = settings.model_dump(mode="json", exclude=left_out, exclude_defaults=True)
+    return json.dumps({"settings": written, "shown": dict(shown), "reopens": reopens}).encode()
+
+
+def check_for_cluster(settings: RunSettings) -> None:
+    """Refuse what only this machine has.
+
+    Raises:
+        SettingsRefused: names the setting.
+    """
+    for field in ("seal_key", "prices"):
+        if getattr(settings, field) is not None:
+            raise SettingsRefused(
+                f"{{{field}}} names a file of this machine: leave it out with --detach and {{ray_address}}"
+            )

@@ -21,21 +21,20 @@ from jury_events.text import pluralize
 from jury_judge.batches.batch_plan import batch_plan, live_lines, tier_lines
 from jury_judge.live.feed import Feed
 from jury_judge.running.supervision import RunSupervision
-from jury_judge.runs.allowance import Allowance
-from jury_judge.runs.budgets import ceiling, check_priced
-from jury_judge.runs.judged_again import judged_again
+from jury_judge.runs.allowance import Allowance, ceiling, check_priced
+from jury_judge.runs.case_stages import judged_again
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.ordered_lines import Line
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
 from jury_judge.runs.run_progress import NoListener, ProgressListener
-from jury_judge.runs.runtime_choice import in_process_for
+from jury_judge.runs.runtimes import in_process_for
 from jury_judge.runs.spending import Spending, SpendingWatch
 from jury_judge.runs.writing import Writing
 from jury_judge.seals.key_files import signer
 from jury_judge.seals.sealing import Sealing
 from jury_judge.sessions.new_jury import new_jury
-from jury_judge.sessions.run_outcome import RunOutcome, stop_cause
 from jury_judge.sessions.run_plan import RunPlan
+from jury_judge.sessions.run_watch import RunOutcome, stop_cause
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.stores.open_batches import waiting_line
 from jury_judge.stores.stores import Say, lock_run, open_writer

@@ -1,11 +1,17 @@
-"""Batches of a run that may be answered still."""
+"""Debates of a run with which it may not go on: their batch may still be answered, or they came from elsewhere."""
 
-from jury_actors.batches.batch_log import batches_of
+from collections.abc import Collection
+
+from jury_actors.batches.batch_log import batches_of, local_facts_of
 from jury_events.batch_facts import BatchFacts, batched_calls
 from jury_events.ids import batch_stream
 from jury_events.text import pluralize
 from jury_judge.errors import RunRefused
+from jury_replay.imports import adoption_fault
+from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
+from jury_store.list_order import OLDEST
+from jury_store.seals.keys import PublicKey
 
 
 def open_batches(store: EventStore, run_id: str) -> list[BatchFacts]:
@@ -45,3 +51,109 @@ def waiting_line(store: EventStore, run_id: str) -> str | None:
         return None
     calls = sum(one.prepared.items for one in found)
     return f"{pluralize(calls, 'call')} of run {run_id} wait in {pluralize(len(found), 'batch', 'batches')}"
+
+
+_NAMED = 5
+
+
+def check_run(store: EventStore, run_id: str, keys: Collection[PublicKey]) -> None:
+    """Refuse a run with a debate that cannot be read, or that was imported where no key is trusted.
+
+    With trusted keys, imported debates are checked one by one, as their cases come (`check_adopted`).
+
+    Raises:
+        RunRefused: the message names such debates and the remedy.
+    """
+    run = f"run {run_id!r}"
+    if (unreadable := _some(store, DebateFilter(run_id, status="unreadable", counted=None))) is not None:
+        raise _unreadable(run, *unreadable)
+    if not keys and (imported := _some(store, DebateFilter(run_id, imported=True, counted=None))) is not None:
+        raise _imported(run, *imported)
+
+
+def check_batches(store: EventStore, run_id: str, keys: Collection[PublicKey]) -> None:
+    """Refuse a run with a batch that was imported and is not adopted: nobody knows whether its calls were ever sent.
+
+    One in quarantine is left out (`jury_actors.batches.batch_log.batches_of`).
+
+    Raises:
+        RunRefused: the message names the batch and the remedy.
+    """
+    batches = store.batch_ids(run_id)
+    for batch, facts in local_facts_of(store, batches).items():
+        if facts.imported is None or facts.quarantine is not None:
+            continue
+        fault = "no key is given that is trusted"
+        if keys:
+            (record,) = store.histories([batch])
+            fault = adoption_fault(record, store.origin(batch), keys) or ""
+        if fault:
+            raise RunRefused(
+                f"run {run_id!r}: the batch {batch} came in a cassette and is not adopted: {fault}. Give the run "
+                "another id; or --adopt KEY.pub takes over what is sealed by a key that you trust; or, if its calls "
+                f"were never sent, set it aside with: jury db quarantine {batch} --by WHO --reason WHY"
+            )
+
+
+def check_adopted(store: EventStore, run: str, debate_id: str, row: CaseRow, keys: Collection[PublicKey]) -> None:
+    """Refuse one debate that cannot be read, or that was imported and does not count as judged.
+
+    Args:
+        store: open for reading.
+        run: the name in the message.
+        debate_id: of the debate; it is not in quarantine.
+        row: its case.
+        keys: an imported debate counts as judged if its seal is signed by one of them.
+
+    Raises:
+        RunRefused: the message names the debate and the remedy.
+    """
+    if row.status == "unreadable":
+        raise _unreadable(run, debate_id, debate_id)
+    if row.imported is None:
+        return
+    if not keys:
+        raise _imported(run, debate_id, debate_id)
+    (record,) = store.histories([debate_id])
+    fault = adoption_fault(record, store.origin(debate_id), keys)
+    if fault is not None:
+        raise RunRefused(
+            f"{run}: {debate_id} came in a cassette and is not adopted: {fault}. Give the run another id, or adopt "
+            "with another key"
+        )
+
+
+def not_set_aside(debate_id: str, row: CaseRow | DebateRow) -> None:
+    """Refuse a debate in quarantine: its id cannot be used for another one.
+
+    Raises:
+        RunRefused: it is in quarantine.
+    """
+    if row.quarantined is not None:
+        raise RunRefused(
+            f"debate {debate_id} is in quarantine ({row.quarantined}): take it back with: "
+            f"jury db release {debate_id} --by WHO; or judge the case under another run id"
+        )
+
+
+def _some(store: EventStore, wanted: DebateFilter) -> tuple[str, str] | None:
+    """The first debates of a list in words, and the first of all; None where there is none."""
+    first = [row.debate_id for row in store.list_debates(wanted, OLDEST, limit=_NAMED + 1)]
+    if not first:
+        return None
+    more = store.totals(wanted).debates - _NAMED if len(first) > _NAMED else 0
+    return ", ".join(first[:_NAMED]) + (f" and {more} more" if more else ""), first[0]
+
+
+def _unreadable(run: str, names: str, first: str) -> RunRefused:
+    return RunRefused(
+        f"{run}: what is recorded of {names} cannot be read (see `jury list`). Set it aside with: "
+        f"jury db quarantine {first} --by WHO --reason WHY; or give the run another id"
+    )
+
+
+def _imported(run: str, names: str, _first: str) -> RunRefused:
+    return RunRefused(
+        f"{run}: {names} came in a cassette, so it does not count as judged. Give "
+        "the run another id; or --adopt KEY.pub takes over what is sealed by a key that you trust"
+    )

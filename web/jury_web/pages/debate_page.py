@@ -23,7 +23,7 @@ from jury_events.outcome import CallOutcome
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.verdict_scale import VerdictScale
 from jury_judge import IntegrityState
-from jury_judge.runs.uncached_cost import uncached_today
+from jury_judge.runs.spending import uncached_today
 from jury_views.answered_by import answers, is_simulated
 from jury_views.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
 from jury_views.label_decisive import label_decisive

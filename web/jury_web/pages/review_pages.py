@@ -19,7 +19,7 @@ from jury_events.verdict import PASS, Verdict
 from jury_judge.errors import ExtraMissing, ReviewRefused, TooManyReports, TooManyReviews
 from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.review_queue import QueueItem
-from jury_judge.serving.reviewing import Reviewing
+from jury_judge.serving.service import Reviewing
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
 from jury_views.review_choices import review_choices

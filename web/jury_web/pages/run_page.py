@@ -10,7 +10,7 @@ from jury_events.errors import EventError
 from jury_events.ids import Step
 from jury_events.verdict import Verdict
 from jury_judge import DebateRow, RunRow
-from jury_judge.runs.uncached_cost import uncached_of_debates
+from jury_judge.runs.spending import uncached_of_debates
 from jury_views.answered_by import answered_in_stream
 from jury_views.charts.shapes import Columns, Path, Segment, columns, growing_line, stacked_bar
 from jury_views.position_changes import position_changes
