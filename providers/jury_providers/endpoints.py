@@ -5,12 +5,14 @@ provider reads it.
 """
 
 from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from ipaddress import ip_address
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, Self
 from urllib.parse import parse_qsl, urlsplit
-from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
+from urllib.request import proxy_bypass_environment
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -24,7 +26,16 @@ from jury_providers.dialects import OF_MESSAGES, OPENAI, ChatDialect, DialectSet
 from jury_providers.errors import BadVariable
 from jury_providers.extra_fields import ExtraBody, ExtraHeaders, names_secret
 from jury_providers.failure_table import FailureRow, FailureRows
-from jury_providers.installed import installed_providers
+
+ENTRY_POINTS = "jury_judge.providers"
+"""The entry point group of `name = "package.module:make"`; `make(Endpoint)` returns a provider."""
+
+
+@cache
+def installed_providers() -> Mapping[str, EntryPoint]:
+    """The entry points; none is loaded."""
+    return {found.name: found for found in entry_points(group=ENTRY_POINTS)}
+
 
 KEY_FILE_SUFFIX = "_FILE"
 """Of the variable that names a file with the key: `OPENAI_API_KEY_FILE`."""

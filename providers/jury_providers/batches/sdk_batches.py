@@ -20,7 +20,7 @@ from jury_providers.batches.limits import batch_limits
 from jury_providers.batches.provider import BatchProvider
 from jury_providers.batches.result_lines import MOST_LINE_BYTES, result_lines
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, ProviderConnection
-from jury_providers.price import BATCH_TIER
+from jury_providers.prices import BATCH_TIER
 from jury_providers.provider import Caching, ModelReply, ModelRequest
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.failures import one_line

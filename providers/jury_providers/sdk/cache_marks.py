@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from jury_providers.catalogue import model_facts
 from jury_providers.endpoints import ApiProtocol
+from jury_providers.prices import estimated_tokens, text_bytes, tool_bytes
 from jury_providers.provider import Caching, ModelRequest
 from jury_providers.sdk.reply_parsing import turns
-from jury_providers.tokens import estimated_tokens, text_bytes, tool_bytes
 
 _MOST_MARKS = 4
 """Of one request: Anthropic refuses more, OpenAI writes the latest four."""

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
+from jury_providers.prices import ESTIMATED_PICTURE_TOKENS
 from jury_providers.provider import ModelMessage, ModelRequest, RequestedTool
 from jury_providers.simulated.decisions import decision_text
 from jury_providers.simulated.prompt import Prompt
 from jury_providers.simulated.reader import SimulatedReader
 from jury_providers.simulated.script import MISQUOTED, UNPARSEABLE, WRONG_BALLOT
-from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
