@@ -79,7 +79,7 @@ from jury_providers.registry import setting_warnings as setting_warnings
 from jury_providers.sdk.adapter import MAX_RECORDED_BYTES as MAX_RECORDED_BYTES
 from jury_providers.sdk.adapter import SdkAdapter as SdkAdapter
 from jury_providers.sdk.google_generate import GoogleGenerate as GoogleGenerate
-from jury_providers.sdk.streams import EventReader as EventReader
+from jury_providers.sdk.reply_parsing import EventReader as EventReader
 from jury_providers.simulated.http.backend import SimulationBackend as SimulationBackend
 from jury_providers.simulated.http.batches.files import FileStore as FileStore
 from jury_providers.simulated.http.batches.files import SimulatedFile as SimulatedFile

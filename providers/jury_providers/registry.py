@@ -46,7 +46,7 @@ _ADAPTERS: Mapping[ApiProtocol, tuple[str, str]] = MappingProxyType(
         "anthropic": ("jury_providers.sdk.anthropic_messages", "AnthropicMessages"),
         "google": ("jury_providers.sdk.google_generate", "GoogleGenerate"),
         "openai-decisions": ("jury_providers.sdk.openai_decisions", "OpenAIDecisions"),
-        "google-decisions": ("jury_providers.sdk.google_decisions", "GoogleDecisions"),
+        "google-decisions": ("jury_providers.sdk.systemone", "GoogleDecisions"),
         "systemone": ("jury_providers.sdk.systemone", "SystemOne"),
     }
 )

@@ -14,7 +14,7 @@ from jury_events.scrubbing import Scrubber
 from jury_providers.batches.failures import BatchFailure, BatchNotFound, BatchRefused, BatchUnavailable
 from jury_providers.batches.http_client import BatchHttpClient, BatchRecord, Download, batch_recording
 from jury_providers.sdk.failures import CallFailure, FailureReader, exception_failure, one_line, preview
-from jury_providers.sdk.streams import json_object
+from jury_providers.sdk.reply_parsing import json_object
 
 CALL_SECONDS = 60.0
 DOWNLOAD_SECONDS = 3600.0
