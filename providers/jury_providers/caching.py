@@ -4,41 +4,19 @@ A write costs more than other input and a read less, so keeping pays where more 
 reads are expected, with write and read as multiples of the input price.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from types import MappingProxyType
 from typing import NamedTuple
 
-from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_events.exchange import CacheLifetime
-from jury_events.models import own_id
 from jury_events.panel import CallSettings
 from jury_providers.catalogue import model_facts
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, Endpoint, endpoint_of
 from jury_providers.prices import Prices
 from jury_providers.provider import Caching
+from jury_providers.refused_settings import lifetimes
 from jury_providers.registry import NO_ENDPOINTS, protocol_of
-
-_GPT = re.compile(r"(?:^|/)gpt-(\d+)(?:\.(\d+))?(?!\d)")
-_FIRST_MARKED = (5, 6)
-"""Earlier models answer 400 to a mark."""
-
-
-def lifetimes(protocol: ApiProtocol, model: str) -> tuple[CacheLifetime, ...]:
-    """The lifetimes that a call may ask for, the shortest first; (): the provider keeps what it likes."""
-    if protocol in DECISION_PROTOCOLS or protocol == "google":
-        return ()
-    if protocol == "anthropic":
-        return ("5m", "1h")
-    if not _takes_marks(model):
-        return ()
-    return ("30m", "12h") if protocol == "openai-responses" else ("30m",)
-
-
-def _takes_marks(model: str) -> bool:
-    found = _GPT.search(own_id(model))
-    return found is not None and (int(found[1]), int(found[2] or 0)) >= _FIRST_MARKED
 
 
 class CachePolicy(NamedTuple):

@@ -3,12 +3,9 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, StringConstraints
-
-from jury_events.panel import CARRIAGE, FinalJudge, Panel, Seat
-from jury_providers.endpoints import Endpoint
 
 
 def _key(name: str) -> str:
@@ -166,32 +163,3 @@ ExtraBody = Annotated[dict[str, Any], AfterValidator(_checked_body)]
 """Top-level fields of a request's JSON."""
 
 ExtraHeaders = Annotated[dict[_HeaderName, _HeaderValue], AfterValidator(_checked_headers)]
-
-
-_Place = TypeVar("_Place", Seat, FinalJudge)
-
-
-def with_carriage(panel: Panel, endpoints: Mapping[str, Endpoint]) -> Panel:
-    """The panel whose seats say what their providers' endpoints say, where they say nothing themselves.
-
-    A debate that is opened with it keeps these settings, whatever the panel file says later.
-    """
-    judge = panel.final.judge
-    return panel.model_copy(
-        update={
-            "seats": tuple(_carried(seat, endpoints) for seat in panel.seats),
-            "final": panel.final.model_copy(update={"judge": judge and _carried(judge, endpoints)}),
-        }
-    )
-
-
-def _carried(place: _Place, endpoints: Mapping[str, Endpoint]) -> _Place:
-    endpoint = endpoints.get(place.model.partition("/")[0])
-    if endpoint is None:
-        return place
-    said = {
-        name: value
-        for name in CARRIAGE
-        if getattr(place.settings, name) is None and (value := getattr(endpoint, name)) is not None
-    }
-    return place.model_copy(update={"settings": place.settings.model_copy(update=said)}) if said else place

@@ -1,11 +1,13 @@
 """Settings of seats that models do not take, or that are not sent, said before the first call."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from jury_debate.decision_seats import DECISION_PROTOCOLS
+from jury_events.exchange import CacheLifetime
+from jury_events.models import own_id
 from jury_events.panel import CallSettings
-from jury_providers.caching import lifetimes
 from jury_providers.catalogue import ModelFacts, model_facts, model_lengths
 from jury_providers.endpoints import ApiProtocol
 
@@ -126,3 +128,26 @@ def ignored_settings(protocol: ApiProtocol, model: str, settings: CallSettings, 
     for name in () if own_server else _DEPRECATED.get(protocol, ()):
         if getattr(settings, name) is not None:
             yield f"{name} is deprecated since {_DEPRECATED_SINCE}, and may be ignored or refused; leave it out"
+
+
+_GPT = re.compile(r"(?:^|/)gpt-(\d+)(?:\.(\d+))?(?!\d)")
+
+
+_FIRST_MARKED = (5, 6)
+"""Earlier models answer 400 to a mark."""
+
+
+def lifetimes(protocol: ApiProtocol, model: str) -> tuple[CacheLifetime, ...]:
+    """The lifetimes that a call may ask for, the shortest first; (): the provider keeps what it likes."""
+    if protocol in DECISION_PROTOCOLS or protocol == "google":
+        return ()
+    if protocol == "anthropic":
+        return ("5m", "1h")
+    if not _takes_marks(model):
+        return ()
+    return ("30m", "12h") if protocol == "openai-responses" else ("30m",)
+
+
+def _takes_marks(model: str) -> bool:
+    found = _GPT.search(own_id(model))
+    return found is not None and (int(found[1]), int(found[2] or 0)) >= _FIRST_MARKED

@@ -8,7 +8,8 @@ from jury_actors.batches.batch_log import batches_of
 from jury_events.exchange import ExchangeRecorded
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.stores.debates import rows_of_run
-from jury_providers.prices import PRICES_ENV, Prices, token_upper_bound
+from jury_providers.prices import PRICES_ENV, Prices
+from jury_providers.provider import token_upper_bound
 from jury_replay.intact import intact_history
 from jury_store.debate_rows import DebateFilter, RunRow, Totals
 from jury_store.event_store import EventStore

@@ -15,7 +15,7 @@ from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.preflight import omission_report, sees_images
 from jury_judge.runs.rehearsal import Rehearsal
-from jury_providers.prices import estimated_tokens
+from jury_providers.provider import estimated_tokens
 from jury_views.plain_prompt import marker_in, plain_prompt
 
 _MEASURED = 200

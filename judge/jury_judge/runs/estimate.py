@@ -17,7 +17,8 @@ from jury_judge.runs.estimated_steps import EstimatedCourse, requests_of, rounds
 from jury_judge.runs.prompt_sizes import PromptSizes, prompt_sizes
 from jury_providers.caching import CachePolicy, cache_policy
 from jury_providers.endpoints import Endpoints, endpoint_of
-from jury_providers.prices import ESTIMATED_PICTURE_TOKENS, Prices, picture_token_upper_bound
+from jury_providers.prices import Prices
+from jury_providers.provider import ESTIMATED_PICTURE_TOKENS, picture_token_upper_bound
 
 _EVENT = 850
 """Bytes of an event's body: 29.8 KB for the 35 of a debate with 13 calls (`benchmarks/debates.py`)."""

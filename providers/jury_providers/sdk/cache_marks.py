@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from jury_events.panel import CallSettings, Tier
 from jury_providers.catalogue import model_facts
 from jury_providers.endpoints import ApiProtocol, ProviderConnection
-from jury_providers.prices import estimated_tokens, text_bytes, tool_bytes
-from jury_providers.provider import Caching, ModelRequest
+from jury_providers.provider import Caching, ModelRequest, estimated_tokens, text_bytes, tool_bytes
 from jury_providers.sdk.reply_parsing import turns
 
 _MOST_MARKS = 4

@@ -9,10 +9,17 @@ from typing import Any, NamedTuple
 from jury_debate.decision_questions import DecisionQuestion
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.prices import ESTIMATED_PICTURE_TOKENS
-from jury_providers.provider import ModelMessage, ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
-from jury_providers.simulated.prompt import Prompt
-from jury_providers.simulated.reader import SimulatedReader, WordScale
+from jury_providers.provider import (
+    ESTIMATED_PICTURE_TOKENS,
+    ModelMessage,
+    ModelReply,
+    ModelRequest,
+    OnChunk,
+    Provider,
+    RequestedTool,
+)
+from jury_providers.simulated.prompt import Prompt, WordScale
+from jury_providers.simulated.reader import SimulatedReader
 from jury_providers.simulated.script import MISQUOTED, NO_FAULTS, UNPARSEABLE, WRONG_BALLOT, Script
 
 _WIDTH = 12.0

@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from jury_providers.simulated.http.batches.http import NotFoundHere, page_of
+from jury_providers.simulated.http.batches.http import NotFoundHere
 from jury_providers.simulated.http.batches.jobs import (
     BatchedCall,
     BatchJob,
@@ -18,6 +18,7 @@ from jury_providers.simulated.http.batches.jobs import (
     ItemAnswer,
     ResultFormat,
     json_body,
+    page_of,
     write_stream,
 )
 from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jury_providers.simulated.http.backend import decoded
-from jury_providers.simulated.http.batches.http import NotFoundHere, page_of
+from jury_providers.simulated.http.batches.http import NotFoundHere
 from jury_providers.simulated.http.batches.jobs import (
     DAY,
     BatchedCall,
@@ -20,6 +20,7 @@ from jury_providers.simulated.http.batches.jobs import (
     ResultFormat,
     SimulatedFile,
     json_body,
+    page_of,
     write_stream,
 )
 from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded, optional_table, table, text

@@ -1,12 +1,11 @@
 """Answers to calls about batches."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from jury_providers.simulated.http.batches.jobs import BatchJob
 from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded
 from jury_providers.simulated.http.protocol import ProviderErrors
 
@@ -67,17 +66,3 @@ async def read_whole(request: Request) -> None:
     if not request._stream_consumed:  # noqa: SLF001  (Starlette has no other word for it)
         async for _ in request.stream():
             pass
-
-
-_MOST = 1000
-
-
-def page_of(found: Sequence[BatchJob], after: str | None, limit: str) -> Sequence[BatchJob]:
-    """A page of a list, which begins after a batch."""
-    if not limit.isdecimal() or not 1 <= int(limit) <= _MOST:
-        raise InvalidRequest("limit", f"expected a number from 1 to {_MOST}")
-    names = [job.identity for job in found]
-    if after is not None and after not in names:
-        raise InvalidRequest("after", "no such batch")
-    start = 0 if after is None else names.index(after) + 1
-    return found[start : start + int(limit)]

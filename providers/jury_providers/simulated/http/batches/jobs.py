@@ -23,6 +23,8 @@ from jury_providers.simulated.http.fields import InvalidRequest, encoded
 from jury_providers.simulated.http.protocol import ProtocolHandler, ProviderErrors
 
 DAY = 86_400.0
+_MOST = 1000
+"""Batches on a page."""
 
 
 class EndOfItem(StrEnum):
@@ -337,3 +339,14 @@ def json_body(answer: ItemAnswer) -> Any:
         return json.loads(answer.body)
     except ValueError:
         return {"error": {"type": "server_error", "message": "The server had an error while processing the request."}}
+
+
+def page_of(found: Sequence[BatchJob], after: str | None, limit: str) -> Sequence[BatchJob]:
+    """A page of a list, which begins after a batch."""
+    if not limit.isdecimal() or not 1 <= int(limit) <= _MOST:
+        raise InvalidRequest("limit", f"expected a number from 1 to {_MOST}")
+    names = [job.identity for job in found]
+    if after is not None and after not in names:
+        raise InvalidRequest("after", "no such batch")
+    start = 0 if after is None else names.index(after) + 1
+    return found[start : start + int(limit)]

@@ -8,7 +8,7 @@ from secrets import token_hex
 from starlette.requests import Request
 
 from jury_providers.simulated.http.backend import decoded
-from jury_providers.simulated.http.batches.http import NotFoundHere, page_of
+from jury_providers.simulated.http.batches.http import NotFoundHere
 from jury_providers.simulated.http.batches.jobs import (
     BatchedCall,
     BatchJob,
@@ -19,6 +19,7 @@ from jury_providers.simulated.http.batches.jobs import (
     SimulatedFile,
     file_of_form,
     json_body,
+    page_of,
     write_stream,
 )
 from jury_providers.simulated.http.chat import Chat
