@@ -9,8 +9,6 @@ from typing import IO, Any, NamedTuple
 from jury_events.hidden_characters import CONTROL
 from jury_events.outcome import CallOutcome
 from jury_events.text import visible_line
-from jury_providers.batches.batch import PreparedBatch
-from jury_events.text.visible_text import visible_line
 from jury_providers.batches.calls import upload_seconds
 from jury_providers.batches.provider import BatchUnavailable, PreparedBatch
 from jury_providers.sdk.reply_parsing import label_at, objects, text_at

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from jury_debate.decision_questions import DecisionQuestion
+from jury_debate.decision_seats import DecisionQuestion
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import (

@@ -17,10 +17,8 @@ from zlib import crc32
 
 from jury_debate.prompts_1.texts import MOST_DECISIVE, MOST_FINDING_ENTRIES, MOST_FINDINGS
 from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS
-from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES
-from jury_events.text import pluralize
 from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES, SHORTEST_QUOTE
-from jury_events.text.pluralize import pluralize
+from jury_events.text import pluralize
 from jury_providers.provider import ModelRequest, RequestedTool
 from jury_providers.simulated.prompt import (
     AnswerForm,
