@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from jury_events.text import pluralize, visible_line
-from jury_views.decided import decided_sentence
 from jury_views.gate_view import NamedGate, facts, headline, notes, plan_facts
 from jury_views.page import Page, TextSpan
 from jury_views.paired_sections import GROUPS, paired_sections
