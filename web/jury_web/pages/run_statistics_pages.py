@@ -16,6 +16,7 @@ from jury_judge.serving.store_reader import StoreReader
 from jury_judge.settings.statistics import COUNTS
 from jury_judge.statistics.run_reports import RunReports
 from jury_views.charts.worth_view import worth_view
+from jury_views.gate_view import NamedGate
 from jury_web.pages.page_request import PageNotFound, PageRequest
 
 
@@ -86,7 +87,7 @@ class RunStatisticsPages:
             unreadable=unreadable,
             debates=isinstance(page, ComparedDebates),
             shown=SHOWN,
-            gate=None if report is None else report.gate,
+            gate=None if report is None else NamedGate(a, b, report),
             paired=None if report is None else report.paired,
             refused=refused,
         )
