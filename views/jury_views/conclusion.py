@@ -5,7 +5,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from jury_analysis.wording import Reason, Wording
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 from jury_events.verdict import FAIL, PASS
 from jury_views.decided import decided_sentence, share_with_interval
 

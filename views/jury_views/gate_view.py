@@ -4,7 +4,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_analysis.wording import Reason, Wording
-from jury_events.text.visible_text import visible_line
+from jury_events.text import visible_line
 
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
