@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import parse_qsl, urlsplit
-from urllib.request import proxy_bypass_environment
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 

@@ -16,7 +16,7 @@ from jury_views.figure_notes import FigureNotes
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
 
-Format = Literal["text", "verdict", "count", "signed", "number", "decimal", "share", "p", "dollars"]
+Format = Literal["text", "verdict", "count", "signed", "number", "decimal", "hundredths", "share", "p", "dollars"]
 Words = str | Reason
 """A name of the report's own, as of a seat, or words in each language."""
 

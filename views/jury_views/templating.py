@@ -20,6 +20,7 @@ from jury_views.number_formats import amount, decimals, dollars, p_value, points
 from jury_views.paired_sections import paired_sections
 from jury_views.report_sections import AND_MORE, MOST_ROWS, Formats, ReportCell, Words, Written, in_language, written
 from jury_views.statistics_sections import statistics_sections
+from jury_views.worth_sections import frontier_section
 
 _OUTCOMES: dict[str, str] = {verdict.value: word for verdict, word in OUTCOME_WORDS.items()}
 
@@ -51,6 +52,7 @@ def templates(*loaders: BaseLoader) -> Environment:
         written=_written,
         statistics_sections=statistics_sections,
         paired_sections=paired_sections,
+        frontier_section=frontier_section,
         headline=headline,
         gate_facts=facts,
         gate_notes=notes,
@@ -66,6 +68,7 @@ _FORMATS: Formats = {
     "signed": "{:+,}".format,
     "number": decimals,
     "decimal": "{:.1f}".format,
+    "hundredths": "{:.2f}".format,
     "share": share,
     "p": p_value,
     "dollars": dollars,

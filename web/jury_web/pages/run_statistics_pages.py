@@ -15,7 +15,6 @@ from jury_judge.errors import ExtraMissing, RunTooLarge, TooManyReports
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.settings.statistics import COUNTS
 from jury_judge.statistics.run_reports import RunReports
-from jury_views.charts.worth_view import worth_view
 from jury_views.gate_view import NamedGate
 from jury_web.pages.page_request import PageNotFound, PageRequest
 
@@ -44,7 +43,7 @@ class RunStatisticsPages:
         report, worth, refused = None, None, None
         try:
             found = await self._reports.page(run_id, simulated=simulated)
-            report, worth = found.statistics, worth_view(found.worth)
+            report, worth = found.statistics, found.worth
         except REFUSALS as error:
             refused = refused_report(error)
         return request.html(
