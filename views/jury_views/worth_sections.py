@@ -93,7 +93,7 @@ def _seats(found: "PanelWorth") -> Section:
             (_APART(parts=best.parts, chosen=chosen), best.apart),
         ]
         blocks.append(table(named, SINGLE, Wording("the best single seat", "最良の1名")()))
-    if values.orders is not None:
+    if values.orders is not None and values.seed is not None:
         blocks.append(Sentence(_ORDERS(orders=values.orders, seed=values.seed)))
     title = Wording("Seats, in the first evaluation", "陪審員（最初の評価）")
     return Section("seats", "seats", title(), tuple(blocks))
