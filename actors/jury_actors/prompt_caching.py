@@ -11,8 +11,7 @@ from jury_debate.state import DebateState
 from jury_events.panel import Panel
 from jury_events.parts import PartRef
 from jury_providers.caching import CachePolicy
-from jury_providers.provider import Caching
-from jury_providers.tokens import estimated_tokens
+from jury_providers.provider import Caching, estimated_tokens
 
 
 class PlannedStep(NamedTuple):

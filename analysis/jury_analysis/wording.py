@@ -9,6 +9,9 @@ from jury_events.panel import Language
 if TYPE_CHECKING:
     from pydantic_core.core_schema import CoreSchema
 
+Blanks = dict[str, float | str]
+"""What stands in the blanks of a wording; a `Reason` among them is in the same language."""
+
 
 @dataclass(frozen=True)
 class Wording:
@@ -27,7 +30,7 @@ class Wording:
         if len(blanks) > 1 or not (self.english and self.japanese):
             raise ValueError(f"the languages of a wording differ in their blanks: {self.english!r}")
 
-    def __call__(self, **values: "int | str | Reason") -> "Reason":
+    def __call__(self, **values: float | str) -> "Reason":
         """A reason of this wording.
 
         Raises:
@@ -35,7 +38,7 @@ class Wording:
         """
         return Reason(self, values)
 
-    def text(self, values: "dict[str, int | str | Reason]", language: Language) -> str:
+    def text(self, values: Blanks, language: Language) -> str:
         """The sentence in a language."""
         if language == "ja":
             template = self.japanese
@@ -53,15 +56,15 @@ class Reason(str):
 
     __slots__ = ("values", "wording")
     wording: Wording
-    values: "dict[str, int | str | Reason]"
+    values: Blanks
 
-    def __new__(cls, wording: Wording, values: "dict[str, int | str | Reason] | None" = None) -> Self:
+    def __new__(cls, wording: Wording, values: "Blanks | None" = None) -> Self:
         """Made by a wording, so that none is without a language."""
         made = super().__new__(cls, wording.text(values or {}, "en"))
         made.wording, made.values = wording, values or {}
         return made
 
-    def __reduce__(self) -> "tuple[type[Reason], tuple[Wording, dict[str, int | str | Reason]]]":
+    def __reduce__(self) -> "tuple[type[Reason], tuple[Wording, Blanks]]":
         """Copies and pickles keep the wording."""
         return Reason, (self.wording, self.values)
 

@@ -1,140 +1,19 @@
-"""Options of the commands that read case files: `run` and `cases`."""
+"""Case files of the commands that read them: `run`, `probe` and `cases`."""
 
 import os
 import shutil
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
-from jury_cli.option_groups import Options
-from jury_cli.options import pairs
-from jury_events.errors import BadCondition
-from jury_events.verdict import FAIL, PASS
-
 if TYPE_CHECKING:
-    from jury_events.conditions import Condition
     from jury_events.verdict_scale import VerdictScale
     from jury_judge import CaseFiles
 
 STDIN = "-"
-
-
-def _conditions(
-    _context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> "tuple[Condition, ...]":
-    from jury_events.conditions import parse_conditions
-
-    try:
-        return parse_conditions(values)
-    except BadCondition as error:
-        raise click.BadParameter(str(error), param=parameter) from error
-
-
-def _roles(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """`PATTERN=WHO` options as a table; a role may contain the equals sign."""
-    table: dict[str, str] = {}
-    for value in values:
-        pattern, equals, who = value.rpartition("=")
-        if not equals or not pattern:
-            raise click.BadParameter(f"{value!r} is not PATTERN=WHO, as in 'Orchestrator*=agent'", param=parameter)
-        if pattern in table:
-            raise click.BadParameter(f"{pattern} is given twice", param=parameter)
-        table[pattern] = who
-    return table
-
-
-_READING: Options = (
-    click.option(
-        "--field",
-        "fields",
-        metavar="PART=COLUMN",
-        multiple=True,
-        callback=pairs,
-        help="The column of a part, as response=completion; none: left out. Repeatable.",
-    ),
-    click.option(
-        "--format",
-        "case_format",
-        metavar="NAME|FILE",
-        help="The format of rows (jury cases --help), or a format file. [default: as each is recognised]",
-    ),
-    click.option(
-        "--map",
-        "mappings",
-        metavar="label:WORD=VERDICT",
-        multiple=True,
-        help=f"What labels mean, as label:fail={FAIL},pass={PASS}; none: no label.",
-    ),
-    click.option(
-        "--artifact-root",
-        "artifact_roots",
-        metavar="FOLDER",
-        multiple=True,
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="A folder in which records that a case names by their path may lie, besides that of its file. Repeatable.",
-    ),
-    click.option(
-        "--question",
-        metavar="TEXT",
-        help="The request of cases that record none, as what an agent printed that was given it on the command line.",
-    ),
-    click.option(
-        "--policy",
-        "policy_file",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="A text file: the instructions that the agents of all cases had.",
-    ),
-    click.option(
-        "--role",
-        "roles",
-        metavar="PATTERN=WHO",
-        multiple=True,
-        callback=_roles,
-        help="What a role or a speaker's name is: user, agent, system, tool, environment, event or thought, as in "
-        "'Orchestrator*=agent'. Repeatable: the first that matches counts.",
-    ),
-    click.option("--rows", metavar="PATH", help="Where the rows stand in a JSON document, as in results.results."),
-    click.option("--split", metavar="NAME", help="The split of a folder that has several, as in test."),
-    click.option(
-        "--where",
-        metavar="COND",
-        multiple=True,
-        callback=_conditions,
-        help="Only cases that meet a condition, as tags~refund or metadata.level=3. Repeatable: all must be met.",
-    ),
-    click.option(
-        "--case-id",
-        "case_ids",
-        metavar="GLOB",
-        multiple=True,
-        help="Cases of such ids, as in refund-*. Repeatable.",
-    ),
-    click.option("--sample", type=click.IntRange(min=0), metavar="N", help="N cases drawn at random, in their order."),
-    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of --sample."),
-    click.option("--limit", type=click.IntRange(min=0), help="Only the first N of these."),
-    click.option(
-        "--skip-unreadable",
-        is_flag=True,
-        help="Go on after a row, trace or file that cannot be read; exit with 4 and the list. [default: stop there]",
-    ),
-)
-
-CASES: Options = (
-    click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=str)),
-    *_READING,
-)
-"""`FILE...`, how files are read, and which of their cases are taken; `case_files` reads them."""
-
-OPTIONAL_CASES: Options = (
-    click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path(path_type=str)),
-    *_READING,
-)
-"""The same for a command that can do without files."""
 
 
 def format_names() -> str:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_cli.case_options import CASES, ListingFormats, artifact_hosts, case_files
+from jury_cli.case_options import ListingFormats, artifact_hosts, case_files
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import PANEL
+from jury_cli.options import fields
 
 if TYPE_CHECKING:
     from jury_judge import CasePreview, CaseSummary, UnreadableRows
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 @click.command("cases", cls=ListingFormats)
-@options(CASES, PANEL)
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=str))
+@options(fields("CaseSettings"), fields("PanelSettings"))
 @click.option(
     "--head", type=click.IntRange(min=0), default=1, show_default=True, metavar="N", help="Show the first N cases."
 )

@@ -14,15 +14,15 @@ import click
 
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import PANEL, RUNTIME, SEALS, STORE, resolved_store
+from jury_cli.options import STORE, fields, resolved_store
 from jury_cli.terminal import note, note_wrapped
 from jury_cli.typed_command import typed_command
 
 
 @click.command("demo")
-@options(PANEL, STORE)
+@options(fields("PanelSettings"), STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
-@options(SEALS, RUNTIME)
+@options(fields("SealSettings"), fields("RuntimeSettings"))
 def command(*, as_json: bool, **given: Any) -> int:
     """Run one debate over a bundled case with security-gate and agent-card records.
 

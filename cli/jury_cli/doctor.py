@@ -9,7 +9,7 @@ import click
 from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import STORE, ray_address
+from jury_cli.options import STORE
 
 if TYPE_CHECKING:
     from jury_judge import DiagnosisFinding
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="With --probe: write into the panel file how its servers of Chat Completions take calls.",
 )
-@options(
-    ray_address(
-        "Look whether this Ray cluster can be joined (it must ask for a token, and accept yours), and whether each of "
-        "its nodes can run jurors: releases, keys, the store."
-    )
+@click.option(
+    "--ray-address",
+    metavar="HOST:PORT",
+    help="Look whether this Ray cluster can be joined (it must ask for a token, and accept yours), and whether each of "
+    "its nodes can run jurors: releases, keys, the store.",
 )
 def command(store_url: str | None, panel_name: str | None, ray_address: str | None, *, probe: bool, write: bool) -> int:
     """Check what is installed, reachable and configured. Keys are named, never shown.
@@ -39,10 +39,12 @@ def command(store_url: str | None, panel_name: str | None, ray_address: str | No
     """
     from jury_cli.interrupts import run_interruptibly
     from jury_judge import Diagnosis
+    from jury_judge.settings.judging import ClusterSettings
 
     if write and not probe:
         raise click.UsageError("--write needs --probe: it writes what the calls find out")
 
+    ClusterSettings.of(ray_address=ray_address)
     diagnosis = Diagnosis(store_url, panel=panel_name, ray_address=ray_address, joined=_joined, threads=False)
     call(_print_findings(diagnosis.findings()))
     if probe and diagnosis.ready and not run_interruptibly(lambda: _print_findings(diagnosis.probe(write=write))):

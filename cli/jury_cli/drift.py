@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_cli.calls import read_from
-from jury_cli.case_options import OPTIONAL_CASES, artifact_hosts, standard_input
+from jury_cli.case_options import artifact_hosts, standard_input
 from jury_cli.exits import Exit
 from jury_cli.option_groups import GroupedCommand, options
-from jury_cli.options import BUDGET, PANEL, PATIENCE, RUNTIME, SEALS, STORE, finite
-from jury_cli.settings_option import settings_option
-from jury_events.ids import RUN_ID
-from jury_judge.settings.drift import ALPHA, DRAWS
+from jury_cli.options import STORE, fields, option, settings_of_file
+from jury_cli.run import DISPLAY
 
 if TYPE_CHECKING:
     from jury_events.drift_facts import DriftCheck, DriftFacts
@@ -21,14 +19,6 @@ if TYPE_CHECKING:
     from jury_judge.drift.check import DriftCheckRun
     from jury_judge.sessions.run_plan import RunPlan
     from jury_judge.settings.drift import DriftBaselineSettings, DriftCheckSettings, DriftPlanSettings
-
-_READING = ("fields", "mappings", "case_format", "rows", "question", "policy_file", "roles", "artifact_roots")
-_PLACE = ("in_process", "ray", "ray_address", "ray_open_cluster", "replicas", "coordinators", "simulate", "display")
-_SEALS = ("seal_key", "seal_last", "seal_every")
-_RULES = ("panel_name", "seat_models", "preset", "language", "max_rounds", "threshold", "method", "judge_model")
-_CASES = ("limit", "case_ids", "where", "sample", "seed", "split", "skip_unreadable")
-_SPENT = ("max_cost", "max_calls", "prices")
-_RARE = (*_READING, *_PLACE[1:], *_SEALS, "prices", "seed", "split", "skip_unreadable", "store_patience", "toss")
 
 
 def _drift_id(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -40,50 +30,10 @@ def _drift_id(_context: click.Context, parameter: click.Parameter, value: str | 
         raise click.BadParameter(f"{value!r} {error}", param=parameter) from None
 
 
-def _run_name(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    import re
-
-    if value is not None and not re.fullmatch(RUN_ID, value):
-        raise click.BadParameter(f"{value!r} is not the id of a run; `jury runs` lists them", param=parameter)
-    return value
-
-
-def _name(help_: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    return click.option("--id", "drift_id", metavar="ID", required=True, callback=_drift_id, help=help_)
-
-
 _ID = click.argument("drift_id", metavar="ID", callback=_drift_id)
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-_ALPHA = click.option(
-    "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=ALPHA,
-    show_default=True,
-    callback=finite,
-    help="Chance of a false alarm over the life of the baseline.",
-)
-_BALANCED = click.option(
-    "--balanced/--not-balanced",
-    default=True,
-    show_default=True,
-    help="Look for changes that balance too: each later judging then uses up two draws.",
-)
-_REPLENISH = click.option(
-    "--replenish",
-    type=click.IntRange(0, 99),
-    default=0,
-    show_default=True,
-    help="Judge each anchor so many more times, for the end of the queue of draws.",
-)
-_CONCURRENCY = click.option(
-    "--concurrency", type=click.IntRange(1, 100_000), default=64, show_default=True, help="Debates at once."
-)
-_DISPLAY = click.option(
-    "--display",
-    type=click.Choice(["auto", "full", "plain", "none"]),
-    default="auto",
-    help="How progress is shown on stderr.",
-)
+_JSON = option("--json", "as_json", group="Results", is_flag=True, help="Print one JSON object.")
+_FILES = click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path(path_type=str))
+_JUDGING = ("What it may spend", "Which cases", "How case files are read", "Where debates run", "When the store fails")
 
 
 @click.group("drift")
@@ -114,39 +64,16 @@ def _plan_settings() -> "type[DriftPlanSettings]":
     return DriftPlanSettings
 
 
-def _grouped(
-    name: str, groups: dict[str, tuple[str, ...]], short: str
-) -> Callable[[Callable[..., Any]], click.Command]:
-    return command.command(name, cls=GroupedCommand, groups=groups, rare=frozenset(_RARE), short_help=short)
+def _grouped(name: str, *headings: str, short: str) -> Callable[[Callable[..., Any]], click.Command]:
+    return command.command(name, cls=GroupedCommand, headings=headings, short_help=short)
 
 
 @_grouped(
     "plan",
-    {
-        "The plan": ("anchors", "draws", "pairs", "replenish", "balanced", "alpha", "every", "as_json"),
-        "Jurors and rules": _RULES,
-        "Which cases": _CASES,
-        "How case files are read": _READING,
-    },
-    "What would be found how soon, how long draws last, dollars.",
+    *("The plan", "Jurors and rules", "What it may spend", "Which cases", "How case files are read", "Results"),
+    short="What would be found how soon, how long draws last, dollars.",
 )
-@options(OPTIONAL_CASES, settings_option(_plan_settings, options_alone=True))
-@click.option("--anchors", type=click.IntRange(1, 10_000), help="How many. [default: as many as FILE has, else 100]")
-@click.option("--draws", type=click.IntRange(1, 1000), default=DRAWS, show_default=True, help="Judgings of each.")
-@click.option("--pairs", type=click.IntRange(1, 10_000), help="Anchors that a check judges. [default: all]")
-@options((_REPLENISH, _BALANCED, _ALPHA))
-@click.option(
-    "--every",
-    type=click.FloatRange(0, 366, min_open=True),
-    callback=finite,
-    default=7.0,
-    show_default=True,
-    metavar="DAYS",
-    help="Days between checks.",
-)
-@options(PANEL)
-@click.option("--prices", metavar="FILE", help="Prices of models (TOML), before the list prices. [$JURY_PRICES]")
-@options((_JSON,))
+@options((_FILES,), fields("DriftPlanSettings"), settings_of_file(_plan_settings, "The plan"), (_JSON,))
 def plan(*, paths: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """Say what a baseline would find how soon, how long its draws last, and what it costs. Nothing is judged.
 
@@ -174,44 +101,11 @@ def plan(*, paths: tuple[str, ...], as_json: bool, **given: Any) -> int:
 
 @_grouped(
     "baseline",
-    {
-        "The baseline": ("drift_id", "store_url", "settings", "draws", "daily", "concurrency", "as_json"),
-        "What counts": ("balanced", "toss", "alpha", "stream_run", "stratum"),
-        "Jurors and rules": _RULES,
-        "What it may spend": _SPENT,
-        "Which cases": _CASES,
-        "How case files are read": _READING,
-        "Where debates run": _PLACE,
-        "Seals": _SEALS,
-    },
-    "Judge labelled cases several times, to compare with later.",
+    *("The baseline", "What counts", "The run", "Jurors and rules", *_JUDGING, "Results", "Seals"),
+    short="Judge labelled cases several times, to compare with later.",
 )
-@options(OPTIONAL_CASES, settings_option(_baseline_settings, options_alone=True))
-@_name("Names the baseline; the same id goes on with it, and needs no files then.")
-@click.option(
-    "--draws",
-    type=click.IntRange(1, 1000),
-    help=f"Judgings of each anchor; a larger number adds some. [default: {DRAWS}]",
-)
-@click.option("--daily", is_flag=True, help="One draw a day: each call judges the one that is due.")
-@options((_BALANCED,))
-@click.option(
-    "--toss",
-    type=click.Choice(["pair", "check"]),
-    default="pair",
-    show_default=True,
-    help="What counts once: each pair; or each check by its majority, where judges vary from day to day.",
-)
-@options((_ALPHA,))
-@click.option(
-    "--run",
-    "stream_run",
-    metavar="RUN",
-    callback=_run_name,
-    help="A run of the agent's own cases: later runs are compared with it.",
-)
-@click.option("--stratum", metavar="FIELD", help="Pair its cases within a field, as cluster or metadata.intent.")
-@options(PANEL, STORE, (_CONCURRENCY, _JSON, _DISPLAY), BUDGET, PATIENCE, SEALS, RUNTIME)
+@options((_FILES,), fields("DriftBaselineSettings"), settings_of_file(_baseline_settings, "The run"))
+@options((_JSON,), DISPLAY)
 def baseline(*, as_json: bool, display: str, **given: Any) -> int:
     """Judge labelled cases, the anchors, several times: what a check compares with.
 
@@ -254,32 +148,11 @@ def _judge_baseline(made: "DriftBaseline", display: str, *, as_json: bool) -> in
 
 @_grouped(
     "check",
-    {
-        "The check": ("store_url", "settings", "pairs", "replenish", "stream_run", "concurrency", "as_json"),
-        "Jurors": ("panel_name",),
-        "What it may spend": _SPENT,
-        "Where debates run": _PLACE,
-        "Seals": _SEALS,
-    },
-    "Judge the anchors again: has the judge changed?",
+    *("The check", "The run", "Jurors", "What it may spend", "Where debates run", "When the store fails", "Results"),
+    "Seals",
+    short="Judge the anchors again: has the judge changed?",
 )
-@options((_ID,), settings_option(_check_settings, options_alone=True))
-@click.option("--pairs", type=click.IntRange(1, 10_000), help="So many anchors, judged least often. [default: all]")
-@options((_REPLENISH,))
-@click.option(
-    "--run",
-    "stream_run",
-    metavar="RUN",
-    callback=_run_name,
-    help="A run of the agent's own cases, judged by the same panel: did the agent change, or its judge?",
-)
-@click.option(
-    "--panel",
-    "panel_name",
-    metavar="FILE",
-    help="The panel file, where the log does not have all of how its models are reached.",
-)
-@options(STORE, (_CONCURRENCY, _JSON, _DISPLAY), BUDGET, PATIENCE, SEALS, RUNTIME)
+@options((_ID,), fields("DriftCheckSettings"), settings_of_file(_check_settings, "The run"), (_JSON,), DISPLAY)
 def check(*, as_json: bool, display: str, **given: Any) -> int:
     """Judge the anchors again, and say who drifted: none, the judge, agent or traffic, or not decided yet.
 

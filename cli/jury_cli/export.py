@@ -14,7 +14,6 @@ from jury_cli.option_groups import options
 from jury_cli.options import SELECTION, STORE
 
 if TYPE_CHECKING:
-    from jury_events.conditions import Condition
     from jury_events.debate_history import DebateHistory
     from jury_events.local_events import ScoreTargetName
     from jury_judge import ExportedFiles, IntegrityState, Records
@@ -64,7 +63,7 @@ def command(
     *,
     run_id: str | None,
     everything: bool,
-    where: "tuple[Condition, ...]",
+    where: tuple[str, ...],
     output: str | None,
     html: bool,
     parquet: Path | None,

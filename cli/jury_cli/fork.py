@@ -10,7 +10,7 @@ import click
 
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import PANEL_OF_BRANCH, RUNTIME, STORE, debate_ids, new_debate_id, pairs, resolved_store
+from jury_cli.options import debate_ids, fields, resolved_store
 
 if TYPE_CHECKING:
     from jury_judge.replays.forks import Fork
@@ -26,18 +26,8 @@ if TYPE_CHECKING:
     metavar="EVENT",
     help="The last event that is kept: its number or its id, as round-2/started; `jury show DEBATE --events` has both.",
 )
-@click.option(
-    "--model",
-    "models",
-    metavar="SEAT=MODEL",
-    multiple=True,
-    callback=pairs,
-    help="Another model for a seat, as juror-gpt=openai/gpt-5. Repeatable.",
-)
-@click.option("--as", "as_id", metavar="ID", callback=new_debate_id, help="The branch's id. [default: by its settings]")
-@options(PANEL_OF_BRANCH, STORE)
+@options(fields("ForkSettings"))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
-@options(RUNTIME)
 def command(*, debate_id: str, at: str, as_json: bool, **given: Any) -> int:
     """Branch a debate at any event, under other settings, and run the branch to its end.
 

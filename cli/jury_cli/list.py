@@ -11,9 +11,8 @@ import click
 
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.list_options import CHOSEN, ORDERED, order, wanted
 from jury_cli.option_groups import options
-from jury_cli.options import GROUP, STORE
+from jury_cli.options import fields
 
 if TYPE_CHECKING:
     from jury_judge import DebateFilter, Records
@@ -28,34 +27,23 @@ _ALIGNED = 500
 
 
 @click.command("list")
-@options(CHOSEN, GROUP)
-@click.option("--totals", is_flag=True, help="Print what all of them come to instead of the debates.")
-@options(ORDERED)
-@click.option(
-    "--columns",
-    metavar="NAMES",
-    help="Print these columns, as case_id,final_verdict, with tabs and a heading; the names are those of --json.",
-)
-@click.option("--why", is_flag=True, help="Say why below each line: the item where it went wrong, and the reason.")
-@click.option("--runs", "of_runs", is_flag=True, help="List the runs instead.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most N lines. [default: all]")
-@options(STORE)
+@options(fields("ListSettings"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of objects, of --group-by and --totals one.")
-def command(*, store_url: str | None, as_json: bool, **given: Any) -> int:
+def command(*, as_json: bool, **given: Any) -> int:
     """List debates, the newest first, or count them by a field of their cases."""
     from jury_cli.views.list_columns import parse_columns
     from jury_judge.settings.debates import ListSettings
 
-    asked = ListSettings.of(chosen=wanted(given), sorted_by=order(given), **given)
+    asked = ListSettings.of(**given)
     if asked.columns and as_json:
         raise click.UsageError("--json prints every column: leave --columns out")
     names = None if asked.columns is None else parse_columns(asked.columns)
-    call(_list(store_url, asked, names, as_json=as_json))
+    call(_list(asked, names, as_json=as_json))
     return Exit.DONE
 
 
-async def _list(store_url: str | None, asked: "ListSettings", names: Sequence[str] | None, *, as_json: bool) -> None:
-    async with stored(store_url) as records:
+async def _list(asked: "ListSettings", names: Sequence[str] | None, *, as_json: bool) -> None:
+    async with stored(asked.store_url) as records:
         if asked.chosen.run_id is not None:
             await records.check_run(asked.chosen.run_id)
         if asked.of_runs:

@@ -4,13 +4,11 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from jury_cli.exits import Exit
 from jury_cli.observation_options import LOG_LINES
-from jury_cli.option_groups import options
-from jury_cli.options import BUDGET, PANEL, STORE, new_run_id, pairs
-from jury_cli.server_options import listening, token_of
+from jury_cli.option_groups import grouped, options
+from jury_cli.options import fields
+from jury_cli.server_options import token_of
 
 if TYPE_CHECKING:
     import socket
@@ -22,19 +20,8 @@ if TYPE_CHECKING:
 _PATH = "/mcp"
 
 
-@click.command("mcp")
-@click.option(
-    "--run",
-    "run_id",
-    metavar="ID",
-    callback=new_run_id,
-    help="Judge into this run, within its budget. [default: read alone]",
-)
-@options(PANEL, BUDGET)
-@click.option("--simulate", metavar="KEY=VALUE", multiple=True, callback=pairs, help="As of `jury run`.")
-@options(STORE)
-@click.option("--http", is_flag=True, help="Listen for HTTP, at /mcp, instead of standard input and output.")
-@options(listening(8766), LOG_LINES)
+@grouped("mcp", "Jurors and rules", "What it may spend", "Where it listens", "What can be observed")
+@options(fields("McpSettings"), LOG_LINES)
 def command(**given: Any) -> int:
     """Serve the debates of a store to agents and editors: list, show, why, statistics, gate, compare, replay, verify,
     and with --run judge.

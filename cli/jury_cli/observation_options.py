@@ -7,20 +7,24 @@ import click
 
 from jury_cli.log_format import FORMAT, FORMATS, LEVEL, set_format
 from jury_cli.option_groups import Options
+from jury_cli.options import option
 from jury_judge.observation.log_lines import DEFAULT_LEVEL, LEVELS, set_level
 
 if TYPE_CHECKING:
     from jury_judge import MetricTotals
     from jury_web.metrics_endpoint import MetricsEndpoint
 
-OTEL = "JURY_OTEL"
 LOOPBACK = "127.0.0.1"
 TOKEN = "JURY_SERVE_TOKEN"  # noqa: S105  (a variable's name)
 
 
+_OBSERVED = "What can be observed"
+
 LOG_LINES: Options = (
-    click.option(
+    option(
         "--log-format",
+        group=_OBSERVED,
+        rare=True,
         type=click.Choice(FORMATS),
         callback=lambda _context, _option, value: None if value is None else set_format(value),
         is_eager=True,
@@ -28,8 +32,10 @@ LOG_LINES: Options = (
         help=f"Lines on stderr: text, or a JSON object each, with those of all actors (docs/observability.md).  "
         f"[default: ${FORMAT}, else text]",
     ),
-    click.option(
+    option(
         "--log-level",
+        group=_OBSERVED,
+        rare=True,
         type=click.Choice(LEVELS),
         callback=lambda _context, _option, value: None if value is None else set_level(value),
         is_eager=True,
@@ -40,26 +46,18 @@ LOG_LINES: Options = (
 """`--log-format`, `--log-level`: in force from the moment that they are read, also for usage errors."""
 
 
-TRACES: Options = (
-    click.option(
-        "--otel",
-        is_flag=True,
-        envvar=OTEL,
-        help="Send an OpenTelemetry trace of each debate that ends, without texts, to where the standard variables "
-        f"say, as OTEL_EXPORTER_OTLP_ENDPOINT. Needs jury-judge[otel].  [${OTEL}]",
-    ),
-)
-"""`--otel`."""
-
-
 METRICS: Options = (
-    click.option(
+    option(
         "--metrics-port",
+        group=_OBSERVED,
+        rare=True,
         type=click.IntRange(0, 65535),
         help="Serve metrics for Prometheus at /metrics while the command runs; 0: any port that is free.",
     ),
-    click.option(
+    option(
         "--metrics-host",
+        group=_OBSERVED,
+        rare=True,
         metavar="ADDRESS",
         default=LOOPBACK,
         show_default=True,

@@ -1,9 +1,9 @@
-"""The options of a command: lists that several commands share, and their help in groups with headings.
+"""The options of a command, and their help in groups with headings.
 
 Options that few need are shown by `--help-all` alone; they work like all others.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -29,28 +29,29 @@ def options(*lists: Options) -> Callable[[F], F]:
     return decorate
 
 
+class ListedOption(click.Option):
+    """An option with its heading in help, and whether only `--help-all` shows it."""
+
+    def __init__(self, *names: Any, group: str = "", rare: bool = False, **more: Any) -> None:
+        super().__init__(*names, **more)
+        self.group = group
+        self.rare = rare
+
+
 class GroupedCommand(click.Command):
     """A command whose help shows options in groups; options in no group are under the last heading.
 
     Args:
-        groups: the names of parameters, by heading, in the order in which they are shown.
-        rare: the names of parameters that only `--help-all` shows.
+        headings: of the groups, in the order in which they are shown; others follow them.
         ending: the last paragraph of the help that shows every option, made when it is shown; None: there is none.
         more: everything that a command takes.
     """
 
-    def __init__(
-        self,
-        *,
-        groups: Mapping[str, Sequence[str]],
-        rare: Collection[str] = (),
-        ending: Callable[[], str] | None = None,
-        **more: Any,
-    ) -> None:
+    def __init__(self, *, headings: Sequence[str] = (), ending: Callable[[], str] | None = None, **more: Any) -> None:
         super().__init__(**more)
         self._ending = ending
-        self._groups = groups
-        self._rare = frozenset(rare)
+        self._headings = headings
+        self._rare = frozenset(one.name for one in self.params if isinstance(one, ListedOption) and one.rare)
         if self._rare:
             self.params.append(_help_all())
 
@@ -64,16 +65,17 @@ class GroupedCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A section a group."""
         left_out = frozenset() if _ALL in ctx.meta else self._rare
-        records = {
-            str(parameter.name): record
-            for parameter in self.get_params(ctx)
-            if isinstance(parameter, click.Option)
-            and parameter.name not in left_out
-            and (record := parameter.get_help_record(ctx)) is not None
-        }
-        for heading, names in self._groups.items():
-            _section(formatter, heading, [records.pop(name) for name in names if name in records])
-        _section(formatter, _OTHERS, list(records.values()))
+        groups: dict[str, list[tuple[str, str]]] = {heading: [] for heading in self._headings}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is None or parameter.name in left_out:
+                continue
+            groups.setdefault(getattr(parameter, "group", ""), []).append(record)
+        others = groups.pop("", [])
+        for heading, records in (*groups.items(), (_OTHERS, others)):
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
         if left_out:
             formatter.write_paragraph()
             formatter.write_text(
@@ -82,13 +84,10 @@ class GroupedCommand(click.Command):
 
 
 def grouped(
-    name: str,
-    groups: Mapping[str, Sequence[str]],
-    rare: Iterable[str] = (),
-    ending: Callable[[], str] | None = None,
+    name: str, *headings: str, ending: Callable[[], str] | None = None
 ) -> Callable[[Callable[..., Any]], GroupedCommand]:
-    """`click.command(name)` with groups; `rare` options are shown by `--help-all` alone. See `GroupedCommand`."""
-    return click.command(name, cls=GroupedCommand, groups=groups, rare=frozenset(rare), ending=ending)
+    """`click.command(name)` with these groups first. See `GroupedCommand`."""
+    return click.command(name, cls=GroupedCommand, headings=headings, ending=ending)
 
 
 def _help_all() -> click.Option:
@@ -107,9 +106,3 @@ def _show_all(context: click.Context, _parameter: click.Parameter, value: bool) 
         context.meta[_ALL] = True
         click.echo(context.get_help())
         context.exit()
-
-
-def _section(formatter: click.HelpFormatter, heading: str, records: list[tuple[str, str]]) -> None:
-    if records:
-        with formatter.section(heading):
-            formatter.write_dl(records)

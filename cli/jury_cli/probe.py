@@ -6,90 +6,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_cli.calls import call
-from jury_cli.case_options import OPTIONAL_CASES, artifact_hosts, standard_input
+from jury_cli.case_options import artifact_hosts, standard_input
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
-from jury_cli.options import (
-    BUDGET,
-    PANEL,
-    PATIENCE,
-    RUNTIME,
-    SEALS,
-    STORE,
-    finite,
-    new_run_id,
-)
-from jury_cli.settings_option import settings_option
-from jury_cli.vote_options import LABELS
-from jury_judge.settings.statistics import TOLERATED
+from jury_cli.options import fields, option, settings_of_file
+from jury_cli.run import DISPLAY, Shown
 
 if TYPE_CHECKING:
     from jury_judge.sessions.planned_probe import PlannedProbe
     from jury_judge.sessions.run_watch import RunOutcome
     from jury_judge.settings.run import ProbeSettings
 
-_GROUPS = {
-    "The probes": ("probes", "run_id", "store_url", "settings", "concurrency", "dry_run"),
-    "The report": ("labels", "include_simulated", "tolerate", "as_json", "fail_on_finding"),
-    "Jurors and rules": ("panel_name", "preset", "language", "max_rounds", "threshold", "method", "judge_model"),
-    "What it may spend": ("max_cost", "max_calls", "prices"),
-    "Which cases": ("limit", "case_ids", "where", "sample", "seed", "split"),
-    "How case files are read": (
-        *("fields", "mappings", "case_format", "rows", "question", "policy_file", "roles", "artifact_roots", "strict"),
-    ),
-    "Where debates run": (
-        "in_process",
-        "ray_address",
-        "ray_open_cluster",
-        "replicas",
-        "coordinators",
-        "simulate",
-        "display",
-    ),
-    "Seals": ("seal_key", "seal_last", "seal_every"),
-}
-_RARE = (
-    *(
-        "preset",
-        "prices",
-        "seed",
-        "split",
-        "rows",
-        "question",
-        "policy_file",
-        "roles",
-        "artifact_roots",
-        "strict",
-        "store_patience",
-    ),
-    *("ray_open_cluster", "replicas", "coordinators", "simulate", "seal_key", "seal_last", "seal_every"),
-)
-"""Shown by `--help-all` alone, as of `jury run`."""
-
 _OF_THE_COMMAND = ("display", "as_json", "dry_run", "fail_on_finding")
 """What is no setting of a probe."""
-
-_ALL = "all"
-
-
-def _probes(_context: click.Context, parameter: click.Parameter, text: Any) -> tuple[str, ...]:
-    """Names of probes parted by commas; of a settings file a list."""
-    from jury_events.nearest import did_you_mean
-    from jury_judge.probes.registry import OF_ONE_MARKING, PROBES
-
-    if text is None:
-        return ()
-    names = text if isinstance(text, tuple) else tuple(dict.fromkeys(name.strip() for name in text.split(",")))
-    if names == (_ALL,):
-        return OF_ONE_MARKING
-    if _ALL in names:
-        raise click.BadParameter(f"{_ALL} stands alone: it means every probe but marking", param=parameter)
-    if unknown := [name for name in names if name not in PROBES]:
-        hint = did_you_mean(unknown[0], [*PROBES, _ALL])
-        raise click.BadParameter(
-            f"{unknown[0]!r} is no probe{hint}; the probes are {', '.join(PROBES)}, or {_ALL}", param=parameter
-        )
-    return names
 
 
 def _settings() -> "type[ProbeSettings]":
@@ -98,49 +27,16 @@ def _settings() -> "type[ProbeSettings]":
     return ProbeSettings
 
 
-@grouped("probe", _GROUPS, _RARE)
-@options(OPTIONAL_CASES, settings_option(_settings, options_alone=True))
-@click.option(
-    "--probe",
-    "probes",
-    metavar="NAME,…",
-    type=click.UNPROCESSED,
-    callback=_probes,
-    help="speakers, scenarios, records (their order), length, format, master-key (answers without content), injection, "
-    "marking (injection, with judged text marked by lines and by words), identity (the agent's name); or all, "
-    "without marking.",
+@grouped(
+    "probe",
+    *("The probes", "The run", "The report", "Jurors and rules", "What it may spend", "Which cases"),
+    *("How case files are read", "Where debates run", "When the store fails", "Results", "Seals"),
 )
-@click.option(
-    "--run",
-    "run_id",
-    metavar="ID",
-    callback=new_run_id,
-    help="Names the run; the same id resumes it. Without files: report on this run.",
-)
-@click.option("--strict", is_flag=True, help="Refuse cases with parts that no juror would be shown.")
-@options(PANEL, STORE)
-@click.option("--concurrency", type=click.IntRange(1, 100_000), default=64, show_default=True, help="Debates at once.")
-@options(LABELS)
-@click.option("--include-simulated", is_flag=True, help="Count debates of simulated jurors too.")
-@click.option(
-    "--tolerate",
-    type=click.FloatRange(0, 1, max_open=True),
-    callback=finite,
-    default=TOLERATED,
-    show_default=True,
-    help="Share of answers without content that a juror may pass before that is a finding.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
-@click.option("--fail-on-finding", is_flag=True, help="Exit with 1 if a probe finds something.")
-@click.option(
-    "--display",
-    type=click.Choice(["auto", "full", "plain", "none"]),
-    default="auto",
-    help="How progress is shown on stderr.",
-)
-@options(BUDGET, PATIENCE, SEALS)
-@click.option("--dry-run", is_flag=True, help="Print an estimate of the run; run nothing.")
-@options(RUNTIME)
+@click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path(path_type=str))
+@options(fields("ProbeSettings"), DISPLAY, settings_of_file(_settings, "The run"))
+@option("--json", "as_json", group="The report", is_flag=True, help="Print the report as one JSON object.")
+@option("--fail-on-finding", group="The report", is_flag=True, help="Exit with 1 if a probe finds something.")
+@option("--dry-run", group="The run", is_flag=True, help="Print an estimate of the run; run nothing.")
 def command(**given: Any) -> int:
     """Judge each case and a twin of it for each probe, and compare: a fair juror judges both alike.
 
@@ -191,7 +87,7 @@ def _dry_run(probe: "PlannedProbe", *, as_json: bool) -> None:
 def _judge_runs(probe: "PlannedProbe", display: str) -> int:
     """Judge the runs one after the other, until one does not come to its end."""
     from jury_cli.results import Results
-    from jury_cli.run import Shown, judge_run
+    from jury_cli.run import judge_run
     from jury_cli.run_end import end_run
 
     code = Exit.DONE

@@ -13,17 +13,16 @@ import click
 from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import WHERE
+from jury_cli.options import fields
 
 if TYPE_CHECKING:
-    from jury_events.conditions import Condition
     from jury_judge import Regressed
     from jury_judge.replays.corpus import Corpus
 
 
 @click.command("regress")
 @click.argument("paths", metavar="DIR|CASSETTE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@options(WHERE)
+@options(fields("CaseChoice"))
 @click.option("--rules", type=int, metavar="N", help="Under this version of the rules instead of today's.")
 @click.option("--calibration", metavar="FILE|off", help="Under this calibration instead of the recorded one, or none.")
 @click.option("--accept", is_flag=True, help="Expect from now on what comes out: written beside the cassettes.")
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 def command(
     paths: tuple[Path, ...],
     *,
-    where: "tuple[Condition, ...]",
+    where: tuple[str, ...],
     rules: int | None,
     calibration: str | None,
     accept: bool,
@@ -43,6 +42,7 @@ def command(
     """
     from jury_cli.terminal import note
     from jury_judge.replays.corpus import Corpus
+    from jury_judge.settings.debates import CaseChoice
 
     counts: Counter[str] = Counter()
 
@@ -54,7 +54,8 @@ def command(
             for line in found.shown_lines():
                 print(line)
 
-    corpus = Corpus(paths, where=where, rules=rules, calibration=calibration, threads=False)
+    conditions = CaseChoice.of(where=where).where
+    corpus = Corpus(paths, where=conditions, rules=rules, calibration=calibration, threads=False)
     call(_regressed(corpus, take, accept=accept))
     print(_tally(counts), file=sys.stderr if as_jsonl else sys.stdout)
     if counts["changed"]:

@@ -12,10 +12,9 @@ import click
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import PROCESSES, SELECTION, STORE
+from jury_cli.options import SELECTION, STORE, fields
 
 if TYPE_CHECKING:
-    from jury_events.conditions import Condition
     from jury_judge import ReplayDifference, Replayed
     from jury_judge.settings.debates import Selection
 
@@ -24,7 +23,7 @@ _SHOWN = 3
 
 
 @click.command("replay")
-@options(SELECTION, STORE, PROCESSES)
+@options(SELECTION, STORE, fields("Rescoring"))
 @click.option("--json", "as_json", is_flag=True, help="Print counts, and what is not equal, as one JSON object.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a debate.")
 def command(
@@ -32,7 +31,7 @@ def command(
     *,
     run_id: str | None,
     everything: bool,
-    where: "tuple[Condition, ...]",
+    where: tuple[str, ...],
     store_url: str | None,
     processes: int | None,
     as_json: bool,

@@ -10,10 +10,9 @@ import click
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import PROCESSES, SELECTION, STORE
+from jury_cli.options import SELECTION, STORE, fields
 
 if TYPE_CHECKING:
-    from jury_events.conditions import Condition
     from jury_judge import RescoreProblem, RescoreRow
     from jury_judge.settings.debates import Rescoring
 
@@ -34,7 +33,7 @@ _PROBLEMS_SHOWN = 20
 @click.option("--recount", "recount", is_flag=True, help="Hold every recorded position fixed.")
 @click.option("--parquet", metavar="FILE", help="Write every row to this file too.")
 @click.option("--fail-on-flip", is_flag=True, help="Exit with 1 where a verdict changes.")
-@options(STORE, PROCESSES)
+@options(STORE, fields("Rescoring"))
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as one JSON object.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a debate and setting.")
 def command(
@@ -42,7 +41,7 @@ def command(
     *,
     run_id: str | None,
     everything: bool,
-    where: "tuple[Condition, ...]",
+    where: tuple[str, ...],
     sets: tuple[str, ...],
     grid_file: str | None,
     recount: bool,

@@ -5,59 +5,43 @@ from typing import Any, Literal
 
 import click
 
-from jury_cli.case_options import close_with_command, format_names
-from jury_cli.observation_options import LOG_LINES, METRICS, TRACES
+from jury_cli.case_options import close_with_command
+from jury_cli.observation_options import LOG_LINES, METRICS
 from jury_cli.option_groups import grouped, options
-from jury_cli.options import BUDGET, KEYS, PATIENCE, RUNTIME, SEALS, STORE
+from jury_cli.options import fields, option
+from jury_cli.run import DISPLAY, JSON_LINES, Shown
 
-_GROUPS = {
-    "The run": ("store_url", "panel_name", "again", "concurrency", "adopt", "trust"),
-    "Results": ("as_jsonl", "as_json", "display"),
-    "What it may spend": ("max_cost", "max_calls", "prices"),
-    "Where debates run": (
-        "in_process",
-        "ray",
-        "ray_address",
-        "ray_open_cluster",
-        "replicas",
-        "coordinators",
-        "simulate",
-    ),
-    "When the store fails": ("store_patience",),
-    "What can be observed": ("log_format", "log_level", "metrics_port", "metrics_host", "otel"),
-    "Seals": ("seal_key", "seal_last", "seal_every"),
-}
-_RARE = (
-    *("adopt", "trust", "prices", "ray_open_cluster", "replicas", "coordinators", "simulate", "store_patience"),
-    *("log_format", "log_level", "metrics_port", "metrics_host", "otel", "seal_key", "seal_last", "seal_every"),
+
+@grouped(
+    "resume",
+    *("The run", "Results", "What it may spend", "Where debates run", "When the store fails", "What can be observed"),
+    "Seals",
 )
-
-
-@grouped("resume", _GROUPS, _RARE, format_names)
 @click.argument("run_id", metavar="RUN")
-@options(STORE)
-@click.option(
+@options(fields("RunSettings", "store_url"))
+@option(
     "--panel",
     "panel_name",
+    group="The run",
     metavar="FILE",
     help="The panel file of the run, where the log does not have all of how its models are reached.",
 )
-@options(KEYS)
-@click.option(
+@option(
     "--again",
+    group="The run",
     type=click.Choice(["no_evaluation"]),
     help="Judge again the cases whose debate ended without an evaluation; the first debate counts nowhere.",
 )
-@click.option("--concurrency", type=click.IntRange(1, 100_000), default=64, show_default=True, help="Debates at once.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON list of results.")
-@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON result a line, in the order of the list.")
-@click.option(
-    "--display",
-    type=click.Choice(["auto", "full", "plain", "none"]),
-    default="auto",
-    help="How progress is shown on stderr.",
+@options(
+    fields("RunSettings", "concurrency", "adopt", "trust", "store_patience", "otel"),
+    JSON_LINES,
+    DISPLAY,
+    fields("Budget"),
+    fields("SealSettings"),
+    LOG_LINES,
+    METRICS,
+    fields("RuntimeSettings"),
 )
-@options(BUDGET, PATIENCE, SEALS, LOG_LINES, TRACES, METRICS, RUNTIME)
 @click.option(
     "--handed", is_flag=True, hidden=True, help="Read the settings from standard input, as `--detach` gives them."
 )
@@ -68,7 +52,7 @@ def command(*, run_id: str, again: Literal["no_evaluation"] | None, handed: bool
     results of the run, as the command that began it does.
     """
     from jury_cli.results import Results
-    from jury_cli.run import Shown, judge_or_follow
+    from jury_cli.run import judge_or_follow
     from jury_cli.run_end import end_run
     from jury_judge.sessions.resumed_run import resumed_run
     from jury_judge.settings.run import RunSettings
@@ -90,7 +74,7 @@ def command(*, run_id: str, again: Literal["no_evaluation"] | None, handed: bool
 def _judge_handed() -> int:
     """Judge a run for a command that listed it and ended."""
     from jury_cli.results import Results
-    from jury_cli.run import Shown, judge_run
+    from jury_cli.run import judge_run
     from jury_cli.run_end import end_run
     from jury_judge.sessions.resumed_run import Handed
 

@@ -8,96 +8,21 @@ import click
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
-from jury_cli.options import STORE, WHERE, debate_ids, finite, run_id
-from jury_events.evidence import MOST_ITEM
-from jury_events.verdict import Verdict
+from jury_cli.options import STORE, debate_ids, fields
 
 if TYPE_CHECKING:
     from jury_judge import DebateFilter, Records
     from jury_judge.reviews.review_queue import QueueItem
     from jury_judge.settings.reviewing import ReviewSettings
 
-_GROUPS = {
-    "Who reviews": ("reviewer", "blind"),
-    "The queue": ("run_id", "where", "reviews", "sample", "seed", "limit"),
-    "One debate": ("verdict", "label", "decisive_item", "reason", "minutes", "assign", "withdraw"),
-    "Results": ("of_queue", "of_agreement", "as_json", "store_url"),
-}
-
 
 def _debate(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     return None if value is None else str(debate_ids(context, parameter, value))
 
 
-def _name(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    from jury_judge.reviews.reviewer_names import RULE, is_reviewer_name
-
-    if value and not is_reviewer_name(value):
-        raise click.BadParameter(RULE, param=parameter)
-    return value
-
-
-@grouped("review", _GROUPS)
+@grouped("review", "Who reviews", "The queue", "One debate", "Results")
 @click.argument("debate_id", metavar="[DEBATE]", required=False, callback=_debate)
-@click.option(
-    "--reviewer",
-    metavar="NAME",
-    envvar="JURY_REVIEWER",
-    callback=_name,
-    help="Who reviews; recorded for ever, so a pseudonym will do. [env JURY_REVIEWER]",
-)
-@click.option(
-    "--blind",
-    is_flag=True,
-    help="Show the case and nothing that the jury or others said. With --verdict: the reviewer saw nothing of it.",
-)
-@click.option("--run", "run_id", metavar="ID", callback=run_id, help="Only the debates of this run.")
-@options(WHERE)
-@click.option(
-    "--reviews",
-    type=click.IntRange(1, 9),
-    default=1,
-    show_default=True,
-    help="How many people are to review a debate: 2 for double review.",
-)
-@click.option(
-    "--sample",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Draw N cases at random for the reviewer, whatever the jury said of them: their labels are a random sample.",
-)
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Of --sample: its numbers."
-)
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N debates of the queue.")
-@click.option("--verdict", type=click.Choice([one.value for one in Verdict]), help="Record this verdict.")
-@click.option(
-    "--label", metavar="LABEL", help="Record this label of the panel's own scale; its outcome is the verdict."
-)
-@click.option(
-    "--decisive-item",
-    type=click.IntRange(1, MOST_ITEM),
-    metavar="N",
-    help="The first item where it went wrong, by its number.",
-)
-@click.option("--reason", metavar="TEXT", default="", help="Why; kept as a text that can be erased.")
-@click.option(
-    "--minutes",
-    type=click.FloatRange(0, 100_000),
-    callback=finite,
-    metavar="M",
-    help="How long it took; measured at a terminal.",
-)
-@click.option("--assign", metavar="NAME", callback=_name, help="Ask this person for a review; --reviewer is who asks.")
-@click.option(
-    "--withdraw", type=click.IntRange(min=1), metavar="N", help="Withdraw the review or assignment of this number."
-)
-@click.option("--list", "of_queue", is_flag=True, help="Print the queue.")
-@click.option(
-    "--agreement", "of_agreement", is_flag=True, help="Print how far the reviewers agree, and where they differ."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@options(STORE)
+@options(fields("ReviewSettings"), STORE)
 def command(debate_id: str | None, *, store_url: str | None, **given: Any) -> int:
     """Review debates: the next case of the queue is shown, a key gives the verdict, a line the reason.
 

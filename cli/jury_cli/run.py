@@ -3,21 +3,17 @@
 import asyncio
 import os
 from contextlib import aclosing, closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from jury_cli.case_options import CASES, artifact_hosts, close_with_command, format_names, standard_input
+from jury_cli.case_options import artifact_hosts, close_with_command, format_names, standard_input
 from jury_cli.exits import Exit
 from jury_cli.log_format import write_event
-from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, TRACES, MetricsServer
-from jury_cli.option_groups import grouped, options
-from jury_cli.options import BATCHES, BUDGET, KEYS, PANEL, PATIENCE, RUNTIME, SEALS, STORE, new_run_id
-from jury_cli.settings_option import settings_option
+from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, MetricsServer
+from jury_cli.option_groups import Options, grouped, options
+from jury_cli.options import fields, option, settings_of_file
 from jury_cli.streams import check_stdout
-from jury_events.ids import MOST_REPEATS
-from jury_events.verdict import FAIL, PASS
 
 if TYPE_CHECKING:
     from jury_cli.results import Form, Results
@@ -25,93 +21,6 @@ if TYPE_CHECKING:
     from jury_judge.sessions.run_plan import RunPlan
     from jury_judge.sessions.run_watch import RunOutcome
     from jury_judge.settings.run import RunSettings
-
-
-_GROUPS = {
-    "The run": (
-        *(
-            "run_id",
-            "store_url",
-            "settings",
-            "concurrency",
-            "repeat",
-            "max_cost",
-            "max_calls",
-            "prices",
-            "batch",
-            "detach",
-        ),
-        *("dry_run", "list_only", "adopt", "trust"),
-    ),
-    "Jurors and rules": (
-        *("panel_name", "seat_models", "preset", "language", "max_rounds", "threshold", "method", "judge_model"),
-    ),
-    "Results, and how it ends for CI": (
-        *("as_jsonl", "as_json", "reasons", "display", "verbose", "fail_on", "fail_if", "junit", "markdown", "quotes"),
-    ),
-    "Calls in batches": ("once", "batch_deadline", "batch_same_account"),
-    "Which cases": ("limit", "case_ids", "where", "sample", "seed", "split"),
-    "How case files are read": (
-        "fields",
-        "mappings",
-        "case_format",
-        "rows",
-        "question",
-        "policy_file",
-        "roles",
-        "artifact_roots",
-        "strict",
-        "skip_unreadable",
-    ),
-    "Where debates run": (
-        "in_process",
-        "ray",
-        "ray_address",
-        "ray_open_cluster",
-        "replicas",
-        "coordinators",
-        "simulate",
-    ),
-    "When the store fails": ("store_patience",),
-    "What can be observed": ("log_format", "log_level", "metrics_port", "metrics_host", "otel"),
-    "Seals": ("seal_key", "seal_last", "seal_every"),
-}
-_RARE = (
-    *(
-        "adopt",
-        "trust",
-        "preset",
-        "language",
-        "max_rounds",
-        "threshold",
-        "method",
-        "judge_model",
-        "display",
-        "as_json",
-        "max_calls",
-        "sample",
-        "skip_unreadable",
-        "in_process",
-        "ray",
-        "ray_address",
-        "verbose",
-        "reasons",
-        "quotes",
-        "prices",
-        "seed",
-        "split",
-        "rows",
-        "question",
-        "policy_file",
-        "roles",
-        "artifact_roots",
-        "strict",
-    ),
-    *("once", "batch_deadline", "batch_same_account"),
-    *("ray_open_cluster", "replicas", "coordinators", "simulate", "store_patience"),
-    *("log_format", "log_level", "metrics_port", "metrics_host", "otel", "seal_key", "seal_last", "seal_every"),
-)
-"""Shown by `--help-all` alone."""
 
 
 class Shown(NamedTuple):
@@ -136,76 +45,53 @@ def _settings() -> "type[RunSettings]":
     return RunSettings
 
 
-@grouped("run", _GROUPS, _RARE, format_names)
-@options(CASES, settings_option(_settings))
-@click.option(
-    "--run",
-    "run_id",
-    metavar="ID",
-    callback=new_run_id,
-    help="Names the run; the same id resumes it.",
+DISPLAY: Options = (
+    option(
+        "--display",
+        group="Results",
+        rare=True,
+        type=click.Choice(["auto", "full", "plain", "none"]),
+        default="auto",
+        help="How progress is shown on stderr.",
+    ),
 )
-@options(KEYS)
-@click.option("--strict", is_flag=True, help="Refuse cases with parts that no juror would be shown.")
-@click.option("--verbose", is_flag=True, help="List for each case the parts that jurors are not shown.")
-@options(PANEL, STORE)
-@click.option("--concurrency", type=click.IntRange(1, 100_000), default=64, show_default=True, help="Debates at once.")
-@click.option(
-    "--repeat",
-    type=click.IntRange(1, MOST_REPEATS),
-    default=1,
-    show_default=True,
-    help="Debates a case.",
+"""`--display`."""
+JSON_LINES: Options = (
+    option(
+        "--jsonl",
+        "as_jsonl",
+        group="Results",
+        is_flag=True,
+        help="Print one JSON result a line, in the order of the cases.",
+    ),
+    option("--json", "as_json", group="Results", rare=True, is_flag=True, help="Print one JSON list of results."),
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON list of results.")
-@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON result a line, in the order of the cases.")
-@click.option(
-    "--fail-on",
-    metavar="VERDICT",
-    multiple=True,
-    help="Exit with 1 if a debate ends so. Repeatable.",
+"""`--jsonl`, `--json`."""
+
+
+@grouped(
+    "run",
+    *("The run", "What it may spend", "Jurors and rules", "Results", "Calls in batches", "Which cases"),
+    *("How case files are read", "Where debates run", "When the store fails", "What can be observed", "Seals"),
+    ending=format_names,
 )
-@click.option(
-    "--fail-if",
-    metavar="COND",
-    multiple=True,
-    help=f"Exit with 1 if this holds, as {FAIL}>2%, {PASS}<95%, no_verdict>5% (docs/exit-codes.md). Repeatable.",
-)
-@click.option(
-    "--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit XML file, one test case a case."
-)
-@click.option(
-    "--markdown",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write a summary in Markdown, as for $GITHUB_STEP_SUMMARY.",
-)
-@click.option(
-    "--reasons",
-    type=click.Choice(["on", "off"]),
-    default="on",
-    help="Whether results and reports say why verdicts came. [default: on]",
-)
-@click.option(
-    "--quotes",
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=str))
+@options(fields("RunSettings"), JSON_LINES, DISPLAY, LOG_LINES, METRICS, settings_of_file(_settings, "The run"))
+@option(
+    "--verbose",
+    group="Results",
+    rare=True,
     is_flag=True,
-    help="With --markdown: keep the words that reasons quote; such a summary is often read by others.",
+    help="List for each case the parts that jurors are not shown.",
 )
-@click.option(
-    "--display",
-    type=click.Choice(["auto", "full", "plain", "none"]),
-    default="auto",
-    help="How progress is shown on stderr.",
-)
-@options(BUDGET, BATCHES, PATIENCE, SEALS, LOG_LINES, TRACES, METRICS)
-@click.option("--dry-run", is_flag=True, help="Print an estimate of the run; run nothing.")
-@click.option("--list-only", is_flag=True, help="Record the cases; `jury resume` judges them.")
-@options(RUNTIME)
-@click.option(
+@option(
     "--detach",
+    group="The run",
     is_flag=True,
     help="Go on without the terminal, and print the id of the run.",
 )
+@option("--dry-run", group="The run", is_flag=True, help="Print an estimate of the run; run nothing.")
+@option("--list-only", group="The run", is_flag=True, help="Record the cases; `jury resume` judges them.")
 def command(
     *,
     paths: tuple[str, ...],

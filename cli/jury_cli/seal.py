@@ -8,7 +8,7 @@ import click
 from jury_cli.calls import call, read_from, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import SEAL_LAST, STORE
+from jury_cli.options import STORE, fields
 from jury_cli.options import debate_ids as debate_id_form
 from jury_cli.seal_attesting import timestamp, witness
 from jury_events.text import pluralize
@@ -49,7 +49,7 @@ def keygen(file: Path, name: str | None) -> int:
     required=True,
     help="The private key. [$JURY_SEAL_KEY]",
 )
-@options(SEAL_LAST, STORE)
+@options(fields("SealSettings", "seal_last"), STORE)
 def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     """Seal everything that is stored now, and print the note, to be kept elsewhere.
 

@@ -10,94 +10,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_cli.exits import Exit
-from jury_cli.observation_options import LOG_LINES, TRACES
-from jury_cli.option_groups import options
-from jury_cli.options import (
-    OPEN_CLUSTER,
-    PATIENCE,
-    PROCESSES_ON_RAY,
-    STORE,
-    pairs,
-    ray_address,
-)
-from jury_cli.server_options import listening, token_of
-from jury_judge.webhooks.signature import WEBHOOK_SECRET
+from jury_cli.observation_options import LOG_LINES
+from jury_cli.option_groups import grouped, options
+from jury_cli.options import fields
+from jury_cli.server_options import token_of
 
 if TYPE_CHECKING:
     from jury_judge.settings.serving import ServeSettings
 
 
-@click.command("serve")
+@grouped(
+    "serve",
+    *("What it serves", "Where it listens", "Reviews", "Where debates run", "When the store fails"),
+    "What can be observed",
+)
 @click.argument("files", metavar="[FILE]...", nargs=-1)
-@click.option(
-    "--panel",
-    "panels",
-    metavar="FILE|NAME",
-    multiple=True,
-    help="Judge requests under this panel: a panel file (requests call it by its name without suffix), a jury or a "
-    "preset, as of `jury run`. Repeatable; the first is the default. [default: parallel-rounds, simulated jurors]",
-)
-@click.option("--read-only", is_flag=True, help="Show debates; judge nothing.")
-@options(listening(8765))
-@click.option(
-    "--readers", type=click.IntRange(1, 100_000), default=1000, show_default=True, help="Live readers at most."
-)
-@click.option("--concurrency", type=click.IntRange(1, 10_000), default=64, show_default=True, help="Debates at once.")
-@click.option("--simulate", metavar="KEY=VALUE", multiple=True, callback=pairs, help="As of `jury run`.")
-@click.option(
-    "--reviewers",
-    "reviewers_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="A YAML file of lines `NAME: TOKEN`: these people review debates at /reviews, each with their token, and the "
-    "server asks for a token on loopback too. Without it, reviewing over the network is off.",
-)
-@click.option(
-    "--reviewer",
-    metavar="NAME",
-    help="You alone review at /reviews, on this machine, without a token: every request of this server is yours.",
-)
-@click.option(
-    "--open-reviews",
-    is_flag=True,
-    help="Show reviewers the jury's words before their verdict; their reviews are not blind.",
-)
-@click.option(
-    "--on-review-needed",
-    "webhook",
-    metavar="URL",
-    help="Post a signed message to this URL when a debate waits for a person (docs/reviews.md).",
-)
-@click.option(
-    "--webhook-secret",
-    "secret_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help=f"A file with the secret that signs these messages, whsec_…  [default: ${WEBHOOK_SECRET}]",
-)
-@click.option(
-    "--deliveries",
-    "deliveries_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The record of these messages.  [default: beside the SQLite file]",
-)
-@click.option(
-    "--root-path",
-    metavar="PATH",
-    default="",
-    help="The path of the proxy below which clients reach this server, as /jury. It may pass the path on, or take it "
-    "off.",
-)
-@options(
-    LOG_LINES,
-    TRACES,
-    ray_address("Judge on this Ray cluster instead of in this process; it must ask for a token (docs/ray.md)."),
-    OPEN_CLUSTER,
-    PROCESSES_ON_RAY,
-    PATIENCE,
-    STORE,
-)
+@options(fields("ServeSettings"), LOG_LINES)
 def command(files: tuple[str, ...], **options: Any) -> int:
     """Serve pages, the HTTP interface and live events, until Ctrl-C.
 

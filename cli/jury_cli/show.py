@@ -9,7 +9,7 @@ import click
 from jury_cli.calls import read_from
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import STORE
+from jury_cli.options import STORE, fields
 from jury_events.text import pluralize
 
 if TYPE_CHECKING:
@@ -25,14 +25,7 @@ if TYPE_CHECKING:
 @click.command("show")
 @click.argument("name", metavar="DEBATE|CASE|FILE")
 @options(STORE)
-@click.option("--full", is_flag=True, help="The whole debate: the case, all that was said, votes and calls.")
-@click.option("--events", "as_events", is_flag=True, help="One line an event, with its number and id, instead.")
-@click.option("--prompts", "as_prompts", is_flag=True, help="What models were sent, call by call, instead.")
-@click.option(
-    "--evidence", "as_evidence", is_flag=True, help="What jurors quote, and the items they call decisive, instead."
-)
-@click.option("--step", metavar="STEP", help="With --prompts: of this step only, as in initial/gpt or final.")
-@click.option("--marked", is_flag=True, help="With --prompts: texts exactly as sent, with their marks.")
+@options(fields("ShowSettings"))
 @click.option("--json", "as_json", is_flag=True, help="Print the result model, or what is shown instead, as JSON.")
 def command(name: str, store_url: str | None, *, as_json: bool, **given: Any) -> int:
     """Show one debate: the verdict, why, the item where it went wrong, and how the seats voted.

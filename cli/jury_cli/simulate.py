@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_cli.exits import Exit
-from jury_cli.options import pairs
+from jury_cli.option_groups import options
+from jury_cli.options import fields
 
 if TYPE_CHECKING:
     from jury_judge import Simulation
@@ -20,45 +21,8 @@ _EVERY = 10.0
 @click.command("simulate")
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="0 takes a free one.", show_default=True)
 @click.option("--host", default="127.0.0.1", help="The address to listen at.", show_default=True)
-@click.option(
-    "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Chance, and the jurors' temper."
-)
-@click.option("--latency", type=float, default=0.0, show_default=True, help="Mean seconds of a call.")
-@click.option("--sigma", type=float, default=0.5, show_default=True, help="Spread of the lognormal latency.")
-@click.option(
-    "--fault",
-    "faults",
-    metavar="NAME=RATE",
-    multiple=True,
-    callback=pairs,
-    help="How often a fault strikes: an outcome such as rate_limited=0.1, unparseable, wrong_ballot, or a fault of the "
-    "wire such as html, truncated_json, slow_drip. Repeatable.",
-)
-@click.option(
-    "--scripted",
-    is_flag=True,
-    help="Fixed valid answers without reading the case, to measure a client at any rate. Not with --script.",
-)
-@click.option(
-    "--script",
-    "script_file",
-    metavar="FILE",
-    help="YAML: for a pattern such as initial/A, round-2/* or final, the faults of its calls, in order.",
-)
-@click.option(
-    "--window",
-    type=click.IntRange(min=1),
-    metavar="TOKENS",
-    help="What a prompt and its answer may have together: a longer prompt is refused as too long. Default: unlimited.",
-)
-@click.option(
-    "--batch-seconds",
-    type=click.FloatRange(min=0, max=1_000_000),
-    default=0.0,
-    show_default=True,
-    help="From the submission of a batch to its end.",
-)
-def command(*, host: str, port: int, **options: Any) -> int:
+@options(fields("SimulationSettings"))
+def command(*, host: str, port: int, **given: Any) -> int:
     """Serve simulated models over HTTP, for the providers' own SDKs: OpenAI (chat and responses), Anthropic, Google.
 
     Prints the variables that lead them here, and serves until Ctrl-C. No model is called, whatever name is asked for;
@@ -67,7 +31,7 @@ def command(*, host: str, port: int, **options: Any) -> int:
     from jury_cli.interrupts import event_loop, until_interrupted
     from jury_judge.simulation import SimulationSettings
 
-    settings = SimulationSettings.of(**options)
+    settings = SimulationSettings.of(**given)
     with event_loop() as loop:
         loop.run(until_interrupted(partial(_serve, settings, host, port), says="jury: stopping"))
     return Exit.DONE

@@ -3,77 +3,21 @@
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from jury_cli.calls import call
 from jury_cli.exits import Exit
-from jury_cli.option_groups import options
-from jury_cli.options import finite
-from jury_cli.vote_options import JUDGES, LABELS, OF_STORES, READ, RECORDED, VOTES, counting, included, seat_names
-from jury_judge.settings.statistics import EPSILON, RESAMPLES, SEED
-
-_GROUPS = {
-    "Votes of a store": OF_STORES,
-    "Votes of files, and labels": ("votes", "judges", "labels", "random_labels"),
-    "What is counted": ("seats", "read", "count", "by", "include", "include_simulated"),
-    "Figures": ("resamples", "seed", "epsilon"),
-    "Results": ("full", "as_json", "parquet"),
-}
+from jury_cli.option_groups import grouped, options
+from jury_cli.options import fields, option
 
 
-@counting("stats", _GROUPS, ("include", "seed", "epsilon"))
-@options(RECORDED, VOTES, JUDGES, LABELS, READ)
-@click.option(
-    "--random-labels", is_flag=True, help="The labelled cases are a random sample of all: correct shares by them."
-)
-@click.option(
-    "--seats", metavar="A,B,C", callback=seat_names, help="Only the votes of these seats, and of the final judge."
-)
-@click.option(
-    "--count",
-    type=click.Choice(("labels", "outcomes")),
-    help="Of panels with a scale of their own, count its labels, or what they come to. [default: labels, of one scale]",
-)
-@click.option(
-    "--by",
-    type=click.Choice(["panel", "variant", "run"]),
-    multiple=True,
-    help="A report for each panel, variant of cases, or run. Debates of different panels are not pooled. Repeatable.",
-)
-@click.option(
-    "--include",
-    metavar="stale,synthetic",
-    callback=included,
-    help="Count votes that repeat an earlier one (stale), or stand in for a blocked answer (synthetic), too.",
-)
-@click.option("--include-simulated", is_flag=True, help="Count debates of simulated jurors too.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(0, 100_000),
-    default=RESAMPLES,
-    show_default=True,
-    help="Of the bootstrap; 0: no such intervals.",
-)
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=SEED, show_default=True, help="Of the bootstrap.")
-@click.option(
-    "--epsilon",
-    type=click.FloatRange(0, 1),
-    callback=finite,
-    default=EPSILON,
-    show_default=True,
-    help="Of the alternative-annotator test: what a human's cost is worth, as a share of cases.",
-)
-@click.option("--full", is_flag=True, help="Print every table.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
-@click.option(
-    "--parquet",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write the ballots that were read to this file too, with the labels of --labels.",
-)
+@grouped("stats", "Votes of a store", "Votes of files, and labels", "What is counted", "Figures", "Results")
+@click.argument("sources", metavar="[RUN|FILE]...", nargs=-1)
+@options(fields("StatisticsSettings"))
+@option("--full", group="Results", is_flag=True, help="Print every table.")
+@option("--json", "as_json", group="Results", is_flag=True, help="Print the report as one JSON object.")
 def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any) -> int:
     """Say what recorded votes are worth: are they right, do the seats agree, does discussion help?
 

@@ -2,46 +2,20 @@
 
 import json
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import click
 
 from jury_cli.calls import call
 from jury_cli.exits import Exit
-from jury_cli.option_groups import options
-from jury_cli.vote_options import COUNT, JUDGES, LABELS, OF_STORES, RECORDED, VOTES, counting, seat_names
-from jury_judge.settings.statistics import ORDERS, SEED
-
-_GROUPS = {
-    "Votes of a store": OF_STORES,
-    "Votes of files, and labels": ("votes", "judges", "seats", "labels"),
-    "What is counted": ("count", "include_simulated", "orders", "seed"),
-    "Results": ("as_json", "parquet"),
-}
+from jury_cli.option_groups import grouped, options
+from jury_cli.options import fields, option
 
 
-@counting("value", _GROUPS)
-@options(RECORDED, VOTES, JUDGES, LABELS, COUNT)
-@click.option(
-    "--seats", metavar="A,B,C", callback=seat_names, help="With --votes: the panel is these seats. [default: all]"
-)
-@click.option("--include-simulated", is_flag=True, help="Count debates of simulated jurors too.")
-@click.option(
-    "--orders",
-    type=click.IntRange(2, 1_000_000),
-    default=ORDERS,
-    show_default=True,
-    help="Orders of the seats that are drawn for the values of more than 12 seats; of fewer, all subsets count.",
-)
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=SEED, show_default=True, help="Of the drawn orders.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
-@click.option(
-    "--parquet",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write every choice of seats and rounds, with its cost and accuracy, to this file too.",
-)
+@grouped("value", "Votes of a store", "Votes of files, and labels", "What is counted", "Results")
+@click.argument("sources", metavar="[RUN|FILE]...", nargs=-1)
+@options(fields("WorthSettings"))
+@option("--json", "as_json", group="Results", is_flag=True, help="Print the report as one JSON object.")
 def command(*, as_json: bool, **said: Any) -> int:
     """Say what each seat is worth, what each round adds, and which smaller panels would have done.
 

@@ -11,16 +11,9 @@ import click
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import (
-    PROCESSES,
-    PUBLIC_KEYS,
-    STORE,
-    WHERE_RECORDED,
-    checked_debate_ids,
-)
+from jury_cli.options import PUBLIC_KEYS, STORE, checked_debate_ids, fields
 
 if TYPE_CHECKING:
-    from jury_events.conditions import Condition
     from jury_judge import IntegrityFailure, VerifyReport
     from jury_judge.settings.debates import Verification
 
@@ -33,13 +26,7 @@ _OF_FILES = (
 
 @click.command("verify")
 @click.argument("names", metavar="[DEBATE|FILE]...", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="Check the whole store, its positions and seals too.")
-@options(WHERE_RECORDED)
-@click.option(
-    "--deep",
-    is_flag=True,
-    help="Replay every debate, too: finds what was computed anew and does not follow from what the models said.",
-)
+@options(fields("Verification", "everything", "where", "deep"))
 @options(PUBLIC_KEYS)
 @click.option(
     "--checkpoint",
@@ -74,13 +61,13 @@ _OF_FILES = (
     help="Certificates (PEM) of time-stamping authorities, or of who issued theirs; under one of them a seal must be "
     "time-stamped; implies --all. Repeatable.",
 )
-@options(STORE, PROCESSES)
+@options(STORE, fields("Verification", "processes"))
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(
     names: tuple[str, ...],
     *,
     everything: bool,
-    where: "tuple[Condition, ...]",
+    where: tuple[str, ...],
     deep: bool,
     keys: tuple[Path, ...],
     checkpoints: tuple[Path, ...],

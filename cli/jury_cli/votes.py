@@ -7,62 +7,17 @@ import click
 
 from jury_cli.calls import call
 from jury_cli.exits import Exit
-from jury_cli.option_groups import grouped
-from jury_cli.options import pairs
-from jury_cli.vote_options import seat_names
-from jury_events.verdict import FAIL, PASS
-
-_GROUPS = {
-    "Columns": ("judges", "fields", "label", "annotators", "cluster", "seats"),
-    "Words": ("mappings", "order", "categories"),
-    "Result": ("output",),
-}
+from jury_cli.option_groups import grouped, options
+from jury_cli.options import fields, option
 
 
-@grouped("votes", _GROUPS)
+@grouped("votes", "Columns", "Words", "Result")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option(
-    "--judges",
-    metavar="PATTERN",
-    multiple=True,
-    help="The columns with the votes of a row on one case, as 'judges.*' (words, or objects with a verdict) or "
-    "'judges.*.winner'. [default: 'judges.*' if there is such a column, else a row is a vote] Repeatable.",
-)
-@click.option(
-    "--field",
-    "fields",
-    metavar="PART=COLUMN",
-    multiple=True,
-    callback=pairs,
-    help="Where a part of a vote stands, as in seat=model, round=turn, case_id=task.id; nothing after = leaves the "
-    "part out. Repeatable.",
-)
-@click.option("--label", metavar="COLUMN", help="The human label, as human.final. [default: label]")
-@click.option(
-    "--annotators",
-    metavar="PATTERN",
-    multiple=True,
-    help="The columns with the labels of several humans, as 'human.*'. Repeatable.",
-)
-@click.option(
-    "--cluster",
-    metavar="COLUMN",
-    help="What cases have in common, as question; intervals are over clusters. [default: the case]",
-)
-@click.option("--seats", metavar="A,B,C", callback=seat_names, help="Only the votes of these seats. [default: all]")
-@click.option(
-    "--map",
-    "mappings",
-    metavar="WORD=VERDICT",
-    multiple=True,
-    help=f"What a word means, as correct={PASS},wrong={FAIL}; none for no vote; label:WORD=VERDICT for labels "
-    "alone. Repeatable.",
-)
-@click.option("--order", metavar="LOW,…,HIGH", help="The verdicts are these words, from low to high.")
-@click.option("--categories", metavar="A,B,C", help="The verdicts are these words, without an order.")
-@click.option(
+@options(fields("VoteReading"))
+@option(
     "-o",
     "--output",
+    group="Result",
     metavar="FILE",
     required=True,
     type=click.Path(path_type=Path),

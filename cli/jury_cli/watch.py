@@ -12,7 +12,8 @@ import click
 from jury_cli.calls import call, opened
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import SELECTION_OPENING, STORE
+from jury_cli.options import STORE, fields
+from jury_cli.options import debate_ids as debate_ids_of
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
@@ -26,7 +27,8 @@ _MOST = 1_000_000
 
 
 @click.command("watch")
-@options(SELECTION_OPENING, STORE)
+@click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids_of)
+@options(fields("Selection", "run_id", "everything"), fields("CaseChoice"), STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print each live event as one JSON object (docs/live-events.md).")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Of a run: print its figures as one JSON object a second.")
 def command(
@@ -34,7 +36,7 @@ def command(
     *,
     run_id: str | None,
     everything: bool,
-    where: "tuple[Condition, ...]",
+    where: tuple[str, ...],
     store_url: str | None,
     as_json: bool,
     as_jsonl: bool,
@@ -47,9 +49,10 @@ def command(
     """
     from jury_cli.interrupts import run_interruptibly
     from jury_cli.terminal import note
-    from jury_judge.settings.debates import Selection
+    from jury_judge.settings.debates import CaseChoice, Selection
 
-    selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where).debates
+    conditions = CaseChoice.of(where=where).where
+    selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=conditions).debates
     with opened(store_url, readers=_MOST) as records:
         run = call(_run_of(records, debate_ids))
         if as_jsonl and run is None:
@@ -66,7 +69,7 @@ def command(
         else:
             note("following what is not over and what opens from now on; Ctrl-C ends it")
         watching = _Watching(records, as_json=as_json, named=len(selection.debate_ids or ()) != 1)
-        run_interruptibly(partial(watching.follow, selection.debate_ids, selection.run_id, where))
+        run_interruptibly(partial(watching.follow, selection.debate_ids, selection.run_id, conditions))
         return Exit.INTEGRITY if watching.damaged else Exit.DONE
 
 

@@ -203,6 +203,7 @@ from jury_judge.settings.gate import GateSettings as GateSettings
 from jury_judge.settings.judging import Budget as Budget
 from jury_judge.settings.judging import RuntimeSettings as RuntimeSettings
 from jury_judge.settings.model import SettingsModel as SettingsModel
+from jury_judge.settings.option import table_text as table_text
 from jury_judge.settings.reviewing import ReviewSettings as ReviewSettings
 from jury_judge.settings.run import ForkSettings as ForkSettings
 from jury_judge.settings.run import ProbeSettings as ProbeSettings

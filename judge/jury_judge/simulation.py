@@ -15,6 +15,7 @@ from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.option import Option
 from jury_providers.simulated.http.batches.jobs import BatchJobs
 from jury_providers.simulated.http.server import Simulation, simulation_server
 from jury_providers.simulated.script import BadScript, Script, WireScript, parse_script
@@ -25,27 +26,47 @@ _NO_FAULTS = {"latency": "{latency}", "sigma": "{sigma}", "seed": "{seed}", "ans
 
 
 class SimulationSettings(SettingsModel):
-    """How simulated models behave.
+    """How simulated models behave."""
 
-    Attributes:
-        seed: chance, and the jurors' temper.
-        latency: mean seconds of a call.
-        sigma: spread of the lognormal latency.
-        faults: how often each fault strikes, as a text by its name; those of the wire too (docs/simulate.md).
-        scripted: fixed valid answers without reading the case.
-        script_file: a YAML file: for a pattern of steps the faults of its calls, in order.
-        window: tokens that a prompt and its answer may have together; None: unlimited.
-        batch_seconds: from the submission of a batch to its end.
-    """
-
-    seed: int = 0
-    latency: Annotated[float, Field(allow_inf_nan=True)] = 0.0
-    sigma: Annotated[float, Field(allow_inf_nan=True)] = 0.5
-    faults: Mapping[str, str] = {}
-    scripted: bool = False
-    script_file: str | None = None
-    window: Annotated[int, Field(ge=1)] | None = None
-    batch_seconds: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
+    seed: Annotated[int, Field(ge=0, lt=2**31), Option(help="Chance, and the jurors' temper.")] = 0
+    latency: Annotated[float, Field(allow_inf_nan=True), Option(help="Mean seconds of a call.")] = 0.0
+    sigma: Annotated[float, Field(allow_inf_nan=True), Option(help="Spread of the lognormal latency.")] = 0.5
+    faults: Annotated[
+        Mapping[str, str],
+        Option(
+            help="How often a fault strikes: an outcome such as rate_limited=0.1, unparseable, wrong_ballot, or a "
+            "fault of the wire such as html, truncated_json, slow_drip. Repeatable.",
+            name="--fault",
+            metavar="NAME=RATE",
+        ),
+    ] = {}
+    scripted: Annotated[
+        bool,
+        Option(
+            help="Fixed valid answers without reading the case, to measure a client at any rate. Not with --script."
+        ),
+    ] = False
+    script_file: Annotated[
+        str | None,
+        Option(
+            help="YAML: for a pattern such as initial/A, round-2/* or final, the faults of its calls, in order.",
+            name="--script",
+            metavar="FILE",
+        ),
+    ] = None
+    window: Annotated[
+        Annotated[int, Field(ge=1)] | None,
+        Option(
+            help="What a prompt and its answer may have together: a longer prompt is refused as too long. Default: "
+            "unlimited.",
+            metavar="TOKENS",
+        ),
+    ] = None
+    batch_seconds: Annotated[
+        float,
+        Field(ge=0, le=1_000_000),
+        Option(help="From the submission of a batch to its end."),
+    ] = 0.0
 
     def model_post_init(self, context: object) -> None:
         """Refuse settings that do not go together."""

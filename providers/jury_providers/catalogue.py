@@ -86,7 +86,7 @@ def model_lengths(model: str) -> ModelLengths:
 
 @cache
 def batch_facts(api: str) -> Mapping[str, Any]:
-    """The limits of batches over the API `api`, as `jury_providers.batches.limits` names them."""
+    """The limits of batches over the API `api`, as `jury_providers.batches.provider` names them."""
     facts: Mapping[str, Any] = _data()["batches"][api]
     return facts
 

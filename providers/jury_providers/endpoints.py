@@ -5,17 +5,19 @@ provider reads it.
 """
 
 from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from ipaddress import ip_address
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from jury_events.known_secrets import known_secrets
-from jury_events.panel import CacheMode, Switch, Tier
+from jury_events.panel import CARRIAGE, CacheMode, FinalJudge, Panel, Seat, Switch, Tier
 from jury_events.reading import Window
 from jury_events.regular_files import read_failure, read_text
 from jury_events.value import Value
@@ -24,7 +26,16 @@ from jury_providers.dialects import OF_MESSAGES, OPENAI, ChatDialect, DialectSet
 from jury_providers.errors import BadVariable
 from jury_providers.extra_fields import ExtraBody, ExtraHeaders, names_secret
 from jury_providers.failure_table import FailureRow, FailureRows
-from jury_providers.installed import installed_providers
+
+ENTRY_POINTS = "jury_judge.providers"
+"""The entry point group of `name = "package.module:make"`; `make(Endpoint)` returns a provider."""
+
+
+@cache
+def installed_providers() -> Mapping[str, EntryPoint]:
+    """The entry points; none is loaded."""
+    return {found.name: found for found in entry_points(group=ENTRY_POINTS)}
+
 
 KEY_FILE_SUFFIX = "_FILE"
 """Of the variable that names a file with the key: `OPENAI_API_KEY_FILE`."""
@@ -395,3 +406,32 @@ def _key_in(variable: str, environ: Mapping[str, str]) -> str | None:
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise BadVariable(f"{name}: contains a space, a line break or another character that no key has; set it again")
     return key
+
+
+_Place = TypeVar("_Place", Seat, FinalJudge)
+
+
+def with_carriage(panel: Panel, endpoints: Mapping[str, Endpoint]) -> Panel:
+    """The panel whose seats say what their providers' endpoints say, where they say nothing themselves.
+
+    A debate that is opened with it keeps these settings, whatever the panel file says later.
+    """
+    judge = panel.final.judge
+    return panel.model_copy(
+        update={
+            "seats": tuple(_carried(seat, endpoints) for seat in panel.seats),
+            "final": panel.final.model_copy(update={"judge": judge and _carried(judge, endpoints)}),
+        }
+    )
+
+
+def _carried(place: _Place, endpoints: Mapping[str, Endpoint]) -> _Place:
+    endpoint = endpoints.get(place.model.partition("/")[0])
+    if endpoint is None:
+        return place
+    said = {
+        name: value
+        for name in CARRIAGE
+        if getattr(place.settings, name) is None and (value := getattr(endpoint, name)) is not None
+    }
+    return place.model_copy(update={"settings": place.settings.model_copy(update=said)}) if said else place

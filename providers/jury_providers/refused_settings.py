@@ -1,15 +1,14 @@
-"""The settings of a call that its protocol or model does not take: said before the first call, not by a failed one.
+"""Settings of seats that models do not take, or that are not sent, said before the first call."""
 
-Sources: the types of the SDKs openai 3.52, anthropic 2.11 and google-genai 3.4; `models.toml` for single models.
-"""
-
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from jury_debate.decision_seats import DECISION_PROTOCOLS
+from jury_events.exchange import CacheLifetime
+from jury_events.models import own_id
 from jury_events.panel import CallSettings
-from jury_providers.cache_lifetimes import lifetimes
-from jury_providers.catalogue import ModelFacts, model_facts
+from jury_providers.catalogue import ModelFacts, model_facts, model_lengths
 from jury_providers.endpoints import ApiProtocol
 
 _KEEP_ASKED = frozenset({"auto", "off", None})
@@ -103,3 +102,52 @@ def _refused_carriage(protocol: ApiProtocol, model: str, takes: _Takes, settings
 def _refused_tools(facts: ModelFacts) -> Iterator[str]:
     if not facts.tools:
         yield "tools are taken over the Responses API only; write openai-responses/… or artifacts: {mode: summary}"
+
+
+_NOT_SENT: dict[str, tuple[str, ...]] = {
+    "anthropic": ("temperature", "seed"),
+    "openai-responses": ("seed",),
+    **dict.fromkeys(DECISION_PROTOCOLS, ("temperature", "top_p", "seed", "effort", "thinking", "verbosity")),
+}
+_DEPRECATED: dict[ApiProtocol, tuple[str, ...]] = {"google": ("temperature", "top_p")}
+_DEPRECATED_SINCE = "2026-07-21"
+
+
+def ignored_settings(protocol: ApiProtocol, model: str, settings: CallSettings, *, own_server: bool) -> Iterator[str]:
+    """What a seat's settings do not change, or soon will not, one clause each with the remedy.
+
+    Args:
+        own_server: whether the provider is a server of one's own, which deprecates what it likes.
+    """
+    for name in _NOT_SENT.get(protocol, ()):
+        if getattr(settings, name) is not None:
+            yield f"{name} is not sent, since the API has none; leave it out"
+    longest = None if own_server else model_lengths(model).longest_answer
+    if longest is not None and settings.max_output_tokens > longest:
+        yield f"max_output_tokens is more than its longest answer, {longest:,}, and may be refused; write {longest}"
+    for name in () if own_server else _DEPRECATED.get(protocol, ()):
+        if getattr(settings, name) is not None:
+            yield f"{name} is deprecated since {_DEPRECATED_SINCE}, and may be ignored or refused; leave it out"
+
+
+_GPT = re.compile(r"(?:^|/)gpt-(\d+)(?:\.(\d+))?(?!\d)")
+
+
+_FIRST_MARKED = (5, 6)
+"""Earlier models answer 400 to a mark."""
+
+
+def lifetimes(protocol: ApiProtocol, model: str) -> tuple[CacheLifetime, ...]:
+    """The lifetimes that a call may ask for, the shortest first; (): the provider keeps what it likes."""
+    if protocol in DECISION_PROTOCOLS or protocol == "google":
+        return ()
+    if protocol == "anthropic":
+        return ("5m", "1h")
+    if not _takes_marks(model):
+        return ()
+    return ("30m", "12h") if protocol == "openai-responses" else ("30m",)
+
+
+def _takes_marks(model: str) -> bool:
+    found = _GPT.search(own_id(model))
+    return found is not None and (int(found[1]), int(found[2] or 0)) >= _FIRST_MARKED

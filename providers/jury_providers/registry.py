@@ -23,15 +23,14 @@ from jury_providers.endpoints import (
     connection_of,
     endpoint_of,
     header_destination,
+    installed_providers,
     key_destination,
     key_variables,
     proxy_destination,
 )
 from jury_providers.errors import KeyMissing, SettingNotTaken, UnknownProvider
-from jury_providers.ignored_settings import ignored_settings
-from jury_providers.installed import installed_providers
 from jury_providers.provider import Provider
-from jury_providers.refused_settings import refused_settings
+from jury_providers.refused_settings import ignored_settings, refused_settings
 from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_providers.windows import known_window
 
@@ -47,7 +46,7 @@ _ADAPTERS: Mapping[ApiProtocol, tuple[str, str]] = MappingProxyType(
         "anthropic": ("jury_providers.sdk.anthropic_messages", "AnthropicMessages"),
         "google": ("jury_providers.sdk.google_generate", "GoogleGenerate"),
         "openai-decisions": ("jury_providers.sdk.openai_decisions", "OpenAIDecisions"),
-        "google-decisions": ("jury_providers.sdk.google_decisions", "GoogleDecisions"),
+        "google-decisions": ("jury_providers.sdk.systemone", "GoogleDecisions"),
         "systemone": ("jury_providers.sdk.systemone", "SystemOne"),
     }
 )

@@ -40,7 +40,7 @@ def test_two_runs_are_paired(two_runs: CommandLine) -> None:
     assert (2, [0, 1]) == (found["pairs"], found["only_in"])
     assert 2 == sum(sum(row) for row in found["table"])
     assert "first set: 2 of 2 debates are simulated: their votes are no evaluation by a model" in page.splitlines()
-    assert "  2 pairs in 2 clusters; without a verdict: 0" in page.splitlines()
+    assert "  2 pairs in 2 clusters; without a verdict: 0; without an evaluation: 0" in page.splitlines()
     assert ["verdicts", "scores", "cost", "panels", ""] == [line.split("  ")[0] for line in page.splitlines()[2:7]]
 
 

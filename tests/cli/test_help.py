@@ -4,18 +4,12 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import get_args
 
 import click
 import pytest
 
 from jury_cli import COMMANDS, with_help_pages
-from jury_cli.list_options import SORTS, STATUSES
 from jury_cli.main import jury as jury_commands
-from jury_cli.options import PRESETS
-from jury_debate import presets
-from jury_events import DebateStatus
-from jury_store import list_order
 
 _PROBE = """
 import sys
@@ -115,14 +109,6 @@ def test_options_that_few_need_are_shown_by_help_all_alone_and_work(jury, cases)
     left_out = re.findall(r"^  (--[\w-]+)", whole, re.MULTILINE), re.findall(r"^  (--[\w-]+)", short, re.MULTILINE)
     assert f"{len(left_out[0]) - len(left_out[1])} more options are not shown here" in short
     assert (0, 1) == (outcome.code, len(outcome.lines))
-
-
-def test_help_names_every_preset():
-    assert tuple(presets.PRESETS) == PRESETS
-
-
-def test_a_list_can_be_sorted_and_chosen_by_all_that_the_store_knows():
-    assert (tuple(list_order.SORT_COLUMNS), get_args(DebateStatus)) == (SORTS, STATUSES)
 
 
 @pytest.mark.parametrize("width", ["80", "140"])

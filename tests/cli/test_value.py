@@ -25,7 +25,11 @@ def votes(jury: CommandLine) -> str:
 def test_the_page_has_seats_rounds_and_the_frontier(jury: CommandLine, votes: str) -> None:
     page = jury("value", "--votes", votes).out
 
-    for heading in ("Seats, in the first evaluation", "Rounds of discussion, by the plurality", "Frontier of votes"):
+    for heading in (
+        "Seats, in the first evaluation",
+        "Rounds of discussion, by the plurality",
+        "What fewer seats or rounds",
+    ):
         assert heading in page
     assert "14 choices tried: all 7 subsets of seats × rounds" in page
     assert "assumed: after a discussion the seats are taken to say the same without the others" in page

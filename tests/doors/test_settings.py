@@ -77,7 +77,7 @@ def settings_in_files(model: type[SettingsModel]) -> Iterator[str]:
 
 
 def in_file(model: type[SettingsModel], name: str) -> str:
-    return model.file_names.get(name, name)
+    return model.file_names()[name]
 
 
 def options(model: type[SettingsModel], name: str) -> list[str]:
@@ -151,7 +151,7 @@ def test_an_option_wins_over_a_variable_and_that_over_a_file(jury: CommandLine, 
         "store_url": ("JURY_STORE_URL", "sqlite:///variable.db"),
         "prices": ("JURY_PRICES", "variable.toml"),
     }
-    assert dict(RunSettings.variables) == {name: variable for name, (variable, _) in others.items()}
+    assert RunSettings.variables() == {name: variable for name, (variable, _) in others.items()}
     for name, (variable, value) in others.items():
         with subtests.test(name), pytest.MonkeyPatch.context() as environment:
             file = jury.write("settings.yaml", {in_file(RunSettings, name): VALUES[name]})

@@ -30,7 +30,6 @@ from jury_judge import (
     read_settings,
     settings_of,
 )
-from jury_store import DebateFilter
 from support.refusals import RefusalTables
 
 MODELS: tuple[type[SettingsModel], ...] = (
@@ -38,7 +37,7 @@ MODELS: tuple[type[SettingsModel], ...] = (
     *(VoteReading, Selection, Rescoring, ErasureScope, Erasure, ServeSettings, RunSettings),
 )
 OF_OBJECTS: tuple[tuple[type[SettingsModel], dict[str, Any]], ...] = (
-    (ListSettings, {"of_runs": True, "chosen": DebateFilter(run_id="r")}),
+    (ListSettings, {"of_runs": True, "run_id": "r"}),
     (Rescoring, {"selection": Selection(everything=True), "grid": grid_of({"without": "a"})}),
 )
 

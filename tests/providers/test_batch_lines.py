@@ -6,7 +6,7 @@ import json
 import pytest
 
 from jury_providers import result_lines
-from jury_providers.batches.json_members import members
+from jury_providers.batches.documents import members
 from support.each_row import each_row
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from jury_providers.sdk.connection_slots import AdapterSlots
+from jury_providers.sdk.http_client import AdapterSlots
 from support.each_row import each_row
 from support.waiting import until
 
@@ -36,7 +36,7 @@ class Calls:
 
 
 async def test_a_single_adapter_can_use_every_slot() -> None:
-    from jury_providers.sdk.connection_slots import ConnectionSlots
+    from jury_providers.sdk.http_client import ConnectionSlots
 
     calls = Calls(ConnectionSlots(total=4, reserved=1).join())
     calls.begin(6)
@@ -49,7 +49,7 @@ async def test_a_single_adapter_can_use_every_slot() -> None:
 
 
 async def test_hanging_calls_of_one_adapter_leave_slots_for_the_others() -> None:
-    from jury_providers.sdk.connection_slots import ConnectionSlots
+    from jury_providers.sdk.http_client import ConnectionSlots
 
     slots = ConnectionSlots(total=8, reserved=2)
     hanging, healthy = Calls(slots.join()), Calls(slots.join())
@@ -64,7 +64,7 @@ async def test_hanging_calls_of_one_adapter_leave_slots_for_the_others() -> None
 
 
 async def test_waiting_adapters_take_turns() -> None:
-    from jury_providers.sdk.connection_slots import ConnectionSlots
+    from jury_providers.sdk.http_client import ConnectionSlots
 
     slots = ConnectionSlots(total=2, reserved=0)
     first, second = Calls(slots.join()), Calls(slots.join())
@@ -83,7 +83,7 @@ async def test_waiting_adapters_take_turns() -> None:
 
 
 async def test_the_reserve_of_an_adapter_is_free_once_it_left() -> None:
-    from jury_providers.sdk.connection_slots import ConnectionSlots
+    from jury_providers.sdk.http_client import ConnectionSlots
 
     slots = ConnectionSlots(total=4, reserved=1)
     gone, stays = slots.join(), Calls(slots.join())
@@ -97,7 +97,7 @@ async def test_the_reserve_of_an_adapter_is_free_once_it_left() -> None:
 
 @each_row("steps", [0, 1, 2])
 async def test_a_call_cancelled_while_it_waits_leaks_no_slot(steps: int) -> None:
-    from jury_providers.sdk.connection_slots import ConnectionSlots
+    from jury_providers.sdk.http_client import ConnectionSlots
 
     calls = Calls(ConnectionSlots(total=1, reserved=0).join())
     calls.begin(3)

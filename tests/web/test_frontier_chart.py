@@ -94,7 +94,7 @@ def test_the_page_draws_the_numbers_of_the_report() -> None:
         for x, y in dots
     ]
 
-    assert "Right" in ticks
+    assert "right" in ticks
     assert len(shown) == len(dots) > 0
     chosen = [(one.calls if report.frontier.measure == "calls" else one.cost, one.value.value) for one in shown]
     if report.frontier.measure is None:

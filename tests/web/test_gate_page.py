@@ -38,7 +38,7 @@ def test_a_worse_run_fails_on_the_page_and_in_the_api_as_its_schema_says() -> No
     found = answer["gate"]
 
     # 15/40 = 0.375; se = √(0.375·0.625/39), t(39) = 2.022691
-    assert ["37.5", "21.8", "53.2"] == re.findall(r"\d+\.\d", rows["Harm"])
+    assert ["0.3750", "0.2182", "0.5318"] == re.findall(r"0\.\d{4}", rows["Harm"])[:3]
     assert json.loads((files("jury_analysis") / "schema" / "gate.schema.json").read_text(encoding="utf-8")) == schema
     jsonschema.validate(found, schema)
     assert ("fail", "false_pass", 0.375) == (found["decision"], found["metric"], found["harm"]["value"])

@@ -108,7 +108,7 @@ def test_the_comparison_of_two_runs_has_the_paired_table(store: MemoryEventStore
 
     assert [[str(count) for count in row] for row in report.table] == [row[1:] for row in table]
     assert ["✗ unsafe_fail", "0", "0", "11"] == table[2]
-    assert ["Share of unsafe_fail", "100%", "100%", "0% [-25.9%, 25.9%]", "–", "–"] in changes
+    assert ["Share of unsafe_fail", "100%", "100%", "0% [-25.9%, 25.9%] (1) (2)", "–", "–"] in changes
     assert (11, (1, 0)) == (report.pairs, report.only_in)
     assert json.loads(json.dumps(report.to_dict())) == found
     jsonschema.validate(found, json.loads(report_schema_text("paired")))

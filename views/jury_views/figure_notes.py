@@ -32,7 +32,7 @@ class FigureNotes:
 
 def _one(notes: "list[Reason]") -> "Reason":
     first = notes[0]
-    counts = [count for note in notes if isinstance(count := note.values.get("n"), int)]
+    counts = [count for note in notes if isinstance(count := note.values.get("n"), (int, float))]
     if len(set(counts)) < 2:  # noqa: PLR2004  (a range has two ends)
         return first
     return first.wording(**{**first.values, "n": f"{min(counts)}–{max(counts)}"})

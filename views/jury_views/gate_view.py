@@ -1,9 +1,10 @@
-"""A gate in words: the lines that the terminal, CI pages and failing tests show."""
+"""A gate in words, for the terminal, pages, CI systems and failing tests; they are English as they stand."""
 
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jury_events.text import pluralize, visible_line
+from jury_analysis.wording import Reason, Wording
+from jury_events.text import visible_line
 
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
@@ -12,17 +13,104 @@ if TYPE_CHECKING:
     from jury_analysis.paired import Paired
 
 _NAME = 200
-_WORSE = {"more": "more is worse", "less": "less is worse", "either": "a change in either direction does harm"}
 _OF_SOME = ("false_pass", "false_fail")
 """Metrics of cases with one label only."""
-_TOO_FEW = "nothing: too few cases"
-_ALIKE = "unknown: all scores change alike, or none does"
 
-_SAYS = {
-    "pass": "the harm is within the margin",
-    "fail": "there is harm, and it may be larger than the margin",
-    "inconclusive": "the cases do not decide it",
+_WORSE = {
+    "more": Wording("more is worse", "増えると悪化"),
+    "less": Wording("less is worse", "減ると悪化"),
+    "either": Wording("a change in either direction does harm", "どちらの方向の変化も悪化"),
 }
+_TOO_FEW = Wording("nothing: too few cases", "なし（ケースが少なすぎる）")
+_ALIKE = Wording("unknown: all scores change alike, or none does", "不明（すべてのスコアの変化が等しいか、変化がない）")
+_SAYS = {
+    "pass": Wording("pass: the harm is within the margin", "合格: 悪化は許容範囲内"),
+    "fail": Wording(
+        "fail: there is harm, and it may be larger than the margin",
+        "不合格: 悪化があり、許容範囲を超える可能性がある",
+    ),
+    "inconclusive": Wording("inconclusive: the cases do not decide it", "判断不能: このケース数では決まらない"),
+}
+_HEADLINE = Wording("{says}{missing}{counts}", "{says}{missing}{counts}")
+_MISSING = Wording(", {missing:,} without an evaluation", "、評価のない組{missing:,}")
+_COUNTS_AS = Wording("; counts as {outcome}", "。{outcome}として扱う")
+_SAID = Wording("{said}", "{said}")
+
+_COUNTED = Wording("counted", "数えるもの")
+_METRIC = Wording("metric", "指標")
+_HARM = Wording("harm", "悪化")
+_CHANGE = Wording("change", "変化")
+_CASES = Wording("cases", "ケース")
+_WOULD_TAKE = Wording("it would take", "判断に必要なもの")
+_COULD_FIND = Wording("could have found", "検出できた変化")
+_WITHOUT = Wording("without an evaluation", "評価のない組")
+_CHANGING = Wording("verdicts that change", "変わる判定")
+
+_SIDES = Wording("{metric}: {base} → {candidate} ({worse})", "{metric}: {base} → {candidate}（{worse}）")
+_OF_MARGIN = Wording("{figure}; margin {margin:g}{p}", "{figure}、許容範囲{margin:g}{p}")
+_NO_INTERVAL = Wording("{value:+.4f}, no interval", "{value:+.4f}、区間なし")
+_PAIRS = Wording("{n:,} pairs", "{n:,}組", one="{n} pair")
+_CLUSTERS = Wording("{n:,} clusters", "クラスター{n:,}件", one="{n} cluster")
+_COUNT = Wording(
+    "{counted:,} of {pairs} count, {changed:,} of them change; {clusters}",
+    "{pairs}のうち{counted:,}組を数え、{changed:,}組が変化。{clusters}",
+)
+_OF_THAT = Wording("an evaluation of those without one", "評価のない組の評価", one="an evaluation of that without one")
+_ABOUT = Wording("cases that the metric is about", "指標の対象となるケース")
+_NO_NUMBER = Wording("no number of cases decides it", "ケース数では決まらない")
+_WHOLE = Wording(
+    "{whole:,} cases{counted}{evaluated}, if the change is the observed one ({power:.0%} power)",
+    "観測された変化が続くなら{whole:,}ケース{counted}{evaluated}（検出力{power:.0%}）",
+)
+_OF_WHICH = Wording(" of which {needed:,} count", "（うち{needed:,}件を数える）")
+_ALL_EVALUATED = Wording(", all with an evaluation", "（すべて評価あり）")
+_SMALLEST = Wording(
+    "a change of {change:.3g} ({power:.0%} power, design effect {effect:.2f})",
+    "{change:.3g}の変化（検出力{power:.0%}、デザイン効果{effect:.2f}）",
+)
+_WITHIN = Wording(
+    "{pairs}: by what they could be, the {what} is within [{low:+.4f}, {high:+.4f}]",
+    "{pairs}: とりうる値により、{what}は[{low:+.4f}, {high:+.4f}]の範囲",
+)
+_REPEATS = Wording("{flips}; between repeats of base: {repeats}", "{flips}、baseの繰り返しの間: {repeats}")
+_NO_FLIPS = Wording("– ({reason})", "–（{reason}）")
+_FLIPS = Wording("{share:.1%}{limits} of {n:,}", "{n:,}件の{share:.1%}{limits}")
+
+_ONLY_IN = Wording(
+    "left out: {base:,} debates only in base, {candidate:,} only in candidate",
+    "除外: baseのみの議論{base:,}件、candidateのみ{candidate:,}件",
+)
+_LEFT_OUT = Wording("left out: {count:,} {unit} ({reason})", "除外: {count:,} {unit}（{reason}）")
+_LABELS_DIFFER = Wording(
+    "{pairs} with two different labels count as unlabelled", "ラベルが2通りある{pairs}はラベルなしとして数える"
+)
+_EITHER_WITHOUT_LABELS = Wording(
+    "without labels nothing says which side is right, so a change in either direction counts: --labels FILE, or "
+    "--worse more|less, decides otherwise",
+    "ラベルがないとどちらが正しいか分からないため、どちらの方向の変化も数える"
+    "（--labels FILE または --worse more|less で変更）",
+)
+_EITHER = Wording(
+    "the metric {metric} does not use the labels, so a change in either direction counts: --metric {others}, or "
+    "--worse more|less, decides otherwise",
+    "指標{metric}はラベルを使わないため、どちらの方向の変化も数える"
+    "（--metric {others} または --worse more|less で変更）",
+)
+_ANY_OF_LABELS = Wording("accuracy, false_pass or false_fail", "accuracy・false_pass・false_fail")
+_NO_VERDICT = Wording(
+    "{pairs} without a verdict (or strict plurality) on one side or both: {counts}{hold}",
+    "一方または両方に判定（または厳密な相対多数）のない{pairs}: {counts}{hold}",
+)
+_SCORES_COUNT = Wording("scores count where both sides have one", "スコアは両方にある場合だけ数える")
+_COUNTS_WRONG = Wording("there it counts as wrong", "不正解として数える")
+_COUNTS_NOT = Wording(
+    "there it does not count as {name}, so that missing verdicts lower the share of {name}",
+    "{name}には数えないため、判定がないと{name}の割合が下がる",
+)
+_HOLD = Wording(
+    "; the decision has to hold for whatever the {n:,} without an evaluation could be",
+    "。評価のない{n:,}組の値が何であっても同じ場合だけ判断する",
+)
 
 
 class NamedGate(NamedTuple):
@@ -58,43 +146,51 @@ class NamedGate(NamedTuple):
         return f"gate {visible_line(self.base, _NAME)} → {visible_line(self.candidate, _NAME)}"
 
 
-def headline(named: NamedGate) -> str:
+def headline(named: NamedGate) -> Reason:
     """`fail: there is harm …`."""
     gate = named.report.gate
-    counts = f"; counts as {named.outcome}" if named.outcome != gate.decision else ""
     open_ = gate.decision == "inconclusive" and gate.without_evaluation
-    missing = f", {gate.without_evaluation:,} without an evaluation" if open_ else ""
-    return f"{gate.decision}: {_SAYS[gate.decision]}{missing}{counts}"
+    return _HEADLINE(
+        says=_SAYS[gate.decision](),
+        missing=_MISSING(missing=gate.without_evaluation) if open_ else "",
+        counts=_COUNTS_AS(outcome=named.outcome) if named.outcome != gate.decision else "",
+    )
 
 
-def facts(named: NamedGate) -> list[tuple[str, str]]:
+def facts(named: NamedGate) -> list[tuple[Reason, Reason]]:
     """What the decision is based on, as names and values."""
     gate = named.report.gate
-    rows = [("counted", named.counted)] if named.counted else []
+    rows = [(_COUNTED(), _SAID(said=named.counted))] if named.counted else []
+    p = "" if gate.p_value is None else f", p {gate.p_value:.3g}"
     rows += [
         (
-            "metric",
-            f"{visible_line(gate.metric, 60)}: {_side(gate.base)} → {_side(gate.candidate)} ({_WORSE[gate.worse]})",
+            _METRIC(),
+            _SIDES(
+                metric=visible_line(gate.metric, 60),
+                base=_side(gate.base),
+                candidate=_side(gate.candidate),
+                worse=_WORSE[gate.worse](),
+            ),
         ),
-        ("harm" if gate.worse != "either" else "change", f"{_figure(gate.harm)}; margin {gate.margin:g}{_p(gate)}"),
-        ("cases", _cases(gate)),
+        (_harm(gate), _OF_MARGIN(figure=_figure(gate.harm), margin=gate.margin, p=p)),
+        (_CASES(), _cases(gate)),
     ]
     if gate.decision == "inconclusive":
-        rows.append(("it would take", _needed(gate)))
+        rows.append((_WOULD_TAKE(), _needed(gate)))
     else:
-        rows.append(("could have found", _smallest(gate)))
+        rows.append((_COULD_FIND(), _smallest(gate)))
     if gate.without_evaluation:
-        rows.append(("without an evaluation", _without_evaluation(gate)))
+        rows.append((_WITHOUT(), _without_evaluation(gate)))
     repeats = gate.flips_between_repeats
-    between = repeats.reason if repeats.value is None else _flips(repeats)
-    rows.append(("verdicts that change", f"{_flips(gate.flips)}; between repeats of base: {between}"))
+    between = _flips(repeats) if repeats.reason is None else repeats.reason
+    rows.append((_CHANGING(), _REPEATS(flips=_flips(gate.flips), repeats=between)))
     return rows
 
 
-def notes(named: NamedGate) -> list[str]:
+def notes(named: NamedGate) -> list[Reason]:
     """What has to be said first: simulated debates, few clusters, an unclear direction, missing verdicts."""
     gate, paired = named.report.gate, named.report.paired
-    said: list[str] = [*paired.warnings, *gate.harm.notes]
+    said = [*paired.warnings, *gate.harm.notes]
     if gate.harm.reason is not None:
         said.append(gate.harm.reason)
     if gate.worse == "either" and named.worse is None:
@@ -102,10 +198,10 @@ def notes(named: NamedGate) -> list[str]:
     if paired.without_verdict:
         said.append(_without_verdict(gate, paired))
     if paired.only_in[0] or paired.only_in[1]:
-        said.append(f"left out: {paired.only_in[0]:,} debates only in base, {paired.only_in[1]:,} only in candidate")
-    said += [f"left out: {one.count:,} {one.unit} ({one.reason})" for one in paired.excluded]
+        said.append(_ONLY_IN(base=paired.only_in[0], candidate=paired.only_in[1]))
+    said += [_LEFT_OUT(count=one.count, unit=one.unit, reason=one.reason) for one in paired.excluded]
     if paired.labels_differ:
-        said.append(f"{pluralize(paired.labels_differ, 'pair')} with two different labels count as unlabelled")
+        said.append(_LABELS_DIFFER(pairs=_PAIRS(n=paired.labels_differ)))
     return said
 
 
@@ -113,7 +209,7 @@ def plan_facts(plan: "GatePlan") -> list[tuple[str, str]]:
     """A plan as names and values."""
     power = f"with {plan.power:.0%} power"
     nothing = _ALIKE if plan.metric == "score" and not plan.mean_square else _TOO_FEW
-    smallest = nothing if plan.smallest_change is None else f"a change of {plan.smallest_change:.3g} {power}"
+    smallest = nothing() if plan.smallest_change is None else f"a change of {plan.smallest_change:.3g} {power}"
     needed = "–" if plan.cases_for_margin is None else f"{plan.cases_for_margin:,} {power}"
     counted = "all" if plan.counted_share == 1 else f"{plan.counted_share:.1%}"
     of_all = f", {counted} of which the metric is about" if plan.counted_share < 1 or plan.metric in _OF_SOME else ""
@@ -132,88 +228,71 @@ def _side(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}"
 
 
-def _p(gate: "Gate") -> str:
-    return "" if gate.p_value is None else f", p {gate.p_value:.3g}"
+def _harm(gate: "Gate") -> Reason:
+    return _CHANGE() if gate.worse == "either" else _HARM()
 
 
 def _figure(estimate: "Estimate") -> str:
     if estimate.value is None:
         return "–"
     if estimate.interval is None:
-        return f"{estimate.value:+.4f}, no interval"
+        return _NO_INTERVAL(value=estimate.value)
     return f"{estimate.value:+.4f} [{estimate.interval.low:+.4f}, {estimate.interval.high:+.4f}]"
 
 
-def _without_evaluation(gate: "Gate") -> str:
-    pairs = pluralize(gate.without_evaluation, "pair")
-    found = gate.possible
-    if found is None:
-        return pairs
-    what = "change" if gate.worse == "either" else "harm"
-    return f"{pairs}: by what they could be, the {what} is within [{found.low:+.4f}, {found.high:+.4f}]"
+def _without_evaluation(gate: "Gate") -> Reason:
+    pairs, found = _PAIRS(n=gate.without_evaluation), gate.possible
+    return pairs if found is None else _WITHIN(pairs=pairs, what=_harm(gate), low=found.low, high=found.high)
 
 
-def _either(gate: "Gate", paired: "Paired") -> str:
+def _either(gate: "Gate", paired: "Paired") -> Reason:
     if paired.against_labels is None:
-        return (
-            "without labels nothing says which side is right, so a change in either direction counts: "
-            "--labels FILE, or --worse more|less, decides otherwise"
-        )
-    of_labels = "accuracy, false_pass or false_fail" if paired.ordered else "accuracy"
-    return (
-        f"the metric {visible_line(gate.metric, 60)} does not use the labels, so a change in either direction counts: "
-        f"--metric {of_labels}, or --worse more|less, decides otherwise"
-    )
+        return _EITHER_WITHOUT_LABELS()
+    return _EITHER(metric=visible_line(gate.metric, 60), others=_ANY_OF_LABELS() if paired.ordered else "accuracy")
 
 
-def _without_verdict(gate: "Gate", paired: "Paired") -> str:
+def _without_verdict(gate: "Gate", paired: "Paired") -> Reason:
     if gate.metric == "score":
-        counts = "scores count where both sides have one"
+        counts = _SCORES_COUNT()
     elif gate.metric == "accuracy":
-        counts = "there it counts as wrong"
+        counts = _COUNTS_WRONG()
     else:
-        name = visible_line(gate.metric, 60)
-        counts = f"there it does not count as {name}, so that missing verdicts lower the share of {name}"
-    pairs = pluralize(paired.without_verdict, "pair")
-    said = f"{pairs} without a verdict (or strict plurality) on one side or both: {counts}"
-    if not gate.without_evaluation:
-        return said
-    return (
-        f"{said}; the decision has to hold for whatever the {gate.without_evaluation:,} without an evaluation could be"
+        counts = _COUNTS_NOT(name=visible_line(gate.metric, 60))
+    hold = _HOLD(n=gate.without_evaluation) if gate.without_evaluation else ""
+    return _NO_VERDICT(pairs=_PAIRS(n=paired.without_verdict), counts=counts, hold=hold)
+
+
+def _cases(gate: "Gate") -> Reason:
+    return _COUNT(
+        counted=gate.harm.n, pairs=_PAIRS(n=gate.pairs), changed=gate.changed, clusters=_CLUSTERS(n=gate.clusters)
     )
 
 
-def _cases(gate: "Gate") -> str:
-    clusters = pluralize(gate.clusters, "cluster")
-    pairs = f"{gate.pairs:,} pair{'' if gate.pairs == 1 else 's'}"
-    return f"{gate.harm.n:,} of {pairs} count, {gate.changed:,} of them change; {clusters}"
-
-
-def _smallest(gate: "Gate") -> str:
+def _smallest(gate: "Gate") -> Reason:
     if gate.smallest_change is None:
-        return _ALIKE if gate.metric == "score" and gate.harm.interval is not None else _TOO_FEW
-    return f"a change of {gate.smallest_change:.3g} ({gate.power:.0%} power, design effect {gate.design_effect:.2f})"
+        return _ALIKE() if gate.metric == "score" and gate.harm.interval is not None else _TOO_FEW()
+    return _SMALLEST(change=gate.smallest_change, power=gate.power, effect=gate.design_effect)
 
 
-def _needed(gate: "Gate") -> str:
+def _needed(gate: "Gate") -> Reason:
     if gate.without_evaluation and (gate.cases_needed is None or gate.harm.value is None):
-        return f"an evaluation of {'that' if gate.without_evaluation == 1 else 'those'} without one"
+        return _OF_THAT(n=gate.without_evaluation)
     if gate.cases_needed is None:
         if gate.harm.value is None:
-            return "cases that the metric is about"
-        return "no number of cases decides it" if gate.margin == gate.harm.value == 0 else _ALIKE
-    counted = ""
-    if gate.harm.n < gate.pairs:
+            return _ABOUT()
+        return _NO_NUMBER() if gate.margin == gate.harm.value == 0 else _ALIKE()
+    return _WHOLE(
+        whole=ceil(gate.cases_needed * gate.pairs / gate.harm.n),
         # The plan counts whole cases too.
-        counted = f" of which {gate.cases_needed:,} count"
-    whole = ceil(gate.cases_needed * gate.pairs / gate.harm.n)
-    evaluated = ", all with an evaluation" if gate.without_evaluation else ""
-    return f"{whole:,} cases{counted}{evaluated}, if the change is the observed one ({gate.power:.0%} power)"
+        counted=_OF_WHICH(needed=gate.cases_needed) if gate.harm.n < gate.pairs else "",
+        evaluated=_ALL_EVALUATED() if gate.without_evaluation else "",
+        power=gate.power,
+    )
 
 
-def _flips(share: "Estimate") -> str:
+def _flips(share: "Estimate") -> Reason:
     if share.value is None:
-        return f"– ({share.reason})"
+        return _NO_FLIPS(reason=share.reason or "")
     interval = share.interval
     limits = "" if interval is None else f" [{interval.low:.1%}, {interval.high:.1%}]"
-    return f"{share.value:.1%}{limits} of {share.n:,}"
+    return _FLIPS(share=share.value, limits=limits, n=share.n)

@@ -16,7 +16,7 @@ from jury_views.figure_notes import FigureNotes
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
 
-Format = Literal["text", "verdict", "count", "signed", "number", "decimal", "share", "p", "dollars"]
+Format = Literal["text", "verdict", "count", "signed", "number", "decimal", "hundredths", "share", "p", "dollars"]
 Words = str | Reason
 """A name of the report's own, as of a seat, or words in each language."""
 
@@ -65,7 +65,8 @@ class Sentence(NamedTuple):
 class Table(NamedTuple):
     """Rows below their heads; the first column names the row. `totals` are rows at the end that are never left out.
 
-    `few`: rows that a terminal shows. `folded`: pages show the table when it is asked for.
+    `few`: rows that a terminal shows. `folded`: pages show the table when it is asked for. `diagonal`: rows and columns
+    have the same names, and what is off the diagonal differs.
     """
 
     head: tuple[Words, ...]
@@ -74,6 +75,7 @@ class Table(NamedTuple):
     title: Reason | None = None
     few: int = MOST_ROWS
     folded: bool = False
+    diagonal: bool = False
 
     def shown(self, most: int) -> tuple[tuple[ReportCell, ...], ...]:
         """The rows, at most so many beside the totals."""
@@ -157,9 +159,9 @@ def listed(
 
 
 def crossed(corner: Words, rows: Sequence[Words], columns: Sequence[Words], counts: Iterable[Iterable[Any]]) -> Table:
-    """Counts by two names."""
+    """Counts by two names, which may be the same."""
     made = tuple(
         (ReportCell(name, "verdict"), *(ReportCell(one, "count") for one in row))
         for name, row in zip(rows, counts, strict=True)
     )
-    return Table((corner, *columns), made)
+    return Table((corner, *columns), made, diagonal=rows == columns)

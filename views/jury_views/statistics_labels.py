@@ -29,28 +29,6 @@ class StatisticsLabels(TranslatedLabels):
     stats_quoted_by_judge = Translation("Final judge", "最終判定者")
     stats_quoted_by_all = Translation("All", "全体")
     stats_frontier = Translation("What fewer seats or rounds would do", "陪審員やラウンドを減らした場合")
-    stats_frontier_hint = Translation(
-        "Of {tried} choices of seats and rounds, those that no other beats at their price. The best of many looks "
-        "better than it is: confirm it on other cases.",
-        "陪審員とラウンドの{tried}通りの組み合わせのうち、同じ費用でそれを上回るものがない組み合わせです。多数から選んだ最良の値は"
-        "実際より良く見えるため、別の案件で確認してください。",
-    )
-    stats_frontier_accuracy = Translation("Right", "正解")
-    stats_frontier_agreement = Translation("As the whole panel", "陪審団全体と一致")
-    stats_frontier_price_cost = Translation("Dollars a case", "案件あたりの費用（ドル）")
-    stats_frontier_price_calls = Translation("Calls a case", "案件あたりの呼び出し数")
-    stats_frontier_price_votes = Translation("Votes a case", "案件あたりの票数")
-    stats_frontier_number = Translation("No.", "番号")
-    stats_frontier_seats = Translation("Seats", "陪審員")
-    stats_frontier_rounds = Translation("Rounds at most", "最大ラウンド数")
-    stats_frontier_decided = Translation("Decided", "判定あり")
-    stats_frontier_cost = Translation("Cost a case", "案件あたりの費用")
-    stats_frontier_calls = Translation("Calls a case", "案件あたりの呼び出し")
-    stats_frontier_assumed = Translation("By assumption", "仮定による")
-    stats_frontier_assumption = Translation(
-        "By assumption: the seats are taken to say the same without the others, which the record cannot show.",
-        "仮定による: 他の陪審員がいなくても同じ発言をしたとみなしています。記録からは確認できません。",
-    )
     stats_frontier_none = Translation(
         "Not computed here: too many debates, several panels, or a record that cannot be used. "
         "See jury value --run {run}.",

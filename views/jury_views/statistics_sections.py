@@ -647,7 +647,10 @@ def _judge(judge: "JudgeAgainstVote", categories: tuple[str, ...]) -> Section:
         "最終判定者と最後の投票の比較: 議論{n:,}件",
         one="Final judge against the last vote: {n} debate",
     )
-    blocks = (crossed(corner(), (*categories, undecided()), categories, judge.table), listed(judge, JUDGE))
+    blocks = (
+        crossed(corner(), (*categories, undecided()), categories, judge.table),
+        listed(judge, JUDGE, Wording("what the judge does", "最終判定者")()),
+    )
     return Section("discussion", "judge", title(n=judge.debates), blocks)
 
 

@@ -15,9 +15,12 @@ from jury_events.verdict_scale import OUTCOME_WORDS
 from jury_views.conclusion import conclusion_lines
 from jury_views.decided import decided_sentence
 from jury_views.figure_notes import FigureNotes
+from jury_views.gate_view import facts, headline, notes
 from jury_views.number_formats import amount, decimals, dollars, p_value, points, share, size
+from jury_views.paired_sections import paired_sections
 from jury_views.report_sections import AND_MORE, MOST_ROWS, Formats, ReportCell, Words, Written, in_language, written
 from jury_views.statistics_sections import statistics_sections
+from jury_views.worth_sections import frontier_section
 
 _OUTCOMES: dict[str, str] = {verdict.value: word for verdict, word in OUTCOME_WORDS.items()}
 
@@ -48,6 +51,11 @@ def templates(*loaders: BaseLoader) -> Environment:
         words=_words,
         written=_written,
         statistics_sections=statistics_sections,
+        paired_sections=paired_sections,
+        frontier_section=frontier_section,
+        headline=headline,
+        gate_facts=facts,
+        gate_notes=notes,
     )
     made.globals.update(most_rows=MOST_ROWS, and_more=AND_MORE)
     return made
@@ -60,6 +68,7 @@ _FORMATS: Formats = {
     "signed": "{:+,}".format,
     "number": decimals,
     "decimal": "{:.1f}".format,
+    "hundredths": "{:.2f}".format,
     "share": share,
     "p": p_value,
     "dollars": dollars,
@@ -75,10 +84,16 @@ def _written(cell: ReportCell, notes: FigureNotes, language: Language) -> Writte
 def _words(words: Words, language: Language) -> str:
     """Words of ours begin with a capital letter; symbols, and names that were given, stay as they are."""
     text = in_language(words, language)
-    if not isinstance(words, Reason) or words.wording.english.startswith("{"):
-        return text
-    first = text.partition(" ")[0].strip(",:;")
-    return text[:1].upper() + text[1:] if len(first) > 1 and first.isascii() and first.isalpha() else text
+    return text[:1].upper() + text[1:] if isinstance(words, Reason) and _begins_with_a_word(words) else text
+
+
+def _begins_with_a_word(reason: Reason) -> bool:
+    template = reason.wording.english
+    if template.startswith("{"):
+        first = reason.values[template[1:].partition("}")[0].partition(":")[0]]
+        return isinstance(first, Reason) and _begins_with_a_word(first)
+    word = template.partition(" ")[0].strip(",:;")
+    return len(word) > 1 and word.isascii() and word.isalpha()
 
 
 def _outcome(name: str) -> str:

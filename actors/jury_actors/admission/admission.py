@@ -16,8 +16,14 @@ from jury_actors.observation.observer import UNOBSERVED, Observer
 from jury_actors.observation.tallies import QUEUE_LENGTH
 from jury_events.outcome import CallOutcome
 from jury_providers.prices import Prices
-from jury_providers.provider import ModelReply, ModelRequest
-from jury_providers.tokens import estimated_tokens, request_bytes, request_pictures, token_upper_bound
+from jury_providers.provider import (
+    ModelReply,
+    ModelRequest,
+    estimated_tokens,
+    request_bytes,
+    request_pictures,
+    token_upper_bound,
+)
 
 
 class Permit:

@@ -50,9 +50,17 @@ from jury_events.ids import batch_id
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, Part, make_part
 from jury_events.text import pluralize
-from jury_providers.batches.batch import BatchAccount, BatchState, BatchStatus, PreparedBatch, SubmittedBatch
-from jury_providers.batches.failures import BatchFailure, BatchNotFound, BatchUnavailable
-from jury_providers.batches.provider import BatchProvider
+from jury_providers.batches.provider import (
+    BatchAccount,
+    BatchFailure,
+    BatchNotFound,
+    BatchProvider,
+    BatchState,
+    BatchStatus,
+    BatchUnavailable,
+    PreparedBatch,
+    SubmittedBatch,
+)
 from jury_providers.prices import Prices
 
 _T = TypeVar("_T")

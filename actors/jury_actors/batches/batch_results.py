@@ -22,9 +22,7 @@ from jury_events.ids import calls_stream, unescape
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_events.text import pluralize
-from jury_providers.batches.batch import BatchState, RefusedLine
-from jury_providers.batches.item import BatchLine, ItemEnd
-from jury_providers.batches.provider import BatchProvider
+from jury_providers.batches.provider import BatchLine, BatchProvider, BatchState, ItemEnd, RefusedLine
 from jury_providers.prices import Prices, cost_of
 from jury_providers.provider import Caching, ModelReply, ModelRequest
 from jury_store.errors import StoreError

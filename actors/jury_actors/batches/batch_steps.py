@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from jury_actors.errors import ActorError
 from jury_events.batch_facts import BatchFacts
 from jury_events.errors import Failure
-from jury_providers.batches.batch import BatchState, BatchStatus, SubmittedBatch
+from jury_providers.batches.provider import BatchState, BatchStatus, SubmittedBatch
 
 _MICROSECONDS = 1_000_000
 _HOUR = 3600.0

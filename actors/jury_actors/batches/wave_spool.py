@@ -18,8 +18,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_providers.batches.provider import BatchProvider
 from jury_providers.prices import Prices
-from jury_providers.provider import ModelRequest
-from jury_providers.tokens import request_bytes, request_pictures, token_upper_bound
+from jury_providers.provider import ModelRequest, request_bytes, request_pictures, token_upper_bound
 
 MOST_ITEMS = 5_000
 """Of a batch, whatever its provider takes: the items of one batch are in memory while its results are recorded."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jury_cli.list_options import SHORT_NAMES
 from jury_events.errors import SettingError
 from jury_events.text import moment, visible_line
 from jury_views.record_reading import parts_by_seat
@@ -71,8 +70,10 @@ def parse_columns(text: str) -> tuple[str, ...]:
     Raises:
         SettingError: it names none, or one that there is not.
     """
+    from jury_judge.settings.debates import COLUMN_NAMES
+
     written = (one.strip() for one in text.split(",") if one.strip())
-    names = tuple(dict.fromkeys(SHORT_NAMES.get(one, one) for one in written))
+    names = tuple(dict.fromkeys(COLUMN_NAMES.get(one, one) for one in written))
     unknown = next((one for one in names if one not in COLUMNS), None)
     if unknown is not None or not names:
         what = "names no column" if unknown is None else f"there is no column {visible_line(repr(unknown), 60)}"

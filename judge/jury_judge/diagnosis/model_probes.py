@@ -10,9 +10,8 @@ from jury_events.text import pluralize, visible_line
 from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.panels.dialect_writing import Dialects, shown, write_dialects
 from jury_judge.panels.files import LoadedPanel
-from jury_providers.dialect_search import is_usable
 from jury_providers.endpoints import endpoint_of
-from jury_providers.probe import ProbeResult, decision_models, probe, probe_settings
+from jury_providers.probe import ProbeResult, decision_models, is_usable, probe, probe_settings
 from jury_providers.registry import provider_factory
 from jury_providers.windows import known_window
 

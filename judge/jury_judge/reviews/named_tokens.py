@@ -7,7 +7,7 @@ from jury_events.errors import SettingError
 from jury_events.regular_files import line_of, read_failure, read_text
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.strict_yaml import InvalidYaml, read_yaml
-from jury_judge.reviews.reviewer_names import RULE, is_reviewer_name
+from jury_judge.settings.reviewing import RULE, is_reviewer_name
 
 _SHORTEST = 16
 TOKEN_RULE = f"at least {_SHORTEST} printable ASCII characters, and no blank at either end"

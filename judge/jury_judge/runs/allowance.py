@@ -16,7 +16,7 @@ from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.stores.debates import rows_of_run
 from jury_providers.endpoints import Endpoints
 from jury_providers.prices import PRICES_ENV, Prices
-from jury_providers.tokens import token_upper_bound
+from jury_providers.provider import token_upper_bound
 from jury_store.debate_rows import DebateFilter, RunRow, Totals
 from jury_store.event_store import EventStore
 

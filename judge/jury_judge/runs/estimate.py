@@ -24,7 +24,7 @@ from jury_judge.runs.prompt_sizes import PromptSizes, ReadingSizes, RequestSize,
 from jury_providers.caching import CachePolicy, cache_policy
 from jury_providers.endpoints import Endpoints, endpoint_of
 from jury_providers.prices import Prices
-from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, picture_token_upper_bound
+from jury_providers.provider import ESTIMATED_PICTURE_TOKENS, picture_token_upper_bound
 
 
 class EstimatedCall(NamedTuple):

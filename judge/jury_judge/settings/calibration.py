@@ -1,60 +1,146 @@
 """What a calibration promises, and on which cases it is found."""
 
+from dataclasses import replace
+from functools import partial
 from math import isclose
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.statistics import CONFIDENCE, RISK, SEED, Seed, VoteSources, is_file
+from jury_judge.settings.option import Option
+from jury_judge.settings.statistics import (
+    CONFIDENCE,
+    JUDGES,
+    READ,
+    RISK,
+    SEED,
+    Read,
+    Seed,
+    VoteSources,
+    is_file,
+)
 
 PARTS = ("fit", "certify", "test")
 
 Signal = Literal["share", "isotonic", "weights", "dawid_skene", "votes+step", "probability"]
 Promised = Literal["pass", "fail", "missed"]
+_WHOLE = 100.0
+_SHARES = "must be the per cent to fit, certify and test on, as 40/40/20"
+_RISKS = "{risk}: must be a share, as 0.05, or shares of a ladder, each once, as pass=0.05,fail=0.1,missed=0.1"
+_promise = partial(Option, group="Promise")
+_parts = partial(Option, group="Parts")
 _Within = Annotated[float, Field(gt=0, lt=1)]
 _PerCent = Annotated[float, Field(ge=0, le=100)]
 
 
-class CalibrationSettings(VoteSources):
-    """`jury calibrate`.
+def _promised(written: str) -> float | dict[str, float]:
+    """`0.05`, or by outcome `pass=0.05,fail=0.1,missed=0.1`."""
+    try:
+        if "=" not in written:
+            return float(written)
+        pairs = [one.split("=") for one in written.split(",")]
+        promises = {name.strip(): float(share) for name, share in pairs}
+    except ValueError:
+        raise SettingsRefused(_RISKS) from None
+    if wrong := next((share for share in promises.values() if not 0 < share < 1), None):
+        raise SettingsRefused(f"{{risk}}: {wrong:g} is not between 0 and 1, as 0.05")
+    if len(promises) < len(pairs) or not promises.keys() <= {*get_args(Promised)}:
+        raise SettingsRefused(_RISKS)
+    return promises
 
-    Attributes:
-        include_simulated: debates of simulated jurors count too.
-        risk: at most this share of the accepted verdicts is wrong.
-        confidence: of that promise.
-        on: what is wrong: a verdict that is not the label, or a pass that is labelled a fail.
-        signal: how sure the panel is.
-        split: per cent of the clusters to fit, certify and test on, drawn; None: see `CalibrationOptions`.
-        fit: a file with the cases to fit on, an id a line.
-        certify: likewise, to certify on.
-        test: likewise, to report on.
-        seed: of the draw.
-        stages: of a ladder, from the cheapest on (docs/stages.md): of a store the run of each stage, or one run by the
-            ladder without a certificate; of files the seats of each (`a,b`); (): one panel is calibrated.
-        promises: of a ladder, in place of `risk`: at most these shares of the accepted passes and fails are wrong, and
-            of the failing cases are missed.
+
+def _stages(written: Any) -> Any:
+    """`A,B;A,B,C`."""
+    if not isinstance(written, str):
+        return written or ()
+    stages = tuple(one.strip() for one in written.split(";"))
+    if not all(stages):
+        raise ValueError("must be the stages of a ladder, parted by ;")
+    return stages
+
+
+def _shares(written: Any) -> Any:
+    """`40/40/20`."""
+    if not isinstance(written, str):
+        return written
+    try:
+        shares = tuple(float(one) for one in written.split("/"))
+    except ValueError:
+        shares = ()
+    if len(shares) != len(PARTS) or not all(0 <= one <= _WHOLE for one in shares) or not isclose(sum(shares), _WHOLE):
+        raise ValueError(_SHARES)
+    return shares
+
+
+class CalibrationSettings(VoteSources):
+    """`jury calibrate`. A calibration holds for the accepted verdicts, with `confidence`.
+
+    `promises`, of a ladder in place of `risk`: at most these shares of the accepted passes and fails are wrong, and of
+    the failing cases are missed; `risk` given as a text with outcomes gives them.
     """
 
-    include_simulated: bool = False
-    risk: _Within = RISK
-    confidence: _Within = CONFIDENCE
-    on: Literal["error", "false_pass"] = "error"
-    signal: Signal = "share"
-    split: tuple[_PerCent, _PerCent, _PerCent] | None = None
-    fit: Path | None = None
-    certify: Path | None = None
-    test: Path | None = None
-    seed: Seed = SEED
-    stages: tuple[str, ...] = ()
+    judges: Annotated[tuple[str, ...], replace(JUDGES, rare=True)] = ()
+    read: Annotated[Read | None, replace(READ, rare=True)] = None
+    risk: Annotated[
+        _Within,
+        _promise(
+            help="At most this share of them is wrong. Of a ladder by outcome, as pass=0.05,fail=0.1; missed=0.1: at "
+            "most this share of the failing cases passes early.",
+            metavar="SHARE",
+            typed="text",
+        ),
+    ] = RISK
+    confidence: Annotated[_Within, _promise(help="With this confidence.")] = CONFIDENCE
+    on: Annotated[
+        Literal["error", "false_pass"],
+        _promise(help="What is wrong: a verdict that is not the label, or a pass that is labelled a fail."),
+    ] = "error"
+    signal: Annotated[
+        Signal,
+        BeforeValidator(lambda written: written.replace("-", "_") if isinstance(written, str) else written),
+        _promise(
+            help="How sure the panel is: the share of its votes, the share of those that also name the same decisive "
+            "message, the mean probability of the verdict, or a model that is fitted on a part of the cases.",
+            choices=tuple(one.replace("_", "-") for one in get_args(Signal)),
+        ),
+    ] = "share"
+    stages: Annotated[
+        tuple[str, ...],
+        BeforeValidator(_stages),
+        _promise(
+            help="Certify a ladder of stages, the cheapest first: of a store a run each, or one run by the ladder with "
+            "certificate: none; of files the seats of each, as 'a,b;a,b,c'. Every stage has judged all labelled cases.",
+            metavar="STAGE;STAGE…",
+            typed="text",
+        ),
+    ] = ()
+    split: Annotated[
+        tuple[_PerCent, _PerCent, _PerCent] | None,
+        BeforeValidator(_shares),
+        _parts(
+            help="Per cent of the clusters to fit, certify and test on, drawn. [default: 0/100/0, or 40/40/20 with a "
+            "model]",
+            metavar="A/B/C",
+            typed="text",
+        ),
+    ] = None
+    fit: Annotated[Path | None, _parts(help="The cases to fit on, an id a line.", metavar="FILE", rare=True)] = None
+    certify: Annotated[Path | None, _parts(help="The cases to certify on.", metavar="FILE", rare=True)] = None
+    test: Annotated[Path | None, _parts(help="The cases to report on.", metavar="FILE", rare=True)] = None
+    seed: Annotated[Seed, _parts(help="Of the draw of the parts.", rare=True)] = SEED
     promises: dict[Promised, _Within] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
-    def _runs_of_stages(cls, fields: Any) -> Any:
-        """The runs of a ladder are those of its stages."""
+    def _promised_of_stages(cls, fields: Any) -> Any:
+        """A risk by outcome gives promises; the runs of a ladder are those of its stages."""
+        if isinstance(fields, dict) and isinstance(risk := fields.get("risk"), str):
+            promised = _promised(risk)
+            fields = {**fields, **({"risk": promised} if isinstance(promised, float) else {"promises": promised})}
+            fields |= {"risk": RISK} if isinstance(promised, dict) else {}
         if not isinstance(fields, dict) or not fields.get("stages"):
             return fields
         given = [name for name in ("run_ids", "everything") if fields.get(name)]
@@ -63,13 +149,13 @@ class CalibrationSettings(VoteSources):
         if given or runs:
             name = f"{{{given[0]}}}" if given else runs[0]
             raise SettingsRefused(f"{{stages}} names the runs of a ladder, one a stage: leave {name} out")
-        return fields if files else {**fields, "run_ids": tuple(fields["stages"])}
+        return fields if files else {**fields, "run_ids": _stages(fields["stages"])}
 
     @field_validator("split")
     @classmethod
     def _whole(cls, split: tuple[float, float, float] | None) -> tuple[float, float, float] | None:
-        if split is not None and not isclose(sum(split), 100):
-            raise ValueError("must be the per cent to fit, certify and test on, which add up to 100")
+        if split is not None and not isclose(sum(split), _WHOLE):
+            raise ValueError(_SHARES)
         return split
 
     def model_post_init(self, context: object) -> None:

@@ -1,8 +1,9 @@
 """Which cases are judged, and how their files are read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, ClassVar
+from typing import Annotated, Any, BinaryIO
 
 from pydantic import BeforeValidator, Field
 
@@ -12,74 +13,134 @@ from jury_cases.labels import parse_map
 from jury_cases.options import CaseOptions, read_policy
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.errors import BadCondition
+from jury_events.text import visible_line
+from jury_events.verdict import FAIL, PASS
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.option import Option
+
+_which = partial(Option, group="Which cases")
+_reading = partial(Option, group="How case files are read")
+_Number = Annotated[int, Field(ge=0)]
 
 
-def _conditions(value: Any) -> Any:
+def _conditions(value: Any, *, recorded: bool = False) -> Any:
     """Texts are parsed."""
     if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
         try:
-            return parse_conditions(value)
+            return parse_conditions(value, recorded=recorded)
         except BadCondition as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(visible_line(str(error), 1000)) from error
     return value
 
 
 Conditions = Annotated[tuple[Condition, ...], BeforeValidator(_conditions)]
 """Conditions on cases; texts are parsed."""
 
-__all__ = ["CaseSettings", "Conditions", "format_lines"]
+RecordedConditions = Annotated[tuple[Condition, ...], BeforeValidator(partial(_conditions, recorded=True))]
+"""Conditions on the cases of recorded debates, or on their quotations; texts are parsed."""
 
-Number = Annotated[int, Field(ge=0)]
+__all__ = ["CaseSettings", "Conditions", "RecordedConditions", "format_lines"]
 
 
 class CaseSettings(SettingsModel):
-    """How the rows of case files are read, and which of their cases are taken.
+    """How the rows of case files are read, and which of their cases are taken."""
 
-    Attributes:
-        fields: columns (dotted if nested) by part of a case; "" leaves the part out.
-        mappings: what labels mean, as `label:WORD=VERDICT`, more pairs after commas.
-        case_format: the form of the rows, by its name or as a format file; None: as each is recognised.
-        rows: the dotted path of the rows in a JSON document.
-        question: the request of cases that record none.
-        policy_file: a text: the instructions that the agents of all cases had.
-        roles: what the roles of messages are, by pattern, as `{"Orchestrator*": "agent"}`.
-        artifact_roots: folders in which records that a case names by their path may lie, besides that of its file.
-        split: the split to read of a folder with several.
-        where: conditions, all of which must be met.
-        case_ids: patterns, one of which the id must match.
-        sample: so many cases drawn at random, in their order.
-        seed: of the sample.
-        limit: the first cases only, after all other choices.
-        skip_unreadable: go on after a row, trace or file that cannot be read.
-    """
-
-    file_names: ClassVar[Mapping[str, str]] = {
-        "fields": "field",
-        "mappings": "map",
-        "case_format": "format",
-        "policy_file": "policy",
-        "roles": "role",
-        "artifact_roots": "artifact_root",
-        "case_ids": "case_id",
-    }
-
-    fields: dict[str, str] = Field(default_factory=dict)
-    mappings: tuple[str, ...] = ()
-    case_format: str | None = None
-    rows: str | None = None
-    question: str | None = None
-    policy_file: Path | None = None
-    roles: dict[str, str] = Field(default_factory=dict)
-    artifact_roots: tuple[Path, ...] = ()
-    split: str | None = None
-    where: Conditions = ()
-    case_ids: tuple[str, ...] = ()
-    sample: Number | None = None
-    seed: Number = 0
-    limit: Number | None = None
-    skip_unreadable: bool = False
+    limit: Annotated[_Number | None, _which(help="Only the first N of these.")] = None
+    case_ids: Annotated[
+        tuple[str, ...],
+        _which(help="Cases of such ids, as in refund-*. Repeatable.", name="--case-id", metavar="GLOB"),
+    ] = ()
+    where: Annotated[
+        Conditions,
+        _which(
+            help="Only cases that meet a condition, as tags~refund or metadata.level=3. Repeatable: all must be met.",
+            metavar="COND",
+        ),
+    ] = ()
+    sample: Annotated[
+        _Number | None, _which(help="N cases drawn at random, in their order.", metavar="N", rare=True)
+    ] = None
+    seed: Annotated[_Number, _which(help="Of --sample.", rare=True)] = 0
+    split: Annotated[
+        str | None, _which(help="The split of a folder that has several, as in test.", metavar="NAME", rare=True)
+    ] = None
+    fields: Annotated[
+        dict[str, str],
+        _reading(
+            help="The column of a part, as response=completion; none: left out. Repeatable.",
+            name="--field",
+            metavar="PART=COLUMN",
+        ),
+    ] = Field(default_factory=dict)
+    mappings: Annotated[
+        tuple[str, ...],
+        _reading(
+            help=f"What labels mean, as label:fail={FAIL},pass={PASS}; none: no label.",
+            name="--map",
+            metavar="label:WORD=VERDICT",
+        ),
+    ] = ()
+    case_format: Annotated[
+        str | None,
+        _reading(
+            help="The format of rows (jury cases --help), or a format file. [default: as each is recognised]",
+            name="--format",
+            metavar="NAME|FILE",
+        ),
+    ] = None
+    rows: Annotated[
+        str | None,
+        _reading(help="Where the rows stand in a JSON document, as in results.results.", metavar="PATH", rare=True),
+    ] = None
+    question: Annotated[
+        str | None,
+        _reading(
+            help="The request of cases that record none, as what an agent printed that was given it on the command "
+            "line.",
+            metavar="TEXT",
+            rare=True,
+        ),
+    ] = None
+    policy_file: Annotated[
+        Path | None,
+        _reading(
+            help="A text file: the instructions that the agents of all cases had.",
+            name="--policy",
+            metavar="FILE",
+            rare=True,
+        ),
+    ] = None
+    roles: Annotated[
+        dict[str, str],
+        _reading(
+            help="What a role or a speaker's name is: user, agent, system, tool, environment, event or thought, as in "
+            "'Orchestrator*=agent'. Repeatable: the first that matches counts.",
+            name="--role",
+            metavar="PATTERN=WHO",
+            typed="last",
+            rare=True,
+        ),
+    ] = Field(default_factory=dict)
+    artifact_roots: Annotated[
+        tuple[Path, ...],
+        _reading(
+            help="A folder in which records that a case names by their path may lie, besides that of its file. "
+            "Repeatable.",
+            name="--artifact-root",
+            metavar="FOLDER",
+            typed="folders",
+            rare=True,
+        ),
+    ] = ()
+    skip_unreadable: Annotated[
+        bool,
+        _reading(
+            help="Go on after a row, trace or file that cannot be read; exit with 4 and the list. [default: stop "
+            "there]",
+            rare=True,
+        ),
+    ] = False
 
     def files(
         self,

@@ -1,39 +1,60 @@
 """Which debates of a store are worked on, and how they are listed, shown, verified, rescored and erased."""
 
-import math
-from collections.abc import Callable, Mapping
-from typing import Any, get_args
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Literal, get_args
 
-from jury_events.conditions import Condition
+from pydantic import AfterValidator, Field
+
+from jury_events.conditions import Condition, parse_field
 from jury_events.debate_status import DebateStatus
+from jury_events.errors import BadCondition
 from jury_events.ladder import MOST_STAGES
 from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.cases import Conditions, RecordedConditions
+from jury_judge.settings.model import SettingsModel, Stored, checked_run_id
+from jury_judge.settings.option import Option, option_name
 from jury_replay.attested import NO_TRUST, Trust
 from jury_replay.rescoring.settings import Grid, Mode
 from jury_replay.selection import DebateSelection
-from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
-from jury_store.list_order import NEWEST, SortOrder
+from jury_store.debate_rows import DebateFilter
+from jury_store.list_order import SORT_COLUMNS, SortOrder
 from jury_store.seals.keys import PublicKey
+
+WHERE = Option(
+    help="Only where this holds of the case or the quotations: FIELD=VALUE, !=, ~ (contains) or !~, as tags~refund, "
+    "metadata.level=3 or evidence=not_found (docs/filtering.md). Repeatable: all must be met.",
+    metavar="COND",
+)
+WHERE_OF_CASES = Option(
+    help="Only where this holds of the case: FIELD=VALUE, !=, ~ (contains) or !~, as tags~refund or metadata.level=3 "
+    "(docs/filtering.md). Repeatable: all must be met.",
+    metavar="COND",
+)
+_RUN = Option(help="The debates of this run.", name="--run", metavar="ID")
+_ALL = Option(help="Every debate of the store.", name="--all")
+_PROCESSES = Option(help="Processes that work. [default: one a core]", metavar="N")
+RunId = Annotated[str, AfterValidator(checked_run_id)]
+Processes = Annotated[Annotated[int, Field(ge=1, le=256)] | None, _PROCESSES]
+"""None: one a core where that is faster."""
+
+
+class CaseChoice(SettingsModel):
+    """Debates that may only be opening are chosen by their cases alone."""
+
+    where: Annotated[Conditions, WHERE_OF_CASES] = ()
 
 
 class Selection(SettingsModel):
-    """Some debates, those of a run, or all; conditions select among those of a run, or all.
-
-    Attributes:
-        debate_ids: these debates.
-        run_id: the debates of this run.
-        everything: all debates.
-        where: conditions on the cases, all of which must be met.
-    """
+    """Some debates, those of a run, or all; conditions select among those of a run, or all."""
 
     debate_ids: tuple[str, ...] = ()
-    run_id: str | None = None
-    everything: bool = False
-    where: tuple[Condition, ...] = ()
+    run_id: Annotated[RunId | None, _RUN] = None
+    everything: Annotated[bool, _ALL] = False
+    where: Annotated[RecordedConditions, WHERE] = ()
 
     def model_post_init(self, _context: object) -> None:
         """Refuse settings that do not go together."""
@@ -51,28 +72,8 @@ class Selection(SettingsModel):
         return DebateSelection(tuple(dict.fromkeys(self.debate_ids)) or None, self.run_id, self.where)
 
 
-_MOST_COST = 1e12
 _MOST_SEARCHED = 200
 """Characters of a search."""
-
-
-def _one_of(*values: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in values:
-            raise ValueError(f"must be one of {', '.join(values)}")
-        return text
-
-    return read
-
-
-def _dollars(text: str) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not 0 <= found <= _MOST_COST:
-        raise ValueError(f"must be dollars, from 0 to {_MOST_COST:g}")
-    return found
 
 
 def _searched(text: str) -> str:
@@ -84,79 +85,158 @@ def _searched(text: str) -> str:
     return sought
 
 
-def _stage(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_STAGES:
-        raise ValueError(f"must be the number of a stage, from 1 to {MOST_STAGES}")
-    return int(text)
+_Dollars = Annotated[float, Field(ge=0, le=1e12)]
+_YES_NO = ("yes", "no")
 
 
-_VERDICT = _one_of(*(verdict.value for verdict in Verdict))
+class DebateChoice(SettingsModel):
+    """Which debates of a list; every condition must be met."""
 
-_READ: dict[str, Callable[[str], Any]] = {
-    "search": _searched,
-    "status": _one_of(*get_args(DebateStatus)),
-    "verdict": _VERDICT,
-    "disposition": _VERDICT,
-    "reviewed": lambda text: _one_of("yes", "no")(text) == "yes",
-    "model": str,
-    "quorum": lambda text: _one_of("met", "lost")(text) == "met",
-    "partly-read": lambda text: _one_of("yes", "no")(text) == "yes",
-    "split": lambda text: _one_of("yes", "no")(text) == "yes",
-    "min-cost": _dollars,
-    "max-cost": _dollars,
-    "stage": _stage,
-}
-FILTERS = tuple(_READ)
-"""Their names: those of the options of `jury list`."""
+    run_id: Annotated[RunId | None, replace(_RUN, help="Only the debates of this run.")] = None
+    search: Annotated[
+        Annotated[str, AfterValidator(_searched)] | None,
+        Option(help="Only those in which jurors wrote these words, or in whose ids this is.", metavar="TEXT"),
+    ] = None
+    where: Annotated[RecordedConditions, WHERE] = ()
+    status: Annotated[
+        DebateStatus | None,
+        Option(help=f"Only those that are {', '.join(get_args(DebateStatus))}.", metavar="STATUS"),
+    ] = None
+    verdict: Annotated[Verdict | None, Option(help="Only those that ended with this verdict of the jury.")] = None
+    disposition: Annotated[
+        Verdict | None, Option(help="Only those whose last human verdict is this, or without one the jury's.")
+    ] = None
+    reviewed: Annotated[
+        bool | None, Option(help="Only those that a person gave a verdict on, or none.", choices=_YES_NO)
+    ] = None
+    model: Annotated[
+        str | None, Option(help="Only those in which this model sits, or is the final judge.", metavar="MODEL")
+    ] = None
+    quorum: Annotated[Literal["met", "lost"] | None, Option(help="Only those whose quorum was met, or lost.")] = None
+    partly_read: Annotated[
+        bool | None,
+        Option(
+            help="Only those of which a seat did not read parts of the record, as they were refused or never answered "
+            "usably, or those without such a seat.",
+            choices=_YES_NO,
+        ),
+    ] = None
+    split: Annotated[bool | None, Option(help="Only those whose seats do not agree in their last votes.")] = None
+    min_cost: Annotated[_Dollars | None, Option(help="Only those that cost at least so much.", metavar="USD")] = None
+    max_cost: Annotated[_Dollars | None, Option(help="Only those that cost at most so much.", metavar="USD")] = None
+    label: Annotated[Verdict | None, Option(help="Only those whose case has this label.")] = None
+    unfinished: Annotated[bool, Option(help="Only debates that are not over.")] = False
+    stage: Annotated[
+        Annotated[int, Field(ge=1, le=MOST_STAGES)] | None,
+        Option(help="Every debate of this stage of ladders; else of each case the one that counts."),
+    ] = None
+    quarantined: Annotated[bool, Option(help="Only debates in quarantine, which are left out otherwise.")] = False
+
+    @property
+    def chosen(self) -> DebateFilter:
+        """The same as the store takes it."""
+        said = {name: getattr(self, name) for name in DebateChoice.model_fields if name not in {"label", "quorum"}}
+        words = {name: one.value for name, one in said.items() if isinstance(one, Verdict)}
+        label = () if self.label is None else (Condition("label", "=", self.label.value),)
+        quorum = None if self.quorum is None else self.quorum == "met"
+        return DebateFilter(**{**said, **words, "where": self.where + label, "quorum": quorum})
+
+
+FILTERS = tuple(
+    option_name(name, info).removeprefix("--")
+    for name, info in DebateChoice.model_fields.items()
+    if name not in {"run_id", "where", "label", "unfinished", "quarantined"}
+)
+"""The names of filters: those of the options of `jury list`."""
 
 
 def debate_filter(filters: Mapping[str, str], where: tuple[Condition, ...] = ()) -> DebateFilter:
-    """The filter of these pairs and conditions.
+    """The filter of pairs of a name and a text, as `status=failed` or `min-cost=0.5`, and of conditions.
 
     Raises:
         SettingsRefused: there is no such filter, or it cannot have that value.
     """
-    chosen: dict[str, Any] = {}
     for name, text in filters.items():
         shown = escaped(f"{visible_line(name, 60)}={visible_line(text, 60)}")
-        if name not in _READ:
+        if name not in FILTERS:
             raise SettingsRefused(
                 f"{{filters}} {shown}: there is no such filter{escaped(did_you_mean(name, FILTERS))}; the filters are "
                 f"{', '.join(FILTERS)}"
             )
         try:
-            chosen[name.replace("-", "_")] = _READ[name](text)
-        except ValueError as error:
-            raise SettingsRefused(f"{{filters}} {shown}: {error}") from error
-    return DebateFilter(where=where, **chosen)
+            DebateChoice.of(**{name.replace("-", "_"): text})
+        except SettingsRefused as error:
+            raise SettingsRefused(f"{{filters}} {shown}: {error.args[0].partition(': ')[2]}") from error
+    return DebateChoice.of(where=where, **{name.replace("-", "_"): text for name, text in filters.items()}).chosen
 
 
-class ListSettings(SettingsModel):
-    """Debates, one row each, unless their groups, their totals or the runs are asked for.
+COLUMN_NAMES = {
+    "debate": "debate_id",
+    "case": "case_id",
+    "run": "run_id",
+    "verdict": "final_verdict",
+    "score": "final_score",
+    "quorum": "quorum_met",
+    "opened": "opened_at",
+    "begun": "begun_at",
+    "updated": "updated_at",
+    "ended": "ended_at",
+}
+"""What columns are called in JSON and in exported tables, by their shorter names. Both are accepted."""
 
-    Attributes:
-        chosen: which debates.
-        sorted_by: the order of the rows.
-        group_by: count the debates by this field of their cases.
-        totals: add up the debates.
-        of_runs: the runs of the store; no debate is chosen.
-        columns: the columns of a table, parted by commas; None: a line a debate.
-        why: say of each debate why its verdict came.
-        limit: at most so many rows.
-    """
 
-    chosen: DebateFilter = EVERY_DEBATE
-    sorted_by: SortOrder = NEWEST
-    group_by: str | None = None
-    totals: bool = False
-    of_runs: bool = False
-    columns: str | None = None
-    why: bool = False
-    limit: int | None = None
+def _sort_key(name: str) -> str:
+    return next((key for key, column in COLUMN_NAMES.items() if name == column), name)
+
+
+def _field(text: str) -> str:
+    try:
+        return parse_field(text)
+    except BadCondition as error:
+        raise ValueError(visible_line(str(error), 1000)) from error
+
+
+class ListSettings(DebateChoice, Stored):
+    """Debates, one row each, unless their groups, their totals or the runs are asked for."""
+
+    group_by: Annotated[
+        Annotated[str, AfterValidator(_field)] | None,
+        Option(
+            help="Count by tags, cluster, label, case_id or metadata.NAME instead: verdicts, mean score, agreement "
+            "with labels. A debate with several tags counts in each.",
+            metavar="FIELD",
+        ),
+    ] = None
+    totals: Annotated[bool, Option(help="Print what all of them come to instead of the debates.")] = False
+    sort: Annotated[
+        Annotated[str, AfterValidator(_sort_key)],
+        Option(
+            help="By what debates are sorted; what is not known counts as less than anything. [default: opened_at]",
+            choices=(*(COLUMN_NAMES.get(one, one) for one in SORT_COLUMNS), *COLUMN_NAMES),
+            metavar="COLUMN",
+        ),
+    ] = "opened"
+    order: Annotated[Literal["desc", "asc"] | None, Option(help="[default: desc, of agreement asc]")] = None
+    columns: Annotated[
+        str | None,
+        Option(
+            help="Print these columns, as case_id,final_verdict, with tabs and a heading; the names are those of "
+            "--json.",
+            metavar="NAMES",
+        ),
+    ] = None
+    why: Annotated[bool, Option(help="Say why below each line: the item where it went wrong, and the reason.")] = False
+    of_runs: Annotated[bool, Option(help="List the runs instead.", name="--runs")] = False
+    limit: Annotated[Annotated[int, Field(ge=1)] | None, Option(help="At most N lines. [default: all]")] = None
+
+    @property
+    def sorted_by(self) -> SortOrder:
+        """The order of the rows."""
+        return SortOrder(self.sort, self.sort != "agreement" if self.order is None else self.order == "desc")
 
     def model_post_init(self, _context: object) -> None:
         """Refuse settings that do not go together."""
-        if self.of_runs and (self.chosen != EVERY_DEBATE or self.group_by or self.totals or self.columns):
+        if self.of_runs and (self.chosen != DebateFilter() or self.group_by or self.totals or self.columns):
             raise SettingsRefused(
                 "{of_runs} lists all runs: it goes with {limit} and {as_json}, and with no other choice"
             )
@@ -172,23 +252,20 @@ class ListSettings(SettingsModel):
 
 
 class ShowSettings(SettingsModel):
-    """The whole debate as people read it, unless its events, its prompts or its evidence are asked for.
+    """The whole debate as people read it, unless its events, its prompts or its evidence are asked for."""
 
-    Attributes:
-        as_events: the events, one line each.
-        as_prompts: what models were sent, call by call.
-        as_evidence: what the jurors quote, seat by seat, and the decisive items.
-        full: the case is not shortened.
-        step: prompts of this step only.
-        marked: prompts with their marks, exactly as they were sent.
-    """
-
-    as_events: bool = False
-    as_prompts: bool = False
-    as_evidence: bool = False
-    full: bool = False
-    step: str | None = None
-    marked: bool = False
+    full: Annotated[bool, Option(help="The whole debate: the case, all that was said, votes and calls.")] = False
+    as_events: Annotated[bool, Option(help="One line an event, with its number and id, instead.", name="--events")] = (
+        False
+    )
+    as_prompts: Annotated[bool, Option(help="What models were sent, call by call, instead.", name="--prompts")] = False
+    as_evidence: Annotated[
+        bool, Option(help="What jurors quote, and the items they call decisive, instead.", name="--evidence")
+    ] = False
+    step: Annotated[
+        str | None, Option(help="With --prompts: of this step only, as in initial/gpt or final.", metavar="STEP")
+    ] = None
+    marked: Annotated[bool, Option(help="With --prompts: texts exactly as sent, with their marks.")] = False
 
     def model_post_init(self, _context: object) -> None:
         """Refuse settings that do not go together."""
@@ -205,25 +282,25 @@ class ShowSettings(SettingsModel):
 class Verification(SettingsModel):
     """Which debates are verified, and against what.
 
-    Attributes:
-        debate_ids: these debates.
-        where: the debates whose cases meet all of these conditions.
-        everything: the whole store, its positions, schema and seals too.
-        deep: also replay every debate.
-        keys: whose signatures under seals count; the whole store only.
-        checkpoints: signed notes over this log that were kept elsewhere; they imply the whole store.
-        trust: witnesses and time-stamping authorities; they imply the whole store.
-        processes: how many check debates; None: one a core where that is faster.
+    `keys` are whose signatures under seals count, of the whole store only; `checkpoints` signed notes over this log
+    that were kept elsewhere, and `trust` witnesses and time-stamping authorities: both imply the whole store.
     """
 
     debate_ids: tuple[str, ...] = ()
-    where: tuple[Condition, ...] = ()
-    everything: bool = False
-    deep: bool = False
+    everything: Annotated[bool, Option(help="Check the whole store, its positions and seals too.", name="--all")] = (
+        False
+    )
+    where: Annotated[RecordedConditions, WHERE] = ()
+    deep: Annotated[
+        bool,
+        Option(
+            help="Replay every debate, too: finds what was computed anew and does not follow from what the models said."
+        ),
+    ] = False
     keys: tuple[PublicKey, ...] = ()
     checkpoints: tuple[bytes, ...] = ()
     trust: Trust = NO_TRUST
-    processes: int | None = None
+    processes: Processes = None
 
     def model_post_init(self, _context: object) -> None:
         """Refuse settings that do not go together."""
@@ -239,19 +316,12 @@ class Verification(SettingsModel):
 
 
 class Rescoring(SettingsModel):
-    """Which debates are rescored, and how.
-
-    Attributes:
-        selection: the debates.
-        grid: the settings under which results are computed, as of `replays.grids`.
-        mode: `strict`, or `recount`, which keeps every recorded position.
-        processes: how many work; None: one a core where that is faster.
-    """
+    """Which debates are rescored, and how: the settings under which results are computed, as of `replays.grids`."""
 
     selection: Selection
     grid: Grid
     mode: Mode = "strict"
-    processes: int | None = None
+    processes: Processes = None
 
     def model_post_init(self, _context: object) -> None:
         """Refuse settings that do not go together.
@@ -265,17 +335,17 @@ class Rescoring(SettingsModel):
 class ErasureScope(SettingsModel):
     """Whose texts are erased: one of these.
 
-    Attributes:
-        debate_id: all texts of this debate.
-        exchange: a debate, and the id of the model call of which the texts are erased.
-        review: a debate, and the number of the review whose reason is erased, or of its withdrawal.
-        case_id: all texts of all debates over this case, of all runs.
+    `exchange` is a debate, and the id of the model call of which the texts are erased; `review` a debate, and the
+    number of the review whose reason is erased, or of its withdrawal; `case_id` all debates over this case, of
+    all runs.
     """
 
     debate_id: str | None = None
     exchange: tuple[str, str] | None = None
     review: tuple[str, int] | None = None
-    case_id: str | None = None
+    case_id: Annotated[
+        str | None, Option(help="All debates over this case, of all runs.", name="--case", metavar="ID")
+    ] = None
 
     def model_post_init(self, _context: object) -> None:
         """Refuse settings that do not go together."""
@@ -303,15 +373,12 @@ class ErasureScope(SettingsModel):
 
 
 class Erasure(ErasureScope):
-    """An erasure that is ordered.
+    """An erasure that is ordered."""
 
-    Attributes:
-        by: who erases; recorded for ever.
-        reason: why, in one line without personal data; recorded for ever.
-    """
-
-    by: str | None = None
-    reason: str | None = None
+    by: Annotated[str | None, Option(help="Who erases; recorded for ever.", metavar="WHO")] = None
+    reason: Annotated[
+        str | None, Option(help="Why, in one line without personal data; recorded for ever.", metavar="WHY")
+    ] = None
 
     def model_post_init(self, context: object) -> None:
         """Refuse settings that do not go together."""

@@ -1,7 +1,8 @@
 """What a baseline of drift checks, and a check, are asked for."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -9,8 +10,11 @@ from jury_actors.store_retry import STORE_PATIENCE
 from jury_events.conditions import parse_field
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.cases import CaseSettings
-from jury_judge.settings.judging import Budget, PanelSettings, PriceList, RuntimeSettings, SealSettings
-from jury_judge.settings.run import LONGEST_PATIENCE, MOST_AT_ONCE, RunSettings, checked_run_id
+from jury_judge.settings.debates import RunId
+from jury_judge.settings.judging import PRICES, Budget, PanelSettings, PriceList, RuntimeSettings, SealSettings
+from jury_judge.settings.model import STORE, Stored, StoreUrl, checked_run_id
+from jury_judge.settings.option import Option
+from jury_judge.settings.run import PATIENCE, THE_RUN, RunSettings
 
 ALPHA = 0.05
 DRAWS = 10
@@ -37,16 +41,34 @@ DriftId = Annotated[str, AfterValidator(checked_drift_id)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
-class _Judging(RuntimeSettings, Budget, SealSettings):
+_baseline = partial(Option, group="The baseline")
+_check = partial(Option, group="The check")
+_plan = partial(Option, group="The plan")
+_counts = partial(Option, group="What counts")
+_REPLENISH = Option(help="Judge each anchor so many more times, for the end of the queue of draws.")
+_BALANCED = Option(
+    help="Look for changes that balance too: each later judging then uses up two draws.",
+    name="--balanced/--not-balanced",
+)
+_ALPHA = Option(help="Chance of a false alarm over the life of the baseline.")
+Draws = Annotated[int, Field(ge=1, le=1000)]
+Anchors = Annotated[int, Field(ge=1, le=10_000)]
+Replenish = Annotated[int, Field(ge=0, le=99)]
+
+
+class AnchorSettings(RuntimeSettings, Budget, SealSettings, Stored):
     """How anchors are judged, as of `RunSettings`; `drift_id` names the baseline."""
 
-    file_names: ClassVar[Mapping[str, str]] = {**RunSettings.file_names, "drift_id": "id", "stream_run": "run"}
-    variables: ClassVar[Mapping[str, str]] = RunSettings.variables
-
-    drift_id: Annotated[DriftId, Field(exclude=True)]
-    store_url: str | None = None
-    concurrency: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 64
-    store_patience: Annotated[float, Field(ge=0, le=LONGEST_PATIENCE)] = STORE_PATIENCE
+    drift_id: Annotated[
+        DriftId,
+        Field(exclude=True),
+        _baseline(
+            help="Names the baseline; the same id goes on with it, and needs no files then.", name="--id", metavar="ID"
+        ),
+    ]
+    store_url: Annotated[StoreUrl, replace(STORE, group=THE_RUN)] = None
+    concurrency: Annotated[int, Field(ge=1, le=100_000), Option(help="Debates at once.", group=THE_RUN)] = 64
+    store_patience: Annotated[float, Field(ge=0, le=86_400), PATIENCE] = STORE_PATIENCE
 
     def of_run(self, run_id: str, repeat: int, **bounds: Any) -> RunSettings:
         """The run in which the anchors are judged so often."""
@@ -54,31 +76,35 @@ class _Judging(RuntimeSettings, Budget, SealSettings):
         return RunSettings.of(**{**fields, "run_id": run_id, "repeat": repeat, **bounds})
 
 
-class DriftBaselineSettings(CaseSettings, PanelSettings, _Judging):
+class DriftBaselineSettings(CaseSettings, PanelSettings, AnchorSettings):
     """`jury drift baseline`: labelled cases, the anchors, that are judged several times.
 
-    Attributes:
-        paths: files with the anchors; (): the baseline is in the store, and goes on.
-        draws: judgings of each anchor; None: 10, or as many as the baseline has. A larger number adds some.
-        daily: one draw a day: a call judges the one that is due.
-        balanced: changes that balance are looked for too, for which each later judging uses up two draws.
-        toss: whether each pair, or each check by its majority, is a toss of the coin.
-        alpha: the chance of a false alarm over the life of the baseline.
-        stream_run: a run whose cases later cases of the stream are compared with.
-        stratum: a field of cases: those of the stream are paired within its values; None: within all.
-
-    Raises:
-        SettingsRefused: settings do not go together.
+    Without `paths` the baseline is in the store, and goes on. With `balanced` each later judging uses up two draws.
     """
 
     paths: Annotated[tuple[str, ...], Field(exclude=True)] = ()
-    draws: Annotated[int, Field(ge=1, le=1000)] | None = None
-    daily: bool = False
-    balanced: bool = True
-    toss: Literal["pair", "check"] = "pair"
-    alpha: Share = ALPHA
-    stream_run: str | None = None
-    stratum: Annotated[str, AfterValidator(parse_field)] | None = None
+    draws: Annotated[
+        Draws | None,
+        _baseline(help=f"Judgings of each anchor; a larger number adds some. [default: {DRAWS}]"),
+    ] = None
+    daily: Annotated[bool, _baseline(help="One draw a day: each call judges the one that is due.")] = False
+    balanced: Annotated[bool, replace(_BALANCED, group="What counts")] = True
+    toss: Annotated[
+        Literal["pair", "check"],
+        _counts(
+            help="What counts once: each pair; or each check by its majority, where judges vary from day to day.",
+            rare=True,
+        ),
+    ] = "pair"
+    alpha: Annotated[Share, replace(_ALPHA, group="What counts")] = ALPHA
+    stream_run: Annotated[
+        RunId | None,
+        _counts(help="A run of the agent's own cases: later runs are compared with it.", name="--run", metavar="RUN"),
+    ] = None
+    stratum: Annotated[
+        Annotated[str, AfterValidator(parse_field)] | None,
+        _counts(help="Pair its cases within a field, as cluster or metadata.intent.", metavar="FIELD"),
+    ] = None
 
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""
@@ -89,47 +115,43 @@ class DriftBaselineSettings(CaseSettings, PanelSettings, _Judging):
             raise SettingsRefused(f"{{draws}}: a later judging uses up {needed} draws")
 
 
-class DriftCheckSettings(_Judging):
-    """`jury drift check`: anchors judged again, each beside what it came to in the baseline.
+class DriftCheckSettings(AnchorSettings):
+    """`jury drift check`: anchors judged again, each beside what it came to in the baseline."""
 
-    Attributes:
-        panel_name: the panel file, where the log does not have all of how its models are reached.
-        pairs: so many anchors, those that were judged least often; None: all.
-        replenish: so many further judgings of each, which go to the end of the queue of draws.
-        stream_run: a run whose cases are compared with those of the baseline's stream.
-    """
-
-    panel_name: str | None = None
-    pairs: Annotated[int, Field(ge=1)] | None = None
-    replenish: Annotated[int, Field(ge=0, le=99)] = 0
-    stream_run: str | None = None
+    drift_id: Annotated[DriftId, Field(exclude=True)]
+    panel_name: Annotated[
+        str | None,
+        Option(
+            help="The panel file, where the log does not have all of how its models are reached.",
+            group="Jurors",
+            name="--panel",
+            metavar="FILE",
+        ),
+    ] = None
+    pairs: Annotated[Anchors | None, _check(help="So many anchors, judged least often. [default: all]")] = None
+    replenish: Annotated[Replenish, replace(_REPLENISH, group="The check")] = 0
+    stream_run: Annotated[
+        RunId | None,
+        _check(
+            help="A run of the agent's own cases, judged by the same panel: did the agent change, or its judge?",
+            name="--run",
+            metavar="RUN",
+        ),
+    ] = None
 
 
 class DriftPlanSettings(CaseSettings, PanelSettings):
-    """`jury drift plan`: nothing is judged.
-
-    Attributes:
-        paths: files with the anchors; (): the bundled case stands for each.
-        anchors: how many; None: as many as the files have, without files 100.
-        draws: judgings of each in the baseline.
-        pairs: anchors that a check judges; None: all.
-        replenish: as of `DriftCheckSettings`, as of `balanced` and `alpha` of `DriftBaselineSettings`.
-        every: days between checks.
-        prices: as of `Budget`.
-    """
-
-    file_names: ClassVar[Mapping[str, str]] = RunSettings.file_names
-    variables: ClassVar[Mapping[str, str]] = RunSettings.variables
+    """`jury drift plan`: nothing is judged. Without `paths` the bundled case stands for each anchor."""
 
     paths: Annotated[tuple[str, ...], Field(exclude=True)] = ()
-    anchors: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    draws: Annotated[int, Field(ge=1, le=1000)] = DRAWS
-    pairs: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    replenish: Annotated[int, Field(ge=0, le=99)] = 0
-    balanced: bool = True
-    alpha: Share = ALPHA
-    every: Annotated[float, Field(gt=0, le=366)] = 7.0
-    prices: PriceList = None
+    anchors: Annotated[Anchors | None, _plan(help="How many. [default: as many as FILE has, else 100]")] = None
+    draws: Annotated[Draws, _plan(help="Judgings of each.")] = DRAWS
+    pairs: Annotated[Anchors | None, _plan(help="Anchors that a check judges. [default: all]")] = None
+    replenish: Annotated[Replenish, replace(_REPLENISH, group="The plan")] = 0
+    balanced: Annotated[bool, replace(_BALANCED, group="The plan")] = True
+    alpha: Annotated[Share, replace(_ALPHA, group="The plan")] = ALPHA
+    every: Annotated[float, Field(gt=0, le=366), _plan(help="Days between checks.", metavar="DAYS")] = 7.0
+    prices: Annotated[PriceList, PRICES] = None
 
     @property
     def run(self) -> RunSettings:

@@ -1,28 +1,35 @@
 """What a gate compares, and by what it decides."""
 
-from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from jury_events.verdict import FAIL, PASS, REVIEW
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.cases import Conditions
-from jury_judge.settings.debates import debate_filter
-from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.debates import WHERE_OF_CASES, debate_filter
+from jury_judge.settings.model import STORE, Names, SettingsModel, StoreUrl
+from jury_judge.settings.option import Option
 from jury_judge.settings.statistics import (
+    COUNT,
+    FILTER,
+    LABELS,
     RESAMPLES,
     REVIEWS,
     SEED,
+    SIMULATED,
+    VOTES,
     Count,
-    Included,
+    Kinds,
     Resamples,
     Seed,
     check_no_store,
     check_read_once,
     is_file,
 )
-from jury_judge.settings.store import STORE_URL
 from jury_store.debate_rows import DebateFilter
 
 _SIDES = 2
@@ -30,66 +37,107 @@ _ASSUMED = ("discordance", "cluster_size", "correlation")
 _OF_DECISIONS = ("junit", "markdown", "inconclusive", "worse")
 
 
+_judges = partial(Option, group="Judges of files", metavar="A,B,C", typed="text")
+_decision = partial(Option, group="Decision")
+_plan = partial(Option, group="Plan")
+_figures = partial(Option, group="Figures", rare=True)
+_results = partial(Option, group="Results", metavar="FILE")
+_LABELLED = "Labels, and what is counted"
+_RUNS = "Runs of a store"
+
+
 class GateSettings(SettingsModel):
     """`jury gate`: two runs of a store, two files of votes, or two lists of judges of the same files.
 
-    Attributes:
-        sources: base and candidate: runs of a store or files of votes; with `base` the files of its judges.
-        votes: files with the votes of `base` and `candidate`.
-        base: the judges of the base.
-        candidate: the judges of the candidate.
-        where: conditions on cases of runs, all of which must be met.
-        filters: conditions on debates of runs: see `FILTERS`.
-        store_url: of the store; None: that of the environment, else the default.
-        labels: files of labels that came later, or `REVIEWS`.
-        count: of debates under a scale of the panels' own; None: outcomes.
-        order: the verdicts of a plan without votes are these words, from low to high.
-        categories: likewise, without an order.
-        include: kinds of votes of files that count too.
-        include_simulated: debates of simulated jurors count too.
-        metric: see `jury_analysis.gate.GateOptions`, as of `margin` and `worse`.
-        inconclusive: what an inconclusive gate counts as; None: as itself.
-        plan: decide nothing: say what so many cases could find.
-        discordance: of a plan: share of pairs that change; of the score, the variance of a pair's change.
-        cluster_size: of a plan: mean number of cases of a cluster.
-        correlation: of a plan: of the changes of a cluster's cases.
-        resamples: of the bootstrap of flips between repeats; 0: none.
-        seed: of that bootstrap.
-        junit: where the gate is written as JUnit XML; None: nowhere.
-        markdown: where a summary is written; None: nowhere.
-
-    Raises:
-        SettingsRefused: sides are missing, or settings do not go together.
+    `sources` are base and candidate, runs of a store or files of votes; with `base` the files of its judges. `order`
+    and `categories`: the verdicts of a plan without votes are these words, from low to high, or without an order; a
+    settings file has them, and no option. `metric`, `margin` and `worse` are those of
+    `jury_analysis.gate.GateOptions`.
     """
 
-    file_names: ClassVar[Mapping[str, str]] = {"store_url": "store", "filters": "filter", "correlation": "icc"}
-    variables: ClassVar[Mapping[str, str]] = {"store_url": STORE_URL}
-
     sources: Annotated[tuple[str, ...], Field(exclude=True)] = ()
-    votes: tuple[str, ...] = ()
-    base: tuple[str, ...] = ()
-    candidate: tuple[str, ...] = ()
-    where: Conditions = ()
-    filters: dict[str, str] = Field(default_factory=dict)
-    store_url: str | None = None
-    labels: tuple[str, ...] = ()
-    count: Count | None = None
+    where: Annotated[Conditions, replace(WHERE_OF_CASES, group=_RUNS)] = ()
+    filters: Annotated[dict[str, str], replace(FILTER, group=_RUNS)] = Field(default_factory=dict)
+    store_url: Annotated[StoreUrl, replace(STORE, group=_RUNS)] = None
+    votes: Annotated[tuple[str, ...], replace(VOTES, group="Judges of files")] = ()
+    base: Annotated[Names, _judges(help="With --votes: the judges of the base.")] = ()
+    candidate: Annotated[Names, _judges(help="With --votes: the judges of the candidate.", metavar="A,B,D")] = ()
+    labels: Annotated[tuple[str, ...], replace(LABELS, group=_LABELLED)] = ()
+    count: Annotated[Count | None, replace(COUNT, group=_LABELLED, rare=True)] = None
     order: tuple[str, ...] | None = None
     categories: tuple[str, ...] | None = None
-    include: tuple[Included, ...] = ()
-    include_simulated: bool = False
-    metric: str | None = None
-    margin: Annotated[float, Field(ge=0, le=100)] | None = None
-    worse: Literal["more", "less", "either"] | None = None
-    inconclusive: Literal["pass", "fail"] | None = None
-    plan: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
-    discordance: Annotated[float, Field(ge=0, le=10_000)] | None = None
-    cluster_size: Annotated[float, Field(ge=1, le=1_000_000)] | None = None
-    correlation: Annotated[float, Field(ge=0, le=1)] | None = None
-    resamples: Resamples = RESAMPLES
-    seed: Seed = SEED
-    junit: Path | None = None
-    markdown: Path | None = None
+    include: Annotated[
+        Kinds,
+        Option(
+            help="With --votes: count votes that repeat an earlier one (stale), or stand in for a blocked answer "
+            "(synthetic).",
+            group=_LABELLED,
+            metavar="stale,synthetic",
+            typed="text",
+            rare=True,
+        ),
+    ] = ()
+    include_simulated: Annotated[bool, replace(SIMULATED, group=_LABELLED)] = False
+    metric: Annotated[
+        str | None,
+        _decision(
+            help="accuracy, false_pass, false_fail, score, or a verdict: its share. [default: false_pass with labels, "
+            f"else {FAIL}]",
+            metavar="NAME",
+        ),
+    ] = None
+    margin: Annotated[
+        Annotated[float, Field(ge=0, le=100)] | None,
+        _decision(help="Harm that is accepted, as a share; of the score in points. [default: 0.02, of the score 2]"),
+    ] = None
+    worse: Annotated[
+        Literal["more", "less", "either"] | None,
+        _decision(
+            help="Which change of a verdict's share, or of the score, does harm. [default: either between two panels; "
+            f"else more {FAIL} or {REVIEW}, less {PASS}, a lower score]"
+        ),
+    ] = None
+    inconclusive: Annotated[
+        Literal["pass", "fail"] | None, _decision(help="What an inconclusive gate counts as. [default: exit 6]")
+    ] = None
+    plan: Annotated[
+        Annotated[int, Field(ge=1, le=1_000_000_000)] | None,
+        _plan(
+            help="Decide nothing: say what so many cases could find. BASE, and CANDIDATE, are optional then; what was "
+            "judged says how much pairs vary.",
+            metavar="CASES",
+        ),
+    ] = None
+    discordance: Annotated[
+        Annotated[float, Field(ge=0, le=10_000)] | None,
+        _plan(
+            help="With --plan: assume that so many pairs change; of the score, this variance of a pair's change. "
+            "[default: as measured, else 0.1, of the score 400]",
+            metavar="SHARE",
+            rare=True,
+        ),
+    ] = None
+    cluster_size: Annotated[
+        Annotated[float, Field(ge=1, le=1_000_000)] | None,
+        _plan(
+            help="With --plan: the mean number of cases of a cluster. [default: as in what was judged, else 1]",
+            rare=True,
+        ),
+    ] = None
+    correlation: Annotated[
+        Annotated[float, Field(ge=0, le=1)] | None,
+        _plan(
+            help="With --plan: how much the changes of a cluster's cases correlate. [default: 0]",
+            name="--icc",
+            rare=True,
+        ),
+    ] = None
+    resamples: Annotated[
+        Resamples, _figures(help="Of the bootstrap of flips between repeats; 0: no such interval.")
+    ] = RESAMPLES
+    seed: Annotated[Seed, _figures(help="Of that bootstrap.")] = SEED
+    junit: Annotated[Path | None, _results(help="Write the gate as JUnit XML to this file too.")] = None
+    markdown: Annotated[Path | None, _results(help="Write a summary for the page of a CI job.")] = None
 
     def model_post_init(self, _context: object) -> None:
         """Refuse settings that do not go together."""

@@ -1,8 +1,10 @@
 """What judges, and how: the panel, where debates run, what may be spent, calls in batches, the seals of the log."""
 
+import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
@@ -10,6 +12,7 @@ from jury_actors.admission.budget import Ceiling, Spent
 from jury_debate.presets import PRESETS, checked_threshold
 from jury_events.nearest import did_you_mean
 from jury_events.panel import FinalMethod, Language
+from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.variables import (
     CONSENSUS_THRESHOLD,
@@ -21,10 +24,17 @@ from jury_judge.panels.variables import (
     Overrides,
 )
 from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.option import Option
 from jury_providers.prices import PRICES_ENV, Prices, load_prices
 from jury_providers.simulated.script import NO_FAULTS, BadScript, Script, parse_script
 
 NOTHING_SPENT = Spent()
+
+_spend = partial(Option, group="What it may spend")
+_jurors = partial(Option, group="Jurors and rules")
+_where = partial(Option, group="Where debates run")
+_seals = partial(Option, group="Seals", rare=True)
+_batches = partial(Option, group="Calls in batches")
 
 
 def _prices(value: Any) -> Any:
@@ -36,21 +46,32 @@ def _prices(value: Any) -> Any:
 PriceList = Annotated[Prices | str | None, PlainValidator(_prices)]
 
 
+PRICES = _spend(
+    help="Prices of models (TOML), before the list prices. [$JURY_PRICES]",
+    metavar="FILE",
+    variable=PRICES_ENV,
+    rare=True,
+)
+
+
 class Budget(SettingsModel):
     """Bounds in calls and US dollars. Of a run they hold over all its sessions; of a `Jury` over its life.
 
     Attributes:
-        max_calls: model calls at most.
-        max_cost: US dollars at most.
-        prices: of models, before the list prices: a file (TOML), or what was read; None is `JURY_PRICES`.
         spent: counts against both from the start, as of earlier sessions of a run.
         lease_of: the run whose spending at most is stored before its calls are made; None: the bounds end with the
             process.
     """
 
-    max_calls: Annotated[int, Field(ge=0)] | None = None
-    max_cost: Annotated[float, Field(ge=0, le=1e9)] | None = None
-    prices: PriceList = None
+    max_cost: Annotated[
+        Annotated[float, Field(ge=0, le=1e9)] | None,
+        _spend(help="US dollars at most, over all sessions of the run.", metavar="USD"),
+    ] = None
+    max_calls: Annotated[
+        Annotated[int, Field(ge=0)] | None,
+        _spend(help="Model calls at most, over all sessions of the run.", rare=True),
+    ] = None
+    prices: Annotated[PriceList, PRICES] = None
     spent: Spent = Field(default=NOTHING_SPENT, exclude=True)
     lease_of: str | None = Field(default=None, exclude=True)
 
@@ -76,46 +97,58 @@ def _known(preset: Any) -> Any:
     return preset
 
 
-def usable_threshold(value: float) -> float:
-    """A consensus threshold.
-
-    Raises:
-        ValueError: it cannot be one; the message says what may be.
-    """
-    return checked_threshold(value)
-
-
 class PanelSettings(SettingsModel):
-    """The panel, and what overrides its file.
+    """The panel, and what overrides its file. No `panel_name`: the default preset with simulated jurors."""
 
-    Attributes:
-        panel_name: a panel file, a bundled jury or a preset; None is the default preset with simulated jurors.
-        preset: the rules of the discussion, with any jurors.
-        language: of the prompts.
-        max_rounds: discussion rounds at most.
-        threshold: of the consensus.
-        method: of the final judgment.
-        judge_model: the final judge's.
-        seat_models: those of the seats, where no panel file names them.
-    """
-
-    file_names: ClassVar[Mapping[str, str]] = {"panel_name": "panel", "seat_models": "model"}
-    variables: ClassVar[Mapping[str, str]] = {
-        "preset": USE_COLLABORATIVE,
-        "max_rounds": MAX_DISCUSSION_ROUNDS,
-        "threshold": CONSENSUS_THRESHOLD,
-        "method": FINAL_JUDGMENT_METHOD,
-        "judge_model": FINAL_JUDGE_MODEL,
-    }
-
-    panel_name: str | None = None
-    preset: Annotated[str, AfterValidator(_known)] | None = None
-    language: Language | None = None
-    max_rounds: Annotated[int, Field(ge=0, le=MOST_ROUNDS)] | None = None
-    threshold: Annotated[float, AfterValidator(usable_threshold)] | None = None
-    method: FinalMethod | None = None
-    judge_model: str | None = None
-    seat_models: tuple[str, ...] = ()
+    panel_name: Annotated[
+        str | None,
+        _jurors(
+            help="A panel file, a jury of models (current, documents), or rules with simulated jurors "
+            "(parallel-rounds, adk-sequential, independent). [default: parallel-rounds]",
+            name="--panel",
+            metavar="FILE|NAME",
+        ),
+    ] = None
+    seat_models: Annotated[
+        tuple[str, ...],
+        _jurors(
+            help="Seat a jury on this model, as claude-haiku-5-5; repeated, on several. The first judges last.",
+            name="--model",
+            metavar="MODEL",
+        ),
+    ] = ()
+    preset: Annotated[
+        Annotated[str, AfterValidator(_known)] | None,
+        _jurors(
+            help="The rules of the discussion, with any jurors.",
+            choices=tuple(PRESETS),
+            variable=USE_COLLABORATIVE,
+            rare=True,
+        ),
+    ] = None
+    language: Annotated[Language | None, _jurors(help="Language of the prompts.", choices=("en", "ja"), rare=True)] = (
+        None
+    )
+    max_rounds: Annotated[
+        Annotated[int, Field(ge=0, le=MOST_ROUNDS)] | None,
+        _jurors(help="Discussion rounds at most.", variable=MAX_DISCUSSION_ROUNDS, rare=True),
+    ] = None
+    threshold: Annotated[
+        Annotated[float, AfterValidator(checked_threshold)] | None,
+        _jurors(
+            help="Consensus threshold: 2.0 always discusses, 0.67 accepts 2 of 3.",
+            variable=CONSENSUS_THRESHOLD,
+            rare=True,
+        ),
+    ] = None
+    method: Annotated[
+        FinalMethod | None,
+        _jurors(help="How the final judgment is made.", variable=FINAL_JUDGMENT_METHOD, rare=True),
+    ] = None
+    judge_model: Annotated[
+        str | None,
+        _jurors(help="The final judge.", metavar="PROVIDER/MODEL", variable=FINAL_JUDGE_MODEL, rare=True),
+    ] = None
 
     @property
     def overrides(self) -> Overrides:
@@ -126,14 +159,27 @@ class PanelSettings(SettingsModel):
 
 
 MOST_PROCESSES = 64
+_ADDRESS = re.compile(r"[^\s:]+:[0-9]{1,5}")
 
 
-def _automatic(value: Any) -> Any:
-    return None if value == "auto" else value
+def _processes(value: Any) -> Any:
+    if value is None or value == "auto":
+        return None
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value)
+    if not isinstance(value, int) or not 1 <= value <= MOST_PROCESSES:
+        raise ValueError(f"must be auto, or a number from 1 to {MOST_PROCESSES}")
+    return value
 
 
-Processes = Annotated[Annotated[int, Field(ge=1, le=MOST_PROCESSES, strict=True)] | None, BeforeValidator(_automatic)]
+Processes = Annotated[int | None, BeforeValidator(_processes)]
 """A number of processes; None, or `auto`: as many as the CPUs can use."""
+
+
+def _address(value: str) -> str:
+    if not _ADDRESS.fullmatch(value):
+        raise ValueError(f"{visible_line(value, 100)!r} is not HOST:PORT")
+    return value
 
 
 def _simulate(value: Any) -> Any:
@@ -144,35 +190,90 @@ def _simulate(value: Any) -> Any:
     raise ValueError("must be a table of settings, as in latency: 0.5")
 
 
+Address = Annotated[str, AfterValidator(_address)]
+"""`HOST:PORT` of a Ray cluster."""
+
 Simulation = Annotated[Script | dict[str, str], PlainValidator(_simulate)]
 
 
-class RuntimeSettings(SettingsModel):
-    """In this process, or on Ray; and how simulated jurors behave there.
+class ClusterSettings(SettingsModel):
+    """The Ray cluster that is joined, how many processes are started there, and how simulated jurors behave."""
 
-    Attributes:
-        in_process: in this process.
-        ray: on a local Ray cluster.
-        ray_address: on the Ray cluster at `host:port`.
-        ray_open_cluster: join it even if it requires no token (`docs/ray.md`).
-        replicas: juror processes a seat, on Ray; None: as many as its CPUs can serve, also while nodes join and leave.
-        coordinators: processes that share the debates, on Ray; None: as its CPUs can use them (`docs/capacity.md`).
-        simulate: latencies and faults of simulated jurors: a `Script`, or its settings as texts by name.
-    """
-
-    in_process: bool = False
-    ray: bool = False
-    ray_address: Annotated[str, Field(pattern=r"^[^\s:]+:[0-9]{1,5}$")] | None = None
-    ray_open_cluster: bool = False
-    replicas: Processes = None
-    coordinators: Processes = None
-    simulate: Simulation = NO_FAULTS
+    ray_address: Annotated[
+        Address | None,
+        _where(
+            help="Join this Ray cluster instead of a local one; it must ask for a token (docs/ray.md).",
+            metavar="HOST:PORT",
+            rare=True,
+        ),
+    ] = None
+    ray_open_cluster: Annotated[
+        bool,
+        _where(
+            help="Join it even if it requires no token. Anyone who reaches its ports can then run code in the jurors' "
+            "processes, and read keys and cases there.",
+            rare=True,
+        ),
+    ] = False
+    replicas: Annotated[
+        Processes,
+        _where(
+            help="Juror processes a seat on Ray; auto: as many as the cluster's CPUs can serve, while nodes join and "
+            "leave.",
+            metavar="N|auto",
+            typed="text",
+            default="auto",
+            rare=True,
+        ),
+    ] = None
+    coordinators: Annotated[
+        Processes,
+        _where(
+            help="Processes that share the debates on Ray; auto: as many as the CPUs can use when it starts "
+            "(docs/capacity.md).",
+            metavar="N|auto",
+            typed="text",
+            default="auto",
+            rare=True,
+        ),
+    ] = None
+    simulate: Annotated[
+        Simulation,
+        _where(
+            help="Latency and faults of simulated jurors: latency (mean seconds), sigma, seed, the rate of an outcome "
+            "such as timeout=0.05, unparseable=0.1, or answers=scripted (fixed answers). Repeatable.",
+            metavar="KEY=VALUE",
+            rare=True,
+        ),
+    ] = NO_FAULTS
 
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""
         super().model_post_init(context)
         if self.ray_open_cluster and self.ray_address is None:
             raise SettingsRefused("{ray_open_cluster} has no effect without {ray_address} HOST:PORT")
+
+
+class PlaceSettings(SettingsModel):
+    """Where debates run."""
+
+    in_process: Annotated[bool, _where(help="Run the debates in this process, without Ray.", rare=True)] = False
+    ray: Annotated[
+        bool,
+        _where(
+            help="Run the debates on a local Ray cluster. [default for jury demo, and for jury run from 10,000 debates "
+            "on with four CPUs or more]",
+            rare=True,
+        ),
+    ] = False
+
+
+class RuntimeSettings(PlaceSettings, ClusterSettings):
+    """In this process, or on Ray."""
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse settings that do not go together."""
+        super().model_post_init(context)
         if self.in_process and (self.ray or self.ray_address is not None):
             raise SettingsRefused("{in_process} does without Ray: leave out either it, or {ray} and {ray_address}")
 
@@ -205,36 +306,51 @@ class RuntimeSettings(SettingsModel):
 
 
 class SealSettings(SettingsModel):
-    """The key that seals, and how often.
+    """The key that seals, and how often. No `seal_key`: nothing is sealed."""
 
-    Attributes:
-        seal_key: the file of the private key; None: nothing is sealed.
-        seal_last: the file of its last signature; None: beside the key.
-        seal_every: seconds between two seals; there is one more at the end.
-    """
-
-    seal_key: Path | None = None
-    seal_last: Path | None = None
-    seal_every: Annotated[float, Field(ge=0.1, le=86_400)] = 60.0
-
-
-Hours = Annotated[float, Field(gt=0, le=24 * 28)]
+    seal_key: Annotated[
+        Path | None,
+        _seals(
+            help="Seal the log with this private key (`jury seal keygen`). [$JURY_SEAL_KEY]",
+            metavar="FILE",
+            environ="JURY_SEAL_KEY",
+        ),
+    ] = None
+    seal_last: Annotated[
+        Path | None,
+        _seals(
+            help="The file of the private key's last signature. [default: $JURY_SEAL_LAST, else KEY.last beside it]",
+            metavar="FILE",
+            environ="JURY_SEAL_LAST",
+        ),
+    ] = None
+    seal_every: Annotated[
+        float,
+        Field(ge=0.1, le=86_400),
+        _seals(help="How often the log is sealed during the run; once more at its end.", metavar="SECONDS"),
+    ] = 60.0
 
 
 class BatchSettings(SettingsModel):
-    """See `docs/batches.md`.
+    """Calls in the batches of providers (docs/batches.md)."""
 
-    Attributes:
-        batch: calls go into batches where their provider has any.
-        once: make one pass, and do not wait for answers.
-        batch_deadline: hours after which a provider is asked to end a batch, if it says that it has not ended.
-        batch_same_account: the API keys of now are of the accounts that have the open batches.
-    """
-
-    batch: bool = False
-    once: bool = False
-    batch_deadline: Hours = 26.0
-    batch_same_account: bool = False
+    batch: Annotated[bool, _batches(help="Make calls in batches, at half price (docs/batches.md).")] = False
+    once: Annotated[
+        bool,
+        _batches(help="With --batch: make one pass, for cron; exit with 4 while calls wait.", rare=True),
+    ] = False
+    batch_deadline: Annotated[
+        float,
+        Field(gt=0, le=24 * 28),
+        _batches(
+            help="After this a provider is asked to cancel a batch, if it says that it has not ended.",
+            metavar="HOURS",
+            rare=True,
+        ),
+    ] = 26.0
+    batch_same_account: Annotated[
+        bool, _batches(help="A new API key is of the account that has the batches.", rare=True)
+    ] = False
 
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""

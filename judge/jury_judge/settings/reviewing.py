@@ -1,9 +1,49 @@
-"""What is asked of reviews: one debate's, the queue, or how far people agree."""
+"""What is asked of reviews: one debate's, the queue, or how far people agree; what a reviewer may be called."""
 
-from jury_events.conditions import Condition
+from dataclasses import replace
+from functools import partial
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from jury_events.evidence import MOST_ITEM
+from jury_events.hidden_characters import CONTROL, displayed_escaped
 from jury_events.verdict import PASS, Verdict
 from jury_judge.errors import SettingsRefused
+from jury_judge.settings.cases import Conditions
+from jury_judge.settings.debates import WHERE_OF_CASES, RunId
 from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.option import Option
+
+LONGEST = 300
+"""Characters."""
+
+RULE = f"a name has 1 to {LONGEST} printable characters, and no blank at either end"
+
+_who = partial(Option, group="Who reviews")
+_QUEUE = "The queue"
+_queue = partial(Option, group=_QUEUE)
+_one = partial(Option, group="One debate")
+_results = partial(Option, group="Results")
+_Counted = Annotated[int, Field(ge=1)]
+
+
+def is_reviewer_name(name: str) -> bool:
+    """Whether a new name follows `RULE`: two that differ in what readers cannot see would pass for one person.
+
+    Names on record may be others.
+    """
+    unseen = CONTROL.search(name) or displayed_escaped().search(name)
+    return 1 <= len(name) <= LONGEST and name == name.strip() and not unseen
+
+
+def _reviewer(name: str) -> str:
+    if name and not is_reviewer_name(name):
+        raise ValueError(RULE)
+    return name
+
+
+ReviewerName = Annotated[str, AfterValidator(_reviewer)]
 
 DEFAULT_SEED = 1
 
@@ -20,47 +60,73 @@ _NOT_WITH = {
 class ReviewSettings(SettingsModel):
     """Verdicts that are asked for at a terminal, unless one is given, or the queue or the agreement is asked for.
 
-    Attributes:
-        debate_id: this debate; None: those of the queue.
-        reviewer: who reviews, or asks for a review, or withdraws one.
-        blind: only the case is shown; with `verdict`: the reviewer saw no more.
-        run_id: only the debates of this run.
-        where: only debates whose cases meet all of these conditions.
-        reviews: how many people are to review a debate.
-        sample: draw so many cases at random for the reviewer.
-        seed: of the sample.
-        limit: at most so many debates of the queue.
-        verdict: of the debate.
-        label: of the scale of the debate's panel, in place of a verdict.
-        decisive_item: of the verdict: the first item where it went wrong.
-        reason: of the verdict, or of what is withdrawn.
-        minutes: how long the review took.
-        assign: this person is asked for a review of the debate.
-        withdraw: the number of the review or assignment of the debate that counts no more.
-        of_queue: the queue is listed.
-        of_agreement: the agreement of the reviewers is computed.
-        as_json: what that comes to is printed as JSON.
+    Without a `debate_id` it is about those of the queue. `label` is of the scale of the debate's panel, in place of a
+    verdict; `withdraw` the number of the review or assignment of the debate that counts no more.
     """
 
     debate_id: str | None = None
-    reviewer: str | None = None
-    blind: bool = False
-    run_id: str | None = None
-    where: tuple[Condition, ...] = ()
-    reviews: int = 1
-    sample: int | None = None
-    seed: int = DEFAULT_SEED
-    limit: int | None = None
-    verdict: Verdict | None = None
-    label: str | None = None
-    decisive_item: int | None = None
-    reason: str = ""
-    minutes: float | None = None
-    assign: str | None = None
-    withdraw: int | None = None
-    of_queue: bool = False
-    of_agreement: bool = False
-    as_json: bool = False
+    reviewer: Annotated[
+        ReviewerName | None,
+        _who(
+            help="Who reviews; recorded for ever, so a pseudonym will do. [env JURY_REVIEWER]",
+            metavar="NAME",
+            environ="JURY_REVIEWER",
+        ),
+    ] = None
+    blind: Annotated[
+        bool,
+        _who(
+            help="Show the case and nothing that the jury or others said. With --verdict: the reviewer saw nothing of "
+            "it."
+        ),
+    ] = False
+    run_id: Annotated[RunId | None, _queue(help="Only the debates of this run.", name="--run", metavar="ID")] = None
+    where: Annotated[
+        Conditions,
+        replace(WHERE_OF_CASES, group=_QUEUE),
+    ] = ()
+    reviews: Annotated[
+        int,
+        Field(ge=1, le=9),
+        _queue(help="How many people are to review a debate: 2 for double review."),
+    ] = 1
+    sample: Annotated[
+        _Counted | None,
+        _queue(
+            help="Draw N cases at random for the reviewer, whatever the jury said of them: their labels are a random "
+            "sample.",
+            metavar="N",
+        ),
+    ] = None
+    seed: Annotated[int, Field(ge=0, lt=2**63), _queue(help="Of --sample: its numbers.")] = DEFAULT_SEED
+    limit: Annotated[_Counted | None, _queue(help="At most N debates of the queue.", metavar="N")] = None
+    verdict: Annotated[Verdict | None, _one(help="Record this verdict.")] = None
+    label: Annotated[
+        str | None,
+        _one(help="Record this label of the panel's own scale; its outcome is the verdict.", metavar="LABEL"),
+    ] = None
+    decisive_item: Annotated[
+        Annotated[int, Field(ge=1, le=MOST_ITEM)] | None,
+        _one(help="The first item where it went wrong, by its number.", metavar="N"),
+    ] = None
+    reason: Annotated[str, _one(help="Why; kept as a text that can be erased.", metavar="TEXT")] = ""
+    minutes: Annotated[
+        Annotated[float, Field(ge=0, le=100_000)] | None,
+        _one(help="How long it took; measured at a terminal.", metavar="M"),
+    ] = None
+    assign: Annotated[
+        ReviewerName | None,
+        _one(help="Ask this person for a review; --reviewer is who asks.", metavar="NAME"),
+    ] = None
+    withdraw: Annotated[
+        _Counted | None, _one(help="Withdraw the review or assignment of this number.", metavar="N")
+    ] = None
+    of_queue: Annotated[bool, _results(help="Print the queue.", name="--list")] = False
+    of_agreement: Annotated[
+        bool,
+        _results(help="Print how far the reviewers agree, and where they differ.", name="--agreement"),
+    ] = False
+    as_json: Annotated[bool, _results(help="Print JSON.", name="--json")] = False
 
     @property
     def of_one(self) -> bool:

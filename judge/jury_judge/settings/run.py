@@ -1,48 +1,91 @@
 """What a run, a fork and a probe are asked for, besides what they judge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from jury_actors.store_retry import STORE_PATIENCE
 from jury_events.errors import SettingError
-from jury_events.ids import MOST_REPEATS, is_run_id, reachable
+from jury_events.ids import MOST_REPEATS
+from jury_events.nearest import did_you_mean
 from jury_events.panel import Switch
 from jury_events.text import visible_line
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL, PASS, Verdict
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.report_files import check_report_path
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.judging import BatchSettings, Budget, PanelSettings, RuntimeSettings, SealSettings
-from jury_judge.settings.model import SettingsModel
-from jury_judge.settings.statistics import TOLERATED
-from jury_judge.settings.store import STORE_URL
-from jury_providers.prices import PRICES_ENV
+from jury_judge.settings.model import (
+    STORE,
+    SettingsModel,
+    Stored,
+    StoreUrl,
+    checked_debate_id,
+    checked_run_id,
+    parted,
+)
+from jury_judge.settings.option import Option
+from jury_judge.settings.statistics import LABELS, TOLERATED
 from jury_views.reports import junit, markdown
 from jury_views.reports.fail_conditions import FailCondition, parse_fail_condition
+
+THE_RUN = "The run"
+_run = partial(Option, group=THE_RUN)
+_results = partial(Option, group="Results")
+
+PATIENCE = Option(
+    help="If the store cannot be written, keep the answers of models in memory and try again for so long.",
+    group="When the store fails",
+    metavar="SECONDS",
+    rare=True,
+)
+TRACES = Option(
+    help="Send an OpenTelemetry trace of each debate that ends, without texts, to where the standard variables say, as "
+    "OTEL_EXPORTER_OTLP_ENDPOINT. Needs jury-judge[otel].  [$JURY_OTEL]",
+    group="What can be observed",
+    environ="JURY_OTEL",
+    rare=True,
+)
 
 
 class ReportSettings(SettingsModel):
     """The conditions on which a run fails, and the files of its reports.
 
-    Attributes:
-        fail_on: verdicts, or labels of the panel's scale, any of which fails the run.
-        fail_if: conditions over the finished debates, as `no_quorum>2%` or `wrong>2%`.
-        junit: a JUnit XML file.
-        markdown: a summary in Markdown.
-        reasons: whether results and reports say why verdicts came.
-        quotes: whether reasons of the summary in Markdown keep the words that they quote.
+    `fail_on` has verdicts, or labels of the panel's scale; `fail_if` conditions over the finished debates.
     """
 
-    fail_on: tuple[str, ...] = ()
-    fail_if: tuple[str, ...] = ()
-    junit: Path | None = None
-    markdown: Path | None = None
-    reasons: Switch = "on"
-    quotes: bool = False
+    fail_on: Annotated[
+        tuple[str, ...], _results(help="Exit with 1 if a debate ends so. Repeatable.", metavar="VERDICT")
+    ] = ()
+    fail_if: Annotated[
+        tuple[str, ...],
+        _results(
+            help=f"Exit with 1 if this holds, as {FAIL}>2%, {PASS}<95%, no_verdict>5% (docs/exit-codes.md). "
+            "Repeatable.",
+            metavar="COND",
+        ),
+    ] = ()
+    junit: Annotated[Path | None, _results(help="Write a JUnit XML file, one test case a case.", metavar="FILE")] = None
+    markdown: Annotated[
+        Path | None,
+        _results(help="Write a summary in Markdown, as for $GITHUB_STEP_SUMMARY.", metavar="FILE"),
+    ] = None
+    reasons: Annotated[
+        Switch,
+        _results(help="Whether results and reports say why verdicts came. [default: on]", rare=True),
+    ] = "on"
+    quotes: Annotated[
+        bool,
+        _results(
+            help="With --markdown: keep the words that reasons quote; such a summary is often read by others.",
+            rare=True,
+        ),
+    ] = False
 
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together, or cannot be read."""
@@ -107,53 +150,49 @@ def _of(scale: VerdictScale | None) -> str:
     return "" if scale is None else f" or label of the scale {escaped(visible_line(scale.name, 60))}"
 
 
-MOST_AT_ONCE = 100_000
-LONGEST_PATIENCE = 86_400
+class JudgingSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSettings):
+    """What the runs of `jury run` and `jury probe` are asked for alike."""
+
+    run_id: Annotated[
+        Annotated[str, AfterValidator(checked_run_id)] | None,
+        _run(help="Names the run; the same id resumes it.", name="--run", metavar="ID"),
+    ] = None
+    store_url: Annotated[StoreUrl, replace(STORE, group=THE_RUN)] = None
+    concurrency: Annotated[int, Field(ge=1, le=100_000), _run(help="Debates at once.")] = 64
+    strict: Annotated[
+        bool,
+        Option(
+            help="Refuse cases with parts that no juror would be shown.", group="How case files are read", rare=True
+        ),
+    ] = False
+    store_patience: Annotated[float, Field(ge=0, le=86_400), PATIENCE] = STORE_PATIENCE
 
 
-def checked_run_id(value: str) -> str:
-    """The id of a run that may not be there yet.
-
-    Raises:
-        ValueError: it cannot be one.
-    """
-    if not is_run_id(value) or not reachable(value):
-        raise ValueError("cannot name a run; use 1 to 100 letters, digits, dots, hyphens, underscores")
-    return value
-
-
-class RunSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSettings, ReportSettings, BatchSettings):
+class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
     """What a run is asked for, besides its cases: the options of `jury run`, a settings file, arguments in Python.
 
-    Attributes:
-        run_id: names the run; the same id resumes it. None generates an id.
-        store_url: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
-        concurrency: debates at once.
-        repeat: debates a case; a larger number adds debates to a run.
-        strict: refuse cases with parts that no juror would be shown.
-        adopt: files of public keys: an imported debate counts as judged if its seal is signed by one of them.
-        trust: files of public keys: the panel's calibration must be signed by one of them.
-        store_patience: seconds for which a store that cannot be written is tried again, while answers are kept.
-        otel: send a trace of each debate that ends, as the standard variables of OpenTelemetry say.
+    A larger `repeat` adds debates to a run. An imported debate counts as judged if its seal is signed by a key of
+    `adopt`.
     """
 
-    file_names: ClassVar[Mapping[str, str]] = {
-        **CaseSettings.file_names,
-        **PanelSettings.file_names,
-        "run_id": "run",
-        "store_url": "store",
-    }
-    variables: ClassVar[Mapping[str, str]] = {**PanelSettings.variables, "store_url": STORE_URL, "prices": PRICES_ENV}
-
-    run_id: Annotated[str, AfterValidator(checked_run_id)] | None = None
-    store_url: str | None = None
-    concurrency: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 64
-    repeat: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 1
-    strict: bool = False
-    adopt: tuple[Path, ...] = ()
-    trust: tuple[Path, ...] = ()
-    store_patience: Annotated[float, Field(ge=0, le=LONGEST_PATIENCE)] = STORE_PATIENCE
-    otel: bool = False
+    repeat: Annotated[int, Field(ge=1, le=MOST_REPEATS), _run(help="Debates a case.")] = 1
+    adopt: Annotated[
+        tuple[Path, ...],
+        _run(
+            help="Count imported debates of the run whose seals are signed by a public key of this file. Repeatable.",
+            metavar="FILE",
+            rare=True,
+        ),
+    ] = ()
+    trust: Annotated[
+        tuple[Path, ...],
+        _run(
+            help="Apply the panel's calibration only if a public key of this file signed it. Repeatable.",
+            metavar="FILE",
+            rare=True,
+        ),
+    ] = ()
+    otel: Annotated[bool, TRACES] = False
 
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""
@@ -187,18 +226,31 @@ class SubmissionSettings(RunSettings):
         return self.concurrency if "concurrency" in self.model_fields_set else None
 
 
-class ForkSettings(PanelSettings, RuntimeSettings):
-    """What a fork is asked for, besides its origin and event.
+class ForkSettings(PanelSettings, RuntimeSettings, Stored):
+    """What a fork is asked for, besides its origin and event. Without `as_id` the id follows from these."""
 
-    Attributes:
-        store_url: of the store; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
-        models: `provider/model` by seat, instead of the panel's.
-        as_id: the branch's id; None: one that follows from origin, event and panel.
-    """
-
-    store_url: str | None = None
-    models: dict[str, str] = Field(default_factory=dict)
-    as_id: str | None = None
+    panel_name: Annotated[
+        str | None,
+        Option(
+            help="A panel file, a jury of models (current, documents), or rules with simulated jurors "
+            "(parallel-rounds, adk-sequential, independent). [default: that of the debate]",
+            name="--panel",
+            metavar="FILE|NAME",
+        ),
+    ] = None
+    seat_models: tuple[str, ...] = ()
+    models: Annotated[
+        dict[str, str],
+        Option(
+            help="Another model for a seat, as juror-gpt=openai/gpt-5. Repeatable.",
+            name="--model",
+            metavar="SEAT=MODEL",
+        ),
+    ] = Field(default_factory=dict)
+    as_id: Annotated[
+        Annotated[str, AfterValidator(checked_debate_id)] | None,
+        Option(help="The branch's id. [default: by its settings]", name="--as", metavar="ID"),
+    ] = None
 
 
 ProbeName = Literal[
@@ -206,35 +258,59 @@ ProbeName = Literal[
 ]
 
 
-class ProbeSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSettings):
+_OF_ONE_MARKING = tuple(name for name in get_args(ProbeName) if name != "marking")
+
+
+def _probes(written: Any) -> Any:
+    names = parted(written)
+    if names == ("all",):
+        return _OF_ONE_MARKING
+    if "all" in names:
+        raise ValueError("all stands alone: it means every probe but marking")
+    known = get_args(ProbeName)
+    if unknown := [name for name in names if name not in known]:
+        hint = did_you_mean(unknown[0], [*known, "all"])
+        raise ValueError(f"{unknown[0]!r} is no probe{hint}; the probes are {', '.join(known)}, or all")
+    return tuple(dict.fromkeys(names))
+
+
+class ProbeSettings(JudgingSettings):
     """`jury probe`: twins of cases that are judged beside them, and the report of a run with twins.
 
-    Attributes:
-        paths: files with the cases; (): nothing is judged, the run is reported on.
-        probes: whose twins are judged.
-        run_id: of the cases and their twins; None generates one.
-        store_url: as of `RunSettings`, as of `concurrency`, `strict` and `store_patience`.
-        labels: files of labels that came later, or `reviews`: those of the store.
-        include_simulated: debates of simulated jurors count too.
-        tolerate: share of answers without content that a juror may pass before that is a finding.
-
-    Raises:
-        SettingsRefused: nothing is named to be judged or reported on.
+    Without `paths` nothing is judged, and the run is reported on.
     """
 
-    file_names: ClassVar[Mapping[str, str]] = {**RunSettings.file_names, "probes": "probe"}
-    variables: ClassVar[Mapping[str, str]] = RunSettings.variables
-
     paths: Annotated[tuple[str, ...], Field(exclude=True)] = ()
-    probes: tuple[ProbeName, ...] = ()
-    run_id: Annotated[str, AfterValidator(checked_run_id)] | None = None
-    store_url: str | None = None
-    concurrency: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 64
-    strict: bool = False
-    store_patience: Annotated[float, Field(ge=0, le=LONGEST_PATIENCE)] = STORE_PATIENCE
-    labels: tuple[str, ...] = ()
-    include_simulated: bool = False
-    tolerate: Annotated[float, Field(ge=0, lt=1)] = TOLERATED
+    probes: Annotated[
+        tuple[ProbeName, ...],
+        BeforeValidator(_probes),
+        Option(
+            help="speakers, scenarios, records (their order), length, format, master-key (answers without content), "
+            "injection, marking (injection, with judged text marked by lines and by words), identity (the agent's "
+            "name); or all, without marking.",
+            group="The probes",
+            name="--probe",
+            metavar="NAME,…",
+            typed="text",
+        ),
+    ] = ()
+    run_id: Annotated[
+        Annotated[str, AfterValidator(checked_run_id)] | None,
+        _run(
+            help="Names the run; the same id resumes it. Without files: report on this run.", name="--run", metavar="ID"
+        ),
+    ] = None
+    labels: Annotated[tuple[str, ...], replace(LABELS, group="The report")] = ()
+    include_simulated: Annotated[bool, Option(help="Count debates of simulated jurors too.", group="The report")] = (
+        False
+    )
+    tolerate: Annotated[
+        float,
+        Field(ge=0, lt=1),
+        Option(
+            help="Share of answers without content that a juror may pass before that is a finding.", group="The report"
+        ),
+    ] = TOLERATED
 
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""

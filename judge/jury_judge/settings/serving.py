@@ -1,84 +1,144 @@
 """What a server of a store serves, where it listens, and which requests it takes."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from jury_actors.store_retry import STORE_PATIENCE
+from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.judging import Budget, PanelSettings, Processes, Simulation
-from jury_judge.settings.model import SettingsModel
-from jury_judge.settings.run import RunSettings, checked_run_id
+from jury_judge.settings.judging import Address, Budget, ClusterSettings, PanelSettings, Simulation
+from jury_judge.settings.model import SettingsModel, Stored, checked_run_id
+from jury_judge.settings.option import Option
+from jury_judge.settings.run import PATIENCE, TRACES, RunSettings
 from jury_providers.simulated.script import NO_FAULTS
+
+_ROOT = re.compile(r"(/[A-Za-z0-9._~-]{1,100}){0,10}")
+_NAME = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,253})(:[0-9]{1,5})?")
+_PORT = Option(help="0: any that is free.", group="Where it listens")
+Port = Annotated[int, Field(ge=0, le=65_535), _PORT]
+
+
+def _name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise ValueError(f"{visible_line(value, 300)!r} is not NAME or NAME:PORT")
+    return value.lower()
+
+
+_listens = partial(Option, group="Where it listens")
+_serves = partial(Option, group="What it serves")
+_reviews = partial(Option, group="Reviews")
 
 
 class ListeningSettings(SettingsModel):
-    """The settings of every server of a store.
+    """The settings of every server of a store. On loopback no token is needed without one."""
 
-    Attributes:
-        host: the address to listen at.
-        port: 0: any that is free.
-        hosts: further names by which clients reach it, in lower case, with a port where it is not the usual one.
-        token: that requests need. On loopback none is needed without one.
-    """
+    host: Annotated[str, _listens(help="The address to listen at.")] = "127.0.0.1"
+    port: Port
+    hosts: Annotated[
+        tuple[Annotated[str, AfterValidator(_name)], ...],
+        _listens(
+            help="A further name by which clients reach this server, as behind a proxy. Repeatable.",
+            name="--allow-host",
+            metavar="NAME[:PORT]",
+        ),
+    ] = ()
+    token: Annotated[
+        str | None,
+        _listens(
+            help="The token that requests need. Off loopback one is generated and printed by default. "
+            "[$JURY_SERVE_TOKEN]",
+            metavar="TOKEN",
+            environ="JURY_SERVE_TOKEN",
+        ),
+    ] = None
 
-    host: str = "127.0.0.1"
-    port: int
-    hosts: tuple[str, ...] = ()
-    token: str | None = None
 
-
-_ROOT = re.compile(r"(/[A-Za-z0-9._~-]{1,100}){0,10}")
-
-
-class ServeSettings(ListeningSettings):
+class ServeSettings(ListeningSettings, ClusterSettings, Stored):
     """What a server serves to whom, and where it judges what is submitted. With reviewers requests always need a token.
 
-    Attributes:
-        readers: live readers at most.
-        store_url: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
-        read_only: judge nothing.
-        panels: panel files, juries or presets under which requests are judged; the first is the default. (): the
-            preset `parallel-rounds`.
-        concurrency: debates at once.
-        simulate: latencies and faults of simulated jurors: a `Script`, or its settings as texts by name.
-        ray_address: judge on the Ray cluster at `host:port` instead of in this process.
-        ray_open_cluster: join it even if it requires no token (`docs/ray.md`).
-        replicas: juror processes a seat, on Ray; None: as many as its CPUs can serve.
-        coordinators: processes that share the debates, on Ray; None: as its CPUs can use them.
-        store_patience: seconds for which a store that cannot be written is tried again, while answers are kept.
-        otel: send a trace of each debate that ends, as the standard variables of OpenTelemetry say.
-        reviewers_file: a file with the names and tokens of people who review.
-        reviewer: the one person whose requests all are, on this machine, without a token.
-        open_reviews: reviewers see the jury's words before their own verdict.
-        webhook: a URL that gets a message when a debate waits for a person.
-        secret_file: a file with the secret that signs these messages; None is `JURY_WEBHOOK_SECRET`.
-        deliveries_file: their record; None: beside the SQLite file.
-        root_path: the path of a proxy below which clients reach the server, as `/jury`; "": it has none.
+    The first of `panels` is the default. `root_path` is that of a proxy below which clients reach the server.
     """
 
-    port: int = 8765
-    readers: int = 1000
-    store_url: str | None = None
-    read_only: bool = False
-    panels: tuple[str, ...] = ()
-    concurrency: int = 64
-    simulate: Simulation = NO_FAULTS
-    ray_address: str | None = None
-    ray_open_cluster: bool = False
-    replicas: Processes = None
-    coordinators: Processes = None
-    store_patience: float = STORE_PATIENCE
-    otel: bool = False
-    reviewers_file: Path | None = None
-    reviewer: str | None = None
-    open_reviews: bool = False
-    webhook: str | None = None
-    secret_file: Path | None = None
-    deliveries_file: Path | None = None
-    root_path: str = ""
+    panels: Annotated[
+        tuple[str, ...],
+        _serves(
+            help="Judge requests under this panel: a panel file (requests call it by its name without suffix), a jury "
+            "or a preset, as of `jury run`. Repeatable; the first is the default. [default: parallel-rounds, simulated "
+            "jurors]",
+            name="--panel",
+            metavar="FILE|NAME",
+        ),
+    ] = ()
+    read_only: Annotated[bool, _serves(help="Show debates; judge nothing.")] = False
+    port: Port = 8765
+    readers: Annotated[int, Field(ge=1, le=100_000), _serves(help="Live readers at most.")] = 1000
+    concurrency: Annotated[int, Field(ge=1, le=10_000), _serves(help="Debates at once.")] = 64
+    simulate: Annotated[Simulation, _serves(help="As of `jury run`.", metavar="KEY=VALUE")] = NO_FAULTS
+    reviewers_file: Annotated[
+        Path | None,
+        _reviews(
+            help="A YAML file of lines `NAME: TOKEN`: these people review debates at /reviews, each with their token, "
+            "and the server asks for a token on loopback too. Without it, reviewing over the network is off.",
+            name="--reviewers",
+            metavar="FILE",
+        ),
+    ] = None
+    reviewer: Annotated[
+        str | None,
+        _reviews(
+            help="You alone review at /reviews, on this machine, without a token: every request of this server is "
+            "yours.",
+            metavar="NAME",
+        ),
+    ] = None
+    open_reviews: Annotated[
+        bool,
+        _reviews(help="Show reviewers the jury's words before their verdict; their reviews are not blind."),
+    ] = False
+    webhook: Annotated[
+        str | None,
+        _reviews(
+            help="Post a signed message to this URL when a debate waits for a person (docs/reviews.md).",
+            name="--on-review-needed",
+            metavar="URL",
+        ),
+    ] = None
+    secret_file: Annotated[
+        Path | None,
+        _reviews(
+            help="A file with the secret that signs these messages, whsec_…  [default: $JURY_WEBHOOK_SECRET]",
+            name="--webhook-secret",
+            metavar="FILE",
+        ),
+    ] = None
+    deliveries_file: Annotated[
+        Path | None,
+        _reviews(
+            help="The record of these messages.  [default: beside the SQLite file]", name="--deliveries", metavar="FILE"
+        ),
+    ] = None
+    root_path: Annotated[
+        str,
+        _listens(
+            help="The path of the proxy below which clients reach this server, as /jury. It may pass the path on, or "
+            "take it off.",
+            metavar="PATH",
+        ),
+    ] = ""
+    otel: Annotated[bool, TRACES] = False
+    ray_address: Annotated[
+        Address | None,
+        Option(
+            group="Where debates run",
+            help="Judge on this Ray cluster instead of in this process; it must ask for a token (docs/ray.md).",
+            metavar="HOST:PORT",
+        ),
+    ] = None
+    store_patience: Annotated[float, Field(ge=0, le=86_400), PATIENCE] = STORE_PATIENCE
 
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""
@@ -105,25 +165,28 @@ class ServeSettings(ListeningSettings):
             raise SettingsRefused("{open_reviews} is about {reviewer} NAME or {reviewers_file} FILE; give one too")
 
 
-_OF_JUDGING = (*PanelSettings.model_fields, "max_calls", "max_cost", "prices", "simulate")
+_OF_JUDGING = (*PanelSettings.model_fields, *Budget.file_names(), "simulate")
 _OF_HTTP = ("host", "port", "hosts")
 
 
-class McpSettings(ListeningSettings, PanelSettings, Budget):
-    """What a server of the Model Context Protocol reads, and into which run it judges.
+_judged = partial(Option, group="Jurors and rules")
 
-    Attributes:
-        run_id: judge into this run; None: the server reads alone.
-        store_url: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
-        simulate: latencies and faults of simulated jurors: a `Script`, or its settings as texts by name.
-        http: listen for HTTP instead of standard input and output.
-    """
 
-    run_id: Annotated[str, AfterValidator(checked_run_id)] | None = None
-    store_url: str | None = None
-    simulate: Simulation = NO_FAULTS
-    http: bool = False
-    port: int = 8766
+class McpSettings(ListeningSettings, PanelSettings, Budget, Stored):
+    """What a server of the Model Context Protocol reads, and into which run it judges. No `run_id`: it reads alone."""
+
+    run_id: Annotated[
+        Annotated[str, AfterValidator(checked_run_id)] | None,
+        Option(
+            group="Jurors and rules",
+            help="Judge into this run, within its budget. [default: read alone]",
+            name="--run",
+            metavar="ID",
+        ),
+    ] = None
+    simulate: Annotated[Simulation, _judged(help="As of `jury run`.", metavar="KEY=VALUE")] = NO_FAULTS
+    http: Annotated[bool, _listens(help="Listen for HTTP, at /mcp, instead of standard input and output.")] = False
+    port: Port = 8766
 
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""

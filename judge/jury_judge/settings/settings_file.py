@@ -59,9 +59,8 @@ def without_variables(
     values: Mapping[str, Any], model: type[SettingsModel], environ: Mapping[str, str]
 ) -> dict[str, Any]:
     """The values of a file without those that a variable of the environment gives: it wins."""
-    return {
-        field: value for field, value in values.items() if not environ.get(model.variables.get(field, ""), "").strip()
-    }
+    variables = model.variables()
+    return {field: value for field, value in values.items() if not environ.get(variables.get(field, ""), "").strip()}
 
 
 def settings_of(
@@ -95,9 +94,10 @@ def settings_in(path: str | os.PathLike[str], model: type[M]) -> M:
     except SettingsRefused as error:
         name = visible_line(os.fspath(path), 1000)
         document = _document(path, name)
-        names = [model.file_names.get(field, field) for field in error.fields]
-        line = next((found for one in names if (found := document.line([one]))), None)
-        said = error.worded(lambda field: model.file_names.get(field, field))
+        names = model.file_names()
+        places = (document.line([names.get(field, field)]) for field in error.fields)
+        line = next(filter(None, places), None)
+        said = error.worded(lambda field: names.get(field, field))
         raise SettingsFileError(f"{name}:{line}: {said}" if line else f"{name}: {said}") from error
 
 
@@ -119,11 +119,7 @@ def _document(path: str | os.PathLike[str], name: str) -> YamlDocument:
 
 def _fields(model: type[SettingsModel]) -> dict[Any, tuple[str, FieldInfo]]:
     """The fields that a file may have, by their names there."""
-    return {
-        model.file_names.get(field, field): (field, info)
-        for field, info in model.model_fields.items()
-        if not info.exclude
-    }
+    return {key: (field, model.model_fields[field]) for field, key in model.file_names().items()}
 
 
 def _check(document: YamlDocument, name: str, key: str, info: FieldInfo, value: Any) -> None:

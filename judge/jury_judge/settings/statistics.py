@@ -1,18 +1,21 @@
 """Which votes a report counts, and how."""
 
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from jury_cases.containers.rows import STDIN
 from jury_cases.containers.sources import is_known
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.cases import Conditions
-from jury_judge.settings.debates import debate_filter
-from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.cases import RecordedConditions
+from jury_judge.settings.debates import WHERE, debate_filter
+from jury_judge.settings.model import STORE, Names, SettingsModel, StoreUrl, parted
+from jury_judge.settings.option import Option
 from jury_store.debate_rows import DebateFilter
 
 REVIEWS = "reviews"
@@ -38,39 +41,80 @@ def is_file(source: str) -> bool:
     return source == STDIN or not is_run_id(source) or is_known(PurePath(source))
 
 
+SEED = 20260927
+RESAMPLES = 2000
+"""Of the bootstrap."""
+EPSILON = 0.1
+"""Of the alternative-annotator test."""
+ORDERS = 2000
+"""Of the seats, drawn for the values of many seats."""
+RISK = 0.05
+CONFIDENCE = 0.9
+"""Of a calibration."""
+TOLERATED = 0.05
+"""Of answers without content, which a juror may pass before that is a finding."""
+
+
+OF_STORES = "Votes of a store"
+_stored = partial(Option, group=OF_STORES)
+_filed = partial(Option, group="Votes of files, and labels")
+_counted = partial(Option, group="What is counted")
+_figures = partial(Option, group="Figures")
+_results = partial(Option, group="Results")
+
+FILTER = _stored(
+    help="Only debates that jury list --NAME VALUE would list: search, status, verdict, disposition, reviewed, model, "
+    "quorum, partly-read, split, min-cost, max-cost, stage. Repeatable: all must be met.",
+    name="--filter",
+    metavar="NAME=VALUE",
+)
+VOTES = _filed(
+    help="Read votes of files instead of a store: what jury votes wrote, or CSV, JSON, JSONL or Parquet with the "
+    "documented columns, or with a .yaml beside that says how it is read. Repeatable.",
+    metavar="FILE",
+)
+LABELS = _filed(
+    help="Human labels that came later: case_id, label, annotator (CSV, JSON, JSONL, Parquet); or reviews: what people "
+    "said in this store. They win over labels in cases; of several annotators the strict plurality counts. Repeatable.",
+    metavar="FILE|reviews",
+)
+JUDGES = _filed(
+    help="Of files with a row a case: the column of a judge, or a pattern of several, as 'judge_*'. [default: "
+    "'judges.*', else the columns that have verdicts] Repeatable.",
+    metavar="COLUMN",
+)
+READ = _counted(
+    help="Only debates of which every juror read the whole record, in one call or in parts; or only the others."
+)
+SIMULATED = _counted(help="Count debates of simulated jurors too.")
+COUNT = _counted(help="Of a panel with a scale of its own, count its labels, or what they come to. [default: outcomes]")
+
+
 class VoteSources(SettingsModel):
-    """Votes of a store, or of files, and human labels.
+    """Votes of a store, or of files, and human labels. Without a limit to seats, judges or labels, all count.
 
-    Attributes:
-        sources: runs of a store, or files of votes: see `is_file`.
-        votes: files of votes.
-        run_ids: the debates of these runs.
-        everything: every debate of the store.
-        where: conditions on cases, all of which must be met.
-        filters: conditions on debates: see `FILTERS`.
-        store_url: of the store; None: that of the environment, else the default.
-        labels: files of labels that came later, or `REVIEWS`.
-        seats: the votes of these seats alone; (): of all.
-        judges: patterns of the columns of files with the votes of one judge each; (): as the files say.
-        read: only debates of which every juror read the whole record, in one call or in parts; or only the others.
-        count: of debates under a scale of the panel's own; None: what is usual for the report.
-
-    Raises:
-        SettingsRefused: no votes are named, or settings do not go together.
+    `sources` are runs of a store, or files of votes: see `is_file`. `labels` are files, or `REVIEWS`. `filters`: see
+    `FILTERS`.
     """
 
     sources: tuple[str, ...] = ()
-    votes: tuple[str, ...] = ()
-    run_ids: tuple[str, ...] = ()
-    everything: bool = False
-    where: Conditions = ()
-    filters: dict[str, str] = Field(default_factory=dict)
-    store_url: str | None = None
-    labels: tuple[str, ...] = ()
-    seats: tuple[str, ...] = ()
-    judges: tuple[str, ...] = ()
-    read: Read | None = None
-    count: Count | None = None
+    run_ids: Annotated[
+        tuple[str, ...], _stored(help="The debates of this run. Repeatable.", name="--run", metavar="ID")
+    ] = ()
+    everything: Annotated[bool, _stored(help="Every debate of the store.", name="--all")] = False
+    where: Annotated[RecordedConditions, replace(WHERE, group=OF_STORES)] = ()
+    filters: Annotated[dict[str, str], FILTER] = Field(default_factory=dict)
+    store_url: Annotated[StoreUrl, replace(STORE, group=OF_STORES)] = None
+    votes: Annotated[tuple[str, ...], VOTES] = ()
+    judges: Annotated[tuple[str, ...], JUDGES] = ()
+    seats: Annotated[
+        Names,
+        _filed(help="With --votes: the panel is these seats. [default: all]", metavar="A,B,C", typed="text"),
+    ] = ()
+    labels: Annotated[tuple[str, ...], LABELS] = ()
+    read: Annotated[Read | None, READ] = None
+    count: Annotated[Count | None, COUNT] = None
+    include_simulated: Annotated[bool, SIMULATED] = False
 
     def model_post_init(self, _context: object) -> None:
         """Refuse settings that do not go together."""
@@ -128,22 +172,10 @@ def check_no_store(settings: SettingsModel, names: Iterable[str]) -> None:
         raise SettingsRefused(f"{{{given[0]}}} selects debates of a store: leave it out with {{votes}}")
 
 
-SEED = 20260927
-RESAMPLES = 2000
-"""Of the bootstrap."""
-EPSILON = 0.1
-"""Of the alternative-annotator test."""
-ORDERS = 2000
-"""Of the seats, drawn for the values of many seats."""
-RISK = 0.05
-CONFIDENCE = 0.9
-"""Of a calibration."""
-TOLERATED = 0.05
-"""Of answers without content, which a juror may pass before that is a finding."""
-
-
 Included = Literal["stale", "synthetic"]
 """Votes that repeat an earlier one, or stand in for a blocked answer."""
+
+Kinds = Annotated[tuple[Included, ...], BeforeValidator(parted)]
 
 Grouping = Literal["panel", "variant", "run"]
 
@@ -152,43 +184,74 @@ Resamples = Annotated[int, Field(ge=0, le=100_000)]
 
 
 class StatisticsSettings(VoteSources):
-    """`jury stats`.
+    """`jury stats`. With `random_labels` the labelled cases are a random sample of all."""
 
-    Attributes:
-        random_labels: the labelled cases are a random sample of all.
-        by: a report for each panel, variant of cases, or run.
-        include: kinds of votes that count too.
-        include_simulated: debates of simulated jurors count too.
-        resamples: of the bootstrap; 0: none.
-        seed: of the bootstrap.
-        epsilon: of the alternative-annotator test.
-        parquet: the ballots that were read are written to this file; None: they are not.
-    """
-
-    random_labels: bool = False
-    by: tuple[Grouping, ...] = ()
-    include: tuple[Included, ...] = ()
-    include_simulated: bool = False
-    resamples: Resamples = RESAMPLES
-    seed: Seed = SEED
-    epsilon: Annotated[float, Field(ge=0, le=1)] = EPSILON
-    parquet: Path | None = None
+    random_labels: Annotated[
+        bool, _filed(help="The labelled cases are a random sample of all: correct shares by them.")
+    ] = False
+    seats: Annotated[
+        Names,
+        _counted(help="Only the votes of these seats, and of the final judge.", metavar="A,B,C", typed="text"),
+    ] = ()
+    count: Annotated[
+        Count | None,
+        _counted(
+            help="Of panels with a scale of their own, count its labels, or what they come to. [default: labels, of "
+            "one scale]"
+        ),
+    ] = None
+    by: Annotated[
+        tuple[Grouping, ...],
+        _counted(
+            help="A report for each panel, variant of cases, or run. Debates of different panels are not pooled. "
+            "Repeatable."
+        ),
+    ] = ()
+    include: Annotated[
+        Kinds,
+        _counted(
+            help="Count votes that repeat an earlier one (stale), or stand in for a blocked answer (synthetic), too.",
+            metavar="stale,synthetic",
+            typed="text",
+            rare=True,
+        ),
+    ] = ()
+    resamples: Annotated[Resamples, _figures(help="Of the bootstrap; 0: no such intervals.")] = RESAMPLES
+    seed: Annotated[Seed, _figures(help="Of the bootstrap.", rare=True)] = SEED
+    epsilon: Annotated[
+        float,
+        Field(ge=0, le=1),
+        _figures(
+            help="Of the alternative-annotator test: what a human's cost is worth, as a share of cases.", rare=True
+        ),
+    ] = EPSILON
+    parquet: Annotated[
+        Path | None,
+        _results(
+            help="Write the ballots that were read to this file too, with the labels of --labels.", metavar="FILE"
+        ),
+    ] = None
 
 
 class WorthSettings(VoteSources):
-    """`jury value`.
+    """`jury value`. The seed is also that of the parts that the best seat is chosen on."""
 
-    Attributes:
-        include_simulated: debates of simulated jurors count too.
-        orders: orders of the seats that are drawn for the values of many seats.
-        seed: of the drawn orders, and of the parts that the best seat is chosen on.
-        parquet: every choice of seats and rounds is written to this file; None: they are not.
-    """
-
-    include_simulated: bool = False
-    orders: Annotated[int, Field(ge=2, le=1_000_000)] = ORDERS
-    seed: Seed = SEED
-    parquet: Path | None = None
+    read: Read | None = None
+    orders: Annotated[
+        int,
+        Field(ge=2, le=1_000_000),
+        _counted(
+            help="Orders of the seats that are drawn for the values of more than 12 seats; of fewer, all subsets count."
+        ),
+    ] = ORDERS
+    seed: Annotated[Seed, _counted(help="Of the drawn orders.")] = SEED
+    parquet: Annotated[
+        Path | None,
+        _results(
+            help="Write every choice of seats and rounds, with its cost and accuracy, to this file too.",
+            metavar="FILE",
+        ),
+    ] = None
 
     def model_post_init(self, context: object) -> None:
         """Refuse settings that do not go together."""

@@ -1,17 +1,19 @@
 """How a foreign table of votes is read."""
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from functools import partial
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from jury_cases.errors import CaseFileError
 from jury_cases.votes.seats import VoteOptions
 from jury_cases.votes.words import VerdictWords, parse_words
+from jury_events.verdict import FAIL, PASS
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.model import Names, SettingsModel
+from jury_judge.settings.option import Option
 
 _FIELD_OF_OPTION = {"field": "fields", "map": "mappings"}
 _OPTION = re.compile(r"--(field|map|order|categories|label|annotators|judges|seats)\b")
@@ -39,37 +41,71 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_parted)]
 
 
+_columns = partial(Option, group="Columns")
+_words = partial(Option, group="Words")
+
+
 class VoteReading(SettingsModel):
     """Which columns are read, and what words mean (docs/votes.md). The defaults are the documented names.
 
-    Attributes:
-        fields: columns (dotted if nested) by part of a vote; "" leaves the part out.
-        judges: patterns of the columns with the votes of a row on one case.
-        label: the column of the human label.
-        annotators: patterns of the columns with the labels of several humans.
-        cluster: the column with what cases have in common.
-        seats: the seats that are read; (): all.
-        mappings: what words mean: values of `--map`, or verdicts by word.
-        order: the verdicts are these words, from low to high.
-        categories: the verdicts are these words, without an order.
-        scales: the scales of the panels' own whose labels the columns `vote_label`, `final_label` and `human_label`
-            have, as exports write them; null among them: the three verdicts.
-
-    Raises:
-        SettingsRefused: a column is named twice, a part of a vote is unknown, or words do not fit each other.
+    `mappings` are values of `--map`, or verdicts by word. `scales` are those of the panels' own whose labels the
+    columns `vote_label`, `final_label` and `human_label` have, as exports write them; null among them: the
+    three verdicts.
     """
 
-    file_names: ClassVar[Mapping[str, str]] = {"fields": "field", "mappings": "map"}
-
-    fields: dict[str, str] = Field(default_factory=dict)
-    judges: Texts = ()
-    label: str | None = None
-    annotators: Texts = ()
-    cluster: str | None = None
-    seats: Texts = ()
-    mappings: dict[str, str | None] | tuple[str, ...] = ()
-    order: Words | None = None
-    categories: Words | None = None
+    judges: Annotated[
+        Texts,
+        _columns(
+            help="The columns with the votes of a row on one case, as 'judges.*' (words, or objects with a verdict) or "
+            "'judges.*.winner'. [default: 'judges.*' if there is such a column, else a row is a vote] Repeatable.",
+            metavar="PATTERN",
+        ),
+    ] = ()
+    fields: Annotated[
+        dict[str, str],
+        _columns(
+            help="Where a part of a vote stands, as in seat=model, round=turn, case_id=task.id; nothing after = leaves "
+            "the part out. Repeatable.",
+            name="--field",
+            metavar="PART=COLUMN",
+        ),
+    ] = Field(default_factory=dict)
+    label: Annotated[
+        str | None, _columns(help="The human label, as human.final. [default: label]", metavar="COLUMN")
+    ] = None
+    annotators: Annotated[
+        Texts,
+        _columns(help="The columns with the labels of several humans, as 'human.*'. Repeatable.", metavar="PATTERN"),
+    ] = ()
+    cluster: Annotated[
+        str | None,
+        _columns(
+            help="What cases have in common, as question; intervals are over clusters. [default: the case]",
+            metavar="COLUMN",
+        ),
+    ] = None
+    seats: Annotated[
+        Names,
+        _columns(help="Only the votes of these seats. [default: all]", metavar="A,B,C", typed="text"),
+    ] = ()
+    mappings: Annotated[
+        dict[str, str | None] | tuple[str, ...],
+        _words(
+            help=f"What a word means, as correct={PASS},wrong={FAIL}; none for no vote; label:WORD=VERDICT for labels "
+            "alone. Repeatable.",
+            name="--map",
+            metavar="WORD=VERDICT",
+            typed="texts",
+        ),
+    ] = ()
+    order: Annotated[
+        Words | None,
+        _words(help="The verdicts are these words, from low to high.", metavar="LOW,…,HIGH", typed="text"),
+    ] = None
+    categories: Annotated[
+        Words | None,
+        _words(help="The verdicts are these words, without an order.", metavar="A,B,C", typed="text"),
+    ] = None
     scales: Scales = ()
 
     def model_post_init(self, _context: object) -> None:

@@ -13,27 +13,29 @@ from urllib.parse import quote
 
 import httpx2
 
-from jury_providers.batches.batch import (
-    BatchCounts,
-    BatchState,
-    BatchStatus,
-    PreparedBatch,
-    RefusedLine,
-    SubmittedBatch,
-)
 from jury_providers.batches.calls import upload_seconds
 from jury_providers.batches.documents import (
+    JsonMember,
     custom_id_in,
     identity_in,
     is_older,
     listed,
     may_be,
+    members,
     time_of,
     word_at,
 )
-from jury_providers.batches.failures import BatchRefused
-from jury_providers.batches.item import BatchLine, ItemEnd
-from jury_providers.batches.json_members import JsonMember, members
+from jury_providers.batches.provider import (
+    BatchCounts,
+    BatchLine,
+    BatchRefused,
+    BatchState,
+    BatchStatus,
+    ItemEnd,
+    PreparedBatch,
+    RefusedLine,
+    SubmittedBatch,
+)
 from jury_providers.batches.sdk_batches import PAGE, SdkBatches
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import Caching, ModelRequest

@@ -1,17 +1,65 @@
 """What providers answer about batches: ids, times and lines."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from json import JSONDecoder
+from typing import IO, Any, NamedTuple
 
 from jury_events.hidden_characters import CONTROL
 from jury_events.outcome import CallOutcome
 from jury_events.text import visible_line
-from jury_providers.batches.batch import PreparedBatch
 from jury_providers.batches.calls import upload_seconds
-from jury_providers.batches.failures import BatchUnavailable
-from jury_providers.batches.json_members import JsonMember
+from jury_providers.batches.provider import BatchUnavailable, PreparedBatch
 from jury_providers.sdk.reply_parsing import label_at, objects, text_at
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_DECODER = JSONDecoder()
+
+
+class JsonMember(NamedTuple):
+    """A member's value, and the text that it was read from."""
+
+    value: Any
+    text: str
+
+
+def members(text: str) -> Mapping[str, JsonMember]:
+    """The members of the JSON object in `text`; of two with the same name, the last."""
+    found: dict[str, JsonMember] = {}
+    at = _after(text, "{", _spaces(text, 0))
+    if text[at : at + 1] == "}":
+        at += 1
+    else:
+        while True:
+            name, at = _DECODER.raw_decode(text, at)
+            if not isinstance(name, str):
+                raise ValueError("a member has no name")  # noqa: TRY004  (of JSON, not of Python)
+            start = _spaces(text, _after(text, ":", _spaces(text, at)))
+            value, end = _DECODER.raw_decode(text, start)
+            found[name] = JsonMember(value, text[start:end])
+            at = _spaces(text, end)
+            if text[at : at + 1] == "}":
+                at += 1
+                break
+            at = _spaces(text, _after(text, ",", at))
+    if _spaces(text, at) != len(text):
+        raise ValueError("there is more after the object")
+    return found
+
+
+def _spaces(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None
+    return found.end()
+
+
+def _after(text: str, character: str, at: int) -> int:
+    """The index after `character`, and the spaces that follow an opening brace."""
+    if text[at : at + 1] != character:
+        raise ValueError(f"expected {character!r} at character {at}")
+    return _spaces(text, at + 1) if character == "{" else at + 1
+
 
 _SLACK = timedelta(minutes=5)
 """By which two times of one provider may differ: its servers have a clock each."""
@@ -114,3 +162,24 @@ def may_be(created: datetime | None, prepared: PreparedBatch) -> bool:
         return True
     longest = _LONGEST_SENDING + _ATTEMPTS * timedelta(seconds=upload_seconds(prepared.size))
     return prepared.sent_after - _SLACK <= created <= prepared.sent_after + longest
+
+
+MOST_LINE_BYTES = 16 * 1024 * 1024
+"""As of one response to a live call."""
+
+
+class ResultLine(NamedTuple):
+    """A line without its end; None: it was longer than `MOST_LINE_BYTES`."""
+
+    data: bytes | None
+
+
+def result_lines(file: IO[bytes], most: int = MOST_LINE_BYTES) -> Iterator[ResultLine]:
+    """The lines of a file that are not empty, in its order; a long one is skipped without having it in memory."""
+    while line := file.readline(most + 1):
+        if len(line) > most and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = file.readline(most)
+            yield ResultLine(None)
+        elif line.strip():
+            yield ResultLine(line.strip())

@@ -7,11 +7,17 @@ and files, and the types of the SDK `google-genai` 3.4.
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
-from jury_providers.batches.batch import BatchCounts, BatchState, BatchStatus, PreparedBatch, SubmittedBatch
 from jury_providers.batches.calls import upload_seconds
-from jury_providers.batches.documents import custom_id_in, identity_in, listed, missing, time_of
-from jury_providers.batches.item import BatchLine, ItemEnd
-from jury_providers.batches.json_members import JsonMember
+from jury_providers.batches.documents import JsonMember, custom_id_in, identity_in, listed, missing, time_of
+from jury_providers.batches.provider import (
+    BatchCounts,
+    BatchLine,
+    BatchState,
+    BatchStatus,
+    ItemEnd,
+    PreparedBatch,
+    SubmittedBatch,
+)
 from jury_providers.batches.sdk_batches import PAGE, SdkBatches
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.sdk.failures import one_line

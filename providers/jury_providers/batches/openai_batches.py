@@ -6,18 +6,27 @@ Source: the API reference on batches and files, and the types of the SDK `openai
 from collections.abc import Awaitable, Mapping
 from typing import Any, Literal, cast
 
-from jury_providers.batches.batch import (
+from jury_providers.batches.calls import upload_seconds
+from jury_providers.batches.documents import (
+    JsonMember,
+    custom_id_in,
+    identity_in,
+    is_older,
+    listed,
+    members,
+    time_of,
+    word_at,
+)
+from jury_providers.batches.provider import (
     BatchCounts,
+    BatchLine,
     BatchState,
     BatchStatus,
+    ItemEnd,
     PreparedBatch,
     RefusedLine,
     SubmittedBatch,
 )
-from jury_providers.batches.calls import upload_seconds
-from jury_providers.batches.documents import custom_id_in, identity_in, is_older, listed, time_of, word_at
-from jury_providers.batches.item import BatchLine, ItemEnd
-from jury_providers.batches.json_members import JsonMember, members
 from jury_providers.batches.sdk_batches import PAGE, SdkBatches
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.sdk.failures import error_status, one_line

@@ -11,16 +11,20 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from jury_providers.batches.batch import BatchAccount, BatchState
 from jury_providers.batches.calls import DOWNLOAD_SECONDS, BatchCalls, encoded_line
-from jury_providers.batches.failures import BatchFailure
-from jury_providers.batches.item import BatchItem, BatchLine, ItemEnd
-from jury_providers.batches.json_members import JsonMember, members
-from jury_providers.batches.limits import batch_limits
-from jury_providers.batches.provider import BatchProvider
-from jury_providers.batches.result_lines import MOST_LINE_BYTES, result_lines
+from jury_providers.batches.documents import MOST_LINE_BYTES, JsonMember, members, result_lines
+from jury_providers.batches.provider import (
+    BatchAccount,
+    BatchFailure,
+    BatchItem,
+    BatchLine,
+    BatchProvider,
+    BatchState,
+    ItemEnd,
+    batch_limits,
+)
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, ProviderConnection
-from jury_providers.price import BATCH_TIER
+from jury_providers.prices import BATCH_TIER
 from jury_providers.provider import Caching, ModelReply, ModelRequest
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.failures import one_line

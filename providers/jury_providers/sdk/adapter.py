@@ -21,11 +21,8 @@ from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, ProviderCon
 from jury_providers.errors import ProviderError
 from jury_providers.failure_table import PromptText, failure_table
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
-from jury_providers.sdk.cache_marks import is_marked, marked_blocks
-from jury_providers.sdk.connection_slots import AdapterSlots
+from jury_providers.sdk.cache_marks import LAST_REPLIES, is_marked, marked_blocks
 from jury_providers.sdk.entra import EntraTokens
-from jury_providers.sdk.envelopes import only_thoughts, opened
-from jury_providers.sdk.environment_headers import environment_headers
 from jury_providers.sdk.failures import (
     MAX_ERROR_CHARACTERS,
     NO_PROMPT_TEXT,
@@ -37,16 +34,25 @@ from jury_providers.sdk.failures import (
 )
 from jury_providers.sdk.http_client import (
     MAX_RESPONSE_BYTES,
+    AdapterSlots,
     HttpRecord,
     SharedHttpClient,
     acquire_client,
+    environment_headers,
     recording,
     release_client,
 )
-from jury_providers.sdk.last_replies import LAST_REPLIES
-from jury_providers.sdk.reply_parsing import ParsedReply, as_json, text_at
-from jury_providers.sdk.stated_cost import stated_cost
-from jury_providers.sdk.streams import EventReader, events_of, json_object
+from jury_providers.sdk.reply_parsing import (
+    EventReader,
+    ParsedReply,
+    as_json,
+    events_of,
+    json_object,
+    only_thoughts,
+    opened,
+    stated_cost,
+    text_at,
+)
 
 MAX_RECORDED_BYTES = 1024 * 1024
 """Bytes of a response that are recorded."""

@@ -28,9 +28,8 @@ from jury_providers.dialects import MESSAGES_WAYS
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
-from jury_providers.sdk.cache_marks import anthropic_mark, marked_blocks
+from jury_providers.sdk.cache_marks import anthropic_mark, anthropic_settings, marked_blocks
 from jury_providers.sdk.http_client import SharedHttpClient
-from jury_providers.sdk.model_settings import anthropic_settings
 from jury_providers.sdk.reply_parsing import (
     ConversationTurn,
     ParsedReply,
@@ -38,6 +37,7 @@ from jury_providers.sdk.reply_parsing import (
     cache_writes,
     count_at,
     date_at,
+    json_object,
     label_at,
     object_at,
     objects,
@@ -48,7 +48,6 @@ from jury_providers.sdk.reply_parsing import (
     with_cache_miss,
     without_unanswered,
 )
-from jury_providers.sdk.streams import json_object
 
 _CLOUDS: Mapping[str, Callable[..., Any]] = {
     "bedrock": AsyncAnthropicBedrock,

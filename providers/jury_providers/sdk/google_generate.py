@@ -17,8 +17,8 @@ from jury_providers.catalogue import ModelLengths
 from jury_providers.endpoints import ApiProtocol
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
+from jury_providers.sdk.cache_marks import google_settings
 from jury_providers.sdk.http_client import SharedHttpClient
-from jury_providers.sdk.model_settings import google_settings
 from jury_providers.sdk.reply_parsing import (
     ConversationTurn,
     ParsedReply,

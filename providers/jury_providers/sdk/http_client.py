@@ -6,7 +6,8 @@ are recorded in the same way for every SDK and every failure; the SDK receives a
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -17,7 +18,76 @@ import httpx2
 
 from jury_events.scrubbing import sent_secrets
 from jury_providers.errors import HttpClientNotMade
-from jury_providers.sdk.connection_slots import ConnectionSlots
+
+
+class ConnectionSlots:
+    """At most `total` calls at once, of which each adapter has `reserved` that no other adapter can take.
+
+    So a provider that does not answer delays its own calls, not those to the others.
+    """
+
+    def __init__(self, total: int, reserved: int) -> None:
+        self._total = total
+        self._reserved = reserved
+        self._adapters: deque[AdapterSlots] = deque()
+
+    def join(self) -> "AdapterSlots":
+        slots = AdapterSlots(self)
+        self._adapters.append(slots)
+        return slots
+
+    def leave(self, slots: "AdapterSlots") -> None:
+        """The adapter makes no further calls."""
+        self._adapters.remove(slots)
+        self.grant()
+
+    def grant(self) -> None:
+        """Grant the free slots to waiting calls, the adapters in turn."""
+        skipped = 0
+        while skipped < len(self._adapters):
+            slots = self._adapters[0]
+            self._adapters.rotate(-1)
+            skipped = 0 if self._has_free(slots) and slots.grant_next() else skipped + 1
+
+    def _has_free(self, slots: "AdapterSlots") -> bool:
+        others = len(self._adapters) - 1
+        limit = max(self._reserved, self._total - others * self._reserved)
+        return slots.in_use < limit and sum(each.in_use for each in self._adapters) < self._total
+
+
+class AdapterSlots:
+    """One adapter's slots: a call is made inside `async with slots`."""
+
+    def __init__(self, pool: ConnectionSlots) -> None:
+        self.in_use = 0
+        self._pool = pool
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    def grant_next(self) -> bool:
+        """Grant a slot to the longest waiting call; False if none waits."""
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                self.in_use += 1
+                waiter.set_result(None)
+                return True
+        return False
+
+    async def __aenter__(self) -> None:
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        self._pool.grant()
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():  # granted just before the cancellation
+                await self.__aexit__()
+            raise
+
+    async def __aexit__(self, *_error: object) -> None:
+        self.in_use -= 1
+        self._pool.grant()
+
 
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 """Of one response, decoded; reading stops there."""
@@ -170,3 +240,21 @@ async def release_client(client: SharedHttpClient) -> None:
     if client.users == 0:
         _clients.pop(asyncio.get_running_loop(), None)
         await client.aclose()
+
+
+_NAMES = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
+"""Of variables with the value of one header; the others have lines `Name: value`, as the SDKs read them."""
+
+
+def environment_headers(variables: Iterable[str], environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of these headers, as the variables write them."""
+    found: list[str] = []
+    for variable in variables:
+        value = environ.get(variable)
+        if value is None:
+            continue
+        if variable in _NAMES:
+            found.append(_NAMES[variable])
+        else:
+            found += [line.partition(":")[0].strip() for line in value.split("\n") if ":" in line]
+    return tuple(dict.fromkeys(found))

@@ -12,24 +12,23 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.dialects import CHAT_WAYS, REASONING_FIELD, THINKING_BLOCKS, finish_outcomes
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
-from jury_providers.sdk.cache_marks import OPENAI_MARK, marked_blocks, openai_cache_options
-from jury_providers.sdk.envelopes import opened
-from jury_providers.sdk.model_settings import openai_chat_settings
+from jury_providers.sdk.cache_marks import OPENAI_MARK, marked_blocks, openai_cache_options, openai_chat_settings
 from jury_providers.sdk.openai_sdk import OpenAISdk, openai_cache_writes
 from jury_providers.sdk.reply_parsing import (
     ConversationTurn,
     ParsedReply,
     count_at,
     data_url,
+    json_object,
     label_at,
     object_at,
     objects,
+    opened,
     outcome_of,
     owed_output,
     text_at,
     turns,
 )
-from jury_providers.sdk.streams import json_object
 
 _OUTCOMES = {"length": CallOutcome.TRUNCATED, "content_filter": CallOutcome.BLOCKED, **finish_outcomes()}
 _GOOD_ENDS = frozenset({"stop", "tool_calls", "function_call"})

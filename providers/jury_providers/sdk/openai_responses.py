@@ -9,8 +9,7 @@ from typing import Any
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
-from jury_providers.sdk.cache_marks import OPENAI_MARK, marked_blocks, openai_cache_options
-from jury_providers.sdk.model_settings import openai_responses_settings
+from jury_providers.sdk.cache_marks import OPENAI_MARK, marked_blocks, openai_cache_options, openai_responses_settings
 from jury_providers.sdk.openai_sdk import OpenAISdk, openai_cache_writes
 from jury_providers.sdk.reply_parsing import (
     ConversationTurn,

@@ -6,7 +6,8 @@ the prompt's own; what cannot be read is left out.
 
 import json
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -14,8 +15,66 @@ from typing import Any, NamedTuple
 
 from jury_debate.marking import unmark
 from jury_debate.prompts_1.line_marks import SIGN_PATTERN
+from jury_events.panel import Bands
+from jury_events.verdict import REVIEW
+from jury_events.verdict_scale import VERDICTS
 from jury_providers.provider import ModelRequest
-from jury_providers.simulated.scale import THREE_VERDICTS, WordScale
+
+BANDS = Bands()
+
+
+THREE_VERDICTS = tuple(verdict.value for verdict in VERDICTS.values())
+"""From worst to best, as prompts show them."""
+
+
+class WordScale(NamedTuple):
+    """Words from worst to best; a score, 0-100, reaches a word from its edge on, and the worst without one.
+
+    Of the three verdicts the edges are the default bands, of other words equal steps. What follows from a word is not
+    shown: from 70 % of the scale on it is favourable, below 40 % grave.
+    """
+
+    words: tuple[str, ...] = THREE_VERDICTS
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """The least score of each word but the worst."""
+        if self.words == THREE_VERDICTS:
+            return (BANDS.review_from, BANDS.pass_from)
+        return tuple(100 * place / len(self.words) for place in range(1, len(self.words)))
+
+    def word(self, score: float) -> str:
+        return self.words[bisect_right(self.edges, score)]
+
+    def middle(self, word: str) -> float:
+        """The score in the middle of a word's."""
+        place = self.words.index(word)
+        return sum((0.0, *self.edges, 100.0)[place : place + 2]) / 2
+
+    def is_favourable(self, word: str) -> bool:
+        """Whether it speaks for what is judged."""
+        return self._share(word) >= BANDS.pass_from
+
+    def is_grave(self, word: str) -> bool:
+        """Whether it speaks against what is judged."""
+        return self._share(word) < BANDS.review_from
+
+    def confidence(self, score: float) -> float:
+        """It grows with the distance from the next edge."""
+        return round(0.5 + 0.45 * min(1.0, min(abs(score - edge) for edge in self.edges) / 25), 2)
+
+    def _share(self, word: str) -> float:
+        return 100 * self.words.index(word) / (len(self.words) - 1)
+
+
+def spread(score: float, dimensions: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """Points for each dimension, in tenths, that add up to the score as closely as the maxima allow."""
+    points = {name: min(most, round(most * score / 100, 1)) for name, most in dimensions}
+    for name, most in sorted(dimensions, key=lambda one: -one[1]):
+        rest = score - sum(points.values())
+        points[name] = max(0.0, min(most, round(points[name] + rest, 1)))
+    return points
+
 
 NUMBER = re.compile(r"[\[【](\d{1,7})[\]】]")
 """The number of an item, in the prompt's own lines."""
@@ -292,3 +351,127 @@ def _read_block(text: str, sign: str) -> tuple[str, tuple[QuotedItem, ...]]:
             lines = said
     shown = (QuotedItem(item, unmark("\n".join(lines), sign)) for item, lines in quoted if lines)
     return unmark("\n".join(said), sign) if said else "", tuple(shown)
+
+
+_ITEM = re.compile(r"[\[【](\d{1,7})[\]】]")
+_SCENARIO = re.compile(r"## [^\n0-9]*([0-9]+)[^\n0-9]+([0-9]+)")
+_PASSED = re.compile(r"[0-9.]+ ?% ?[(（][^\n0-9]*([0-9]{1,9})[^\n0-9]+([0-9]{1,9})")
+"""A rate of passes, with both numbers, the total perhaps first."""
+
+_FAILED = re.compile(rf'"verdict": ?"(?:fail|{REVIEW.value})"')
+_TOTAL = re.compile(r'"total": ?([1-9][0-9]{0,8})')
+"""How many failed records a tool says there are."""
+
+_LONGEST = 200_000
+"""Characters of an item that are read."""
+
+
+class Item(NamedTuple):
+    """A numbered item. `kind`: act of the agent, request, result of a tool, or given, as a policy is."""
+
+    number: int
+    kind: str
+    text: str
+
+
+class Record(NamedTuple):
+    """The items of each scenario, and the shares of failed checks with the lines that say so."""
+
+    scenarios: tuple[tuple[Item, ...], ...]
+    failed: tuple[tuple[float, QuotedItem | None], ...]
+
+    @property
+    def items(self) -> dict[int, str]:
+        """All texts, by number."""
+        return {item.number: item.text for items in self.scenarios for item in items}
+
+
+class _Shown:
+    """An item while its lines are read."""
+
+    def __init__(self, number: int, *, inside: bool) -> None:
+        self.number, self.inside = number, inside
+        self.lines: list[str] = []
+        self.result = False
+
+    def item(self, kind: str, sign: str) -> Item:
+        # A text of several blocks, as that of a call, has them in lines below each other.
+        return Item(self.number, kind, unmark("\n".join(self.lines), sign)[:_LONGEST])
+
+
+def read_record(prompt: Prompt) -> Record:
+    """The record that a prompt shows, with what was read of it by tools."""
+    reader = _RecordReader(prompt)
+    for text in (prompt.case, *(text for text in prompt.results if PART.match(text))):
+        for line in text.split("\n"):
+            reader.read(line)
+    answered = [0.02 * min(int(found[1]), 10) for text in prompt.results if (found := _TOTAL.search(text))]
+    return reader.record(answered)
+
+
+class _RecordReader:
+    def __init__(self, prompt: Prompt) -> None:
+        self._sign, self._many = prompt.sign, max(1, len(prompt.form.scenarios))
+        self._prefix = f"{prompt.sign} "
+        self._scenarios: list[list[_Shown]] = [[]]
+        self._requests: list[int] = []
+        self._inside = False
+        self._item: _Shown | None = None
+        self._failed: list[tuple[float, QuotedItem | None]] = []
+        self._records = 0
+
+    def read(self, line: str) -> None:
+        if line.startswith(self._prefix):
+            if self._item is not None:
+                self._item.lines.append(line)
+            if not self._inside:
+                self._check(line.removeprefix(self._prefix))
+        elif found := _ITEM.match(line):
+            self._item = _Shown(int(found[1]), inside=self._inside)
+            self._scenarios[-1].append(self._item)
+        elif line.startswith("#"):
+            self._heading(line)
+        elif found := NUMBER.search(line):
+            if self._item is not None and not self._item.lines:
+                self._item.result = True
+            elif len(self._requests) < len(self._scenarios):
+                self._requests.append(int(found[1]))
+
+    def _heading(self, line: str) -> None:
+        self._inside, self._item = line.startswith("###") or PART.match(line) is not None, None
+        found = _SCENARIO.fullmatch(line)
+        if found is not None and int(found[2]) == self._many > 1 and self._scenarios[-1]:
+            self._scenarios.append([])
+            self._requests += [0] * (len(self._scenarios) - 1 - len(self._requests))
+
+    def _check(self, line: str) -> None:
+        if found := _PASSED.search(line):
+            passed, total = sorted((int(found[1]), int(found[2])))
+            quotation = None if self._item is None else QuotedItem(self._item.number, line.strip()[:200])
+            self._failed.append((1 - passed / max(total, 1), quotation))
+        self._records += len(_FAILED.findall(line)) if self._item is None else 0
+
+    def record(self, answered: list[float]) -> Record:
+        """What was read; `answered`: how much what tools answered speaks against the agent."""
+        counted = [0.3] * min(self._records, 2) if not self._failed else []
+        failed = [*(one for one in self._failed if one[0]), *((share, None) for share in (*counted, *answered))]
+        return Record(tuple(tuple(self._items(shown)) for shown in self._scenarios if shown), tuple(failed))
+
+    def _items(self, shown: list[_Shown]) -> list[Item]:
+        outside = [one.number for one in shown if not one.inside]
+        acts = {one.number for one in shown if one.inside and not one.result} - set(self._requests)
+        acts = acts or {number for number in outside if len(outside) == 1 or number != outside[0]}
+        asked = {*self._requests, *outside[-2:-1]}
+        return [
+            one.item(
+                "act"
+                if one.number in acts
+                else "request"
+                if one.number in asked
+                else "result"
+                if one.result
+                else "given",
+                self._sign,
+            )
+            for one in shown
+        ]

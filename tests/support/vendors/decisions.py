@@ -18,7 +18,7 @@ from jury_providers import (
     encoded,
     model_request,
 )
-from jury_providers.simulated.decisions import Distribution, best, confidence, decision_body, distributions
+from jury_providers.simulated.provider import Distribution, best, confidence, decision_body, distributions
 
 _ANSWERS = "@answers"
 """Stands in a body for the answers until it is encoded: these may have faults that no JSON object can have."""

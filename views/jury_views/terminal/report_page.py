@@ -28,6 +28,7 @@ FORMATS: Formats = {
     "signed": "{:+,}".format,
     "number": "{:.3f}".format,
     "decimal": "{:.1f}".format,
+    "hundredths": "{:.2f}".format,
     "share": "{:.1%}".format,
     "p": p_value,
     "dollars": dollars,
@@ -38,7 +39,7 @@ def print_sections(page: Page, sections: Iterable[Section], groups: Sequence[str
     """Those of these groups."""
     for one in sections:
         if one.group in groups:
-            _section(page, one)
+            print_section(page, one)
 
 
 def others_line(page: Page, sections: Iterable[Section], order: Sequence[str], printed: Sequence[str] = ()) -> None:
@@ -79,7 +80,8 @@ class Figures:
             page.line(f"({number}) {note}", indent=2)
 
 
-def _section(page: Page, section: Section) -> None:
+def print_section(page: Page, section: Section) -> None:
+    """Its title and blocks, but for charts, and the notes on its figures."""
     page.heading(section.title)
     figures, tabled = Figures(), False
     for block in section.blocks:

@@ -15,7 +15,7 @@ from jury_judge.errors import ExtraMissing, RunTooLarge, TooManyReports
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.settings.statistics import COUNTS
 from jury_judge.statistics.run_reports import RunReports
-from jury_views.charts.worth_view import worth_view
+from jury_views.gate_view import NamedGate
 from jury_web.pages.page_request import PageNotFound, PageRequest
 
 
@@ -43,7 +43,7 @@ class RunStatisticsPages:
         report, worth, refused = None, None, None
         try:
             found = await self._reports.page(run_id, simulated=simulated)
-            report, worth = found.statistics, worth_view(found.worth)
+            report, worth = found.statistics, found.worth
         except REFUSALS as error:
             refused = refused_report(error)
         return request.html(
@@ -86,7 +86,7 @@ class RunStatisticsPages:
             unreadable=unreadable,
             debates=isinstance(page, ComparedDebates),
             shown=SHOWN,
-            gate=None if report is None else report.gate,
+            gate=None if report is None else NamedGate(a, b, report),
             paired=None if report is None else report.paired,
             refused=refused,
         )

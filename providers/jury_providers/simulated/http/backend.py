@@ -3,22 +3,183 @@
 import asyncio
 import json
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import Enum, auto
 from hashlib import blake2b
 from secrets import token_hex
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from starlette.types import Receive, Scope, Send
+
 from jury_events.outcome import CallOutcome
-from jury_providers.simulated.http.counters import ServerCounters
-from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, with_wire_fault
-from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, table
-from jury_providers.simulated.http.protocol import ProtocolHandler, SimulatedResponse
-from jury_providers.simulated.http.vendor import NO_VENDOR, Vendor
+from jury_providers.provider import ModelMessage
+from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded, table
+from jury_providers.simulated.http.protocol import CacheUse, ProtocolHandler, SimulatedResponse
 from jury_providers.simulated.prompt import Prompt
+from jury_providers.simulated.provider import render_reply, tokens_of
 from jury_providers.simulated.reader import SimulatedReader
-from jury_providers.simulated.rendered_reply import render_reply
 from jury_providers.simulated.script import Script
+
+
+class ServerCounters:
+    """Counts requests. `requests` were valid, `refused` were not; steps and faults are named as in a script."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.refused = 0
+        self.in_flight = 0
+        self.in_flight_peak = 0
+        self.by_step: Counter[str] = Counter()
+        self.by_protocol: Counter[str] = Counter()
+        self.by_fault: Counter[str] = Counter()
+
+    @contextmanager
+    def in_progress(self) -> Iterator[None]:
+        """Count a request as in flight within the context."""
+        self.in_flight += 1
+        self.in_flight_peak = max(self.in_flight_peak, self.in_flight)
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+
+    def count(self, step: str, protocol: str, fault: str | None) -> None:
+        """Count a valid request, and its fault."""
+        self.requests += 1
+        self.by_step[step] += 1
+        self.by_protocol[protocol] += 1
+        if fault is not None:
+            self.by_fault[fault] += 1
+
+    def counts(self) -> dict[str, Any]:
+        """All counters, for JSON."""
+        return {
+            "requests": self.requests,
+            "refused": self.refused,
+            "in_flight": self.in_flight,
+            "in_flight_peak": self.in_flight_peak,
+            "by_step": dict(self.by_step),
+            "by_protocol": dict(self.by_protocol),
+            "by_fault": dict(self.by_fault),
+        }
+
+
+ABORT = "jury.abort"
+"""The ASGI extension by which the server drops a connection."""
+
+_HTML = b"<!DOCTYPE html>\n<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>\n"
+_DRIPS = 100
+_DRIP_SECONDS = 0.01
+"""A slow response takes one second, whatever its length."""
+
+
+class Transmission(NamedTuple):
+    """A response in pieces, `pause` seconds between them; if not `complete`, the connection breaks after the last."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    pieces: Sequence[bytes]
+    pause: float = 0.0
+    complete: bool = True
+
+
+class NoResponse(Enum):
+    """No response: the connection is dropped at once, or stays open until the client disconnects."""
+
+    DROPPED = auto()
+    HANGING = auto()
+
+
+async def transmit(what: Transmission | NoResponse, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send a response, as an ASGI application does."""
+    if isinstance(what, Transmission):
+        await _send(what, send)
+        return
+    if what is NoResponse.DROPPED:
+        scope["extensions"][ABORT]()
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _send(delivery: Transmission, send: Send) -> None:
+    headers = [(name.encode(), value.encode()) for name, value in delivery.headers]
+    if len(delivery.pieces) == 1 and delivery.complete:
+        headers.append((b"content-length", str(len(delivery.pieces[0])).encode()))
+    await send({"type": "http.response.start", "status": delivery.status, "headers": headers})
+    last = len(delivery.pieces) - 1
+    for index, piece in enumerate(delivery.pieces):
+        more = index < last or not delivery.complete
+        await send({"type": "http.response.body", "body": piece, "more_body": more})
+        if delivery.pause:
+            await asyncio.sleep(delivery.pause)
+
+
+def json_transmission(status: int, body: Any, headers: tuple[tuple[str, str], ...] = ()) -> Transmission:
+    """A JSON response."""
+    return Transmission(status, (("content-type", "application/json"), *headers), [encoded(body)])
+
+
+def with_wire_fault(
+    fault: str | None, pieces: list[bytes], *, stream: bool, headers: tuple[tuple[str, str], ...]
+) -> Transmission:
+    """A response with a fault of `WIRE_FAULTS` (None: without).
+
+    Args:
+        fault: in addition, `connection` breaks the connection inside the body, `malformed_response` makes its JSON
+            malformed.
+        stream: whether they are events.
+    """
+    sent = (("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"), *headers)
+    middle = len(pieces) // 2
+    started = [*pieces[:middle], pieces[middle][: len(pieces[middle]) // 2]]
+    match fault:
+        case "html":
+            return Transmission(200, (("content-type", "text/html; charset=utf-8"), *headers), [_HTML])
+        case "empty":
+            return Transmission(200, sent, [b""])
+        case "malformed_json" | "malformed_response":
+            return Transmission(
+                200, sent, [*pieces[:middle], pieces[middle].replace(b'":', b'" ', 1), *pieces[middle + 1 :]]
+            )
+        case "truncated_json":
+            return Transmission(200, sent, [b"".join(started)])
+        case "dropped_stream":
+            return Transmission(200, sent, [b"".join(started[:-1] if stream else started)])
+        case "connection":
+            return Transmission(200, sent, started, complete=False)
+        case "slow_drip":
+            body = b"".join(pieces)
+            drip = len(body) // _DRIPS + 1
+            drips = [body[start : start + drip] for start in range(0, len(body), drip)]
+            return Transmission(200, sent, drips, pause=_DRIP_SECONDS)
+        case _:
+            return Transmission(200, sent, pieces)
+
+
+class Vendor:
+    """Keeps no prompt, and takes every request that can be read."""
+
+    def protocols(self) -> Mapping[str, ProtocolHandler]:
+        """Further protocols, by the path of their calls."""
+        return {}
+
+    def tokens(self, messages: Sequence[ModelMessage]) -> int:
+        """Of a prompt."""
+        return tokens_of(messages)
+
+    def arrived(self, kind: str, body: JsonObject, tokens: int) -> CacheUse:  # noqa: ARG002  (for others)
+        """What a request reads of a cache now, and will write."""
+        return CacheUse()
+
+    def answered(self, kind: str, body: JsonObject, tokens: int) -> None:
+        """A request begins to be answered. Arguments as of `arrived`."""
+
+
+NO_VENDOR = Vendor()
+
 
 MAX_CONVERSATIONS = 100_000
 """Conversations whose calls are counted; beyond that the least recently used one starts again at 1."""

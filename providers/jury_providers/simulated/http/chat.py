@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_providers.provider import OfferedTool
-from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
+    ConversationBuilder,
     InvalidRequest,
     JsonObject,
     flag,
     name,
+    of_data_url,
     optional_table,
     rows,
     table,
@@ -17,17 +18,17 @@ from jury_providers.simulated.http.fields import (
     texts,
     whole,
 )
-from jury_providers.simulated.http.pictures import of_data_url
 from jury_providers.simulated.http.protocol import (
     REFUSAL,
+    OpenAIErrors,
     ParsedRequest,
     ProtocolHandler,
+    ProviderErrors,
     SimulatedResponse,
     event,
     model_request,
     openai_cache_counts,
 )
-from jury_providers.simulated.http.provider_errors import OpenAIErrors, ProviderErrors
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _FINGERPRINT = "fp_simulated"

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_providers.provider import ModelPicture, OfferedTool
-from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
+    ConversationBuilder,
     InvalidRequest,
     JsonObject,
     flag,
     name,
+    of_source,
     optional_table,
     rows,
     table,
@@ -18,16 +19,16 @@ from jury_providers.simulated.http.fields import (
     texts,
     whole,
 )
-from jury_providers.simulated.http.pictures import of_source
 from jury_providers.simulated.http.protocol import (
     REFUSAL,
+    AnthropicErrors,
     ParsedRequest,
     ProtocolHandler,
+    ProviderErrors,
     SimulatedResponse,
     event,
     model_request,
 )
-from jury_providers.simulated.http.provider_errors import AnthropicErrors, ProviderErrors
 
 _THOUGHTS = {"thinking", "redacted_thinking"}
 

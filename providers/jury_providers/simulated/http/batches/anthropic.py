@@ -9,11 +9,18 @@ from typing import Any
 
 from starlette.requests import Request
 
-from jury_providers.simulated.http.batches.files import write_stream
 from jury_providers.simulated.http.batches.http import NotFoundHere
-from jury_providers.simulated.http.batches.job import BatchJob, EndOfItem
-from jury_providers.simulated.http.batches.jobs import BatchedCall, BatchJobs, ItemAnswer, ResultFormat, json_body
-from jury_providers.simulated.http.batches.pages import page_of
+from jury_providers.simulated.http.batches.jobs import (
+    BatchedCall,
+    BatchJob,
+    BatchJobs,
+    EndOfItem,
+    ItemAnswer,
+    ResultFormat,
+    json_body,
+    page_of,
+    write_stream,
+)
 from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded
 from jury_providers.simulated.http.messages import Messages
 

@@ -9,11 +9,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jury_providers.simulated.http.backend import decoded
-from jury_providers.simulated.http.batches.files import SimulatedFile, write_stream
 from jury_providers.simulated.http.batches.http import NotFoundHere
-from jury_providers.simulated.http.batches.job import DAY, BatchJob, EndOfItem
-from jury_providers.simulated.http.batches.jobs import BatchedCall, BatchJobs, ItemAnswer, ResultFormat, json_body
-from jury_providers.simulated.http.batches.pages import page_of
+from jury_providers.simulated.http.batches.jobs import (
+    DAY,
+    BatchedCall,
+    BatchJob,
+    BatchJobs,
+    EndOfItem,
+    ItemAnswer,
+    ResultFormat,
+    SimulatedFile,
+    json_body,
+    page_of,
+    write_stream,
+)
 from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded, optional_table, table, text
 from jury_providers.simulated.http.generate import Generate
 

@@ -7,7 +7,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded
-from jury_providers.simulated.http.provider_errors import ProviderErrors
+from jury_providers.simulated.http.protocol import ProviderErrors
 
 Answer = JsonObject | AsyncIterator[bytes] | Response
 """Of a call: a JSON object, a file by pieces, or a response as it is."""

@@ -3,24 +3,154 @@
 import asyncio
 import json
 import random
+import re
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from jury_providers.simulated.http.backend import SimulationBackend
-from jury_providers.simulated.http.batches.files import FileStore
+from jury_providers.simulated.http.backend import SimulationBackend, Transmission
 from jury_providers.simulated.http.batches.http import Ask, BatchCall
-from jury_providers.simulated.http.batches.job import BatchJob, EndOfItem
-from jury_providers.simulated.http.delivery import Transmission
 from jury_providers.simulated.http.fields import InvalidRequest, encoded
-from jury_providers.simulated.http.protocol import ProtocolHandler
-from jury_providers.simulated.http.provider_errors import ProviderErrors
+from jury_providers.simulated.http.protocol import ProtocolHandler, ProviderErrors
+
+DAY = 86_400.0
+_MOST = 1000
+"""Batches on a page."""
+
+
+class EndOfItem(StrEnum):
+    """How the server ended one item."""
+
+    ANSWERED = "answered"
+    ERRORED = "errored"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+@dataclass
+class BatchJob:
+    """A batch.
+
+    Args:
+        label: what the client wrote to find it by; "" where there is no place for it.
+        model: of the path or the file; "" where models mix.
+        created: seconds since 1970.
+        items: where each line begins, in bytes.
+        lifetime: seconds until it expires.
+        source: the file that it was submitted with; "" where the items came with it.
+        refusal: why it failed before it began; None: it did not.
+        refused_line: the line because of which.
+    """
+
+    identity: str
+    account: str
+    label: str
+    model: str
+    endpoint: str
+    created: float
+    seconds: float
+    spool: Path
+    items: Sequence[int]
+    lifetime: float = DAY
+    source: str = ""
+    refusal: str | None = None
+    refused_line: int | None = None
+    cancelled_at: float | None = None
+    ends: dict[str, int] = field(default_factory=dict)
+    """How many items ended in which way, once the results are written."""
+
+    output: Path | None = None
+    errors: Path | None = None
+
+    @property
+    def expires(self) -> float:
+        """Seconds since 1970."""
+        return self.created + self.lifetime
+
+    @property
+    def ended_at(self) -> float:
+        """When it ends."""
+        return self.created + self.seconds if self.cancelled_at is None else self.cancelled_at
+
+    def state(self, now: float) -> str:
+        """`waiting`, `running`, `cancelling`, or `failed`, `expired`, `cancelled`, `completed`."""
+        if now < self.ended_at:
+            return "running"
+        return "completed" if self.cancelled_at is None else "cancelled"
+
+    def end_of(self, index: int) -> EndOfItem:  # noqa: ARG002  (all of them end alike)
+        """How the item at `index` ends, if it is no error of its own."""
+        return EndOfItem.ANSWERED if self.cancelled_at is None else EndOfItem.CANCELLED
+
+
+@dataclass(frozen=True)
+class SimulatedFile:
+    """A file of an account; `created`: seconds since 1970."""
+
+    identity: str
+    account: str
+    path: Path
+    name: str
+    created: float
+
+
+class FileStore:
+    """Files in a temporary folder, which is made when it is needed."""
+
+    def __init__(self) -> None:
+        self._folder: TemporaryDirectory[str] | None = None
+        self._files: dict[str, SimulatedFile] = {}
+
+    def new_path(self) -> Path:
+        """Where a file may be written."""
+        if self._folder is None:
+            self._folder = TemporaryDirectory(prefix="jury-simulate-")
+        return Path(self._folder.name) / token_hex(8)
+
+    def keep(self, file: SimulatedFile) -> SimulatedFile:
+        self._files[file.identity] = file
+        return file
+
+    def find(self, identity: str, account: str) -> SimulatedFile | None:
+        """A file of an account; None: it has none of that id."""
+        found = self._files.get(identity)
+        return found if found is not None and found.account == account else None
+
+    def close(self) -> None:
+        """Delete everything."""
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+async def write_stream(stream: AsyncIterator[bytes], path: Path) -> None:
+    """Write a request's body to the end of a file."""
+    with path.open("ab") as file:
+        async for piece in stream:
+            file.write(piece)
+
+
+def file_of_form(path: Path, content_type: str, file_path: Path) -> bool:
+    """Write the file in a multipart form on disk to `file_path`; False: the form has none."""
+    found = re.search(r'boundary="?([^";]+)"?', content_type)
+    if found is None:
+        return False
+    data = b"\r\n" + path.read_bytes()
+    for part in data.split(b"\r\n--" + found[1].encode())[1:-1]:
+        head, _, content = part.partition(b"\r\n\r\n")
+        if b'filename="' in head:
+            file_path.write_bytes(content)
+            return True
+    return False
+
 
 _PATIENCE = 20.0
 """Seconds for which a question about a batch waits for its results to be written, once its time is over."""
@@ -209,3 +339,14 @@ def json_body(answer: ItemAnswer) -> Any:
         return json.loads(answer.body)
     except ValueError:
         return {"error": {"type": "server_error", "message": "The server had an error while processing the request."}}
+
+
+def page_of(found: Sequence[BatchJob], after: str | None, limit: str) -> Sequence[BatchJob]:
+    """A page of a list, which begins after a batch."""
+    if not limit.isdecimal() or not 1 <= int(limit) <= _MOST:
+        raise InvalidRequest("limit", f"expected a number from 1 to {_MOST}")
+    names = [job.identity for job in found]
+    if after is not None and after not in names:
+        raise InvalidRequest("after", "no such batch")
+    start = 0 if after is None else names.index(after) + 1
+    return found[start : start + int(limit)]

@@ -8,11 +8,20 @@ from secrets import token_hex
 from starlette.requests import Request
 
 from jury_providers.simulated.http.backend import decoded
-from jury_providers.simulated.http.batches.files import SimulatedFile, file_of_form, write_stream
 from jury_providers.simulated.http.batches.http import NotFoundHere
-from jury_providers.simulated.http.batches.job import BatchJob, EndOfItem
-from jury_providers.simulated.http.batches.jobs import BatchedCall, BatchJobs, ItemAnswer, ResultFormat, json_body
-from jury_providers.simulated.http.batches.pages import page_of
+from jury_providers.simulated.http.batches.jobs import (
+    BatchedCall,
+    BatchJob,
+    BatchJobs,
+    EndOfItem,
+    ItemAnswer,
+    ResultFormat,
+    SimulatedFile,
+    file_of_form,
+    json_body,
+    page_of,
+    write_stream,
+)
 from jury_providers.simulated.http.chat import Chat
 from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, name, optional_table, text
 from jury_providers.simulated.http.protocol import ProtocolHandler

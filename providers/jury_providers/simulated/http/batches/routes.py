@@ -10,7 +10,7 @@ from jury_providers.simulated.http.batches.google import GoogleBatchServer
 from jury_providers.simulated.http.batches.http import Answer, Ask
 from jury_providers.simulated.http.batches.jobs import BatchJobs
 from jury_providers.simulated.http.batches.openai import OpenAIBatchServer
-from jury_providers.simulated.http.provider_errors import GoogleErrors, ProviderErrors
+from jury_providers.simulated.http.protocol import GoogleErrors, ProviderErrors
 
 
 def batch_routes(
