@@ -377,7 +377,7 @@ class Coordinators:
     Where one of them is lost, these calls raise `IncarnationLost`; the others get them all the same.
 
     Args:
-        coordinators: at least one.
+        coordinators: none where no debate runs.
     """
 
     def __init__(self, coordinators: Sequence[CoordinatorInterface]) -> None:
@@ -405,4 +405,5 @@ class Coordinators:
 
     async def load(self, run_id: str | None) -> RuntimeLoad:
         """See `CoordinatorInterface`; the sum of all."""
-        return reduce(RuntimeLoad.plus, await asyncio.gather(*(one.load(run_id) for one in self.all)))
+        loads = await asyncio.gather(*(one.load(run_id) for one in self.all))
+        return reduce(RuntimeLoad.plus, loads) if loads else RuntimeLoad(0, (), 0)

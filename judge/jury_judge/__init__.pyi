@@ -187,6 +187,7 @@ from jury_judge.sessions.resumed_run import handed as handed
 from jury_judge.sessions.resumed_run import resumed_run as resumed_run
 from jury_judge.sessions.run_executor import executor_of as executor_of
 from jury_judge.sessions.run_executor import judge_run as judge_run
+from jury_judge.sessions.run_listing import list_run as list_run
 from jury_judge.sessions.run_plan import RunPlan as RunPlan
 from jury_judge.sessions.run_watch import RunOutcome as RunOutcome
 from jury_judge.sessions.run_watch import followed as followed

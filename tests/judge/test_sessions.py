@@ -1,5 +1,6 @@
 """What the commands do, in Python: runs, forks, votes and probes; debates done again, sealed, exported, erased."""
 
+import asyncio
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,11 @@ from jury_judge import (
     VoteReports,
     WorthSettings,
     estimate_run,
+    executor_of,
     grid_of,
     judge_probe,
     judge_run,
+    list_run,
     make_key,
     prepared_fork,
     settings_of,
@@ -339,3 +342,20 @@ async def test_a_diagnosis_names_a_panel_that_is_not_there_and_ends(records: Rec
     assert found[-1].line.startswith("panel: ")
     assert not diagnosis.sound
     assert not [one async for one in diagnosis.probe()]
+
+
+async def test_a_list_alone_stops_where_the_run_is_cancelled_and_goes_on_when_it_is_asked_for_again(
+    cases: str, tmp_path: Path
+) -> None:
+    async def listed(*, reopens: int | None = None, limit: int | None = None) -> tuple[int, bool]:
+        plan = planned(cases, tmp_path, limit=limit)
+        plan.reopens = reopens
+        with executor_of(plan, lambda _line: None, keys=False) as executor:
+            found = await list_run(executor, asyncio.Event())
+        return found.listed, found.complete
+
+    first = await listed(limit=1)
+    async with Records(f"sqlite:///{tmp_path / 'jury.db'}") as records:
+        await records.cancel("r", by="ann")
+
+    assert [(1, True), (1, True), (3, True)] == [first, await listed(reopens=0), await listed()]

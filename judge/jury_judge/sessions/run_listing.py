@@ -5,11 +5,13 @@ from contextlib import closing
 from typing import NamedTuple
 
 from jury_actors.clerk import Clerk, ClerkInterface
+from jury_actors.runtime import Runtime
 from jury_actors.store_retry import StoreRetry
 from jury_events.ids import run_stream
 from jury_events.run_events import RunBudget
 from jury_events.run_facts import run_facts
 from jury_judge.errors import SettingsRefused
+from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.lister import CaseLister
 from jury_judge.runs.recorded_debates import read_once
@@ -31,13 +33,17 @@ async def list_run(executor: RunExecutor, stopping: asyncio.Event) -> ListingOut
 
     Args:
         executor: the run; its keys need not be there.
-        stopping: once set, nothing more is listed; what is listed stays.
+        stopping: once set, nothing more is listed; what is listed stays. Set too once the run is cancelled.
     """
     run, settings = executor.planned.run, executor.planned.settings
     before = _listed(executor)
     writer = executor.writer or open_writer(executor.url, run=run.run_id, wait=LOCK_SECONDS, say=executor.say)
+    supervision = RunSupervision(
+        executor.url, run.run_id, detached=executor.detached, reopens=executor.reopens, say=executor.say
+    )
     with closing(Clerk(writer, StoreRetry(settings.store_patience))) as clerk:
-        found = await _listed_by(executor, clerk, stopping, settings.max_calls, settings.max_cost)
+        async with supervision.around(Runtime((), clerk), executor.store, stopping):
+            found = await _listed_by(executor, clerk, stopping, settings.max_calls, settings.max_cost)
         if found is not None:
             raise found
     after = _listed(executor)
