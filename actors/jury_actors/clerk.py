@@ -64,9 +64,7 @@ class Clerk:
     """Writes in one thread with group commit; reads beside it.
 
     Args:
-        store: open for writing; closed with the clerk.
         retry: for a store that fails for a while; None: no retries.
-        observer: gets reports of commits.
     """
 
     def __init__(self, store: EventStore, retry: StoreRetry | None = None, *, observer: Observer = UNOBSERVED) -> None:
@@ -157,7 +155,6 @@ class ClerkClient:
     """Sends the appends of many tasks in few batches: those that wait while a batch is being stored form the next.
 
     Args:
-        clerk: here or in another process.
         in_flight: batches in flight at once.
         most: bytes that may wait before `room` blocks.
         observer: may read how much waits.
@@ -189,12 +186,8 @@ class ClerkClient:
         """Append to the log; returns when it is durable.
 
         Args:
-            append: is sent with all that wait.
             window: seconds; its end is awaited before it is sent, unless another append is sent before (see
                 `batch_window`).
-
-        Raises:
-            StoreError: it was refused, or the store failed.
         """
         future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
         size = append.size
@@ -217,7 +210,6 @@ class ClerkClient:
             self._timer = loop.call_at(end, self._release)
 
     def _release(self) -> None:
-        """Send what was delayed."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -80,13 +80,8 @@ class Coordinator:
     """Runs debates for its clients.
 
     Args:
-        clerk: keeps the log.
-        replicas: the juror processes of each seat.
-        connect: gives the juror of a name.
         name: of this coordinator, the same for its successors: jurors keep an outbox for it.
-        effects: clock and entropy.
         linger: seconds that messages wait for more.
-        observer: gets reports of the debates.
         cache_policy: decides what providers are asked to keep of prompts.
         warm_seconds: the longest that steps wait for the answer of another one to begin.
     """
@@ -137,11 +132,7 @@ class Coordinator:
         return self.jurors.juror(debate_id, juror_id)
 
     async def submit(self, client: str, jobs: Sequence[Job]) -> None:
-        """See `CoordinatorInterface`; a debate that the log knows goes on where it stands.
-
-        Raises:
-            StoreError: the log cannot be read or written.
-        """
+        """See `CoordinatorInterface`; a debate that the log knows goes on where it stands."""
         self._client(client).debates.update(job.debate_id for job in jobs)
         await self._start()
         new = [job for job in jobs if job.debate_id not in self._processes]
@@ -310,8 +301,6 @@ class CoordinatorsClient:
     """One client of all coordinators (see `MailboxClient`); polls only those that it sent debates to.
 
     Args:
-        name: of the client.
-        coordinators: of the runtime.
         on_item: called with each debate that ended, and each piece of a watched answer.
         on_loss: called when a coordinator is lost; returns the debates to submit again, of which its successor gets its
             own.

@@ -34,13 +34,7 @@ from jury_store.event_store import Append, Appended
 
 
 def opening_of(job: Job, secret: bytes, parts: PartMaker) -> DebateOpened:
-    """The opening event of a debate under the newest rules; the case itself is free when it is made.
-
-    Args:
-        job: of the debate.
-        secret: its own random secret.
-        parts: makes the references of its texts.
-    """
+    """The opening event of a debate under the newest rules; the case itself is free when it is made."""
     case = Case.model_validate_json(job.case)
     resolved = job.context.resolved
     opened = newest_rules().open_debate(
@@ -64,11 +58,6 @@ def opening_of(job: Job, secret: bytes, parts: PartMaker) -> DebateOpened:
 
 def learned(debate: Debate, known: DebateHistory, pen: PartBuffer) -> dict[str, tuple[StoredEvent, ...]]:
     """Apply recorded exchanges of due steps: each has an outcome then, which the debate gets, or its first exchanges.
-
-    Args:
-        debate: folded.
-        known: what is recorded of it.
-        pen: knows the recorded texts.
 
     Returns:
         the exchanges of the steps that have no outcome, by step.
@@ -188,13 +177,7 @@ class DebateProcess:
             self._filled.set()
 
     async def run(self, known: DebateHistory | None) -> Finished:
-        """Open the debate, or resume it from the log, and run it to its end.
-
-        Raises:
-            StoreError: the log cannot be written, or another coordinator took over.
-            IllegalEvent: the recorded events were not written under the rules that they name.
-            UnknownPart: a text is missing in the log; the debate cannot be resumed.
-        """
+        """Open the debate, or resume it from the log, and run it to its end."""
         if known is None:
             await self._open()
         elif await self._resume(known):
@@ -211,19 +194,12 @@ class DebateProcess:
                 return Finished(self._job.debate_id, "waiting")
             await self._handle_messages()
             if self._halted is not None:
-                await self._drain(self._halted)
+                # The answers of steps in flight are paid for: they are recorded.
+                while self._outstanding and self._cancelled_by is None:
+                    await self._handle_messages()
+                if self._cancelled_by is None:
+                    raise self._halted
         return self._finished()
-
-    async def _drain(self, halted: Halted | Unsettled) -> None:
-        """Wait for the steps in flight: their answers are paid for, and are recorded.
-
-        Raises:
-            Halted, Unsettled: `halted`, unless the debate is cancelled meanwhile.
-        """
-        while self._outstanding and self._cancelled_by is None:
-            await self._handle_messages()
-        if self._cancelled_by is None:
-            raise halted
 
     def _finished(self) -> Finished:
         self._context.rounds_seen(self._job.context.run_id).add(self._debate.state.round)
@@ -283,11 +259,7 @@ class DebateProcess:
         return False
 
     def _check_origin(self, known: DebateHistory) -> None:
-        """An imported cassette must not decide the results of a run.
-
-        Raises:
-            NotResumable: the debate was imported, or is in quarantine.
-        """
+        """An imported cassette must not decide the results of a run."""
         facts = known.local
         debate = self._job.debate_id
         if facts.quarantine is not None:
@@ -301,7 +273,6 @@ class DebateProcess:
             )
 
     def _is_ours(self, opened: DebateOpened) -> bool:
-        """Whether it was opened with this run's panel."""
         panel = self._job.context.resolved.panel
         recorded, ours = (ResolvedPanel(one, {}, None) for one in (opened.panel, panel))
         return opened.panel == panel or not panel_differences(recorded, ours)
@@ -376,7 +347,6 @@ class DebateProcess:
                 self._waiting.setdefault(planned.waits_for, []).append(planned)
 
     async def _spooled(self, assignment: Assignment, spool: StepSpool) -> bool:
-        """Whether the calls of a step are in a batch now."""
         prior = self._prior.get(assignment.step.id, ())
         case = self._debate.state.debate.case if assignment.tools else None
         texts = {ref: self._pen.content(ref) for ref in texts_of(assignment, prior, case)}
@@ -389,7 +359,6 @@ class DebateProcess:
         return taken
 
     def _release(self, step_id: str) -> None:
-        """Request the steps that wait for this one."""
         for planned in self._waiting.pop(step_id, ()):
             self._send(planned)
 
@@ -468,7 +437,6 @@ class DebateProcess:
 
 
 def _shows_case_to_tools(opened: DebateOpened) -> bool:
-    """Whether steps may offer tools, which read the case."""
     by_tools = opened.reading is not None and any(seat.mode == "tools" for seat in opened.reading.seats)
     return by_tools or tools_offered(opened.panel, opened.security_gate_records + opened.agent_card_records)
 

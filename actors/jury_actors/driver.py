@@ -39,10 +39,6 @@ async def drive(
         concurrency: debates at once.
         on_chunk: called with the pieces of watched answers as they arrive.
         admits: a job that it refuses waits until another debate has ended; with none running, it is the last drawn.
-
-    Raises:
-        ClusterLost: the cluster, or an actor, is gone for good.
-        StoreError: the coordinator could not read the log.
     """
     window = _Window(jobs, concurrency, admits)
     fresh = await window.fill()
@@ -132,7 +128,6 @@ class _Window:
         return fresh
 
     def _room(self) -> int:
-        """How many more debates may begin, as far as their sizes are known."""
         return self._most - len(self.running) if self._size < MAX_BYTES or not self.running else 0
 
     def remove(self, debate_id: str) -> bool:

@@ -54,13 +54,9 @@ class Juror:
 
     Args:
         providers: returns the client of a provider by its name; called once a name.
-        clerk: records exchanges.
         admission: limits and budget of calls; None: unlimited.
         prices: for calls whose cost the provider does not report.
-        effects: clock, entropy and jitter.
-        backoff: between attempts of a failed call.
         linger: seconds that a delivery waits for more.
-        observer: gets reports of the calls.
         halts: what the jurors of this process learned of providers; None: it has what it learned alone.
     """
 
@@ -218,7 +214,6 @@ class Juror:
         return outcome
 
     async def _recall(self, execution: StepExecution, request: StepRequest) -> None:
-        """Learn from the exchanges that earlier processes recorded, and settle what they left."""
         self._halts.recall(execution.failed_before)
         for exchange in execution.failed_before:
             if exchange.outcome is CallOutcome.CONTEXT_TOO_LONG and not _is_understood(exchange):
@@ -294,7 +289,6 @@ class Juror:
             await self._make(call, making)
 
     async def _make(self, call: Call, making: "_MadeCalls") -> None:
-        """Make a call and record it; then the conversation goes on."""
         request, execution, pen, work = making[:4]
         debate_id = request.assignment.debate_id
         if call.model == request.assignment.models[-1]:
@@ -392,11 +386,7 @@ class Juror:
             calls.answered = (await self._log.of(CalledModel(model, reply.host), 0)).answered_at is not None
 
     async def _check_unrecorded(self, step: StepRequest, call: Call) -> None:
-        """Check that the call was not recorded since the step was read: a partitioned juror goes on recording.
-
-        Raises:
-            EventConflict: it is recorded; the caller reads the stream again instead of asking.
-        """
+        """Check that the call was not recorded since the step was read: a partitioned juror goes on recording."""
         debate_id = step.assignment.debate_id
         exchange = call.exchange_id(step.assignment.step.id)
         if exchange in await self._clerk.recorded(debate_id):

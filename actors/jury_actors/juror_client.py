@@ -31,11 +31,7 @@ class JurorClient:
     """Knows which steps a juror is executing and which texts it was sent.
 
     Args:
-        juror: the juror, here or in another process.
-        deliver: called with each result.
         on_loss: called once a loss, with the (debate, step) ids whose results were outstanding.
-        on_chunk: called with each piece of a watched answer.
-        on_began: called when an awaited answer begins.
         reply_to: names the outbox that the juror keeps for this client.
         linger: seconds that requests wait for more.
         away: backoff between probes for a lost juror's successor.
@@ -162,7 +158,6 @@ class JurorPool:
 
     Args:
         replicas: at least one a seat.
-        connect: makes the client of a replica.
     """
 
     def __init__(self, replicas: Replicas, connect: Callable[[str], JurorClient]) -> None:

@@ -106,11 +106,7 @@ class CallLog:
         self._looked: dict[tuple[CalledModel, bool], tuple[int, int, asyncio.Future[LoggedCalls]]] = {}
 
     async def of(self, called: CalledModel, since: int, *, earlier: bool = False) -> LoggedCalls:
-        """See `logged_calls`; `earlier`: what was recorded before this process began.
-
-        Raises:
-            StoreError: the log cannot be read.
-        """
+        """See `logged_calls`; `earlier`: what was recorded before this process began."""
         now = self._clock()
         at, reached, looked = self._looked.get((called, earlier), (0, 0, None))
         if looked is None or has_failed(looked) or reached > since or (now - at > _KEPT and not earlier):

@@ -31,7 +31,6 @@ def batch_window(seconds: float, working: int) -> float:
     than 16 answers take to arrive. A power of two: every long window ends where a short one does.
 
     Args:
-        seconds: that the call took.
         working: calls in progress beside it; with many, company arrives soon.
     """
     most = min(seconds * min(_SHARE, _COMPANY / max(1, working)), _LONGEST)
@@ -90,7 +89,6 @@ class Outbox(Generic[T]):
     Args:
         incarnation: of the service; a number acknowledged to an earlier incarnation drops nothing.
         linger: seconds to wait for more items once there is one.
-        batch: maximum number of items in a delivery.
     """
 
     def __init__(self, incarnation: str, *, linger: float = 0.0, batch: int = 512) -> None:
@@ -150,7 +148,6 @@ class MailboxClient(Generic[M, T]):
         on_away: called after each probe that failed.
         size: bytes of a message; a batch has about 1 MiB, at most 500 messages.
         linger: seconds to wait for more messages once there is one.
-        away: backoff between probes.
     """
 
     def __init__(

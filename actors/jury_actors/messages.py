@@ -16,7 +16,6 @@ class StepRequest(NamedTuple):
     """A step for a juror to execute.
 
     Args:
-        assignment: of the step; its texts are references.
         texts: contents by reference, except those sent to this juror before.
         case: reference of the case, where tools may be called.
         prior: exchanges of this step that are recorded already, in order.

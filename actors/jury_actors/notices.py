@@ -67,7 +67,6 @@ class Recurrence:
     """How often something happened lately, by name.
 
     Args:
-        most: times.
         within: seconds.
     """
 

@@ -20,12 +20,7 @@ _SOCKET_OF_RAY = len("/session_2026-11-28_12-00-00_000000_1234567/sockets/plasma
 
 
 def ray_folder() -> Path:
-    """The folder for the files of a local Ray cluster, in `private_folder`.
-
-    Raises:
-        ClusterNotStarted: Ray could make no sockets there, since their paths would be too long.
-        FolderNotPrivate: as `private_folder`.
-    """
+    """The folder for the files of a local Ray cluster, in `private_folder`."""
     path = private_folder() / "ray"
     most = _LONGEST_SOCKET - _SOCKET_OF_RAY
     if (size := len(os.fsencode(path))) > most:
@@ -39,11 +34,7 @@ def ray_folder() -> Path:
 
 
 def private_folder() -> Path:
-    """The folder of this user in `RAY_TMPDIR`, else in the folder for temporary files; made where there is none.
-
-    Raises:
-        FolderNotPrivate: it has another owner, or other users have permissions on it.
-    """
+    """The folder of this user in `RAY_TMPDIR`, else in the folder for temporary files; made where there is none."""
     # The paths of sockets may have 107 bytes, and the folder for temporary files of macOS alone takes half of them.
     usual = tempfile.gettempdir() if sys.platform == "linux" else "/tmp"  # noqa: S108  (the folder in it is private)
     path = Path(os.environ.get("RAY_TMPDIR") or usual).resolve() / f"jury-{os.getuid()}"

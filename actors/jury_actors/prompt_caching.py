@@ -31,8 +31,6 @@ class PromptCaching:
     """Plans the steps of one debate.
 
     Args:
-        policy: decides by prices.
-        seen: the rounds of earlier debates.
         size: the bytes of a text.
     """
 
@@ -43,13 +41,7 @@ class PromptCaching:
         self._kept: set[PromptStart] = set()
 
     def plan(self, state: DebateState, assignments: Sequence[Assignment], on: date) -> list[PlannedStep]:
-        """How steps are requested that are due together, in their order.
-
-        Args:
-            state: of the debate.
-            assignments: of the steps.
-            on: today, for prices.
-        """
+        """How steps are requested that are due together, in their order."""
         groups: dict[PromptStart, list[Assignment]] = {}
         for assignment in assignments:
             groups.setdefault(prompt_start(state.panel, assignment), []).append(assignment)

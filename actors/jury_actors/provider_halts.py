@@ -53,10 +53,7 @@ class AssumedFailures:
         """The reply with the outcome that it is taken for.
 
         Args:
-            reply: to a call.
-            model: that was asked.
             length: bytes of the texts of the request.
-            debate_id: of the debate.
             now: µs since 1970.
             answered: whether the model has answered another call.
         """
@@ -262,16 +259,9 @@ class ProviderHalts:
         """Whether a step asks again, once its model answered a call that was made after `since`; or it concludes.
 
         Args:
-            unsettled: what failed.
             since: the number of the last departure before the failure.
-            models: of the step.
-            debate_id: of its debate.
             asked_before: it was asked again after such an answer already.
             elsewhere: looks at the log for calls that were made after the failure, where other processes make some.
-
-        Raises:
-            Halted: the run stops, as the model answers no call.
-            Unsettled: no answer can come, as nothing else of the provider is under way.
         """
         calls, provider = self._calls[unsettled.model], _provider(unsettled.model)
         with self._waiting(models, debate_id):
@@ -330,7 +320,6 @@ def _absent(model: str, calls: AskedModel) -> Halted:
 
 
 def _count_down(counts: Counter[str], name: str) -> int:
-    """One less of a name; what is left."""
     counts[name] -= 1
     left = counts[name]
     if not left:

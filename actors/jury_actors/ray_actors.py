@@ -51,12 +51,7 @@ LOCK_WAIT = 20.0
 
 
 class ServiceActor(ABC):
-    """Serves the methods of one plain object, and notices for the driver's watch.
-
-    Args:
-        name: of the actor.
-        observation: what it observes.
-    """
+    """Serves the methods of one plain object, and notices for the driver's watch."""
 
     def __init__(self, name: str = "", observation: ObservationSettings = NO_OBSERVATION) -> None:
         self._observation = ActorObservation(name, observation)
@@ -148,7 +143,6 @@ class _AdmissionActor(ServiceActor):
         return service
 
     async def _sweep(self, service: AdmissionService) -> None:
-        """Drop clients that died."""
         idle = 0
         while idle < _IDLE_BEATS:
             await asyncio.sleep(BEAT)

@@ -41,9 +41,6 @@ def answers(address: str, token: str | None = None, *, method: str = OPENING) ->
         address: of the head, or of another server of the cluster that has the `method`.
         token: sent with the call; None: no token.
         method: as `Service/Method`; called with an empty message.
-
-    Raises:
-        ClusterUnreachable: no Ray cluster answers there.
     """
     host, _, port = address.rpartition(":")
     try:
@@ -93,8 +90,6 @@ def _frame(kind: bytes, flags: int, stream: int, payload: bytes) -> bytes:
 
 
 class _Frames:
-    """The frames that a server sends."""
-
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._kept = b""
@@ -145,13 +140,7 @@ def token_for(address: str, *, open_cluster: bool = False) -> str | None:
     """The token that is set here and that the cluster at `address` (host:port) accepts; None for an open cluster.
 
     Args:
-        address: of the cluster.
         open_cluster: a cluster that requires no token is accepted.
-
-    Raises:
-        ClusterUnreachable: no Ray cluster answers at `address`.
-        ClusterOpen: the cluster requires no token.
-        ClusterRefused: it requires one, and none is set here, or another.
     """
     if answers(address):
         if open_cluster:

@@ -116,7 +116,6 @@ def _with_ports(start: Callable[..., None]) -> Callable[..., None]:
 
 
 def _with_idle_agents(start: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that starts Ray's processes, with idle ones as the agents of a node."""
 
     def started(command: list[str], *given: Any, **options: Any) -> Any:
         return start([_idle(argument) for argument in command], *given, **options)
@@ -186,15 +185,7 @@ def start_ray(address: str | None = None, *, open_cluster: bool = False) -> bool
     Linux kills the processes of a local cluster when the calling thread ends: call it in a thread that lasts.
 
     Args:
-        address: of the cluster to join.
         open_cluster: join it even where it requires no token.
-
-    Raises:
-        ClusterUnreachable: no Ray cluster answers at `address`, or Ray cannot join it.
-        ClusterOpen: the cluster requires no token, and `open_cluster` is not set.
-        ClusterRefused: it requires a token, and none is set here, or another.
-        ClusterNotStarted: Ray could not start a local cluster, or the path of its folder is too long.
-        FolderNotPrivate, ClusterNotPrivate: other users or machines could reach a local cluster.
     """
     if ray.is_initialized():
         return False
@@ -279,14 +270,12 @@ def _first_line(error: Exception) -> str:
 
 
 def _logged(data: Mapping[str, Any], *_args: object, **_options: object) -> None:
-    """Replaces Ray's function, which prints."""
     for line in data.get("lines", ()):
         _log.info("Ray: %s", line)
 
 
 @contextmanager
 def _starting(variables: Mapping[str, str | None]) -> Iterator[None]:
-    """Set environment variables for Ray and the processes that it starts; restore them afterwards."""
     before = {name: os.environ.get(name) for name in variables}
     clusters = ray_constants.ENABLE_RAY_CLUSTER
     _put(variables)

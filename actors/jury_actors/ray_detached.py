@@ -59,8 +59,6 @@ class DetachedRunActor:
         """Start `jury`.
 
         Args:
-            arguments: of the command.
-            handed: what it reads from its standard input.
             status: the path of the run's status file; a relative one is in this user's folder on the node.
         """
         self._status = private_folder() / (status or "")
@@ -97,7 +95,6 @@ class DetachedRun:
     Its calls raise `DetachedRunLost` once the actor is gone.
 
     Args:
-        run_id: the run, which names its log.
         here: keep the process on this node, as its store is a file of this machine.
     """
 

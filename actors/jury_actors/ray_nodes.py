@@ -26,7 +26,6 @@ class NodeCheck(NamedTuple):
 
     Args:
         panels: the keys of their models must be set; (): no key is looked at.
-        endpoints: from the panel file.
         store_url: is opened for reading; None: it is not looked at.
     """
 
@@ -128,7 +127,6 @@ def inspect_nodes(wanted: NodeCheck, nodes: Sequence[dict[str, Any]] | None = No
     """Look at nodes, all at once; takes a few seconds.
 
     Args:
-        wanted: what is looked at.
         nodes: of `alive_nodes`; all if None.
 
     Returns:
@@ -145,7 +143,6 @@ class CheckedNodes:
     """The nodes that jurors of a run may use. On a cluster that was joined each is looked at, once.
 
     Args:
-        config: of the run.
         say: takes a line for each node that joins and is not used; is called from any thread.
     """
 
@@ -159,12 +156,7 @@ class CheckedNodes:
         """The nodes that `cpus` found last, those without a CPU included, as users know them, by id."""
 
     def check(self) -> None:
-        """Refuse a cluster on which a run would fail, before anything is recorded or paid.
-
-        Raises:
-            StoreNotShared: there are several nodes, and the store is a SQLite file.
-            NodesNotReady: a node has other releases, lacks a key, cannot reach the store, or does not answer.
-        """
+        """Refuse a cluster on which a run would fail, before anything is recorded or paid."""
         if not self._shared:
             return
         nodes = alive_nodes()

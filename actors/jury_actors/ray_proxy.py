@@ -63,13 +63,7 @@ def unpack(packed: bytes) -> Any:
 
 
 async def remotely(method: Any, *args: Any) -> Any:
-    """Call an actor's method.
-
-    Raises:
-        IncarnationLost: its process died, or cannot be reached now.
-        ClusterLost: Ray cannot reach it any more.
-        JuryError: raised by the method; without the traceback that Ray makes its message.
-    """
+    """Call an actor's method."""
     try:
         return await method.remote(*args)
     except RayTaskError as error:
@@ -117,7 +111,6 @@ def ray_proxy(
     """An object whose methods are those of `interface`, called in an actor (see `ray_actors.ServiceActor`).
 
     Args:
-        interface: a protocol of async methods.
         find: returns the actor's handle.
         repeats: calls wait for a successor and are repeated; else they raise `IncarnationLost`.
         replaceable: `find` is called again after the actor died for good.

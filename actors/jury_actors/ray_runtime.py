@@ -206,11 +206,6 @@ async def ray_runtime(
 
     `say` takes a line for the user when an actor dies or has a notice. Once an actor dies again and again, or the head
     is gone, calls of the runtime raise `ClusterLost`.
-
-    Raises:
-        StoreError: the store cannot be opened for writing.
-        StoreNotShared, NodesNotReady: as `CheckedNodes.check`.
-        ClusterLost: the cluster is gone.
     """
     loop = asyncio.get_running_loop()
 

@@ -106,7 +106,6 @@ class RayWatch:
     """Sets `ActorLost` on `ended` when an actor dies too often, or does not answer for too long.
 
     Args:
-        say: takes one line for the user.
         ended: the runtime's end.
         clock: seconds.
         state: what Ray knows of an actor, by its handle; may block.

@@ -23,11 +23,7 @@ PATIENCE = 12
 
 
 class NodeArrivals:
-    """Nodes that joined, until their jurors have started.
-
-    Args:
-        known: the nodes that the run began with.
-    """
+    """Nodes that joined, until their jurors have started."""
 
     def __init__(self, known: Collection[str]) -> None:
         self._known = set(known)
@@ -44,8 +40,6 @@ class NodeArrivals:
 
         Args:
             names: of the nodes that can run jurors, by id.
-            cpus: of those among them that offer any.
-            jurors: how many are alive on each node.
             starting: how many were started on each, and are not alive yet.
         """
         for node in set(names) - self._known:
@@ -99,7 +93,6 @@ def shares(cpus: Mapping[str, float], jurors: int, present: Mapping[str, int] | 
 
     Args:
         cpus: of each node, more than 0.
-        jurors: in all.
         present: on each node now; of nodes that are equal otherwise, those that have jurors keep them.
     """
     had = present or {}
@@ -116,8 +109,6 @@ def plan(cpus: Mapping[str, float], jurors: Sequence[Placed], seats: int, each: 
     Args:
         cpus: of each node that may have jurors, more than 0.
         jurors: those that are there, oldest first. One whose node is not known is counted, and left alone.
-        seats: how many there are.
-        each: jurors a seat.
     """
     if not cpus:
         return Plan((), ())
@@ -136,8 +127,6 @@ def plan(cpus: Mapping[str, float], jurors: Sequence[Placed], seats: int, each: 
 
 
 class _Planned:
-    """The jurors as they will be."""
-
     def __init__(self, jurors: Sequence[Placed], seats: int) -> None:
         self._jurors = list(jurors)
         self._seats = Counter(dict.fromkeys(range(seats), 0))
@@ -212,12 +201,7 @@ class ClusterView(NamedTuple):
 
 
 def replicas_for(cpus: float, seats: int) -> int:
-    """How many replicas a seat gets: together about a juror process for each CPU, since each uses one at most.
-
-    Args:
-        cpus: of all nodes.
-        seats: of the panel, the final judge included.
-    """
+    """How many replicas a seat gets: together about a juror process for each CPU, since each uses one at most."""
     return min(MOST, max(1, round(cpus / seats)))
 
 
@@ -229,10 +213,7 @@ class ReplicaScaler:
     Args:
         seats: of the panel; None for the final judge.
         start: starts the replica of this name for the seat of this index on this node.
-        stop: ends the replica of this name.
         look: at the cluster, and at the jurors of these names; may block for long.
-        fixed: this number a seat, whatever the cluster has.
-        say: takes a line for each node that joined.
     """
 
     def __init__(
@@ -259,11 +240,7 @@ class ReplicaScaler:
         self._tries = 0
 
     def start(self, view: ClusterView) -> None:
-        """Start as many replicas as the cluster can serve now; they are used at once.
-
-        Raises:
-            ClusterLost: no node is alive.
-        """
+        """Start as many replicas as the cluster can serve now; they are used at once."""
         if not view.cpus:
             raise ClusterLost("none of its nodes is alive")
         self._nodes = frozenset(view.cpus)
@@ -284,11 +261,7 @@ class ReplicaScaler:
             self._say(Notice(said, "nodes_not_followed"))
 
     async def look(self, coordinators: Coordinators) -> None:
-        """Adapt number and places of the replicas once.
-
-        Raises:
-            IncarnationLost, ClusterLost: a coordinator does not answer.
-        """
+        """Adapt number and places of the replicas once."""
         view = await in_daemon_thread(partial(self._look, tuple(self._running)))
         before = self._used()
         for name in [name for name in self._starting if self._place(view, name).alive]:

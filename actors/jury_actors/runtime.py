@@ -125,14 +125,8 @@ class RuntimeConfig(NamedTuple):
     """How a runtime is set up.
 
     Args:
-        panel: has the seats.
-        store_url: of the log.
         run_id: named in the store's lock.
-        script: latencies and faults of simulated jurors.
         replicas: jurors a seat; None: on Ray as many processes as the cluster's CPUs can serve, else one.
-        endpoints: addresses and limits of providers.
-        prices: of models.
-        ceiling: the budget of the run.
         store_patience: seconds for which a store that fails is tried again.
         shared_cluster: other runs use the same Ray cluster, and share the providers' limits.
         observation: what actors in other processes observe.
@@ -224,13 +218,9 @@ async def in_process_runtime(
     """The same classes as on Ray, in this process and event loop. On leaving, debates stop where they are.
 
     Args:
-        config: of the runtime.
         open_store: called in a thread; the runtime closes the store.
-        effects: clock, entropy and jitter.
-        backoff: between attempts of a failed call.
         wrap_providers: may put something before the providers that jurors call.
         say: takes a line for the user when the store cannot be written for a while.
-        observer: gets reports of all actors.
     """
     clerk = Clerk(await asyncio.to_thread(open_store), StoreRetry(config.store_patience, say), observer=observer)
     with closing(clerk), rare_collections():

@@ -80,7 +80,6 @@ _MODEL_NAME = 200
 
 @lru_cache(maxsize=64)
 def _system_text(content: bytes) -> str:
-    """One object for all debates of a panel."""
     return content.decode("utf-8", "replace")
 
 
@@ -106,11 +105,7 @@ class _StepTexts:
         self._pen = pen
 
     def text(self, ref: PartRef) -> bytes:
-        """The content of a reference.
-
-        Raises:
-            TextMissing: it was not sent.
-        """
+        """The content of a reference."""
         found = self._texts.get(ref.part)
         if found is not None:
             return found
@@ -129,7 +124,6 @@ class StepExecution:
     Args:
         request: of the step; its recorded exchanges are applied to the conversation at once.
         texts: contents by reference, at least those that the request refers to.
-        pen: makes the references of new texts.
     """
 
     def __init__(self, request: StepRequest, texts: dict[str, bytes], pen: PartBuffer) -> None:
@@ -170,7 +164,6 @@ class StepExecution:
         )
 
     def _block(self, parts: tuple[PartRef, ...]) -> str:
-        """The text of a shared block."""
         if len(parts) == 1:
             return _SHARED.text(parts[0].part, self.text(parts[0]))
         return b"".join([self.text(ref) for ref in parts]).decode("utf-8", "replace")
@@ -207,7 +200,6 @@ class StepExecution:
         )
 
     def _questions(self, message: CallMessage) -> tuple[DecisionQuestion, ...]:
-        """The typed questions behind the record."""
         return DecisionQuestions.model_validate_json(self.text(message.parts[-1])).questions
 
     def exchange(
@@ -276,7 +268,6 @@ class StepExecution:
         return tuple(OfferedTool(tool.name, tool.description, tool.parameters) for tool in offered)
 
     def _answered(self, call: Call, index: int, tool: RequestedTool) -> RecordedToolCall:
-        """A tool call with its result."""
         name, arguments = _label(tool.name) or "unnamed", _utf8(tool.arguments)
         result, ok = self._rules.answer_tool(
             self._assignment,

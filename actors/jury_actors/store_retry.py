@@ -44,9 +44,6 @@ class StoreRetry:
         """The result, and whether an earlier attempt failed: what that one was to store may be stored.
 
         A read that did not fail itself ends no outage: a disk that is full can still be read.
-
-        Raises:
-            StoreFailed, StoreUnreachable: the store has failed for as long as it may.
         """
         failures = 0
         while True:

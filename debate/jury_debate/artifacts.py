@@ -215,7 +215,6 @@ def call_tool(
     Args:
         name: as the model wrote it.
         arguments_json: as the model wrote them; blank is no arguments.
-        case: contains the records.
         opinions: of the other jurors, as this step may see them, each with its letter as `juror`; None where the tool
             is not offered.
     """
@@ -262,11 +261,6 @@ def _record_text(record: ArtifactRecord) -> str:
 
 
 def _arguments(name: str, arguments_json: str) -> dict[str, Any]:
-    """Every parameter of the tool, given or default.
-
-    Raises:
-        UnusableArguments: the text is not a JSON object, or an argument is unknown or invalid.
-    """
     try:
         given = MODEL_JSON.whole(arguments_json) if arguments_json.strip() else {}
     except InvalidJson as error:

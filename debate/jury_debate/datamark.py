@@ -96,7 +96,6 @@ def escape(char: str) -> str:
 
 
 def _abbreviated(text: str, char: str) -> str:
-    """The text with long runs of a character abbreviated to one, with the length."""
     sign = escape(char)[:-1]
     return re.sub(rf"{re.escape(char)}{{{_RUN},}}", lambda run: f"{sign}×{len(run.group())}⟩", text)
 

@@ -36,11 +36,7 @@ class Debate:
         return begun
 
     def fold(self, events: Iterable[DebateEvent]) -> None:
-        """Apply events that are already in the log, in order.
-
-        Raises:
-            IllegalEvent: the stream was not written under these rules.
-        """
+        """Apply events that are already in the log, in order."""
         for event in events:
             self.state = self.rules.evolve(self.state, event)
 
@@ -77,9 +73,6 @@ class Debate:
         Reused answers have the ballots of the original debate, whose models, settings and tools may differ: `asked`
         are the recorded exchanges of such a step. Its real requests are in those exchanges, not in the assignment's
         messages.
-
-        Raises:
-            UnknownPart: the secret of reused answers was erased.
         """
         forked = self.state.forked
         secret = None if forked is None else forked.secret_of(step.id)

@@ -83,8 +83,6 @@ def questions_piece(panel: Panel, seat: Seat, scenarios: tuple[str, ...], role_p
     """The questions to a seat as canonical JSON: a piece of the debate's prompts.
 
     Args:
-        panel: of the debate.
-        seat: of a decision model.
         scenarios: their numbers; () where there is only one.
         role_prompt: the seat's own prompt, in place of the sentence about its focus.
     """
@@ -142,11 +140,7 @@ def check_decision_seats(panel: Panel, deciding: Collection[str] = ()) -> None:
     """Refuse what decision models cannot do: they give probabilities, and neither reasons nor points.
 
     Args:
-        panel: resolved.
         deciding: as in `asked_questions`.
-
-    Raises:
-        PanelError: names the field and the remedy.
     """
     judge = panel.final.judge
     if judge is not None and (named := [one for one in (judge.model, *judge.fallbacks) if decides(one, deciding)]):

@@ -28,9 +28,6 @@ def numbered_case(
     """The numbered items of a case.
 
     Args:
-        case: of the debate.
-        panel: of the debate.
-        prompts: of the debate.
         policy_piece: the piece of the prompt with the operator's policy; None: there is none.
         pictures: the numbers of the pictures that a seat was sent, by digest.
     """

@@ -68,14 +68,7 @@ def _known() -> dict[str, list[str]]:
 
 
 def check_stop(panel: Panel) -> None:
-    """Refuse `stop: settled` in a panel where it can never apply.
-
-    Args:
-        panel: with a stop rule.
-
-    Raises:
-        PanelError: it cannot, with the reason.
-    """
+    """Refuse `stop: settled` in a panel where it can never apply."""
     if (why := _never(panel)) is not None:
         raise PanelError(f"stop: settled can never apply: {why}; or leave stop out")
 
@@ -244,11 +237,7 @@ class ResolvedPanel(NamedTuple):
 
 
 def read_spec(data: Any) -> PanelSpec:
-    """Validate decoded YAML or JSON.
-
-    Raises:
-        PanelError: a field is unknown or its value invalid; the message names it.
-    """
+    """Validate decoded YAML or JSON."""
     try:
         return PanelSpec.model_validate(data, context=WRITTEN)
     except ValidationError as error:
@@ -277,12 +266,9 @@ def resolve(
         prompts: the version with which its debates open; a panel with a calibration opens them with the version that
             was calibrated.
         deciding: providers of the panel file whose protocol is one of decision models.
-
-    Raises:
-        PanelError: fields contradict each other; the message names one.
     """
     rules = preset(spec.preset)
-    seats = spec.seats or _simulated_seats()
+    seats = spec.seats or tuple(SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id) for juror_id in SIMULATED_IDS)
     try:
         judged_by = resolve_scale(spec.scale, spec.task, spec.rubric, spec.criteria, spec.language)
         texts = load_prompts(prompts, spec.language)
@@ -311,7 +297,11 @@ def resolve(
     role_prompts = {juror: seat.prompt for juror, seat in zip(ids, seats, strict=True) if seat.prompt}
     judge_prompt = spec.final.judge.prompt if spec.final.judge else None
     resolved = _as_calibrated(ResolvedPanel(panel, role_prompts, judge_prompt, prompts))
-    _check_evidence(resolved)
+    answers, method = resolved.panel.answers, resolved.panel.final.method
+    if answers.unsupported != "count" and answers.evidence == "off":
+        raise PanelError(f"answers.unsupported: {answers.unsupported} needs evidence; write evidence: asked")
+    if answers.unsupported == "halve" and method == "median":
+        raise PanelError("answers.unsupported: a median has no half votes; write count or abstain")
     check_scale(panel)
     check_decision_seats(panel, deciding)
     if panel.stop is not None:
@@ -319,16 +309,7 @@ def resolve(
     return resolved
 
 
-def _check_evidence(resolved: ResolvedPanel) -> None:
-    answers, method = resolved.panel.answers, resolved.panel.final.method
-    if answers.unsupported != "count" and answers.evidence == "off":
-        raise PanelError(f"answers.unsupported: {answers.unsupported} needs evidence; write evidence: asked")
-    if answers.unsupported == "halve" and method == "median":
-        raise PanelError("answers.unsupported: a median has no half votes; write count or abstain")
-
-
 def _as_calibrated(resolved: ResolvedPanel) -> ResolvedPanel:
-    """The panel, under the version of the prompts that its calibration was certified for."""
     calibration = resolved.panel.final.calibration
     if calibration is None:
         return resolved
@@ -345,21 +326,13 @@ def _as_calibrated(resolved: ResolvedPanel) -> ResolvedPanel:
 
 
 def full_model_name(name: str) -> str:
-    """`provider/model` of a bare model id, by its prefix.
-
-    Raises:
-        PanelError: it has neither a provider nor a known prefix.
-    """
+    """`provider/model` of a bare model id, by its prefix."""
     if "/" in name:
         return name
     for prefix, provider in _PREFIXES.items():
         if name.startswith(prefix):
             return f"{provider}/{name}"
     raise PanelError(f"model {name!r} names no provider: write provider/{name} (bare ids begin {', '.join(_PREFIXES)})")
-
-
-def _simulated_seats() -> tuple[SeatSpec, ...]:
-    return tuple(SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id) for juror_id in SIMULATED_IDS)
 
 
 def _seats(

@@ -50,11 +50,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 def preset(name: str) -> dict[str, dict[str, Any]]:
-    """The rules of a preset.
-
-    Raises:
-        PanelError: the preset is unknown.
-    """
+    """The rules of a preset."""
     found = PRESETS.get(name)
     if found is None:
         raise PanelError(f"there is no preset {name!r}{did_you_mean(name, PRESETS)}; presets are {', '.join(PRESETS)}")

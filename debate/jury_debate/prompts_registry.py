@@ -19,11 +19,7 @@ LANGUAGES = ("ja", "en")
 
 
 def load_prompts(version: int, language: str) -> Prompts:
-    """The prompts of one version and language.
-
-    Raises:
-        UnknownPrompts: there is no such version, or `language` is none of LANGUAGES.
-    """
+    """The prompts of one version and language."""
     load = PROMPTS.get(version)
     if load is None:
         raise UnknownPrompts(

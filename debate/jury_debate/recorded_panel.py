@@ -41,7 +41,6 @@ def recorded_panel(opened: DebateOpened, texts: Mapping[str, bytes]) -> Resolved
     """The panel of a debate with its custom prompts.
 
     Args:
-        opened: its opening event.
         texts: contents by the 43 characters of their references; a custom prompt that is missing is left out.
     """
     role_prompts = {
@@ -61,7 +60,6 @@ def panel_differences(before: ResolvedPanel, now: ResolvedPanel) -> tuple[PanelD
     """The differences of two panels' identities, custom prompts included, in the order of the fields.
 
     Args:
-        before: one of them.
         now: the other.
     """
     fields_before, fields_now = dict(_fields(before)), dict(_fields(now))

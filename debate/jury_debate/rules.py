@@ -67,16 +67,11 @@ class Rules(Protocol):
         """The opening event.
 
         Args:
-            case: what is judged.
-            panel: fully resolved.
-            debate_id: unique in the store.
             run_id: the run it belongs to, if any.
             secret: `SECRET_BYTES` random bytes.
-            parts: makes the references of the texts.
             role_prompts: custom prompts by juror id, in place of those of the roles.
             judge_prompt: the final judge's custom prompt.
             submission_id: the caller's name for the debate in live events.
-            prompts_version: of the prompts of the debate.
             operator_policy: the text that the operator gave for the whole run; where it is the policy of a question,
                 it is shown once, before the case.
 
@@ -97,9 +92,7 @@ class Rules(Protocol):
         """The event that must be appended next; None while an outcome is awaited, and after the end.
 
         Args:
-            state: of the debate now.
             outcomes: of steps that were asked, by step id.
-            signs: of the debate.
             parts: makes the references of the event's texts.
         """
 
@@ -155,7 +148,6 @@ class Rules(Protocol):
         """The JSON schema of an answer, for providers with structured output; the parser is stricter still.
 
         Args:
-            rubric: of the panel.
             evidence: whether quotations are asked for.
             scale: of the panel; None: the three verdicts.
             findings: what a part of the record shows is asked for, not an evaluation.
@@ -174,12 +166,10 @@ class Rules(Protocol):
         """The result of a juror's tool call: records or opinions, marked as data, or what is wrong with the call.
 
         Args:
-            assignment: of the step whose model made the call.
             name: as the model wrote it.
             arguments: as the model wrote them.
             index: of the call in its turn, from 0.
             case: has the records; None where the turn offered no tools.
-            text: the content of a part.
         """
 
     def check_consensus(
@@ -189,7 +179,6 @@ class Rules(Protocol):
 
         Args:
             positions: of the seats that answered; a seat that abstained has none but counts in `seats`.
-            seats: how many the panel has.
             rules: `threshold` and `unanimity_ends` decide whether consensus is reached.
             round_number: 0 is reached by the threshold only, a round also by unanimity.
         """

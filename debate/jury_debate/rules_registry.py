@@ -10,11 +10,7 @@ RULES: Mapping[int, Rules] = {1: Rules1()}
 
 
 def rules_of(version: int | None) -> Rules:
-    """The rules of a version; None: those of new debates.
-
-    Raises:
-        UnknownRules: a newer Jury Judge wrote the log.
-    """
+    """The rules of a version; None: those of new debates."""
     found = RULES.get(max(RULES) if version is None else version)
     if found is None:
         raise UnknownRules(f"rules version {version} is not known here (known: {max(RULES)}); upgrade jury-judge")

@@ -57,11 +57,7 @@ class TextByLanguage(Spec):
     ja: Meaning | None = None
 
     def in_language(self, language: Language, place: str) -> str:
-        """The text in a language.
-
-        Raises:
-            PanelError: there is none; the message names the place.
-        """
+        """The text in a language."""
         text = self.ja if language == "ja" else self.en
         if text is None:
             raise PanelError(f"{place}: it has no text in the panel's language, {language}; write {place}.{language}")
@@ -193,10 +189,6 @@ def resolve_scale(
 
     A bundled scale brings its criteria and its question, where the panel has none of its own. Without criteria and
     without a rubric, a scale of the panel's own asks for no points.
-
-    Raises:
-        PanelError: fields contradict each other, or a name is unknown.
-        pydantic.ValidationError: a value is refused.
     """
     known = bundled_scale(AGENT_SAFETY, language)
     named = None
@@ -220,21 +212,13 @@ def resolve_scale(
 
 
 def check_scale(panel: Panel) -> None:
-    """Refuse what no debate of the panel could be judged by.
-
-    Raises:
-        PanelError: a rule would have no effect.
-    """
+    """Refuse what no debate of the panel could be judged by."""
     if panel.scale is not None and panel.final.bands != Bands():
         raise PanelError("final.bands: no effect under a scale of its own, whose labels decide; leave bands out")
 
 
 def resolve_rubric(written: str | dict[str, float]) -> Rubric:
-    """A rubric by its name, or as a table.
-
-    Raises:
-        PanelError: there is none of the name.
-    """
+    """A rubric by its name, or as a table."""
     if isinstance(written, dict):
         return Rubric(
             name=OWN_CRITERIA,

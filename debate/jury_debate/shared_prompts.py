@@ -60,10 +60,7 @@ def further_calls(panel: Panel, assignment: Assignment, waiting: Sequence[str], 
     """The number of calls that are expected after this one and begin as it does.
 
     Args:
-        panel: of the debate.
-        assignment: of the step that is asked.
         waiting: the seats that are asked in this round once this call has begun to be answered.
-        seen: the rounds of earlier debates.
     """
     step = assignment.step
     if step.juror_id is None or step.round is None:

@@ -92,11 +92,7 @@ class BatchFacts(NamedTuple):
 
 
 def batch_facts(events: Iterable[StoredEvent], facts: BatchFacts | None = None) -> BatchFacts:
-    """Fold a stream `batches/{id}`, or what comes after `facts`; its items are in `batched_calls`.
-
-    Raises:
-        EventError: an event does not decode, or is not in its place.
-    """
+    """Fold a stream `batches/{id}`, or what comes after `facts`; its items are in `batched_calls`."""
     for stored in events:
         facts = next_facts(facts, stored)
     if facts is None:
@@ -218,7 +214,6 @@ def _order_fault(facts: BatchFacts, event: BatchEvent) -> str | None:
 
     Args:
         facts: of all events before.
-        event: the next one.
     """
     if isinstance(event, BatchTextsErased):
         return _numbered("erasure", event.number, facts.erasures)

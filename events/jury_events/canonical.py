@@ -22,7 +22,6 @@ def _members(value: Any) -> dict[str, Any]:
 
 
 def _fields(value: object) -> dict[str, Any]:
-    """What the encoder writes in place of a value object."""
     if isinstance(value, BaseModel | PartRef):
         return _members(value)
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
@@ -51,9 +50,6 @@ def canonical_json(value: Any) -> bytes:
 
     Value objects are read field by field: the bytes are those of `model_dump(mode="json", exclude_none=True)`, in a
     tenth of its time. Their `model_serializer` is not called. `bytes` are refused.
-
-    Raises:
-        EventError: it contains NaN, an infinity, a lone surrogate, or something that is not JSON.
     """
     if isinstance(value, BaseModel) and (quick := encoded_quickly(value)) is not None:
         return quick

@@ -86,9 +86,6 @@ class ArtifactRecord(Value):
 
         The word is lower-cased; `passed` and the verdict `PASS` become `pass`, `failed` and `FAIL` become `fail`. Null
         and blank count as missing.
-
-        Raises:
-            EventError: there is no verdict, there are two different ones, or it is not a string.
         """
         verdict = _verdict(record)
         return cls(verdict=verdict, content=canonical_json(record).decode("utf-8"))
@@ -190,11 +187,7 @@ class Case(Value):
 
     @classmethod
     def from_part(cls, content: bytes) -> Self:
-        """The inverse of `to_part`.
-
-        Raises:
-            EventError: a newer version wrote it, or it is not a case.
-        """
+        """The inverse of `to_part`."""
         try:
             body = _loaded(content)
             schema = body.pop("schema")

@@ -139,12 +139,8 @@ def encode(event: AnyEvent, *, recorded_at: int, parts: tuple[Part, ...] = ()) -
     """The event ready to append, with its new parts.
 
     Args:
-        event: what happened.
         recorded_at: microseconds since 1970-01-01 UTC, from the caller's clock.
         parts: texts that are not in the log yet.
-
-    Raises:
-        EventError: it contains a number or a text that cannot be stored.
     """
     body = encoded_quickly(event)
     if body is None:
@@ -161,12 +157,7 @@ def encode(event: AnyEvent, *, recorded_at: int, parts: tuple[Part, ...] = ()) -
 
 
 def decode(stored: StoredEvent) -> DebateEvent | ExchangeRecorded:
-    """The event of a stored row of `debate/` or `calls/`, upcast to the current schema.
-
-    Raises:
-        UnknownEventType: its type or schema is newer than this version of Jury Judge.
-        MalformedBody: its bytes are not the event of its envelope, or it belongs to another stream.
-    """
+    """The event of a stored row of `debate/` or `calls/`, upcast to the current schema."""
     event, _ = _decoded(stored)
     if isinstance(event, LocalEvent | ReviewEvent | BatchEvent | RunEvent | DriftEvent):
         raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which belongs to {STREAMS[stored.type]}ID")
@@ -216,7 +207,6 @@ def decode_review(stored: StoredEvent) -> ReviewEvent:
 
 
 def _decoded(stored: StoredEvent) -> tuple[AnyEvent, bytes]:
-    """The event and its body in the current schema."""
     current = SCHEMAS.get(stored.type)
     where = _where(stored)
     if type(stored.schema) is not int:  # a SQLite column may contain any type
@@ -244,9 +234,6 @@ def decode_exactly(stored: StoredEvent) -> AnyEvent:
 
     `decode` also accepts omitted defaults, other white space and numbers that no database stores. Other readers may
     read such bytes differently, so imports refuse them.
-
-    Raises:
-        UnknownEventType, MalformedBody: as `decode`, or the bytes differ from the event's encoding.
     """
     event, body = _decoded(stored)
     # An older body is upcast before it is compared, which hides its original spelling.
@@ -273,11 +260,7 @@ def _body(event: AnyEvent) -> bytes:
 
 
 def _check_numbers(body: bytes, where: str = "an event") -> None:
-    """Refuse integers that do not fit a database column.
-
-    Raises:
-        MalformedBody: there is one.
-    """
+    """Refuse integers that do not fit a database column."""
     # Strings contain long digits too, so only the few bodies that match are decoded.
     if has_long_number(body):
         for number in numbers_in(json.loads(body)):
@@ -286,7 +269,6 @@ def _check_numbers(body: bytes, where: str = "an event") -> None:
 
 
 def _upcast_body(stored: StoredEvent) -> bytes:
-    """The body of an older schema, in the current one."""
     return canonical_json(upcast(stored.type, stored.schema, SCHEMAS[stored.type], json.loads(stored.body)))
 
 

@@ -86,11 +86,7 @@ def parse_condition(text: str, *, recorded: bool = False) -> Condition:
     """Parse a condition; spaces around field and value are ignored.
 
     Args:
-        text: the condition.
         recorded: whether it chooses among recorded debates, by their label and evidence too.
-
-    Raises:
-        BadCondition: it has no operator, an unknown field, or an impossible value.
     """
     found = _CONDITION.fullmatch(text)
     if found is None:
@@ -118,20 +114,12 @@ def parse_condition(text: str, *, recorded: bool = False) -> Condition:
 
 
 def parse_conditions(texts: Iterable[str], *, recorded: bool = False) -> tuple[Condition, ...]:
-    """Parse several conditions as `parse_condition`, all of which must match; duplicates are dropped.
-
-    Raises:
-        BadCondition: one of them is invalid.
-    """
+    """Parse several conditions as `parse_condition`, all of which must match; duplicates are dropped."""
     return tuple(dict.fromkeys(parse_condition(text, recorded=recorded) for text in texts))
 
 
 def parse_field(text: str, *, recorded: bool = False) -> str:
-    """Parse a field; spaces around it are ignored. `recorded` as in `parse_condition`.
-
-    Raises:
-        BadCondition: the field is unknown.
-    """
+    """Parse a field; spaces around it are ignored. `recorded` as in `parse_condition`."""
     field = text.strip()
     if field in _RECORDED and not recorded:
         raise BadCondition(

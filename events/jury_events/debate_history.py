@@ -135,11 +135,7 @@ class DebateHistory:
 
     @cached_property
     def exchanges_by_id(self) -> Mapping[str, ExchangeRecorded]:
-        """The exchanges by id, in the order of the stream.
-
-        Raises:
-            EventError: a body does not decode, or an id occurs twice.
-        """
+        """The exchanges by id, in the order of the stream."""
         found = {event.event_id: event for event in self.exchanges}
         if len(found) != len(self.exchanges):
             raise MalformedBody(
@@ -159,12 +155,7 @@ class DebateHistory:
 
     @property
     def opened(self) -> DebateOpened:
-        """The opening event.
-
-        Raises:
-            DebateNotFound: nothing is recorded of the debate.
-            EventError: the stream does not begin with the opening of this debate.
-        """
+        """The opening event."""
         if not self.stored_events and not self.stored_exchanges:
             raise DebateNotFound.named(self.debate_id)
         opened = self.events[0] if self.events else None

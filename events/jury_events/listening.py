@@ -13,12 +13,7 @@ def listening_socket(host: str, port: int, backlog: int) -> socket.socket:
     """A listening socket: clients that connect before the server has started wait instead of being refused.
 
     Args:
-        host: a name or an address.
         port: 0: any free port.
-        backlog: maximum of waiting clients.
-
-    Raises:
-        CannotListen: the address is in use, or not one of this machine's.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(

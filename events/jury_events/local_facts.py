@@ -98,11 +98,7 @@ NOTHING_LOCAL = LocalFacts()
 
 
 def local_facts(events: Iterable[StoredEvent]) -> LocalFacts:
-    """Fold a stream `local/{id}`; an empty one gives `NOTHING_LOCAL`.
-
-    Raises:
-        EventError: an event does not decode.
-    """
+    """Fold a stream `local/{id}`; an empty one gives `NOTHING_LOCAL`."""
     facts = NOTHING_LOCAL
     for stored in events:
         match decode_local(stored):

@@ -98,7 +98,6 @@ def is_other_model(asked: str, answered: str | None) -> bool:
 
 
 def _may_name(asked: list[str], answered: list[str]) -> bool:
-    """Whether a name that says less than a whole model id may be of the model that answered."""
     if _FAMILIES.isdisjoint(answered):
         return False
     if _FAMILIES.isdisjoint(asked) or not _FAMILIES.union(_KINDS, answered).issuperset(_letters(asked)):

@@ -20,12 +20,10 @@ def read_named(path: str | os.PathLike[str], most: int, *, follow: bool = True) 
     """The content of a file that a file names.
 
     Args:
-        path: of the file.
         most: bytes.
         follow: whether a symbolic link at the end of the path is followed.
 
     Raises:
-        SecretInFile: it is a file with a key, or has the value of one.
         FileTooLarge, KernelFile, OSError, ValueError: as `read_regular`.
     """
     content = read_regular(path, most, follow=follow, shared=False)
@@ -51,11 +49,7 @@ def read_named_text(path: Path, most: int) -> str:
 
 
 def refuse_secrets(content: bytes, place: str | os.PathLike[str]) -> None:
-    """Refuse what is to be shown to jurors and has a secret of this process.
-
-    Raises:
-        SecretInFile: it has one.
-    """
+    """Refuse what is to be shown to jurors and has a secret of this process."""
     if known_scrubber().knows(content):
         raise SecretInFile(
             errno.EACCES,

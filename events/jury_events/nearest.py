@@ -12,7 +12,6 @@ def nearest(word: object, known: Iterable[str], cutoff: float = 0.6) -> str | No
 
     Args:
         word: as written; anything but a string is similar to nothing.
-        known: the valid words.
         cutoff: the least similarity, 0-1, as in `difflib.get_close_matches`.
     """
     if not isinstance(word, str) or len(word) > _LONGEST:

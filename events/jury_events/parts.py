@@ -77,11 +77,7 @@ class Part(NamedTuple):
 
 
 def whole(parts: Iterable[Part]) -> Iterator[Part]:
-    """The same parts, each verified.
-
-    Raises:
-        AlteredPart: one of them does not match its digest.
-    """
+    """The same parts, each verified."""
     for part in parts:
         if not part.is_whole:
             digest: object = part.digest  # a SQLite column may contain any type
@@ -142,11 +138,7 @@ class PartBuffer:
             self.know(known)
 
     def know(self, parts: Iterable[Part]) -> None:
-        """Add parts that are already in the log.
-
-        Raises:
-            AlteredPart: one does not match its digest.
-        """
+        """Add parts that are already in the log."""
         self.know_texts({part.ref.part: part.content for part in whole(parts)})
 
     def know_texts(self, texts: Mapping[str, bytes]) -> None:
@@ -156,11 +148,7 @@ class PartBuffer:
         self._texts.update(texts)
 
     def text(self, ref: PartRef) -> bytes:
-        """The content of a part that was made or added here.
-
-        Raises:
-            UnknownPart: it was neither.
-        """
+        """The content of a part that was made or added here."""
         return self.content(ref.part)
 
     def content(self, part: str) -> bytes:
@@ -211,7 +199,6 @@ class BorrowedTexts:
     """A `PartRegistry` that makes references with one maker and looks texts up elsewhere.
 
     Args:
-        maker: of new references.
         text: the content of a reference; what it raises for an unknown one is passed on.
     """
 

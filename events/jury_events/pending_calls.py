@@ -141,8 +141,6 @@ def _joined_by_id(steps: Iterable[Step]) -> dict[int, Join]:
 
 
 class _WaitingCalls:
-    """The open calls, by name."""
-
     def __init__(self) -> None:
         self._waiting: dict[int, str] = {}
         self._by_name: dict[str, dict[int, None]] = {}

@@ -33,11 +33,7 @@ def provenance(case: Case) -> bytes | None:
 
 
 def with_provenance(case: Case, content: bytes) -> Case:
-    """The case with what `provenance` wrote.
-
-    Raises:
-        EventError: it is not the provenance of this case.
-    """
+    """The case with what `provenance` wrote."""
     try:
         stored = _Stored.model_validate_json(content)
         pairs = zip(case.scenarios, stored.items, strict=True)
@@ -51,9 +47,6 @@ def item_messages(case: Case, content: bytes) -> tuple[tuple[int, ...], ...]:
     """The numbers of the messages that the items come from, by scenario: what `with_provenance` puts into the case.
 
     A scenario whose sources are not known has none.
-
-    Raises:
-        EventError: as of `with_provenance`.
     """
     try:
         stored = _Stored.model_validate_json(content)

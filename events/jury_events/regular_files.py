@@ -39,12 +39,10 @@ def open_regular(path: str | os.PathLike[str], *, follow: bool = True, shared: b
     """A regular file, open for reading.
 
     Args:
-        path: of the file.
         follow: whether a symbolic link at the end of the path is followed.
         shared: whether it may be in /dev/shm.
 
     Raises:
-        KernelFile: it is in /proc, /sys or /dev, by whichever name.
         OSError: it cannot be opened, or is a folder, a pipe, a socket or a device; never blocks.
         ValueError: the path contains a NUL.
     """
@@ -92,7 +90,6 @@ def _kernels(path: str | os.PathLike[str], descriptor: int, device: int, *, shar
 
 
 def _kernels_devices() -> Iterator[tuple[str, int]]:
-    """Names and devices of the kernel's own file systems."""
     ordinary = Path("/").stat().st_dev
     for root in _KERNELS:
         try:
@@ -118,7 +115,6 @@ def read_regular(path: str | os.PathLike[str], most: int, *, follow: bool = True
     """The content of a regular file of at most `most` bytes.
 
     Raises:
-        FileTooLarge: it is larger.
         OSError, ValueError: as `open_regular`.
     """
     with open_regular(path, follow=follow, shared=shared) as file:

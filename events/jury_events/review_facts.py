@@ -151,9 +151,6 @@ def review_facts(events: Iterable[StoredEvent], foreign: Iterable[tuple[int, int
     Args:
         events: of the stream, in order.
         foreign: the ranges of versions that came in cassettes without a trusted seal (`LocalFacts.foreign_reviews`).
-
-    Raises:
-        EventError: an event does not decode.
     """
     facts = NO_REVIEWS
     for stored in events:

@@ -96,7 +96,6 @@ class Rubric(Value):
 
         Args:
             rank: of its label, from 0.
-            best: the rank of the best label.
         """
         points = float(Fraction(100 * rank, best))
         return Scores(dimensions=(DimensionScore(dimension=self.dimensions[0].name, points=points),))

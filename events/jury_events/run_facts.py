@@ -69,12 +69,7 @@ class ListedOpening(NamedTuple):
 
 
 def page_digest(first: int, openings: Iterable[ListedOpening]) -> str:
-    """The digest of a page of a list: 64 hexadecimal digits.
-
-    Args:
-        first: the place of the first debate.
-        openings: in the order of the list.
-    """
+    """The digest of a page of a list: 64 hexadecimal digits."""
     found = hashlib.sha256(_DOMAIN)
     for place, one in enumerate(openings, first):
         name = one.debate_id.encode()
@@ -83,11 +78,7 @@ def page_digest(first: int, openings: Iterable[ListedOpening]) -> str:
 
 
 def run_facts(events: Iterable[StoredEvent]) -> RunFacts | None:
-    """Fold a stream `run/{id}`; None: it has no events.
-
-    Raises:
-        EventError: an event does not decode, or is not in its place.
-    """
+    """Fold a stream `run/{id}`; None: it has no events."""
     facts: RunFacts | None = None
     for stored in events:
         facts = next_run_facts(facts, stored)

@@ -32,11 +32,7 @@ _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|%([0-9A-Fa-f]{2})")
 
 
 def sent_secrets(headers: Mapping[str, str]) -> Iterator[str]:
-    """The credentials in a request's headers; an SDK may have found them by itself.
-
-    Args:
-        headers: of the request; names in any case.
-    """
+    """The credentials in a request's headers; an SDK may have found them by itself."""
     for name, value in headers.items():
         if not _is_secret_header(name):
             continue

@@ -57,7 +57,6 @@ def aside(place: dict[str, Any] | None, *, completed: bool, accepted: bool | Non
 
     Args:
         place: the recorded `StagePlace`; None: the debate is of no ladder.
-        completed: it has a verdict.
         accepted: the verdict is accepted; None: the panel has no calibration.
     """
     if place is None:
@@ -74,7 +73,6 @@ def audited(secret: bytes, case: bytes, share: float) -> bool:
     No juror knows the secret, so nothing that judges knows it before.
 
     Args:
-        secret: of the debate.
         case: the digest of the case, as the debate recorded it.
         share: of the early exits, 0 to 1.
     """

@@ -125,14 +125,8 @@ class JsonReader:
         """The JSON value that begins exactly at index `at`.
 
         Args:
-            text: contains the value.
             at: where it begins.
             partial: more text may follow.
-
-        Raises:
-            InvalidJson: TOO_DEEP, DUPLICATE_KEY, LONE_SURROGATE, NUL, NOT_A_NUMBER, HUGE_NUMBER, INCOMPLETE or
-                NOT_JSON.
-            JsonCut: of a `partial` text.
         """
         quick = self._quick(text, at, partial=partial)
         if quick is not None:
@@ -147,11 +141,7 @@ class JsonReader:
             raise
 
     def whole(self, text: str) -> Any:
-        """The one JSON value that `text` is, white space around it allowed.
-
-        Raises:
-            InvalidJson: as `value`, and NOT_JSON when something follows.
-        """
+        """The one JSON value that `text` is, white space around it allowed."""
         value, end = self.value(text, skip_space(text, 0))
         rest = skip_space(text, end)
         if rest < len(text):
@@ -337,15 +327,10 @@ def decode_value(
     """The JSON value that begins at `start` (no white space before it), and the index after it.
 
     Args:
-        text: contains the value.
         start: where it begins.
         before: how many characters of the first line of `text` are missing from it, for the column in a message.
         nan_as_null: NaN and the infinities are read as None instead of refused.
         partial: more text may follow.
-
-    Raises:
-        JsonRefused: there is none, or it contains what is refused.
-        JsonCut: a `partial` text may end inside of the value.
     """
     try:
         return (_NULL_READER if nan_as_null else _READER).value(text, start, partial=partial)
@@ -373,11 +358,7 @@ def _message(error: InvalidJson, text: str, before: int) -> str:
 
 
 def decode_text(text: str, *, nan_as_null: bool = False) -> Any:
-    """The one JSON value that `text` is; `nan_as_null` as in `decode_value`.
-
-    Raises:
-        JsonRefused: it is none, or more than one, or holds what is refused.
-    """
+    """The one JSON value that `text` is; `nan_as_null` as in `decode_value`."""
     start = 0 if text.startswith("{") else skip_space(text, 0)
     value, end = decode_value(text, start, nan_as_null=nan_as_null)
     rest = skip_space(text, end)

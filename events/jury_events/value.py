@@ -35,11 +35,7 @@ class Value(BaseModel):
     )
 
     def changed(self, **fields: Any) -> Self:
-        """A copy with `fields` replaced, validated again.
-
-        Raises:
-            pydantic.ValidationError: a field is unknown or its value is refused.
-        """
+        """A copy with `fields` replaced, validated again."""
         return type(self).model_validate({**{name: getattr(self, name) for name in type(self).model_fields}, **fields})
 
     trusted: ClassVar[Callable[..., Any]]

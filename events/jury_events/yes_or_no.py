@@ -28,7 +28,6 @@ _TABLES, _LISTS = frozenset({dict, Mapping}), frozenset({list, tuple, Sequence})
 
 
 def _forms(annotation: Any) -> Iterator[Any]:
-    """The types of which a value may be one."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         yield from _forms(parts[0])

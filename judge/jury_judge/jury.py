@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from functools import cache, partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from jury_actors.clerk import ClerkInterface
 from jury_actors.driver import drive
@@ -29,9 +29,6 @@ from jury_events.ids import debate_id as id_of
 from jury_events.panel import Panel
 from jury_events.run_events import RunSubmission
 from jury_events.stages import StagePlace
-from jury_judge.batches.batch_plan import BatchPlan
-from jury_judge.batches.wave_driving import WaveDriving
-from jury_judge.batches.wave_metrics import WaveMetrics
 from jury_judge.errors import JuryClosed, RunUnfinished
 from jury_judge.panels.any_panel import AnyPanel, any_panel
 from jury_judge.panels.files import LoadedPanel
@@ -39,12 +36,10 @@ from jury_judge.panels.panel_warnings import key_lines, panel_warnings
 from jury_judge.panels.variables import Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records
-from jury_judge.replays.forks import Fork, store_branch
 from jury_judge.running.cancelling import RunLog, cancellations
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance, check_priced
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
-from jury_judge.runs.case_listing import list_cases
 from jury_judge.runs.case_stages import judge_stages
 from jury_judge.runs.observation import UNOBSERVED, Observation
 from jury_judge.runs.ordered_lines import Line
@@ -59,10 +54,14 @@ from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.settings.store import ANY_SOURCE, Sources, load_settings
 from jury_judge.stores.stores import Say, open_writer
 from jury_providers.registry import check_models
-from jury_replay.fork import Branch
 from jury_store.event_store import EventStore
-from jury_store.seals.keys import PublicKey
 from jury_views.result_models import DebateResult
+
+if TYPE_CHECKING:
+    from jury_judge.batches.batch_plan import BatchPlan
+    from jury_judge.replays.forks import Fork
+    from jury_replay.fork import Branch
+    from jury_store.seals.keys import PublicKey
 
 OnChunk = Callable[[str, str], None]
 """Takes a debate's id and the next chunk of what its final judge writes."""
@@ -353,6 +352,8 @@ class Jury(Records):
             OtherCase: a debate of the run is over another case than the one of its id.
             StoreError: the store cannot be written; where it is `StoreLocked`, another process writes to it.
         """
+        from jury_judge.runs.case_listing import list_cases
+
         check_ids(run_id)
         self._check_keys()
         run = self._run(run_id, self._sourced(cases), submitted=submitted, whole=complete)
@@ -493,7 +494,7 @@ class Jury(Records):
         on_event: OnEventOf | None = None,
         allowance: Allowance | None = None,
         supervision: RunSupervision | None = None,
-        batches: BatchPlan | None = None,
+        batches: "BatchPlan | None" = None,
     ) -> AsyncGenerator[Line, None]:
         """Run the debates of a run that are not over; yields a result line a debate. See `execute_run`.
 
@@ -522,10 +523,13 @@ class Jury(Records):
         run: Run,
         stopping: asyncio.Event,
         callbacks: Callbacks | None,
-        batches: BatchPlan | None,
+        batches: "BatchPlan | None",
         supervision: RunSupervision,
     ) -> Driving:
         if batches is not None:
+            from jury_judge.batches.wave_driving import WaveDriving
+            from jury_judge.batches.wave_metrics import WaveMetrics
+
             return WaveDriving(
                 run,
                 self.store,
@@ -543,7 +547,7 @@ class Jury(Records):
         """The work that running evaluations wait for, as a phrase: calls in flight by model, permits, appends."""
         return await self._runtimes.waits_for()
 
-    async def store_branch(self, fork: Fork) -> int:
+    async def store_branch(self, fork: "Fork") -> int:
         """Store the branch of a fork if it is new; returns how many events of it are stored.
 
         Raises:
@@ -552,7 +556,9 @@ class Jury(Records):
         """
         return fork.stored if fork.branch is None else await asyncio.to_thread(self._store_branch, fork.branch)
 
-    def _store_branch(self, branch: Branch) -> int:
+    def _store_branch(self, branch: "Branch") -> int:
+        from jury_judge.replays.forks import store_branch
+
         config = self._config
         writer = open_writer(config.store_url, run=config.run_id, wait=self._writing.lock_wait, say=self._say)
         try:
@@ -560,7 +566,7 @@ class Jury(Records):
         finally:
             writer.close()
 
-    async def resume_fork(self, fork: Fork, on_chunk: Callable[[Chunk], None]) -> BaseException | None:
+    async def resume_fork(self, fork: "Fork", on_chunk: Callable[[Chunk], None]) -> BaseException | None:
         """Run the branch of a fork, which must be stored, to its end; returns why it could not go on."""
         # The branch has its opening event already, so the job needs no case.
         return await self._drive(
@@ -628,7 +634,9 @@ class _RunSize(NoListener):
         self.total = total
 
 
-def _keys(lines: Iterable[str]) -> tuple[PublicKey, ...]:
+def _keys(lines: Iterable[str]) -> "tuple[PublicKey, ...]":
+    from jury_store.seals.keys import PublicKey
+
     if isinstance(lines, str):
         raise SettingError("adopt: must be a list of public keys, not one text")
     return tuple(PublicKey.parse(line) for line in lines)

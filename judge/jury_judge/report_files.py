@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from jury_judge.errors import ReportFailed, ReportRefused
-from jury_replay.cassettes.library import put
 from jury_replay.errors import CassetteError, OutputPathTaken
 from jury_replay.output_path import check_output_path
 
@@ -29,6 +28,8 @@ def write_report(path: Path, content: bytes) -> None:
     Raises:
         ReportFailed: it cannot be written; nothing of it is left.
     """
+    from jury_replay.cassettes.library import put
+
     try:
         put(path, content)
     except CassetteError as error:

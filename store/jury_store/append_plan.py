@@ -252,6 +252,5 @@ def _check(request: Append) -> None:
 
 
 def _needed_parts(request: Append, fresh: list[NewEvent]) -> list[Part]:
-    """The parts that new events refer to: a repeated event may have brought one of them."""
     needed = {decode_digest(ref) for event in fresh for ref in refs_in(json.loads(event.body))}
     return [part for event in request.events for part in event.parts if part.digest in needed]

@@ -125,12 +125,7 @@ class AppendRequest:
         """Ask the writer of a database to append.
 
         Args:
-            database: the SQLite file.
             appends: each of one event, to streams `review/{id}` or `run/{id}`, under an expected version.
-
-        Raises:
-            InvalidAppend: this is too much for one request.
-            StoreUnreachable: the request cannot be written.
         """
         content = _encoded(appends) if len(appends) <= MOST_APPENDS else b""
         if not 0 < len(content) <= MOST_BYTES:
@@ -147,11 +142,7 @@ class AppendRequest:
         return cls(file, appends, len(content))
 
     def answer(self) -> AppendResults | None:
-        """The results, as of `EventStore.append`; None: there are none yet.
-
-        Raises:
-            StoreFailed: the writer failed; nothing was stored.
-        """
+        """The results, as of `EventStore.append`; None: there are none yet."""
         said = self._file.written_after(self._size)
         if not said.endswith(b"\n"):
             return None
@@ -266,7 +257,6 @@ class AppendTaker:
     """Takes requests in a thread from `start` to `stop`.
 
     Args:
-        database: the SQLite file that this process writes.
         append: as `EventStore.append`.
     """
 
@@ -353,7 +343,6 @@ class AppendTaker:
 
 
 def _is_abandoned(descriptor: int) -> bool:
-    """Whether the process that sent the request is gone: its lock is."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -362,11 +351,7 @@ def _is_abandoned(descriptor: int) -> bool:
 
 
 def _check(append: Append) -> None:
-    """Refuse what is not the next event of people's reviews of a debate, and no request to cancel a run.
-
-    Raises:
-        InvalidAppend: it is not.
-    """
+    """Refuse what is not the next event of people's reviews of a debate, and no request to cancel a run."""
     (event,) = append.events
     version = (append.expected_version or 0) + 1
     stored = StoredEvent(

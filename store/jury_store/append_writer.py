@@ -36,8 +36,6 @@ class AtomicExtras(NamedTuple):
 
 
 class _Written(NamedTuple):
-    """The results of a group, and the rows that it added."""
-
     results: AppendResults
     events: list[StoredEvent]
     parts: list[PartRow]
@@ -55,9 +53,6 @@ def write(
 
     The first attempt assumes that no event is a repeat, which costs one query. Where a unique key is violated, the
     group is planned again against the stored events; on PostgreSQL repeatedly, as other writers may commit in between.
-
-    Raises:
-        DBAPIError: the database failed; nothing of the group is stored.
     """
     with_lookup = False
     for attempt in range(_ATTEMPTS):
@@ -108,7 +103,6 @@ def _attempt(
 
 
 def _write_plan(cursor: DriverCursor, dialect: Dialect, plan: AppendPlan, before: dict[str, Head]) -> list[StoredEvent]:
-    """Write the rows; returns the events with their positions."""
     rows: list[StoredEvent] = []
     if plan.parts:
         # Sorted, as heads are locked in order: two writers may insert the same texts of a new debate.
@@ -176,9 +170,6 @@ def delete_texts(
     """Delete texts of a debate, their salts and their search terms; returns how many were stored.
 
     Sets the database role `role` where there is one.
-
-    Raises:
-        ErasureNotRecorded: the debate has no `texts_erased` event, the batch no `batch_texts_erased`.
     """
     execute = connection.exec_driver_sql
     if not execute(dialect.erasures, (owner_stream(debate_id),)).first():

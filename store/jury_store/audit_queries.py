@@ -150,7 +150,6 @@ def _up_to(record: DebateHistory, last: int) -> list[StoredEvent]:
 
 
 def _opening(record: DebateHistory) -> int | None:
-    """The position at which the debate opened."""
     events = record.stored_events
     return events[0].position if events and events[0].type == "debate_opened" else None
 
@@ -189,7 +188,6 @@ def _reread(connection: Connection, dialect: Dialect, debate_id: str, last: int)
 def _row_faults(
     events: list[StoredEvent], listed: Row | None, fields: dict[int, list[tuple[str, str]]], ballots: Row | None
 ) -> list[str]:
-    """Differences of a debate's rows from its events."""
     made, sheet = projected(events)
     what = _difference(made, listed, fields)
     faults = [] if what is None else [f"the list of debates {what}"]
@@ -236,7 +234,6 @@ def _run_news(connection: Connection) -> Iterator[StoredEvent]:
 
 
 def _counted_runs(connection: Connection) -> tuple[dict[str, Row], set[str]]:
-    """The rows of runs as those of debates and the streams of runs say, and the runs with unreadable debates."""
     counted: dict[str, Row] = {}
     unread: set[str] = set()
     columns = debates.c
@@ -394,15 +391,11 @@ def _damaged_pages(connection: Connection) -> Iterator[str]:
     """Indexes that do not match their tables, and corrupt pages: readers would see other rows."""
     try:
         for (line,) in connection.exec_driver_sql(f"PRAGMA integrity_check({SHOWN})"):
-            if line != "ok" and not _is_reported(line):
+            # Null values in columns that have none are reported by row above.
+            if line != "ok" and not line.startswith("NULL value in "):
                 yield f"the database file is damaged: {' '.join(str(line).split())}"
     except DBAPIError as error:
         yield f"the database file is damaged: {error.orig}"
-
-
-def _is_reported(line: str) -> bool:
-    """Null values in non-null columns are reported by row above."""
-    return line.startswith("NULL value in ")
 
 
 # ruff: noqa: S608  (the statements are put together from constants)

@@ -285,7 +285,6 @@ class BallotSheet:
         self._repeated(round_, seat, before)[_KIND] = kind
 
     def _before(self, round_: int, seat: int) -> _Ballot | None:
-        """The seat's vote of an earlier round."""
         latest = self._latest.get(seat)
         return latest[1] if latest is not None and latest[0] < round_ else None
 
@@ -298,7 +297,6 @@ class BallotSheet:
                 self._repeated(round_, seat, before)[_KIND] = _STANDING
 
     def _repeated(self, round_: int, seat: int, before: _Ballot) -> _Ballot:
-        """The seat's vote of an earlier round as its vote of this one."""
         ballot = self._ballot(round_, seat)
         ballot[_VERDICT:_CHANGED] = before[_VERDICT:_CHANGED]
         ballot[_LABEL] = before[_LABEL]
@@ -399,7 +397,6 @@ def _parsed(step: str) -> tuple[int | None, str]:
 
 
 def _name(text: Any) -> str:
-    """A text that databases can store."""
     if not isinstance(text, str):
         raise TypeError("not a name")
     return _storable(text)

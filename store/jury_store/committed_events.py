@@ -29,11 +29,7 @@ _projections = metadata.tables["projections"]
 
 
 def checkpoint_position(connection: Connection, name: str) -> int:
-    """The position that a projection has reached.
-
-    Raises:
-        StoreDamaged: the checkpoint is missing.
-    """
+    """The position that a projection has reached."""
     return _position(connection.execute(select(_projections.c.position).where(_projections.c.name == name)).all(), name)
 
 
@@ -159,7 +155,6 @@ class CommittedEvents:
 
 
 def _searchable(requests: Iterable[Append], parts: Iterable[PartRow]) -> dict[tuple[str, Digest], Part]:
-    """Those of the stored texts that came with an event that has texts to search for."""
     wanted = {
         part.digest
         for request in requests

@@ -289,7 +289,6 @@ class DebateFilter(NamedTuple):
         """Whether a row is selected.
 
         Args:
-            row: of the list, by column name.
             text_matches: whether a juror's text matches `search` in the debate that opened at this position.
         """
         cost = row["cost"]

@@ -85,7 +85,6 @@ class StoreBeforeRelease(OpeningFailed):
 
     Args:
         name: the store's URL without a password.
-        revision: of its schema.
     """
 
     def __init__(self, name: str, revision: str) -> None:

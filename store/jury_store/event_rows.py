@@ -57,8 +57,6 @@ class RowTypes(NamedTuple):
         """These columns of a table; all, if none is named.
 
         Args:
-            table: its name.
-            names: of the columns.
             outer: whether the query joins the table so that a row of it may be missing.
         """
         declared = metadata.tables[table].columns
@@ -70,11 +68,7 @@ class RowTypes(NamedTuple):
         return RowTypes(self.columns + other.columns, self.kinds + other.kinds)
 
     def checked(self, rows: Sequence[_R]) -> Sequence[_R]:
-        """The same rows.
-
-        Raises:
-            StoreDamaged: a column of one contains a value of another type; the message names the row.
-        """
+        """The same rows."""
         # By column, which takes a fifth of the time that it takes by row.
         columns = zip(self.kinds, zip(*rows, strict=True), strict=True) if rows else ()
         if all(kinds.issuperset(map(type, values)) for kinds, values in columns):
@@ -168,11 +162,7 @@ _COUNTERS = RowTypes.of("counters")
 
 
 def read_events(connection: Connection, statement: str, parameters: Sequence[Any]) -> list[StoredEvent]:
-    """The events that a statement of the dialect selects.
-
-    Raises:
-        StoreDamaged: a column contains a value of a wrong type.
-    """
+    """The events that a statement of the dialect selects."""
     rows = DriverCursor(connection).rows(statement, tuple(parameters))
     return list(map(StoredEvent._make, _TYPES.checked(rows)))
 
@@ -191,20 +181,12 @@ def by_stream(events: list[StoredEvent]) -> dict[str, list[StoredEvent]]:
 
 
 def last_position(connection: Connection, dialect: Dialect) -> int:
-    """The value of the position counter.
-
-    Raises:
-        StoreDamaged: the counter is missing.
-    """
+    """The value of the position counter."""
     return _counter(connection, dialect.last_position, POSITION)
 
 
 def next_epoch(connection: Connection, dialect: Dialect) -> int:
-    """Increment the epoch counter and return its new value.
-
-    Raises:
-        StoreDamaged: the counter is missing.
-    """
+    """Increment the epoch counter and return its new value."""
     return _counter(connection, dialect.next_epoch, EPOCH)
 
 
@@ -213,11 +195,7 @@ def _counter(connection: Connection, statement: str, name: str) -> int:
 
 
 def the_counter(rows: Sequence[Sequence[Any]], name: str) -> int:
-    """The value of a counter, from the rows that have it.
-
-    Raises:
-        StoreDamaged: the counter is missing.
-    """
+    """The value of a counter, from the rows that have it."""
     if len(rows) != 1:
         raise StoreDamaged(
             f"the counter {name!r} is missing or duplicated: the database was altered, so nothing more is written to "

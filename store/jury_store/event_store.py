@@ -181,11 +181,7 @@ class EventStore(ABC):
 
     @abstractmethod
     def named_parts(self, wanted: Mapping[str, Collection[Digest]]) -> dict[str, dict[Digest, Part]]:
-        """These texts of several debates, those that are stored; unverified, as of `parts_of`.
-
-        Args:
-            wanted: digests by debate.
-        """
+        """These texts of several debates, those that are stored; unverified, as of `parts_of`."""
 
     @abstractmethod
     def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
@@ -263,7 +259,6 @@ class EventStore(ABC):
         Durable when it returns: it is called before the calls are sent.
 
         Args:
-            run_id: of the run.
             calls: recorded ones and those that may have been sent.
             cost: of these, in US dollars.
 
@@ -372,7 +367,6 @@ class EventStore(ABC):
         """Debates, by default the newest first, up to date.
 
         Args:
-            wanted: which of them.
             order: how they are sorted.
             limit: how many at most.
             after: only those after this cursor (`SortOrder.cursor` of the last one read).
@@ -433,7 +427,6 @@ class EventStore(ABC):
         """The ballots of debates, by debate id (code points), up to date, in batches.
 
         Args:
-            wanted: which debates.
             ended_only: only debates that are completed, failed or cancelled.
         """
 

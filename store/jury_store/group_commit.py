@@ -137,7 +137,6 @@ class GroupCommitter:
     Futures are resolved in that thread: their callbacks must not block, and must not submit.
 
     Args:
-        store: to append to.
         max_group: the most requests a transaction (a larger batch is stored alone).
         max_waiting_bytes: the most that may wait; `submit` blocks beyond it.
         on_commit: called in the writer thread with the number of events of a commit and its seconds.
@@ -170,9 +169,6 @@ class GroupCommitter:
         """Append one request. The future has its result, or the error of its refusal or of the database.
 
         Blocks while more than `max_waiting_bytes` wait.
-
-        Raises:
-            StoreClosed: the committer was closed.
         """
         future: Future[Appended] = Future()
 
@@ -305,7 +301,6 @@ class GroupCommitter:
         self._index_due = now + _INDEX_PAUSE * (now - begun) if behind else None
 
     def _run_batch(self, update: Callable[[int], int], batch: int, failure: str) -> bool:
-        """Whether more is left to update."""
         try:
             behind = update(batch) >= batch
         except Exception as error:  # noqa: BLE001  (tried again after the next append)

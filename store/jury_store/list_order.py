@@ -83,11 +83,7 @@ class SortOrder(NamedTuple):
         return str(cursor.position) if self.by == "opened" else f"{cursor.position}:{json.dumps(cursor.value)}"
 
     def decode_cursor(self, text: str) -> PageCursor:
-        """The cursor of `encode_cursor`.
-
-        Raises:
-            BadCursor: the text is none, or one of another order.
-        """
+        """The cursor of `encode_cursor`."""
         number, colon, value = text.partition(":")
         if not (
             number.isascii()

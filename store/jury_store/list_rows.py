@@ -43,11 +43,7 @@ _VALUES: dict[str, type[Review | AssignedReview | CachedCalls]] = {
 def rows_by_id(
     connection: Connection, table: Table, key: str, ids: Collection[str], *, checked: bool = True
 ) -> dict[str, Row]:
-    """The rows of a list that exist.
-
-    Raises:
-        StoreDamaged: a row is none that the projection stores, and `checked` is set.
-    """
+    """The rows of a list that exist."""
     query = select(table).where(table.c[key].in_(bindparam("ids", expanding=True)))
     found: dict[str, Row] = {}
     wanted = sorted(ids)
@@ -59,11 +55,7 @@ def rows_by_id(
 
 
 def run_leases(connection: Connection, run_id: str | None = None) -> dict[str, Row]:
-    """The leases of all runs, or of one, by run id.
-
-    Raises:
-        StoreDamaged: a row has a value of a wrong type.
-    """
+    """The leases of all runs, or of one, by run id."""
     query = select(leases) if run_id is None else select(leases).where(leases.c.run_id == run_id)
     return {row.run_id: row._asdict() for row in _TYPES[leases.name].checked(connection.execute(query).all())}
 
@@ -88,11 +80,7 @@ def list_row(stored: RowMapping) -> Row:
 
 
 def checked_row(table: Table, row: Row) -> Row:
-    """The same row of a list.
-
-    Raises:
-        StoreDamaged: it is none that the projection stores.
-    """
+    """The same row of a list."""
     if table is not debates:
         return _TYPES[table.name].checked_row(row)
     if (fault := row_fault(row)) is not None:
@@ -199,7 +187,6 @@ def _parameters(table: Table, columns: tuple[str, ...], rows: Iterable[Mapping[s
 
 @lru_cache
 def _layout(table: Table, columns: tuple[str, ...]) -> tuple[Callable[[Mapping[str, Any]], Any], list[int]]:
-    """What takes the values of these columns from a row, and the places of those that are stored as JSON."""
     return itemgetter(*columns), [place for place, name in enumerate(columns) if _is_json(table, name)]
 
 
@@ -231,11 +218,7 @@ def listed_rows(
 
 
 def run_row(connection: Connection, dialect: Dialect, row: Row) -> Row:
-    """The row of a run; an altered one as the events of its debates say.
-
-    Raises:
-        StoreDamaged: it is of no run.
-    """
+    """The row of a run; an altered one as the events of its debates say."""
     if _RUN.fit(row):
         return row
     of_run = connection.scalars(select(debates_table.c.debate_id).where(debates_table.c.run_id == row["run_id"]))
@@ -251,11 +234,7 @@ def run_row(connection: Connection, dialect: Dialect, row: Row) -> Row:
 def made_again(
     connection: Connection, dialect: Dialect, damaged: Mapping[Any, Row], until: int = UNLIMITED
 ) -> dict[str, Row]:
-    """The rows of debates as their events up to the position `until` say.
-
-    Raises:
-        StoreDamaged: a row is of no debate.
-    """
+    """The rows of debates as their events up to the position `until` say."""
     if (odd := next((row for name, row in damaged.items() if not isinstance(name, str)), None)) is not None:
         raise damage(odd)
     made = projected(connection, dialect, damaged, until).debates
@@ -272,11 +251,7 @@ def damage(row: Row) -> StoreDamaged:
 def load_sheets(
     connection: Connection, dialect: Dialect, debates: Collection[str], until: int
 ) -> tuple[dict[str, BallotSheet], dict[str, BallotSheet]]:
-    """The stored ballots of debates, and those of the others, folded from their events up to the position `until`.
-
-    Raises:
-        StoreDamaged: stored ballots cannot be read.
-    """
+    """The stored ballots of debates, and those of the others, folded from their events up to the position `until`."""
     stored: dict[str, BallotSheet] = {}
     for debate_id, row in rows_by_id(connection, ballots_table, "debate_id", debates).items():
         try:

@@ -119,11 +119,8 @@ def advance(
     """Project the next `limit` events into the lists; returns how many there were.
 
     Args:
-        connection: for writing.
-        dialect: of its database.
         limit: how many events at most.
         open_debates: of this process: pass the same one every time.
-        recent: what this process appended last.
     """
     begin = lock_checkpoint(connection, dialect, LISTS)
     events = events_after(connection, dialect, begin, limit, recent)
@@ -170,11 +167,7 @@ def clear(connection: Connection, dialect: Dialect) -> None:
 
 
 def lag(connection: Connection, dialect: Dialect, name: str = LISTS) -> int:
-    """How many events a projection has not reached yet.
-
-    Raises:
-        StoreDamaged: its checkpoint, or the position counter, is missing.
-    """
+    """How many events a projection has not reached yet."""
     return last_position(connection, dialect) - checkpoint_position(connection, name)
 
 
@@ -198,9 +191,6 @@ def debates(
 
     A row that the projection does not store, because the database was altered, is made again from its events, so that
     it stops no list; `list_faults` names it.
-
-    Raises:
-        StoreDamaged: such a row is of no debate, or its place in the order was altered: nothing would be after it.
     """
     tail = _tail(connection, dialect)
     matches = _text_matches(connection, dialect, wanted, tail)
@@ -231,7 +221,6 @@ def totals(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> To
 
 
 def _waiting(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> int:
-    """How many debates are selected, of a filter that selects those that wait; an index has what it usually asks."""
     tail = _tail(connection, dialect)
     matches = _text_matches(connection, dialect, wanted, tail)
     query = select(func.count()).select_from(debates_table).where(*conditions(dialect, wanted, matches))
@@ -308,7 +297,6 @@ def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *gro
 def _text_matches(
     connection: Connection, dialect: Dialect, wanted: DebateFilter, tail: ListProjection
 ) -> frozenset[int]:
-    """Opening positions of debates that match the search: among the debates of the tail, and beyond the index."""
     terms = query_terms(wanted.search) if wanted.search is not None else ()
     if not terms:
         return frozenset()

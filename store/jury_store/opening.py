@@ -48,9 +48,6 @@ def open_store(url: str, *, write: bool, run: str = "", wait: float = 20.0) -> S
         write: open for appending. A SQLite store has one writing process at a time.
         run: of the writer, for the message that another writer gets.
         wait: seconds to wait for another SQLite writer to end.
-
-    Raises:
-        OpeningFailed: one of its subclasses; each message names the remedy.
     """
     parsed = parse_store_url(url)
     if parsed.get_backend_name() == "sqlite":
@@ -59,11 +56,7 @@ def open_store(url: str, *, write: bool, run: str = "", wait: float = 20.0) -> S
 
 
 def parse_store_url(url: str) -> URL:
-    """`url`, validated, with the driver in use.
-
-    Raises:
-        UnsupportedStore: it is not a URL, or names another database or driver.
-    """
+    """`url`, validated, with the driver in use."""
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
@@ -97,13 +90,7 @@ def database_path(url: URL) -> Path:
 
 @contextmanager
 def connection_errors(url: URL) -> Iterator[None]:
-    """Convert driver errors of a connection to `url`; messages contain no secret of the URL.
-
-    Raises:
-        NotAStore: the file is not a SQLite database.
-        DamagedFile: the database is damaged, or lacks a table.
-        StoreUnreachable: any other error.
-    """
+    """Convert driver errors of a connection to `url`; messages contain no secret of the URL."""
     name = redacted_url(url)
     try:
         yield

@@ -66,10 +66,6 @@ class RunLock:
         """Lock a run, waiting up to `wait` seconds for another process to end; None on SQLite.
 
         `detached`: this process belongs to no terminal, which others can see.
-
-        Raises:
-            StoreLocked: another process executes the run; the message names it.
-            StoreUnreachable: the database cannot be reached.
         """
         parsed = parse_store_url(url)
         if parsed.get_backend_name() == "sqlite":
@@ -179,7 +175,6 @@ _SESSIONS: dict[_SessionKey, _LockSession] = {}
 
 
 def _lock(key: _SessionKey, run_id: str) -> str | None:
-    """Returns the description of another process that has the lock."""
     with _GUARD:
         before = _SESSIONS.get(key)
         try:
@@ -253,11 +248,7 @@ class RunRegistry(ABC):
 
     @abstractmethod
     def holders(self, run_ids: Collection[str]) -> dict[str, RunHolder]:
-        """Those of the runs that are being executed.
-
-        Raises:
-            StoreUnreachable: the database cannot be reached.
-        """
+        """Those of the runs that are being executed."""
 
     @abstractmethod
     def cancelled_by(self, run_id: str) -> str | None:
@@ -265,11 +256,7 @@ class RunRegistry(ABC):
 
     @abstractmethod
     def asking_to_cancel(self, run_id: str, by: str) -> AbstractContextManager[None]:
-        """Ask the process that executes the run to cancel it, as long as the context lasts. Raises as `holders`.
-
-        Raises:
-            StoreLocked: another asks already.
-        """
+        """Ask the process that executes the run to cancel it, as long as the context lasts. Raises as `holders`."""
 
     @abstractmethod
     def close(self) -> None:

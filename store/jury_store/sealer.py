@@ -37,7 +37,6 @@ class Sealer:
     Args:
         store: the log. With `last` the first seal reads all of its hashes, later ones only the new ones; without it all
             seals read only what is new.
-        key: that signs.
         now: the time in microseconds since 1970-01-01 UTC.
         last: the file of the last signed note. Without it a seal continues from the stored seals alone, which a writer
             of the database can replace.
@@ -51,13 +50,7 @@ class Sealer:
         self._latest: Seal | None = None
 
     def next(self) -> Seal | None:
-        """A seal over all events stored now; does not store it. None when there are no new events.
-
-        Raises:
-            SealRefused: the log or its latest seal differs from what was sealed, or from the last signed note.
-            SealKeyFileError, BadNote: the file of the last signed note cannot be read or written.
-            StoreError: the database cannot be read.
-        """
+        """A seal over all events stored now; does not store it. None when there are no new events."""
         if self._last is None:
             return self._next(None, None)
         with self._last.locked() as signed:
@@ -103,7 +96,6 @@ class Sealer:
             raise SealRefused(_refusal(seal, fault))
 
     def _expected_roots(self, before: Seal | None, signed: Checkpoint | None) -> dict[int, list[_ExpectedRoot]]:
-        """Expected roots by size."""
         expected: dict[int, list[_ExpectedRoot]] = {}
         if before is not None:
             expected[before.tree_size] = [_ExpectedRoot(before.root, "seal")]
@@ -211,10 +203,6 @@ class LogTree:
     """The tree over the first `size` events; reads their hashes once.
 
     It keeps the roots of subtrees of 256 leaves and more, a quarter of a byte an event; a proof rereads its 256 leaves.
-
-    Raises:
-        SealRefused: the log has fewer events.
-        StoreFailed: the database cannot be read.
     """
 
     def __init__(self, store: EventStore, size: int) -> None:

@@ -47,10 +47,7 @@ def advance(connection: Connection, dialect: Dialect, limit: int, recent: Commit
     """Index the texts of the next `limit` events; returns how many events there were.
 
     Args:
-        connection: for writing.
-        dialect: of its database.
         limit: how many events at most.
-        recent: what this process appended last.
     """
     begin = lock_checkpoint(connection, dialect, SEARCH)
     events = events_after(connection, dialect, begin, limit, recent)
@@ -104,7 +101,6 @@ def debates_matching(
     """A query for the opening positions of debates in which an indexed text contains the terms.
 
     Args:
-        dialect: of the database.
         terms: at least one.
         among: opening positions of the debates to search; None: all.
     """
@@ -153,7 +149,6 @@ def _add(connection: Connection, dialect: Dialect, events: Sequence[SearchableEv
 
 
 def _openings(connection: Connection, dialect: Dialect, events: Iterable[SearchableEvent]) -> dict[str, int]:
-    """Opening position by stream."""
     streams = dialect.id_list(sorted({one.event.stream for one in events}))
     return {row[0]: row[1] for row in DriverCursor(connection).rows(dialect.openings, (streams,))}
 

@@ -138,12 +138,7 @@ class SqliteLock:
 
     @classmethod
     def acquire(cls, database: Path, *, run: str, wait: float) -> "SqliteLock":
-        """Lock a database file, waiting up to `wait` seconds for another writer to end.
-
-        Raises:
-            StoreLocked: another process has the lock; the message names process and run.
-            StoreUnreachable: the lock file cannot be written.
-        """
+        """Lock a database file, waiting up to `wait` seconds for another writer to end."""
         path = lock_path(database)
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

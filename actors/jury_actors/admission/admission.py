@@ -42,7 +42,6 @@ class AdmissionClient:
     """One client of a service. After a loss the successor is sent every request that waits or is in use.
 
     Args:
-        service: here or in another process.
         client: a name that no other client has.
     """
 
@@ -66,11 +65,7 @@ class AdmissionClient:
 
     @asynccontextmanager
     async def permit(self, request: PermitRequest) -> AsyncIterator[Permit]:
-        """Wait until the call may be made; on leaving, the permit is released with its settlement.
-
-        Raises:
-            Halted: it never may.
-        """
+        """Wait until the call may be made; on leaving, the permit is released with its settlement."""
         if self._mailbox.problem is not None:
             raise self._mailbox.problem
         self._last += 1
@@ -157,12 +152,8 @@ class Admission:
     """Requests permits for calls.
 
     Args:
-        run_id: whose calls they are.
-        classes: of models that share limits.
-        prices: for the highest cost of a call.
         limiter: None where no provider of the run is limited.
         budget: None where the run is unbounded.
-        observer: gets reports of permits.
     """
 
     def __init__(
@@ -196,14 +187,7 @@ class Admission:
         until one was answered: so one call alone can cost more than was reserved for it.
 
         Args:
-            model: that is called.
-            request: the call.
-            limited: its provider is rate-limited.
-            on: the day of the prices.
             keeps_limit: no answer is longer than the call says.
-
-        Raises:
-            Halted: it never may.
         """
         services = [one for one in (self._budget, self._limiter if limited else None) if one is not None]
         if not services:

@@ -193,7 +193,6 @@ class BudgetRule:
         self._halted = problem
 
     def _wanted(self) -> Spent:
-        """What the requests can cost that wait and fit, in their order."""
         calls, cost, reserved = 0, 0.0, sum(self._reserved.values())
         for _, request in self._waiting:
             if not self._fits(request.cost, reserved + cost, calls):
@@ -257,7 +256,6 @@ class BudgetService(AdmissionService):
     """One write at a time: what waits during one is in the next.
 
     Args:
-        rule: decides.
         incarnation: as of `AdmissionService`.
         store: called only if the rule's ceiling names a run.
         linger: seconds that a decision waits for more.
@@ -280,11 +278,7 @@ class BudgetService(AdmissionService):
         self._decide()
 
     async def lease(self) -> None:
-        """Store what was taken; it is durable when this returns.
-
-        Raises:
-            Halted: it cannot be stored.
-        """
+        """Store what was taken; it is durable when this returns."""
         if self._writing is not None:
             await self._writing
         if (lease := self._budget.next_lease()) is not None:

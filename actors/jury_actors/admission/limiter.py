@@ -155,7 +155,6 @@ class ModelQueue:
     fairness). The calls of a run begin in order, and no call overtakes a large one of its run that waits for room.
 
     Args:
-        limits: what the provider allows.
         backoff: how long every call waits after an overload.
         jitter: a number in [0, 1).
     """
@@ -278,7 +277,6 @@ class Limiter:
     again by their clients.
 
     Args:
-        backoff: of the cool-down.
         jitter: a number in [0, 1).
     """
 

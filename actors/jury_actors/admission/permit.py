@@ -24,10 +24,6 @@ class PermitRequest(NamedTuple):
     """One call that is about to be made.
 
     Args:
-        run: calls of different runs take turns.
-        model_class: whose limits it counts against.
-        limits: of that class.
-        input_tokens: the estimate of what it sends.
         cost: the most that it can cost, in US dollars.
         term: seconds after which it is certainly over.
     """
@@ -89,12 +85,7 @@ _UNLIMITED = Limits()
 
 
 class ModelClasses:
-    """The classes of a run's models; used in the process that has the keys.
-
-    Args:
-        endpoints: addresses and limits of providers.
-        environ: has the keys.
-    """
+    """The classes of a run's models; used in the process that has the keys."""
 
     def __init__(self, endpoints: Endpoints, environ: Mapping[str, str] = os.environ) -> None:
         self._endpoints = endpoints

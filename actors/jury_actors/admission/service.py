@@ -76,7 +76,6 @@ class AdmissionService:
     """Keeps a rule's clients apart, and sends them its decisions.
 
     Args:
-        rule: decides.
         incarnation: clients of another one, or taken for dead, notice the difference and submit everything again.
         clock: seconds.
         beat: seconds that a poll stays open.

@@ -84,14 +84,6 @@ class BatchLifecycle:
     `staying`: those that even a pass which does not wait has to look at again (`batch_steps.stays`).
 
     Args:
-        run_id: of the run.
-        log: of the batches.
-        clerk: of the log.
-        providers: of batches.
-        patience: how long they are waited for.
-        prices: of the models.
-        effects: clock and entropy.
-        say: takes a line for the user.
         same_account: a key with another digest than recorded is of the same account.
         budget: of the run; None: it has none.
         sleep: waits for so many seconds.
@@ -132,12 +124,7 @@ class BatchLifecycle:
         self._said: set[str] = set()
 
     async def launch(self, spool: FilledSpool, wave: int) -> BatchFacts:
-        """Record a batch, then send it.
-
-        Raises:
-            Halted: the provider takes nothing before a person acts.
-            StoreError: it cannot be recorded; nothing was sent.
-        """
+        """Record a batch, then send it."""
         provider = self._provider(spool.provider)
         address, key = account_digests(provider.account())
         name = batch_id(self._run_id, spool.nonce)
@@ -175,11 +162,7 @@ class BatchLifecycle:
         return await self._submitted(facts, submitted, found=False)
 
     async def _refused(self, facts: BatchFacts, provider: BatchProvider, error: BatchFailure) -> BatchFacts:
-        """The provider does not take a batch: lines that it names are failed calls, the others are free again.
-
-        Raises:
-            Halted: it takes nothing before a person acts.
-        """
+        """The provider does not take a batch: lines that it names are failed calls, the others are free again."""
         said = f"{_of(facts)} was refused, and nothing of it was computed: {error}"
         reading = await self._reading(facts, provider)
         await reading.refuse(error.refused_lines)
@@ -215,13 +198,7 @@ class BatchLifecycle:
         return await attempt()
 
     async def advance(self, facts: BatchFacts) -> BatchFacts:
-        """Ask the provider about a batch, and do what is due then.
-
-        Raises:
-            OtherAccount: it was sent to another account or server than that of now.
-            Halted: a person has to act before its provider answers, or takes its calls.
-            StoreError: the log cannot be written.
-        """
+        """Ask the provider about a batch, and do what is due then."""
         provider = self._provider(facts.prepared.provider)
         self.check_account(facts, provider)
         look: Look | None = None
@@ -337,11 +314,7 @@ class BatchLifecycle:
         return await self._close(facts, "results_gone", look.missing.reason, **counts)
 
     def check_account(self, facts: BatchFacts, provider: BatchProvider) -> None:
-        """Check that the provider is the one that the batch was prepared for.
-
-        Raises:
-            OtherAccount: it is not.
-        """
+        """Check that the provider is the one that the batch was prepared for."""
         address, key = account_digests(provider.account())
         recorded = facts.prepared
         if address != recorded.address:
@@ -363,7 +336,6 @@ class BatchLifecycle:
         return await self._log.add(facts, BatchCancelRequested(cause="deadline" if by is None else "person", by=by))
 
     async def _cancelled(self, facts: BatchFacts, provider: BatchProvider) -> BatchFacts:
-        """Ask the provider to end a batch, and record that it was asked."""
         assert facts.submitted is not None
         assert facts.cancel_requested is not None
         await provider.cancel(facts.submitted.provider_id)
@@ -415,7 +387,6 @@ class BatchLifecycle:
         )
 
     async def _looked(self, facts: BatchFacts, provider: BatchProvider) -> tuple[BatchFacts, Look]:
-        """Ask for the state of a batch; what is new of it is recorded."""
         assert facts.submitted is not None
         try:
             state = await provider.state(facts.submitted.provider_id)
@@ -451,11 +422,7 @@ class BatchLifecycle:
         return facts, look._replace(missing=Missing("results", gap))
 
     async def _concluded(self, facts: BatchFacts, state: BatchState, reading: ResultsReading) -> BatchFacts:
-        """Nothing follows any more after these results.
-
-        Raises:
-            Halted: the provider computed nothing, and did not say because of which lines.
-        """
+        """Nothing follows any more after these results."""
         refused = reading.refused(state)
         reason = state.error or "its provider gives no reason"
         said = f"{_of(facts)} was refused, and nothing of it was computed: {reason}"

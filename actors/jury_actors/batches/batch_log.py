@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from jury_actors.batches.wave_spool import FilledSpool
 from jury_actors.clerk import ClerkInterface
 from jury_actors.effects import Effects
 from jury_events.batch_events import BatchedExchange, BatchItemsListed
@@ -15,18 +15,15 @@ from jury_events.parts import SALT_BYTES, Part, PartRef, make_part
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
 
+if TYPE_CHECKING:
+    from jury_actors.batches.wave_spool import FilledSpool
+
 _PAGE = 1000
 """Items an event."""
 
 
 class BatchLog:
-    """What is recorded of batches.
-
-    Args:
-        store: open for reading.
-        clerk: writes.
-        effects: clock and entropy.
-    """
+    """What is recorded of batches."""
 
     def __init__(self, store: EventStore, clerk: ClerkInterface, effects: Effects) -> None:
         self._store = store
@@ -57,7 +54,7 @@ class BatchLog:
 
         return await asyncio.to_thread(read)
 
-    async def open(self, prepared: BatchEvent, batch_id: str, spool: FilledSpool) -> BatchFacts:
+    async def open(self, prepared: BatchEvent, batch_id: str, spool: "FilledSpool") -> BatchFacts:
         """Record a batch and its items, before anything of it is sent."""
         events: list[BatchEvent] = [prepared]
         parts: list[Part] = []
@@ -74,11 +71,7 @@ class BatchLog:
         return await self.facts(batch_id)
 
     async def add(self, facts: BatchFacts, *events: BatchEvent, parts: tuple[Part, ...] = ()) -> BatchFacts:
-        """Record what happened to a batch.
-
-        Raises:
-            StoreError: another process wrote to it meanwhile, or the store failed.
-        """
+        """Record what happened to a batch."""
         batch_id = facts.prepared.batch_id
         await self._append(batch_id, events, facts.version, parts)
         stream = batch_stream(batch_id)
@@ -105,9 +98,6 @@ def batches_of(store: EventStore, run_id: str | None) -> Iterator[BatchFacts]:
     """The batches of a run (None: of all), the oldest first.
 
     An imported one that a person has put in quarantine is left out: its calls count as never sent.
-
-    Raises:
-        EventError: one cannot be read.
     """
     ids = store.batch_ids(run_id)
     aside = {
@@ -120,10 +110,6 @@ def batches_of(store: EventStore, run_id: str | None) -> Iterator[BatchFacts]:
 
 
 def local_facts_of(store: EventStore, ids: Collection[str]) -> dict[str, LocalFacts]:
-    """What this store did with batches, by id: their import and quarantine; nothing of those that were recorded here.
-
-    Raises:
-        EventError: a stream cannot be read.
-    """
+    """What this store did with batches, by id: their import and quarantine; nothing of those recorded here."""
     found = store.read_streams([local_stream(one) for one in ids]) if ids else {}
     return {stream_debate(stream): local_facts(events) for stream, events in found.items()}

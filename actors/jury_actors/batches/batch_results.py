@@ -64,12 +64,7 @@ class AnsweredCalls:
     """Records answers of one batch.
 
     Args:
-        clerk: of the log.
-        provider: reads the lines.
-        batch_id: of the batch.
         submitted_at: in microseconds since 1970-01-01 UTC.
-        prices: of the models.
-        effects: clock and entropy.
     """
 
     def __init__(
@@ -113,9 +108,6 @@ class AnsweredCalls:
         """Record the answers, durable when this returns; returns those that are not used.
 
         What is recorded already as an answer of this batch is passed over, so that results may be read again.
-
-        Raises:
-            StoreError: the log cannot be written.
         """
         by_debate: dict[str, list[AnsweredItem]] = {}
         for item in items:
@@ -288,12 +280,7 @@ class ResultsReading:
     """Reads and records results.
 
     Args:
-        facts: of the batch.
         calls: its items in order, with the recorded digests of what was sent.
-        provider: has the results.
-        clerk: of the log.
-        prices: of the models.
-        effects: clock and entropy.
     """
 
     def __init__(
@@ -325,12 +312,7 @@ class ResultsReading:
         self.unknown = self.doubled = self.unreadable = self.answered = 0
 
     async def read(self, state: BatchState) -> None:
-        """Read all results, and record the answers.
-
-        Raises:
-            BatchFailure: they could not be read to the end; what was read is recorded, and they may be read again.
-            StoreError: the log cannot be written.
-        """
+        """Read all results, and record the answers."""
         nonce, items = self._facts.prepared.nonce, len(self._calls)
         assert self._facts.submitted is not None
         await self.refuse(state.refused_lines)

@@ -67,8 +67,6 @@ class Look(NamedTuple):
 
     Args:
         listed: the batches in its list that may be this one.
-        state: of the batch.
-        missing: the batch, or, of an ended one, results.
         time: of the provider's own clock, in microseconds since 1970-01-01 UTC; None: it did not say.
     """
 
@@ -82,9 +80,7 @@ class Watch(NamedTuple):
     """When this process first saw what it waits for, in seconds of its monotonic clock; None: it did not.
 
     Args:
-        seen: the batch going on.
         unlisted: that the batch is not in the provider's list.
-        missed: that the provider had missed something.
     """
 
     seen: float | None = None
@@ -103,16 +99,16 @@ def next_step(facts: BatchFacts, look: Look | None, watch: Watch, now: Now, pati
     """The next step of a batch of which nothing is under way in this process.
 
     Args:
-        facts: what is recorded.
         look: None where nothing was asked since the last thing that was done.
-        watch: since when this process waits.
-        now: the time.
-        patience: how long it is waited for.
     """
     if facts.closed is not None:
         return BatchStep.NOTHING
     if facts.submitted is None:
-        return _unsubmitted(facts, look, watch, now, patience)
+        if look is None or look.listed is None:
+            return BatchStep.LIST
+        if adopted(facts, look) is not None:
+            return BatchStep.ADOPT
+        return BatchStep.NOT_SENT if _watched(watch.unlisted, now) >= patience.arrival else BatchStep.WAIT
     if look is None or (look.state is None and look.missing is None):
         return BatchStep.LOOK
     if look.missing is not None:
@@ -139,14 +135,6 @@ def adopted(facts: BatchFacts, look: Look) -> SubmittedBatch | None:
     return min(
         listed, key=lambda one: (one.created_at is None, one.created_at and one.created_at.timestamp()), default=None
     )
-
-
-def _unsubmitted(facts: BatchFacts, look: Look | None, watch: Watch, now: Now, patience: BatchPatience) -> BatchStep:
-    if look is None or look.listed is None:
-        return BatchStep.LIST
-    if adopted(facts, look) is not None:
-        return BatchStep.ADOPT
-    return BatchStep.NOT_SENT if _watched(watch.unlisted, now) >= patience.arrival else BatchStep.WAIT
 
 
 def _going_on(facts: BatchFacts, look: Look, watch: Watch, now: Now, patience: BatchPatience) -> BatchStep:

@@ -59,14 +59,10 @@ class WaveSpool:
     """Takes the due calls of steps; see `StepSpool`.
 
     Args:
-        folder: for the files; those of one wave.
-        providers: of batches.
         launch: called with each full spool, whose file may be deleted when it returns. Others wait meanwhile.
         asked_live: exchanges, as (debate, exchange), that batches failed to answer often enough.
         interrupted: see `StepSpool`.
-        prices: of the models.
         budget: of the run; None: it has none.
-        effects: clock and entropy.
     """
 
     def __init__(
@@ -94,12 +90,7 @@ class WaveSpool:
         self._writing = asyncio.Lock()
 
     async def take(self, request: StepRequest) -> bool:
-        """See `StepSpool`. A step goes into batches with all of its due calls, or with none.
-
-        Raises:
-            Halted: the budget does not cover a call.
-            JuryError: a batch could not be recorded or sent.
-        """
+        """See `StepSpool`. A step goes into batches with all of its due calls, or with none."""
         if _used_a_tool(request):  # each further turn would cost a wave
             return False
         async with self._writing:  # of many debates, one has its requests in memory

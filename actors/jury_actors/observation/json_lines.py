@@ -34,9 +34,7 @@ def log_event(
     """Log `message` under the name `event`; no text of a case, prompt or answer may be among the arguments.
 
     Args:
-        log: the logger.
         level: as in `logging`.
-        event: a name of lower-case words joined by underscores.
         message: for people; contains what `more` says too.
         run, debate, step: ids, where they apply.
         exc_info: an exception, of which the type and the place are shown.
@@ -60,11 +58,7 @@ _FRAMES = 20
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a record: `time`, `level`, `event`, `message`, ids, further values, `process`, `pid`, `logger`.
-
-    Args:
-        process: names this process.
-    """
+    """One JSON object a record: `time`, `level`, `event`, `message`, ids, values, `process`, `pid`, `logger`."""
 
     def __init__(self, process: str) -> None:
         super().__init__()

@@ -86,12 +86,7 @@ class Observed(NamedTuple):
 
 
 class ActorObservation:
-    """Counts, and takes the log of this process.
-
-    Args:
-        name: of the actor.
-        settings: what is observed.
-    """
+    """Counts, and takes the log of this process."""
 
     def __init__(self, name: str, settings: ObservationSettings) -> None:
         self._incarnation = token_hex(8)
@@ -117,8 +112,6 @@ class ActorObservation:
 
 
 class _WaitingRecords(logging.Handler):
-    """Keeps records, as plain values."""
-
     def __init__(self, name: str) -> None:
         super().__init__()
         self._name = name

@@ -268,10 +268,8 @@ class MetricTotals:
         """Take a snapshot of another process, which replaces the one before.
 
         Args:
-            source: unique over runtimes and actors.
             actor: its name among the actors of a runtime, a label.
             incarnation: of the process; another one means that it was replaced.
-            snapshot: what this incarnation counted so far.
         """
         with self._lock:
             before = self._received.get(source)

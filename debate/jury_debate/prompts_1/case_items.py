@@ -70,8 +70,6 @@ def case_items(case: Case, texts: CaseTexts, pictures: Mapping[str, int], first:
     """The items of a case, numbered through all scenarios.
 
     Args:
-        case: what is judged.
-        texts: the headings.
         pictures: the numbers of the pictures that are sent, by digest.
         first: the number of the first item; what stands before the case may be numbered too.
     """
@@ -88,7 +86,6 @@ def transcript_items(
     """The items of a transcript alone, numbered in order.
 
     Args:
-        transcript: whose items.
         texts, pictures, first: as for `case_items`.
     """
     shown = _TranscriptItems(transcript, texts, pictures)
@@ -151,7 +148,6 @@ class _ScenarioNumbering:
     def _shown(
         self, kind: Kind, place: int | None, numbers: Mapping[int, int]
     ) -> tuple[Kind, int | None, str, tuple[str, ...]]:
-        """Kind, place, heading and lines of an item."""
         if place is not None:
             return kind, place, *self._items.shown(place, numbers)
         heading: str = getattr(self._texts, kind)
@@ -190,20 +186,16 @@ def _first_request(transcript: Transcript) -> int | None:
 
 def _last_message(transcript: Transcript) -> int | None:
     """The last message, if the agent wrote it."""
-    last = next((index for index in reversed(range(len(transcript))) if _is_message(transcript.items[index])), None)
+    last = next(
+        (index for index in reversed(range(len(transcript))) if isinstance(transcript.items[index], Message)), None
+    )
     if last is None:
         return None
     item = transcript.items[last]
     return last if isinstance(item, Message) and item.kind == "assistant" and item.origin == "model" else None
 
 
-def _is_message(item: Item) -> bool:
-    return isinstance(item, Message)
-
-
 class _TranscriptItems:
-    """Headings and lines of transcript items."""
-
     def __init__(self, transcript: Transcript, texts: CaseTexts, pictures: Mapping[str, int]) -> None:
         self._transcript = transcript
         self._calls = transcript.answered_calls()

@@ -18,7 +18,6 @@ def marker_of(marking: Marking, sign: str) -> Callable[[str], str]:
     """What marks judged text.
 
     Args:
-        marking: how.
         sign: of the debate, of the form that the marking has.
     """
     mark = line_marks.mark if marking == "lines" else datamark.mark
@@ -31,12 +30,8 @@ def render_case(
     """The case as text, ending without a line break; scenarios are numbered where there are several.
 
     Args:
-        case: what is judged.
-        texts: the headings.
         sign: begins every line of judged text.
-        marking: of judged text.
         images: whether the case's pictures are sent after the text, in order; else each is listed as "not shown".
-        first: the number of the first item.
 
     Raises:
         ValueError: `sign` is not of the form that the marking has.

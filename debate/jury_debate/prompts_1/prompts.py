@@ -65,7 +65,6 @@ class Prompts:
         """The instructions of a seat's role.
 
         Args:
-            seat: of the panel.
             own_scale: whether the panel has a scale of its own.
         """
         if own_scale and self.role(seat.role) is None:
@@ -88,9 +87,7 @@ class Prompts:
         """A peer's quotations with the results of their check, and its notes.
 
         Args:
-            answer: of the peer.
             juror_ids: of the panel's seats, in their order.
-            mark: marks judged text.
         """
         quotations = () if answer.checked is None else self.quotation_lines(answer.checked, juror_ids, mark)
         return (*quotations, *self.notes_on(answer.decisive_item, answer.reading))
@@ -161,11 +158,7 @@ class Prompts:
         """The block of a juror, after the case: its role, its ballot, and how many scenarios are to be judged.
 
         Args:
-            letter: of the seat.
-            seats: of the panel.
             role: as shown.
-            focus: of the role.
-            role_prompt: its instructions.
             ballot: the seat's id.
             scenarios: of the case; 1: none is judged on its own.
         """

@@ -22,9 +22,7 @@ def record_read(
 
     Args:
         record: the case as shown.
-        mode: how it was read.
         read: ranges of bytes that were shown, in any order.
-        parts: in how many calls, or results of tools.
         unread: ranges that do not count as read, though they were shown.
         findings_left_out: of the juror, that its closing call had no room for.
         partly_read: the parts that were refused, or never answered usably.

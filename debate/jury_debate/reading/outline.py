@@ -80,7 +80,6 @@ class RecordOutline:
         return ", ".join(fill(self._texts.outline_kind, count=count, what=kind) for kind, count in counted)
 
     def _words(self, item: PlacedItem, most: int) -> str:
-        """The beginning of its judged text, on one line, as it is shown."""
         beginning = self._record.content[item.start : min(item.end, item.start + _BEGINNING)].decode("utf-8", "ignore")
         prefix = self._record.prefix.decode()
         lines = (line.removeprefix(prefix).strip() for line in beginning.split("\n") if line.startswith(prefix))
@@ -96,8 +95,6 @@ def guide(record: ShownRecord, outline: RecordOutline, texts: Texts, most: int) 
 
     Args:
         record: the case as shown.
-        outline: of the record.
-        texts: of the prompts.
         most: bytes, about; half of them are for the outline.
     """
     first = record.content.find(b"\n\n")
@@ -131,7 +128,6 @@ def named_items(record: ShownRecord, texts: Texts) -> tuple[NamedItem, ...]:
 
 
 def _form(line: str, what: str) -> str:
-    """The regular expression of a line that names an item."""
     return re.escape(fill(line, number="NUMBER", what=what)).replace("NUMBER", "([0-9]{1,7})")
 
 
@@ -183,7 +179,6 @@ def cited_items(record: ShownRecord, numbers: Sequence[int], texts: Texts, most:
     Args:
         record: the case as shown.
         numbers: of the items, the most important first; those that the record does not have are passed over.
-        texts: of the prompts.
         most: bytes; each item has as much of it as all have, and says where it goes on.
     """
     items = [item for number in dict.fromkeys(numbers) if (item := record.item(number)) is not None]

@@ -157,11 +157,9 @@ class ReadingPlanner:
         return self._panel.final.judge
 
     def _name(self, juror_id: str | None) -> str:
-        """Of the piece with the case as a seat is shown it."""
         return CASE_WITH_IMAGES if self._place(juror_id).images and self._pictures else CASE
 
     def _names(self) -> tuple[str, ...]:
-        """Of the pieces with the case that a debate has."""
         seen = self._pictures and any(place.images for place in self._panel.seats_and_judge)
         return (CASE, CASE_WITH_IMAGES) if seen else (CASE,)
 

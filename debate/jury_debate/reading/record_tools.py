@@ -85,7 +85,6 @@ def read_items(record: ShownRecord, arguments: str, texts: Texts, most: int) -> 
     Args:
         record: the case as shown.
         arguments: of the call, as received.
-        texts: of the prompts.
         most: bytes of the record that a result shows.
     """
     try:

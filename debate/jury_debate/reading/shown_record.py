@@ -50,7 +50,6 @@ class ShownRecord:
 
     Args:
         content: the piece of the prompt with the case, in UTF-8.
-        marker: of the debate.
     """
 
     def __init__(self, content: bytes, marker: str) -> None:
@@ -219,7 +218,6 @@ def picture_items(record: ShownRecord, texts: CaseTexts, pictures: int) -> tuple
     Args:
         record: the case as shown.
         texts: of the case, in the language of the prompts.
-        pictures: how many are sent.
     """
     line = fill(texts.picture, number="NUMBER", total="TOTAL", media_type="MEDIA", size="SIZE")
     form = re.escape(line).replace("NUMBER", "([0-9]{1,4})").replace("TOTAL", str(pictures))
@@ -265,9 +263,6 @@ def window_frame(
 
     Args:
         record: the case as shown.
-        start: of the part.
-        end: of the part.
-        texts: of the prompts.
         label: of the part: `3`, or `3.1` for a half of it.
         parts: how many there are, halves not counted.
         pictures: the numbers of the pictures that are sent with it.
@@ -294,7 +289,6 @@ def window_frame(
 
 
 def _authors(record: ShownRecord, item: int, end: int, texts: Texts) -> list[str]:
-    """The lines right below an item's heading that say who it comes from."""
     case = texts.case
     known = {getattr(case, name) for name in type(case).model_fields if name.startswith("from_")}
     found: list[str] = []

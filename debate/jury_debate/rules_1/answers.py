@@ -115,11 +115,7 @@ def _refuse_bytes(raw: bytes) -> NoReturn:
 
 
 def one_object(raw: bytes) -> dict[str, Any]:
-    """The members of the one JSON object of an answer.
-
-    Raises:
-        Refused, InvalidJson: it is not exactly one.
-    """
+    """The members of the one JSON object of an answer."""
     text = _text(raw)
     at = skip_space(text, 0)
     if at == len(text):
@@ -185,14 +181,6 @@ def check_ballot(members: dict[str, Any], spec: AnswerSpec) -> None:
         refuse(RefusalReason.WRONG_BALLOT, "ballot: not the ballot id that this juror was given")
 
 
-def _check_ballot_unseen(members: dict[str, Any], spec: AnswerSpec) -> None:
-    """Refuse an answer whose texts hold the ballot id."""
-    letters = _letters(spec.ballot)
-    for name in ("rationale", "statement"):
-        if _holds(str(members.get(name, "")), letters):
-            refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
-
-
 def shows_ballot(text: str, spec: AnswerSpec) -> bool:
     """Whether a text contains the ballot id, with any separators, line breaks or other scripts between its characters.
 
@@ -253,12 +241,10 @@ def number(value: Any, where: str, maximum: float) -> float:
 
 
 def _verdict_words(scale: VerdictScale | None) -> tuple[str, ...]:
-    """The words that an answer may have as its verdict."""
     return tuple(verdict.value for verdict in Verdict) if scale is None else scale.ids
 
 
 def _position_of(value: Any, where: str, scale: VerdictScale | None) -> SeatPosition:
-    """What a verdict word says, or a refusal."""
     word, words = string(value, where), _verdict_words(scale)
     if word not in words:
         refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {', '.join(words)}")
@@ -355,7 +341,10 @@ def _answer_of(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     A statement that is not asked for is passed over: schemas of providers cannot forbid it, and peers never see it.
     """
     check_fields(members, _fields(asked=bool(spec.rubric.asked), evidence=spec.evidence is not None), "")
-    _check_ballot_unseen(members, spec)
+    letters = _letters(spec.ballot)
+    for name in ("rationale", "statement"):
+        if _holds(str(members.get(name, "")), letters):
+            refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
     if not spec.statement and not isinstance(members["statement"], str | None):
         refuse(RefusalReason.WRONG_TYPE, "statement: must be a string or null")
     if not spec.scenarios and members["scenarios"] not in (None, []):
@@ -472,7 +461,6 @@ def answer_schema(rubric: Rubric, *, evidence: bool, scale: VerdictScale | None 
     """The JSON schema of every answer of a debate; the parser is stricter still.
 
     Args:
-        rubric: of the panel.
         evidence: whether quotations are asked for.
         scale: of the panel; None: the three verdicts.
     """

@@ -36,7 +36,6 @@ def next_check(state: DebateState) -> ConsensusChecked:
 
 
 def _check_of_state(state: DebateState) -> ConsensusCheck:
-    """The check of the positions of this phase or round."""
     positions = [entry.evaluation.position for entry in state.evaluations if entry.round == state.round]
     seats, rules = len(state.panel.seats), state.panel.discussion
     if state.panel.scale is None:
@@ -45,7 +44,6 @@ def _check_of_state(state: DebateState) -> ConsensusCheck:
 
 
 def _standing(state: DebateState) -> DebateState:
-    """The state in which evaluations that stand in every round, those of decision models, are of the current one."""
     if not state.round or len(state.panel.speaking) == len(state.panel.seats):
         return state
     speaking = frozenset(state.panel.speaking)
@@ -79,10 +77,6 @@ def _check_of(
     """The check where `largest` of the seats have the leading position, and no other has more.
 
     Args:
-        largest: how many.
-        leading: their verdict.
-        seats: how many the panel has.
-        rules: of the discussion.
         round_number: as in `Rules.check_consensus`.
         label: of the leading position, as in `SeatPosition`.
     """

@@ -214,7 +214,6 @@ class StepConversation(ABC):
         return self._prompts.texts.turns.tools_over
 
     def _append_turn(self, reply: Reply) -> None:
-        """Append the model's turn as it was received, and the results of its tools."""
         if reply.appended is not None:
             self._messages.append(CallMessage("assistant", (reply.appended,)))
         self._messages += [CallMessage("tool", (tool.result,), tool.call_id) for tool in reply.tools]
@@ -225,7 +224,6 @@ class StepConversation(ABC):
         self._begin_turn()
 
     def _begin_turn(self) -> None:
-        """Ask for this turn, with all tries."""
         self._attempt = self._attempts.get((self.assignment.models[self._model_index], self._turn), 0) + 1
         self._failures = 0
         self._failing = 0.0

@@ -87,9 +87,6 @@ def event_of(
     Args:
         state: of the debate now; the seat is the first of those waiting.
         step: of phase 1 or of the current round.
-        outcome: of that step, in words.
-        marker: of the debate.
-        parts: makes the references of the texts.
     """
     juror_id = step.juror_id
     assert juror_id is not None
@@ -189,7 +186,6 @@ def _neutral(state: DebateState, outcome: Blocked) -> ParsedAnswer:
 def _peer_text(
     state: DebateState, step: Step, answer: ParsedAnswer, score: float, marker: str, *, changed: bool
 ) -> str:
-    """A heading by the rules, then the juror's texts, marked as data. Ends with an empty line."""
     assert step.juror_id is not None
     prompts = _prompts(state)
     turns = prompts.texts.turns
@@ -232,7 +228,6 @@ def _prompts(state: DebateState) -> Prompts:
 
 
 def _decided(state: DebateState, juror_id: str, outcome: Decided, parts: PartMaker) -> JurorEvaluated:
-    """The event of a decision model's answer."""
     answer, ids = outcome.decision, state.debate.scenarios
     evaluation = trusted(Evaluation)(
         verdict=answer.verdict,

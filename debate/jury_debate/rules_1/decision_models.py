@@ -47,7 +47,6 @@ def parse_decision(
 
     Args:
         raw: as received.
-        scale: whose labels are the options.
         scenarios: the numbers of the scenarios that were asked for.
         own_scale: whether the panel has a scale of its own; else labels are the three verdicts.
     """

@@ -37,8 +37,6 @@ def asking_plan(panel: Panel, debate_id: str, scenarios: tuple[str, ...]) -> Ask
     """How the seats of a debate are asked; None where all are asked at once.
 
     Args:
-        panel: fully resolved.
-        debate_id: decides at which seat a rotating order starts.
         scenarios: the ids of the case.
     """
     if panel.stop is None:
@@ -96,8 +94,6 @@ def answers_so_far(state: DebateState, asked: Sequence[str], missing: Sequence[s
     """The answers of phase 1 as the judgment counts them.
 
     Args:
-        state: with the evaluations.
-        asked: the seats whose answers count.
         missing: the seats that are taken as not asked yet.
     """
     panel, scenarios = state.panel, state.debate.scenarios

@@ -30,9 +30,7 @@ def searched_items(case: bytes, policy: bytes | None, marker: str) -> SearchedIt
     """The texts of the items of a prompt: of each its judged lines as recorded, joined by line breaks.
 
     Args:
-        case: the piece of the prompt with the case.
         policy: the piece with the operator's policy, whose text is not marked.
-        marker: of the debate.
     """
     items = [] if policy is None else list(_unmarked_items(policy.decode("utf-8", "replace")))
     return SearchedItems((*items, *_marked_items(case.decode("utf-8", "replace"), marker)))
@@ -92,14 +90,7 @@ Content = Callable[[str], bytes]
 
 
 class ShownEvidence:
-    """What a step shows that can be quoted.
-
-    Args:
-        spec: of its answers.
-        marker: that the quoting seat saw.
-        content: of the pieces of its prompt.
-        items: of the record.
-    """
+    """What a step shows that can be quoted."""
 
     def __init__(self, spec: EvidenceSpec, marker: str, content: Content, items: SearchedItems) -> None:
         self._marker = marker
@@ -165,7 +156,6 @@ class KeptRecord:
     Args:
         content: the case as shown.
         policy: the piece with the operator's policy; None: there is none.
-        marker: of the debate.
     """
 
     def __init__(self, content: bytes, policy: bytes | None, marker: str) -> None:
@@ -227,7 +217,6 @@ def kept_record(assignment: Assignment, content: Callable[[str], bytes]) -> Kept
     """The record of a step that reads it.
 
     Args:
-        assignment: of the step.
         content: of a part, by the characters of its reference.
     """
     reading, spec = assignment.reading, assignment.spec.evidence

@@ -99,7 +99,6 @@ def findings_schema(rubric: Rubric, *, evidence: bool) -> dict[str, Any]:
     """The JSON schema of what is found in a part; the parser is stricter still.
 
     Args:
-        rubric: of the panel.
         evidence: whether quotations are asked for.
     """
     fields: dict[str, Any] = {
@@ -181,8 +180,6 @@ def shown_findings(findings: Sequence[CheckedFinding], texts: FindingTexts, most
     """The findings that there is room for, in the order of the parts.
 
     Args:
-        findings: of all parts, in their order.
-        texts: how they are written.
         most: bytes.
     """
     written = list(map(texts.written, findings))

@@ -53,7 +53,6 @@ def render(
     Args:
         state: phase `DELIBERATED`.
         judge: the final judge's evaluation, if there is one.
-        judge_failure: why it failed; then the majority decides.
     """
     counted = state if judge is not None else state_to_judge(state)
     rendered, mean = _rendered(counted, judge, judge_failure, shares(state))
@@ -91,7 +90,6 @@ def whole_score(mean: Fraction, verdict: Verdict, bands: Bands) -> int:
 
 
 def _decisive_items(state: DebateState) -> dict[str, int]:
-    """The items that the seats' latest evaluations name, by juror id."""
     latest = {entry.juror_id: entry.evaluation.decisive_item for entry in state.evaluations}
     return {juror_id: item for juror_id, item in latest.items() if item is not None}
 

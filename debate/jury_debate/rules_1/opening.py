@@ -306,13 +306,6 @@ def _opening_event(
     """The event with the texts that prompts are joined from.
 
     Args:
-        case: what is judged.
-        panel: fully resolved.
-        pieces: the texts by name.
-        debate_id: of the debate.
-        run_id: of its run.
-        secret: of the debate.
-        parts: makes the references.
         submission_id: the caller's name.
         prompts_version: as in `Rules.open_debate`.
     """

@@ -168,7 +168,6 @@ class NormalForm:
 
     @cached_property
     def _shifts(self) -> tuple["array[int]", "array[int]"]:
-        """Behind which white space letters are further on than in the normal form; and from there on by how much."""
         text, joints = self._letters, self._joints
         shift = len(text) - len(text.lstrip())
         shifted, shifts = array("q", [0]), array("q", [shift])
@@ -191,7 +190,6 @@ class NormalForm:
 
     @cached_property
     def _letters(self) -> str:
-        """The normal form, but for white space."""
         if self._text.isascii():
             return _folded(self._text)  # nothing is combined in it, so that pieces are needed for spans alone
         return "".join(self._forms)
@@ -202,7 +200,6 @@ class NormalForm:
         return starts_of(self._pieces), starts_of(self._forms)
 
     def _letter(self, at: int) -> "_Letter":
-        """The letter of the text that makes the one at this index."""
         piece = bisect_right(self._starts[1], at) - 1
         mapped = self._mapped.get(piece)
         if mapped is None:
@@ -210,7 +207,6 @@ class NormalForm:
         return mapped[bisect_right(mapped, at, key=_first_index) - 1]
 
     def _map(self, piece: int) -> list["_Letter"]:
-        """The letters of a piece that count."""
         start, first = (starts[piece] for starts in self._starts)
         found = []
         for letter in _LETTERS.findall(self._pieces[piece]):

@@ -96,7 +96,12 @@ class ReadingConversation:
 
     def apply_reply(self, reply: Reply, window: str | None = None) -> None:
         """See `Conversation`."""
-        self._conclude_before(window)
+        # A recorded call that comes after others shows that these were concluded.
+        while window is not None and (self._closing is None if window == CLOSING else window not in self._open):
+            unsettled = self.unsettled
+            assert unsettled, f"there is no part {window}"
+            for one in unsettled:
+                self.settle(one.window, again=False)
         self._asked_about(window).apply_reply(reply, window)
         self._go_on(window)
 
@@ -122,14 +127,6 @@ class ReadingConversation:
         assert asked is not None
         return asked
 
-    def _conclude_before(self, window: str | None) -> None:
-        """A recorded call that comes after others shows that these were concluded."""
-        while window is not None and (self._closing is None if window == CLOSING else window not in self._open):
-            unsettled = self.unsettled
-            assert unsettled, f"there is no part {window}"
-            for one in unsettled:
-                self.settle(one.window, again=False)
-
     def _go_on(self, window: str | None) -> None:
         """What follows of the last reply about a part, or of what was settled."""
         if window is None:
@@ -137,7 +134,11 @@ class ReadingConversation:
         elif window == CLOSING:
             self._after_closing()
         elif window in self._batches:
-            self._after_gather(self._open[window])
+            gather = self._open[window]
+            if gather.over:
+                del self._open[gather.label]
+            if not self._open:
+                self._take_gathered()
         else:
             self._after_window(self._open[window])
 
@@ -166,12 +167,6 @@ class ReadingConversation:
         if not self._open:
             self._close()
 
-    def _after_gather(self, gather: WindowConversation) -> None:
-        if gather.over:
-            del self._open[gather.label]
-        if not self._open:
-            self._take_gathered()
-
     def _after_closing(self) -> None:
         closing = self._closing
         assert closing is not None
@@ -194,7 +189,6 @@ class ReadingConversation:
         return kept_record(self.assignment, self.parts.content)
 
     def _plan(self) -> None:
-        """The windows that were decided when the debate opened."""
         spans = [(self._places[first], self._places[behind]) for first, behind in self._reading.windows]
         self._add([(str(number), span) for number, span in enumerate(spans, 1)], parts=len(spans))
 
@@ -274,7 +268,6 @@ class ReadingConversation:
         return system, head, user.parts[user.shared]
 
     def _made_guide(self) -> PartRef:
-        """The guide of a record that was found too long when it was asked for."""
         record = self._record.record
         outline = RecordOutline(record, self._prompts.texts.reading)
         return self.parts.make(guide(record, outline, self._prompts.texts, min(_GUIDE, len(record.content) // 8)))
@@ -444,7 +437,6 @@ class ReadingConversation:
         return [number for number in numbers if self._record.record.item(number) is not None]
 
     def _wanted(self) -> Iterator[PartRef]:
-        """The items that the parts asked for, exactly, as many as there is room for."""
         room = self._room // WANTED_SHARE
         items = cited_items(self._record.record, self._named("wanted"), self._prompts.texts, room)
         if items.text:

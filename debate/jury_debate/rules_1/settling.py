@@ -164,7 +164,6 @@ def _majority_holds(asked: AskedSeats, cast: Mapping[str, LabelledVote], positio
 
 
 def _vote(panel: Panel, seat: Seat, *, best: bool) -> LabelledVote:
-    """The best or the worst vote that a seat can give, at its whole weight."""
     verdict = list(VERDICTS.values())[-1 if best else 0]
     label = None if panel.scale is None else panel.scale.labels[-1 if best else 0].id
     verdict = verdict if panel.scale is None or label is None else panel.scale.verdict(label)
@@ -260,7 +259,6 @@ def _ids(seats: Sequence[Seat]) -> tuple[str, ...]:
 
 
 def _signal_votes(asked: AskedSeats) -> list[SignalVote]:
-    """The votes as signals read them, of every seat of the panel."""
     known = {one.seat.juror_id: one for one in asked.answers}
     votes = []
     for juror_id in asked.panel.juror_ids:

@@ -79,7 +79,6 @@ def _guides(reading: ReadingSpec) -> tuple[PartRef, ...]:
 
 
 def _case(state: DebateState, place: Seat | FinalJudge) -> tuple[tuple[PartRef, ...], tuple[ImageRef, ...]]:
-    """The case in its parts, as a seat or the final judge is shown it, and the pictures that belong to it."""
     images = state.debate.images if place.images else ()
     name = CASE_WITH_IMAGES if images else CASE
     plan = state.debate.reading
@@ -205,12 +204,7 @@ def _assignment_of(
     """The assignment of a step with the messages of its first call.
 
     Args:
-        state: of the debate now.
-        step: that is due.
-        signs: of the debate.
         place: of the step: a seat or the final judge.
-        visible: the evaluations that it shows.
-        messages: of the prompt.
         evidence: what may be quoted.
         reading: how the record is read; None: by a decision model.
     """

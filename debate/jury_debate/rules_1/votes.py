@@ -145,8 +145,6 @@ def tally(
     """The count of at least one vote.
 
     Args:
-        method: one that counts.
-        cast: the votes.
         bands: for panels without a scale.
         scale: of the panel; None: the three verdicts.
         rank_all: votes without a label have the rank of law 4.
@@ -256,7 +254,6 @@ def shares(state: DebateState) -> dict[str, Fraction]:
 
 
 def _latest(state: DebateState) -> list[SeatEvaluation]:
-    """The latest evaluations of seats that are unsupported."""
     latest = {entry.juror_id: entry for entry in state.evaluations}
     return [entry for entry in latest.values() if entry.evaluation.unsupported]
 
@@ -277,7 +274,6 @@ def shortfalls(
     """The critical criteria that fall short, in the order of the rubric.
 
     Args:
-        rubric: of the panel.
         scores: of the votes; None: it gives no points.
         weights: of the votes in the score; they add up to 1.
     """
@@ -317,7 +313,6 @@ def stands(panel: Panel, own: Mapping[str, LabelledVote], points: Mapping[str, S
     """Whether votes that pass do so with the silent seats counted.
 
     Args:
-        panel: the method and all seats.
         own: the votes of the seats that have an evaluation of their own, by juror id.
         points: of these seats, where critical criteria count; None: they do not.
     """

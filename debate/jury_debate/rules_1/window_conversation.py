@@ -32,13 +32,7 @@ _NEUTRAL = 50.0
 
 
 def counted(answered: Answered, read: RecordRead, assignment: Assignment) -> Outcome:
-    """The outcome of an answer that rests on what was read.
-
-    Args:
-        answered: with the exchanges of the step.
-        read: by the seat.
-        assignment: of the step, with a reading.
-    """
+    """The outcome of an answer that rests on what was read."""
     answer = answered.answer
     if read.partly_read is None:
         assert assignment.reading is not None

@@ -22,8 +22,6 @@ class BatchPlan(NamedTuple):
     """What a run with batches is given.
 
     Args:
-        providers: of batches.
-        patience: how long batches are waited for.
         once: make one pass, and do not wait.
         same_account: a key with another digest than recorded is of the same account.
         sleep: waits for so many seconds between two looks.

@@ -78,8 +78,6 @@ _LAPSES = 2
 
 
 class _Going(NamedTuple):
-    """What a job of a recorded debate has."""
-
     context: RunContext
     adopted: bool
 
@@ -88,15 +86,8 @@ class WaveDriving:
     """Drives the debates of a run as `drive` does.
 
     Args:
-        run: the input.
-        store: open for reading.
-        plan: how the calls go through batches.
         stopping: once set, no further wave is sent.
-        metrics: show what is in batches.
-        prices: of the models.
         cancelled_by: who cancelled the run, if anyone; then no call is made any more, and open batches are ended.
-        say: takes a line for the user.
-        effects: clock and entropy.
     """
 
     def __init__(
@@ -136,12 +127,7 @@ class WaveDriving:
         on_chunk: Callable[[Chunk], None],
         admits: Callable[[Job], Awaitable[bool]],
     ) -> AsyncGenerator[Finished, None]:
-        """Yields each debate as it ends, or cannot go on; those that still wait at the end are not yielded.
-
-        Raises:
-            OtherAccount, Halted: a batch cannot be asked for.
-            StoreError: the log cannot be read or written.
-        """
+        """Yields each debate as it ends, or cannot go on; those that still wait at the end are not yielded."""
         driving = partial(drive, runtime, concurrency=concurrency, on_chunk=on_chunk)
         with self._metrics.shown():
             async with aclosing(self._waves(runtime, jobs, driving, admits)) as ended:
@@ -200,12 +186,7 @@ class WaveDriving:
     async def _advanced(
         self, batches: Sequence[BatchFacts], advance: Callable[[BatchFacts], Awaitable[BatchFacts | None]]
     ) -> list[BatchFacts]:
-        """The open ones of some batches after a look at each; one is as it was where `advance` returns None.
-
-        Raises:
-            OtherAccount, Halted: of the first that a person has to act for. What the others have is recorded before.
-            StoreError: the log cannot be written.
-        """
+        """The open ones of some batches after a look at each; one is as it was where `advance` returns None."""
         looked: list[BatchFacts] = []
         stopped: OtherAccount | Halted | None = None
         for one in batches:
@@ -300,7 +281,6 @@ class WaveDriving:
         jobs: Iterator[Job | None],
         spool: WaveSpool,
     ) -> AsyncGenerator[Finished, None]:
-        """Let every debate go on as far as it can; what is due then is sent in batches."""
         sent: dict[str, Job] = {}
         driven = driving(None if job is None else self._spooled(job, spool, sent) for job in jobs)
         try:

@@ -13,11 +13,7 @@ from jury_store.event_store import EventStore
 
 
 class RecordedBatches:
-    """Of batches that are closed only the ids are kept.
-
-    Args:
-        store: open for reading.
-    """
+    """Of batches that are closed only the ids are kept."""
 
     def __init__(self, store: EventStore) -> None:
         self._store = store
@@ -25,12 +21,7 @@ class RecordedBatches:
         self._facts: dict[str, BatchFacts] = {}
 
     def open(self) -> list[BatchFacts]:
-        """Those that may be answered still.
-
-        Raises:
-            StoreError: the store cannot be read.
-            EventError: a batch cannot be read.
-        """
+        """Those that may be answered still."""
         streams = {batch_stream(one): one for one in self._store.batch_ids() if one not in self._closed}
         heads = self._store.heads(streams) if streams else {}
         for stream, head in heads.items():
@@ -91,7 +82,6 @@ class StoreBatchMetrics:
     """Of all runs of a store, whatever process follows them.
 
     Args:
-        store: open for reading.
         clock: microseconds since 1970-01-01 UTC.
     """
 
@@ -113,7 +103,6 @@ class StoreBatchMetrics:
 
 
 def _gauges(batches: Callable[[], Collection[BatchFacts]], clock: Callable[[], int]) -> Tallies:
-    """What shows open batches."""
 
     def calls() -> list[tuple[tuple[str], float]]:
         counted: Counter[str] = Counter()

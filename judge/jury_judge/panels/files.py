@@ -16,7 +16,6 @@ from jury_events.unknown_fields import first_error
 from jury_judge.errors import PanelFileError
 from jury_judge.panels import endpoints, redaction_rules
 from jury_judge.panels.asking_order import with_asking_order
-from jury_judge.panels.calibration_files import with_calibration
 from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, readable_message
 from jury_judge.panels.prompt_files import with_prompts
 from jury_judge.panels.redaction import NO_REDACTION, Redaction
@@ -121,6 +120,8 @@ def load_panel(
                 "stages: this is a ladder of stages, by which jury run, jury serve and Jury judge; give one of its "
                 "panels here",
             )
+        from jury_judge.panels.calibration_files import with_calibration
+
         document, signed_by = with_calibration(written, trust)
         spec = written_spec(document)
         reached = endpoints.read_endpoints(document)

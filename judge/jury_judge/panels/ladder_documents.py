@@ -20,8 +20,6 @@ from jury_events.text import visible_line
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document
 from jury_judge.panels.files import STAGES, LoadedPanel, load_panel
-from jury_judge.panels.ladder_files import read_ladder
-from jury_judge.panels.ladders import AUDIT, applied, first_of, uncertified
 from jury_judge.panels.variables import Overrides
 from jury_store.seals.keys import PublicKey
 
@@ -89,6 +87,9 @@ def _panel_of(document: PanelDocument, place: int, stage: Any) -> str:
 def _load_ladder(
     document: PanelDocument, load: Callable[[str], LoadedPanel], trust: Collection[PublicKey]
 ) -> LoadedPanel:
+    from jury_judge.panels.ladder_files import read_ladder
+    from jury_judge.panels.ladders import AUDIT, applied, first_of, uncertified
+
     stages = []
     for place, panel in enumerate(stage_panels(document)):
         try:

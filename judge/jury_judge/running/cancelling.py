@@ -31,7 +31,6 @@ from jury_events.run_facts import RunFacts, next_run_facts, run_facts
 from jury_events.text import pluralize
 from jury_events.value import Label
 from jury_judge.errors import RunRefused, SettingsRefused
-from jury_judge.reviews.review_recorder import answered
 from jury_judge.stores.open_batches import open_batches
 from jury_judge.stores.stores import lock_run, open_writer
 from jury_store.append_plan import first_refusal
@@ -43,12 +42,7 @@ from jury_store.run_registry import MOST_BY, RunRegistry, open_registry
 
 
 class RunLog:
-    """The stream of a run, of which each look reads what is new. `facts`: at the last look; None: it has no events.
-
-    Args:
-        store: open for reading.
-        run_id: the run.
-    """
+    """The stream of a run, of which each look reads what is new. `facts`: at the last look; None: it has no events."""
 
     def __init__(self, store: EventStore, run_id: str) -> None:
         self._store = store
@@ -56,12 +50,7 @@ class RunLog:
         self.facts: RunFacts | None = None
 
     def look(self) -> RunFacts | None:
-        """The facts now.
-
-        Raises:
-            StoreError: the store cannot be read.
-            EventError: an event does not decode.
-        """
+        """The facts now."""
         version = 0 if self.facts is None else self.facts.version
         head = self._store.heads([self._stream]).get(self._stream)
         if head is not None and head.version > version:
@@ -98,12 +87,7 @@ _NOBODY = "unknown"
 
 
 def cancellations(store: EventStore, run_id: str) -> int:
-    """How often the run was cancelled so far: who goes on with it now reopens it from these, and from no later one.
-
-    Raises:
-        StoreError: the store cannot be read.
-        EventError: an event does not decode.
-    """
+    """How often the run was cancelled so far: who goes on with it now reopens it from these, and from no later one."""
     facts = run_facts(store.read_stream(run_stream(run_id)))
     return 0 if facts is None else facts.requests
 
@@ -151,11 +135,7 @@ class Cancelled(NamedTuple):
 
 
 def canceller(by: str | None) -> str:
-    """The name under which a cancellation is recorded: `by`, else the login name of this user.
-
-    Raises:
-        SettingsRefused: it is not a name in one line, it is too long, or this user has no login name.
-    """
+    """The name under which a cancellation is recorded: `by`, else the login name of this user."""
     if by is None:
         try:
             by = getpass.getuser()
@@ -182,11 +162,7 @@ def unfinished_debates(store: EventStore, run_id: str) -> list[str]:
 
 
 async def cancel_recorded(clerk: ClerkInterface, debate_ids: Sequence[str], by: str) -> int:
-    """Cancel recorded debates that no coordinator runs; returns how many were not over.
-
-    Raises:
-        StoreError: the log cannot be written, or another process goes on with a debate.
-    """
+    """Cancel recorded debates that no coordinator runs; returns how many were not over."""
     epoch = await clerk.next_epoch() if debate_ids else 0
     done = 0
     for start in range(0, len(debate_ids), _PAGE):
@@ -217,17 +193,7 @@ async def cancel_run(
     are open then are said, with the command that goes on with them.
 
     Args:
-        store: open for reading.
-        url: of the store.
-        run_id: the run.
-        by: who cancels it.
         say: takes lines for the user when another process has to do it.
-        waits: how long that process is waited for.
-
-    Raises:
-        DebateNotFound: there is no such run.
-        StoreLocked: another process writes to the SQLite store without executing the run, or cancels it already.
-        RunRefused: the process that executed the run ended, and another one took it up meanwhile.
     """
     before = store.run(run_id)
     with closing(open_registry(url)) as registry:
@@ -236,7 +202,9 @@ async def cancel_run(
         with registry.asking_to_cancel(run_id, by):
             if parse_store_url(url).get_backend_name() != "sqlite" and await asyncio.to_thread(_is_open, store, run_id):
                 # At once: a process that begins to execute the run sees it.
-                await _request_here(url, run_id, by, say)
+                writer = await asyncio.to_thread(open_writer, url, run=run_id, wait=0.0, say=say)
+                with closing(Clerk(writer)) as clerk:
+                    await RunLog(writer, run_id).cancel(clerk, by)
             is_free = await _until_free(registry, store, run_id, say, waits)
             left = await asyncio.to_thread(unfinished_debates, store, run_id)
             batches = await asyncio.to_thread(open_batches, store, run_id)
@@ -270,15 +238,7 @@ def _is_open(store: EventStore, run_id: str) -> bool:
     return bool(not facts.complete or row.waiting or unfinished)
 
 
-async def _request_here(url: str, run_id: str, by: str, say: Say) -> None:
-    """Record the request, beside the process that executes the run."""
-    writer = await asyncio.to_thread(open_writer, url, run=run_id, wait=0.0, say=say)
-    with closing(Clerk(writer)) as clerk:
-        await RunLog(writer, run_id).cancel(clerk, by)
-
-
 async def _until_free(registry: RunRegistry, store: EventStore, run_id: str, say: Say, waits: CancelWaits) -> bool:
-    """Wait for the process that executes the run; returns whether it ended."""
     now = time.monotonic
     over_since: float | None = None
     said_at: float | None = None
@@ -322,7 +282,8 @@ async def _cancel_here(url: str, run_id: str, debate_ids: Sequence[str], by: str
 
 
 async def _cancelled_by_writer(store: EventStore, url: str, run_id: str, by: str) -> bool:
-    """Have the process that writes to the SQLite file, as a server, record the request; whether it did."""
+    from jury_judge.reviews.review_recorder import answered
+
     log = RunLog(store, run_id)
     while (facts := await asyncio.to_thread(log.look)) is not None and facts.cancelled_by is None:
         new = encode(CancelRequested(number=facts.requests + 1, by=by), recorded_at=Effects().clock())

@@ -40,7 +40,6 @@ def start_detached(message: bytes, url: str, run_id: str) -> tuple[int, EndedEar
 
     Args:
         message: see `jury_judge.sessions.resumed_run`.
-        url: of the store.
         run_id: the run, which names the log; that is appended to.
 
     Returns:
@@ -48,7 +47,6 @@ def start_detached(message: bytes, url: str, run_id: str) -> tuple[int, EndedEar
 
     Raises:
         OSError: the log cannot be written.
-        FolderNotPrivate: the folder of this user cannot be used.
     """
     log = log_file(url, run_id)
     log.parent.mkdir(mode=0o700, exist_ok=True)
@@ -82,13 +80,8 @@ def start_on_cluster(message: Callable[[str], bytes], url: str, run_id: str) -> 
 
     Args:
         message: see `jury_judge.sessions.resumed_run`; made from the address of the cluster.
-        url: of the store.
-        run_id: the run.
-
-    Raises:
-        DetachedRunLost: the cluster lost the process.
     """
-    from jury_actors.ray_detached import DetachedRun  # noqa: PLC0415  (its import costs seconds)
+    from jury_actors.ray_detached import DetachedRun
 
     there = DetachedRun(run_id, here=url.startswith("sqlite"))
     there.start((*RESUME, run_id), message(there.address), str(status_place(url, run_id)))

@@ -135,9 +135,7 @@ class LiveRunReader:
     """Reads the figures of a run, again and again; close it after use. Not for several threads at once.
 
     Args:
-        store: open for reading.
         url: of the store; None where it is in memory: no other process executes its runs.
-        run_id: the run.
         clock: µs since 1970-01-01 UTC.
     """
 
@@ -155,12 +153,7 @@ class LiveRunReader:
         self._totals = PacedTotals(store, DebateFilter(run_id=run_id, counted=None))
 
     def read(self) -> LiveRun:
-        """The figures now.
-
-        Raises:
-            DebateNotFound: there is no such run.
-            StoreError: the store cannot be read.
-        """
+        """The figures now."""
         holder = self._holder()
         row = self._store.run(self._run_id)
         if row is None and holder is None:
@@ -221,7 +214,6 @@ def run_state(row: RunRow, holder: RunHolder | None, unfinished: int) -> RunStat
 
     Args:
         row: its counts, of debates that count for their cases.
-        holder: the process that executes it.
         unfinished: how many of all its debates are not over: audits are in no count of `row`.
     """
     if holder is not None:
@@ -271,7 +263,6 @@ class LiveRuns:
     """The live figures of the runs of a store; may be used by several threads.
 
     Args:
-        store: open for reading.
         url: of the store; None where it is in memory.
         clock: seconds.
     """
@@ -284,12 +275,7 @@ class LiveRuns:
         self._followed: OrderedDict[str, _Followed] = OrderedDict()
 
     def read(self, run_id: str) -> LiveRun:
-        """The figures of a run, at most `FRESH` seconds old.
-
-        Raises:
-            DebateNotFound: there is no such run.
-            StoreError: the store cannot be read.
-        """
+        """The figures of a run, at most `FRESH` seconds old."""
         one = self._follow(run_id)
         with one.lock:
             if one.live is None or self._clock() - one.read_at >= FRESH:
@@ -337,11 +323,7 @@ class ListedRun(NamedTuple):
 
 
 def listed_runs(store: EventStore, registry: RunRegistry) -> list[ListedRun]:
-    """Every run, the newest first.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
+    """Every run, the newest first."""
     rows = store.runs()
     holders = registry.holders([row.run_id for row in rows])
     totals = store.totals_by_run()

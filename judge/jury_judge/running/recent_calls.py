@@ -79,8 +79,6 @@ class _Call(NamedTuple):
 
 
 class _Turn(NamedTuple):
-    """The end of a debate, or an abstention."""
-
     at: int
     ended: bool
 
@@ -89,7 +87,6 @@ class RecentEvents:
     """Follows the log; each `look` reads only what is new.
 
     Args:
-        store: open for reading.
         run_id: the run; a fork of one of its debates is not of the run.
     """
 

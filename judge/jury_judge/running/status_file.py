@@ -94,8 +94,6 @@ class StatusFile:
         """Write the file; None where it cannot be written, or another process has it: the run does not need it.
 
         Args:
-            store_url: of the store.
-            run_id: the run.
             began: when this process began to execute it, in µs since 1970-01-01 UTC.
             detached: it belongs to no terminal.
         """
@@ -127,11 +125,7 @@ def read_status(store_url: str, run_id: str) -> RunStatus | None:
 
 
 def status_folder(store_url: str) -> Path:
-    """The folder of the files of runs; for PostgreSQL one of this user, so that processes of this machine find it.
-
-    Raises:
-        FolderNotPrivate: the user's folder cannot be used.
-    """
+    """The folder of the files of runs; for PostgreSQL one of this user, so that processes of this machine find it."""
     return private_folder() / _place(store_url)
 
 

@@ -34,8 +34,6 @@ class RunSupervision:
     who asks cannot write to the store, and is recorded here.
 
     Args:
-        store_url: of the store.
-        run_id: the run.
         detached: this process belongs to no terminal.
         reopens: how many cancellations the person knew who asked for this session: from these the run is reopened.
         listed: the run has a stream already. Then no request is beside it on PostgreSQL, where any process may write,
@@ -69,8 +67,6 @@ class RunSupervision:
         """Watch over a run; if it is cancelled, what did not end in the context is cancelled on leaving it.
 
         Args:
-            runtime: executes the run.
-            store: open for reading.
             stopping: set once the run is cancelled: no new debate begins.
         """
         take = partial(StatusFile.take, began=Effects().clock(), detached=self._detached)

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable
 from datetime import date
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.batches.batch_log import batches_of
@@ -13,7 +13,6 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.run_events import RunBudget
 from jury_events.text import dollars, pluralize
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.runs.estimate import RunEstimate, estimate
 from jury_judge.stores.debates import rows_of_run
 from jury_providers.endpoints import Endpoints
 from jury_providers.prices import PRICES_ENV, Prices
@@ -21,6 +20,9 @@ from jury_providers.provider import token_upper_bound
 from jury_replay.intact import intact_history
 from jury_store.debate_rows import DebateFilter, RunRow, Totals
 from jury_store.event_store import EventStore
+
+if TYPE_CHECKING:
+    from jury_judge.runs.estimate import RunEstimate
 
 
 class _OpenDebate(NamedTuple):
@@ -37,11 +39,7 @@ class Allowance:
     open, one may begin where the least that it can take is left; else no more debates begin and the run is `short`.
 
     Args:
-        ceiling: the budget, with what earlier sessions spent.
-        store: open for reading.
-        prices: of the models.
         endpoints: where providers are reached.
-        on: the day of the prices.
     """
 
     def __init__(
@@ -135,10 +133,12 @@ class Allowance:
         most = self._ceiling
         return (most.max_calls is None or calls <= most.max_calls) and (most.max_cost is None or cost <= most.max_cost)
 
-    def _needed(self, job: Job) -> RunEstimate:
+    def _needed(self, job: Job) -> "RunEstimate":
         """Computed once a debate, however often it has to wait."""
         found = self._needs.get(job.debate_id)
         if found is None:
+            from jury_judge.runs.estimate import estimate
+
             case = Case.model_validate_json(job.case)
             found = estimate(
                 job.context.resolved,
@@ -165,11 +165,7 @@ def _and(cost: float) -> str:
 
 
 def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
-    """Check that every model has a price, so that the cost can be limited.
-
-    Raises:
-        SettingsRefused: names the models without a price.
-    """
+    """Check that every model has a price, so that the cost can be limited."""
     unknown = [model for model in models if not prices.has_price(model, on)]
     if unknown:
         raise SettingsRefused(
@@ -217,6 +213,7 @@ def _spent(store: EventStore, run_id: str, sums: Totals, prices: Prices, on: dat
 
 def _cost(store: EventStore, debate_id: str, prices: Prices, on: date) -> float:
     """The cost of a debate with calls whose cost is not recorded: those count with the most that they can have cost."""
+
     history = intact_history(store, debate_id)
     sizes = {ref: len(content) for ref, content in history.texts.items()}
     return sum(_most(one, sizes, prices, on) for one in history.exchanges)

@@ -5,15 +5,16 @@ import inspect
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jury_actors.driver import drive
 from jury_actors.messages import Finished, Job
 from jury_actors.runtime import Runtime
 from jury_events.errors import SettingError
 from jury_judge.errors import JuryClosed
-from jury_judge.live.feed import Feed
-from jury_views.live.encodings import LIVE_EVENTS
+
+if TYPE_CHECKING:
+    from jury_judge.live.feed import Feed
 
 OnEvent = Callable[[dict[str, Any]], Any]
 """Takes each live event of a debate, in order; may be async, and is then awaited."""
@@ -30,7 +31,7 @@ class Callbacks:
     An exception of the function is logged once a debate; the debate goes on.
     """
 
-    def __init__(self, feed: Feed, on_event: OnEventOf) -> None:
+    def __init__(self, feed: "Feed", on_event: OnEventOf) -> None:
         self._feed = feed
         self._on_event = on_event
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -68,6 +69,8 @@ class Callbacks:
                 yield finished
 
     async def _follow(self, debate_id: str) -> None:
+        from jury_views.live.encodings import LIVE_EVENTS
+
         logged = False
         try:
             async with self._feed.follow(debate_id, LIVE_EVENTS) as reader:
@@ -87,17 +90,13 @@ class Callbacks:
 
 
 def check_callback(on_event: Any) -> None:
-    """Refuse a callback that is not callable.
-
-    Raises:
-        SettingError: it is not.
-    """
+    """Refuse a callback that is not callable."""
     if on_event is not None and not callable(on_event):
         raise SettingError(f"on_event: must be a function of an event, not a {type(on_event).__name__}")
 
 
 @asynccontextmanager
-async def called_back(feed: Feed, debate_id: str, on_event: OnEvent | None) -> AsyncIterator[None]:
+async def called_back(feed: "Feed", debate_id: str, on_event: OnEvent | None) -> AsyncIterator[None]:
     """Call `on_event` with the events of one debate; on leaving, the debate is over, and the last call is awaited."""
     if on_event is None:
         yield

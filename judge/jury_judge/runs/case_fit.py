@@ -86,11 +86,6 @@ class CaseFit:
 
     A request that is longer fails with `context_too_long`. Tokens are estimated (`token_estimate`), of the first
     request of a seat, and of the final judge's without the evaluations.
-
-    Args:
-        resolved: the panel.
-        endpoints: from the panel file.
-        operator_policy: of the whole run.
     """
 
     def __init__(

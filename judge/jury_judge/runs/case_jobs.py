@@ -126,7 +126,6 @@ class CaseJobs:
         return not self.stopping.is_set() and records_wanted(self.run, self.store, self.checked.recorded, case)
 
     def _jobs_of(self, found: ReadCase) -> list[Job]:
-        """The jobs of a case that begin at its place in the order of the cases."""
         jobs = []
         for first in self.run.debate_ids(found.case_id):
             row = self._index.row(first)
@@ -170,7 +169,6 @@ class CaseJobs:
                     yield job
 
     def _every_stage(self, case_id: str) -> list[str]:
-        """The ids of all debates that a case may have."""
         stages = 1 if self.run.ladder is None else len(self.run.ladder.stages)
         return [
             self.run.counts(stage_id(one, number))
@@ -179,7 +177,6 @@ class CaseJobs:
         ]
 
     def _may_go_further(self, found: ReadCase, first: str, further: OpenStage) -> bool:
-        """Compare a recorded debate of a later stage with its case."""
         if first in self.state.failed:
             return False
         if further.row is None:
@@ -188,7 +185,6 @@ class CaseJobs:
         return row is None or self._may_go_on(found, further.debate_id, row)
 
     def _may_go_on(self, found: ReadCase, debate: str, row: CaseRow) -> bool:
-        """Compare a recorded debate with its case."""
         if first_stage_of(debate) in self.state.failed:
             return False
         check_case(self.run, found.case, debate, row, self.store, changed=self.checked.changed)

@@ -24,13 +24,8 @@ async def list_cases(run: Run, store: EventStore, clerk: Callable[[], Awaitable[
 
     Args:
         run: with all cases, which are checked before one is listed.
-        store: open for reading.
         clerk: gives the writer of the log, where there is something to write.
         log: of the run; one call uses it at a time.
-
-    Raises:
-        RunRefused, OtherCase, CaseFileError: see `Jury.list_cases`.
-        StoreError: the log cannot be read or written.
     """
     jobs, listed, size = await asyncio.to_thread(_checked, run, store, log)
     facts = log.facts

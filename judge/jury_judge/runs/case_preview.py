@@ -66,14 +66,9 @@ class CasePreview:
 
     Args:
         files: where the cases stand, and which of them are taken.
-        loaded: who would judge them.
         head: the texts of so many cases are shown, the first ones.
         seat: show the whole first prompt of this seat instead of the case.
         marked: show texts as they are sent, with the marks that keep data and orders apart.
-
-    Raises:
-        SettingsRefused: the panel has no such seat.
-        CaseFileError: the policy of the cases cannot be redacted.
     """
 
     def __init__(
@@ -97,11 +92,7 @@ class CasePreview:
         """Of the first cases, the tokens of the longest first prompt, estimated, with its pictures."""
 
     def __iter__(self) -> Iterator[ShownCase]:
-        """Read the cases once.
-
-        Raises:
-            CaseFileError: a case cannot be read.
-        """
+        """Read the cases once."""
         measured = max(self._head, _MEASURED)
         for case in self._loaded.redaction.cases(self._files)(lambda _case: self.omissions.cases < measured):
             omissions = self.omissions.add(case)
@@ -269,9 +260,6 @@ class CaseSummary:
     Args:
         files: where the cases stand, and which of them are taken.
         loaded: who would judge them, which decides whether pictures are shown and what is too long.
-
-    Raises:
-        CaseFileError: the policy of the cases cannot be redacted.
     """
 
     def __init__(self, files: CaseFiles, loaded: LoadedPanel) -> None:
@@ -283,11 +271,7 @@ class CaseSummary:
         """By the name of the format, in the order of their first cases."""
 
     def __iter__(self) -> Iterator[str]:
-        """Read the cases once; yields the id of each after it was counted.
-
-        Raises:
-            CaseFileError: a case cannot be read.
-        """
+        """Read the cases once; yields the id of each after it was counted."""
         for case, name in self._files.read_with_formats(lambda _case: False):
             if name not in self.formats:
                 self.formats[name] = FormatSummary(omission_report(self._panel))
@@ -362,11 +346,7 @@ class CaseProposal(NamedTuple):
 
 
 def propose_format(files: CaseFiles, loaded: LoadedPanel) -> CaseProposal:
-    """A draft for the rows of the first file.
-
-    Raises:
-        CaseFileError: it cannot be read.
-    """
+    """A draft for the rows of the first file."""
     proposal = files.proposal()
     preview = CasePreview(files.reading_as(proposal.content), loaded)
     try:

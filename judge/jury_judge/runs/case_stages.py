@@ -46,8 +46,6 @@ def open_stages(
     is. Nothing follows a cancelled debate, and a debate whose secret was erased is not audited.
 
     Args:
-        store: open for reading.
-        firsts: the first debate of each case.
         ladder: of the run; None: it has none.
         successors: see `Run.successors`.
     """
@@ -88,8 +86,6 @@ async def judge_stages(
 
     Args:
         first: the id of the debate of the first stage.
-        ladder: of the panels.
-        store: open for reading.
         judge: judges a debate to its end, or returns at once where it is over.
     """
     place: StagePlace | None = _place(ladder, 1)
@@ -108,7 +104,6 @@ def latest_stage(store: EventStore, first: str) -> DebateRow | None:
     None: the store has no debate of the case. Of no ladder it is the debate itself.
 
     Args:
-        store: open for reading.
         first: the id of the debate of the first stage.
     """
     found = following = store.debate(first)
@@ -127,11 +122,6 @@ def next_stages(store: EventStore, rows: Iterable[DebateRow], ladder: Ladder) ->
 
     Nothing follows a debate that is not over, counts and is not audited, is an audit or was cancelled. A debate whose
     secret was erased is not audited.
-
-    Args:
-        store: open for reading.
-        rows: debates of stages of the ladder.
-        ladder: with the audited share.
     """
     for page in _paged(rows):
         drawn = _drawn(store, page, ladder)
@@ -145,7 +135,6 @@ def next_stages(store: EventStore, rows: Iterable[DebateRow], ladder: Ladder) ->
 
 
 def _next_stage(store: EventStore, debate_id: str, ladder: Ladder) -> StagePlace | None:
-    """What follows one debate of a stage."""
     row = store.debate(debate_id)
     return None if row is None else next((place for _, place in next_stages(store, [row], ladder)), None)
 
@@ -208,12 +197,7 @@ def judged_again(store: EventStore, run_id: str, again: Again | None = None) -> 
     An erased case has no text to judge, and an imported debate is another store's: both stay as they are.
 
     Args:
-        store: open for reading.
-        run_id: the run.
         again: which cases to judge again; None: none.
-
-    Raises:
-        StoreError: the store cannot be read.
     """
     replaced = (
         row for row in _rows(store, DebateFilter(run_id, counted=False, waiting=None)) if row.aside == "replaced"

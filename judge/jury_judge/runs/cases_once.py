@@ -40,7 +40,6 @@ class CasesOnce:
     """Reads the input of a run from the first case to the last; one thread at a time.
 
     Args:
-        run: the input.
         passes: whether cases may be passed by their ids, several at a time; else each comes as soon as it is read.
         keeps: whether there is a reader after the first one.
     """
@@ -61,9 +60,6 @@ class CasesOnce:
         Args:
             skip: takes the ids of the next cases, and returns those of which the id is enough.
             fetch: whether to read the records that a case's URIs refer to.
-
-        Raises:
-            CaseFileError: a case cannot be read.
         """
         yield from self._again(skip)
         self._skip, self._fetch = skip, fetch
@@ -118,8 +114,6 @@ class CasesOnce:
 
 
 class _Built:
-    """Cases that come one by one."""
-
     def __init__(self, run: Run) -> None:
         self._run = run
 

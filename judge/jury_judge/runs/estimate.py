@@ -40,13 +40,7 @@ class EstimatedCall(NamedTuple):
 
 
 class EstimatedCaches:
-    """The caches of one debate.
-
-    Args:
-        policy: what providers are asked to keep.
-        calls: all of the debate, in their order.
-        on: today, for prices.
-    """
+    """The caches of one debate."""
 
     def __init__(self, policy: CachePolicy, calls: Iterable[EstimatedCall], on: date) -> None:
         self._policy = policy
@@ -58,7 +52,6 @@ class EstimatedCaches:
         """The usage of the next call.
 
         Args:
-            call: which one.
             sent: tokens of its prompt.
             shared: those of them that other calls begin with.
             answer: tokens of its answer.
@@ -213,7 +206,6 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
 
 
 def _part_request(place: Seat | FinalJudge, number: int, part: RequestSize, beside: float) -> EstimatedRequest:
-    """The call that shows a part; up to its end those of seats of equal windows begin alike."""
     call = EstimatedCall(place, f"part {number} for {place.window}")
     return EstimatedRequest(call, part.size + beside, part.pictures, part.shared)
 
@@ -389,8 +381,6 @@ def estimate(
 
 
 class _Tally:
-    """One course's sums over the sample, by model."""
-
     def __init__(self, course: EstimatedCourse, policy: CachePolicy, on: date) -> None:
         self._course = course
         self._policy = policy
@@ -451,7 +441,6 @@ class _Tally:
 
 
 def _minutes(models: Iterable[ModelEstimate], endpoints: Endpoints) -> float | None:
-    """Models that share a limit add up; the slowest class decides."""
     calls: defaultdict[tuple[str, str], float] = defaultdict(float)
     tokens: defaultdict[tuple[str, str], float] = defaultdict(float)
     slowest: float | None = None

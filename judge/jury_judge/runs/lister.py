@@ -169,9 +169,6 @@ class CaseLister:
 
         Pages grow, so that the first job does not wait for others. Once the run is stopping, nothing more is listed,
         and what is listed waits.
-
-        Raises:
-            StoreError: the log cannot be written.
         """
         ahead = ListedJobs()
         threading.Thread(target=self._list, args=(jobs, ahead), name="lister", daemon=True).start()

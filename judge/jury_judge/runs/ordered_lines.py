@@ -24,13 +24,6 @@ class OrderedLines:
     """Gives the line of each debate at its place, once it is over.
 
     By a ladder it is the line of the debate that counts for the case.
-
-    Args:
-        run: the input.
-        jobs: pass the cases.
-        store: open for reading.
-        patience: for a store that cannot be read.
-        state: which debates run.
     """
 
     def __init__(
@@ -47,11 +40,7 @@ class OrderedLines:
         self.done = False
 
     async def take(self) -> list[Line]:
-        """The next lines that are ready; none where a debate before them is not over, or at the end (`done`).
-
-        Raises:
-            StoreError: the store cannot be read, for longer than the patience lasts.
-        """
+        """The next lines that are ready; none where a debate before them is not over, or at the end (`done`)."""
         if self.done or self._waits():
             return []
         lines, _ = await self._patience.run(partial(asyncio.to_thread, self._lines), reads=True)

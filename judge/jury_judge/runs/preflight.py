@@ -124,19 +124,11 @@ def preflight(
     """Read the first cases and compare the run with its debates in the store.
 
     Args:
-        run: the input.
-        store: open for reading.
         seconds: how long reading may take (at most `RESUMED_SECONDS` if the store has the run); the other cases are
             read and compared during the run. None: all are read.
         endpoints: where providers are reached, for the windows of their models.
         before: of an earlier preflight of the same input; what it read is not read again.
         judged: whether the run is to be judged: else no records are fetched, and no case is kept for another reader.
-
-    Raises:
-        RunRefused: the run was begun with another panel; the message says what differs. Or calls of it are in an open
-            batch, and this is no run with batches. Or a debate of the run is over another case, or was imported and is
-            not adopted, or cannot be read; the message names it.
-        CaseFileError: a case cannot be read.
     """
     position, recorded, beyond = store.last_position(), store.run(run.run_id), 0
     prompts: int | None = None
@@ -208,15 +200,9 @@ def preflighted(
     A missing store is created after every case could be read: a mistake in them leaves no empty store behind.
 
     Args:
-        run: the input.
-        store_url: of the store.
         endpoints: where providers are reached.
         environ: checked for the providers' keys where a debate is left to run; None: the keys are elsewhere.
         seconds: as for `preflight`.
-
-    Raises:
-        UnknownProvider, KeyMissing: a model cannot be called.
-        RunRefused, CaseFileError: as `preflight`.
     """
     panel = run.resolved.panel
     check_models(panel, endpoints)
@@ -266,11 +252,6 @@ def is_over(
     """Whether one debate, at a stage of a ladder or of none, has ended; None if the store does not have it.
 
     `run_id`: of the run that a new debate is to belong to.
-
-    Raises:
-        OtherCase: it was opened over another case.
-        RunRefused: it was opened with another panel or ladder; or it was imported and is not adopted (`adopt`: by
-            these keys), is in quarantine, or cannot be read.
     """
     found = store.debate(debate_id)
     if found is not None:
@@ -306,12 +287,7 @@ def is_over(
 
 
 def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStore, *, changed: ChangedCases) -> None:
-    """Compare a recorded debate of a run with its case; what differs is judged as it was listed, and collected.
-
-    Raises:
-        OtherCase: it is over another case, or was imported and judged other content.
-        RunRefused: it is in quarantine, or cannot be read, or was imported and is not adopted.
-    """
+    """Compare a recorded debate of a run with its case; what differs is judged as it was listed, and collected."""
     not_set_aside(debate, row)
     check_adopted(store, f"run {run.run_id!r}", debate, row, run.adopt)
     if row.case_id != case.case_id:

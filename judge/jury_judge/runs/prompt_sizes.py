@@ -41,8 +41,6 @@ class Rehearsal:
     """A case before a panel.
 
     Args:
-        case: what would be judged, with its records.
-        resolved: who would judge it.
         operator_policy: of the whole run, see `Rules.open_debate`.
     """
 
@@ -103,11 +101,7 @@ class Rehearsal:
         return sum(len(self._pen.text(ref)) for message in assignment.messages for ref in message.parts)
 
     def final_prompt(self, *, images: bool) -> bytes:
-        """The texts of the final judge's prompt without the evaluations, and without items that they cite.
-
-        Args:
-            images: with pictures.
-        """
+        """The texts of the final judge's prompt without the evaluations, and without items that they cite."""
         pieces = self.pieces
         before = b"".join(pieces[name] for name in ("system/final", "system", OPERATOR_POLICY) if name in pieces)
         guide = pieces.get(f"{GUIDE}final")
@@ -206,7 +200,6 @@ def _reading(rehearsal: Rehearsal) -> dict[str | None, ReadingSizes]:
 
 
 def _form(panel: Panel, version: int, *, tools: bool) -> int:
-    """The schema of an answer and the tools, which are sent beside the messages."""
     schema = newest_rules().answer_schema(panel.rubric, scale=panel.scale)
     offered = tool_definitions(load_prompts(version, panel.language), opinions=True) if tools else ()
     return len(json.dumps(schema)) + sum(len(json.dumps(tool._asdict())) for tool in offered)

@@ -7,13 +7,13 @@ def start_ray(address: str | None, *, open_cluster: bool) -> bool:
     Raises:
         ActorError: it cannot be started, joined, or required no token (`open_cluster` accepts that).
     """
-    from jury_actors import ray_runtime  # noqa: PLC0415  (as said above)
+    from jury_actors import ray_runtime
 
     return ray_runtime.start_ray(address, open_cluster=open_cluster)
 
 
 def stop_ray() -> None:
     """Stop what `start_ray` started, or leave the cluster that it joined."""
-    from jury_actors import ray_runtime  # noqa: PLC0415  (as said above)
+    from jury_actors import ray_runtime
 
     ray_runtime.stop_ray()

@@ -30,7 +30,6 @@ class RecordedDebates:
     """The recorded debates of the cases that were looked up last. Debates are named by the first one of their case.
 
     Args:
-        run: the input.
         store: open for reading; None where it has no debate of the run.
         brief: of cases that are over only that is looked up; they have no `row`.
         read: see `Read`.
@@ -69,7 +68,6 @@ class RecordedDebates:
         return self._judged
 
     def _looked_up(self, look: Callable[[Collection[str]], Mapping[str, _T]], firsts: Collection[str]) -> dict[str, _T]:
-        """What is recorded of these debates, or of those that count in their place."""
         counting = {self._run.counts(one): one for one in firsts}
         found = self._read(partial(look, list(counting)))
         return {counting[debate]: value for debate, value in found.items()}
@@ -106,12 +104,7 @@ class RecordedDebates:
 
 
 def recorded_cases(store: EventStore, debate_ids: Sequence[str]) -> dict[str, Case]:
-    """The cases that debates were opened with, by debate id in this order; of one with erased texts there is none.
-
-    Raises:
-        AlteredPart: a text does not match its digest.
-        EventError: an opening or a text cannot be read.
-    """
+    """The cases that debates were opened with, by debate id in this order; of one with erased texts there is none."""
     openings = store.first_events([debate_stream(one) for one in debate_ids]) if debate_ids else {}
     opened = {one.debate_id: one for one in map(decode, openings.values()) if isinstance(one, DebateOpened)}
     wanted = {debate: [ref.digest for ref in _texts(one)] for debate, one in opened.items()}

@@ -111,11 +111,7 @@ _NAME = TypeAdapter(Label)
 
 
 def check_ids(run_id: str | None, debate_id: str | None = None, submission_id: str | None = None) -> None:
-    """Refuse ids that no event can have.
-
-    Raises:
-        SettingError: names the argument.
-    """
+    """Refuse ids that no event can have."""
     named = {
         "debate_id": (_DEBATE_ID, debate_id),
         "run_id": (_RUN_ID, run_id),
@@ -130,22 +126,14 @@ def check_ids(run_id: str | None, debate_id: str | None = None, submission_id: s
 
 
 def check_bounds(**bounds: tuple[Any, int]) -> None:
-    """Refuse numbers below their minimum, NaN, infinity, and values of other types.
-
-    Raises:
-        SettingError: names the argument.
-    """
+    """Refuse numbers below their minimum, NaN, infinity, and values of other types."""
     for name, (value, least) in bounds.items():
         if value is not None and not (isinstance(value, int | float) and least <= value < math.inf):
             raise SettingError(f"{name}: must be a number from {least}, not {visible_line(repr(value), 40)}")
 
 
 def check_repeat(repeat: Any) -> None:
-    """Refuse a number of debates that a case cannot have.
-
-    Raises:
-        SettingError: it is not a whole number from 1 to `MOST_REPEATS`.
-    """
+    """Refuse a number of debates that a case cannot have."""
     if isinstance(repeat, bool) or not isinstance(repeat, int) or not 1 <= repeat <= MOST_REPEATS:
         shown = visible_line(repr(repeat), 40)
         raise SettingError(f"repeat: must be a whole number from 1 to {MOST_REPEATS}, not {shown}")

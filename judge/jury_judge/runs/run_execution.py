@@ -53,9 +53,6 @@ async def execute_run(
     before the lines.
 
     Args:
-        run: the input.
-        checked: the report of its preflight.
-        store: open for reading.
         open_runtime: sets up the actors; not called when no debate is left.
         progress: called for every debate that ends.
         stopping: once set, no new debate begins; those that run are finished.
@@ -65,11 +62,6 @@ async def execute_run(
         allowance: of a run with a budget. Debates that were begun before come first; others begin if it admits them.
         driving: `drive`, or what wraps it.
         supervision: shows the run to other processes, which may cancel it; None: they do not see it.
-
-    Raises:
-        CaseFileError: a case, or a record behind its URI, cannot be read any more; raised after the running debates
-            have ended.
-        RunRefused: a debate of a case that the preflight did not read cannot be gone on with; likewise.
     """
     moved = asyncio.Event()
     patience = StoreRetry(store_patience)  # silent: the writer reports that the store is away
@@ -176,7 +168,6 @@ class _Execution:
         return lister.open_further(drawn)
 
     async def _note_end(self, runtime: Runtime, lister: CaseLister) -> None:
-        """Record how far the list is, and whether anything of the run is left."""
         run = self.run
         cancelled = self.supervision is not None and self.supervision.cancelled_by is not None
         if not cancelled and lister.exhausted and run.whole:

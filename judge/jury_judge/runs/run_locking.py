@@ -13,13 +13,8 @@ async def locked_run(store_url: str, run_id: str | None, *, wait: float, say: Sa
     """Hold the lock of a run; a generated id (None) needs no lock.
 
     Args:
-        store_url: of the store.
-        run_id: the run.
         wait: seconds to wait for another process.
         say: takes a remark while it is waited for.
-
-    Raises:
-        StoreLocked: another process executes the run, on PostgreSQL, and did not end in time.
     """
     lock = None
     if run_id is not None:

@@ -17,7 +17,6 @@ from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
 from jury_judge.settings.judging import RuntimeSettings
 from jury_judge.stores.stores import Say, open_writer
-from jury_judge.traces.trace_export import TraceExport
 
 _ANSWERS_WITHIN = 5.0
 """Seconds that the actors have to say what they do."""
@@ -27,11 +26,7 @@ OpenRuntime = Callable[[], AbstractAsyncContextManager[Runtime]]
 
 
 class RuntimePool:
-    """A runtime, open from its first caller until the pool is closed.
-
-    Args:
-        open_runtime: sets up the actors.
-    """
+    """A runtime, open from its first caller until the pool is closed."""
 
     def __init__(self, open_runtime: OpenRuntime) -> None:
         self._open_runtime = open_runtime
@@ -39,11 +34,7 @@ class RuntimePool:
         self._closed: Exception | None = None
 
     async def runtime(self) -> Runtime:
-        """The runtime; a new one where there is none or its cluster was lost.
-
-        Raises:
-            StoreError, ActorError: it cannot be set up.
-        """
+        """The runtime; a new one where there is none or its cluster was lost."""
         opening = self._opening
         if opening is not None and opening.done() and (has_failed(opening) or opening.result().runtime.problem):
             self._opening = None
@@ -81,8 +72,6 @@ class RuntimePool:
 
 
 class _Opened:
-    """An open runtime, and the context that closes it."""
-
     def __init__(self, runtime: Runtime, context: AbstractAsyncContextManager[Runtime]) -> None:
         self.runtime = runtime
         self.context = context
@@ -104,11 +93,7 @@ def runtime_of(
     """What sets up the actors of a Jury, which seal and are observed as it asks.
 
     Args:
-        config: of the runtime.
         settings: where debates run.
-        writing: how the store is written to.
-        observation: who hears what is done.
-        say: takes lines for the user.
         wrap_providers: wraps what makes the providers of jurors in this process.
     """
     if settings.asked_in_process is False:
@@ -124,6 +109,8 @@ def runtime_of(
             config, wrap_providers, wait=writing.lock_wait, say=say, totals=observation.metrics
         )
     if observation.otel:
+        from jury_judge.traces.trace_export import TraceExport
+
         runtime = TraceExport(config.store_url, say).around(runtime)
     return runtime if writing.sealing is None else writing.sealing.around(runtime)
 
@@ -139,8 +126,6 @@ def runtime_in_process(
     """A runtime in this process and event loop; other runtimes of the process may write to the same store.
 
     Args:
-        config: of the runtime.
-        wrap_providers: wraps what makes the providers of the jurors.
         wait: seconds to wait for another process that writes to the same SQLite store.
         say: takes lines for the user: the store is away, another process writes to it.
         totals: get what the actors count; None: they count nothing.
@@ -172,7 +157,7 @@ def runtime_on_ray(
 
     @asynccontextmanager
     async def open_runtime() -> AsyncIterator[Runtime]:
-        from jury_actors import ray_runtime  # noqa: PLC0415  (its import costs seconds)
+        from jury_actors import ray_runtime
 
         started = await asyncio.to_thread(ray_runtime.start_ray, address, open_cluster=open_cluster)
         try:

@@ -20,9 +20,7 @@ def uncached_cost(calls: Iterable[ExchangeRecorded], prices: Prices, on: date) -
     """US dollars, had nothing been read from caches nor written to them; None where it is unknown of a call.
 
     Args:
-        calls: recorded; simulated ones cost nothing.
         prices: today's: their ratios scale what was paid.
-        on: today.
     """
     total = 0.0
     for call in calls:
@@ -45,22 +43,14 @@ def uncached_sums(calls: Iterable[CachedCalls], cost: float, prices: Prices, on:
 
 
 def uncached_of_debates(rows: Iterable[DebateRow], environ: Mapping[str, str] | None = None) -> float | None:
-    """The same for those of these debates whose cost is known, at today's prices, those of `JURY_PRICES` first.
-
-    Raises:
-        BadPrices: the price file cannot be read.
-    """
+    """The same for those of these debates whose cost is known, at today's prices, those of `JURY_PRICES` first."""
     known = [row for row in rows if row.cost is not None]
     calls = summed(one for row in known for one in row.cached_calls)
     return uncached_sums(calls, sum(row.cost or 0.0 for row in known), _todays_prices(environ), _today())
 
 
 def uncached_today(calls: Iterable[ExchangeRecorded], environ: Mapping[str, str] | None = None) -> float | None:
-    """The same at today's prices, those of `JURY_PRICES` first.
-
-    Raises:
-        BadPrices: the price file cannot be read.
-    """
+    """The same at today's prices, those of `JURY_PRICES` first."""
     return uncached_cost(calls, _todays_prices(environ), _today())
 
 
@@ -159,12 +149,7 @@ def caches_said(read: int, written: int, sent: int) -> str:
 
 
 class SpendingWatch:
-    """Follows the spending of a run from now on, by sums of the database: no debate is kept in memory.
-
-    Args:
-        store: open for reading.
-        run_id: the run.
-    """
+    """Follows the spending of a run from now on, by sums of the database: no debate is kept in memory."""
 
     def __init__(self, store: EventStore, run_id: str) -> None:
         self._totals = PacedTotals(store, DebateFilter(run_id, counted=None))

@@ -1,9 +1,12 @@
 """How a Jury writes to its store."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jury_actors.store_retry import STORE_PATIENCE
-from jury_judge.seals.sealing import Sealing
+
+if TYPE_CHECKING:
+    from jury_judge.seals.sealing import Sealing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +23,7 @@ class Writing:
     name: str | None = None
     lock_wait: float = 0.0
     patience: float = STORE_PATIENCE
-    sealing: Sealing | None = None
+    sealing: "Sealing | None" = None
 
 
 PLAIN_WRITING = Writing()

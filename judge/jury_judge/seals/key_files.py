@@ -3,17 +3,19 @@
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
-
-from cryptography.x509 import Certificate
+from typing import TYPE_CHECKING
 
 from jury_events.regular_files import FileTooLarge, read_failure, read_regular
 from jury_judge.errors import SettingsRefused
-from jury_replay.attested import NO_TRUST, Trust
 from jury_store.errors import BadNote
 from jury_store.seals.keys import PublicKey, SealKey, last_signed_path, read_public_keys, read_seal_key
-from jury_store.seals.last_signed import LastSigned
-from jury_store.seals.note import MAX_BYTES, WitnessKey, read_checkpoint, read_witness_keys
-from jury_store.seals.timestamp import read_certificates
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+
+    from jury_replay.attested import Trust
+    from jury_store.seals.last_signed import LastSigned
+    from jury_store.seals.note import WitnessKey
 
 Say = Callable[[str], None]
 
@@ -27,22 +29,26 @@ def read_keys(paths: Iterable[Path]) -> tuple[PublicKey, ...]:
     return tuple(key for path in paths for key in read_public_keys(path))
 
 
-def read_witnesses(paths: Iterable[Path]) -> tuple[WitnessKey, ...]:
+def read_witnesses(paths: Iterable[Path]) -> "tuple[WitnessKey, ...]":
     """The keys of witnesses of all these files, each once.
 
     Raises:
         SealError: a file cannot be read, or is no file of such keys.
     """
+    from jury_store.seals.note import read_witness_keys
+
     return tuple(dict.fromkeys(key for path in paths for key in read_witness_keys(path)))
 
 
-def read_trust(witnesses: Iterable[Path], required: int | None, certificates: Iterable[Path]) -> Trust:
+def read_trust(witnesses: Iterable[Path], required: int | None, certificates: Iterable[Path]) -> "Trust":
     """Trusted keys beside the log's key.
 
     Raises:
         SealError: a file cannot be read, or has other contents.
         SettingsRefused: more witnesses are required than are named.
     """
+    from jury_replay.attested import NO_TRUST, Trust
+
     keys = read_witnesses(witnesses)
     if required is not None and required > len({key.raw for key in keys}):
         raise SettingsRefused(f"{{required}} {required}: only {len(keys)} are named by {{witnesses}}")
@@ -52,12 +58,14 @@ def read_trust(witnesses: Iterable[Path], required: int | None, certificates: It
     return Trust(keys, required, read_authorities(files))
 
 
-def read_authorities(paths: Iterable[Path]) -> tuple[Certificate, ...]:
+def read_authorities(paths: Iterable[Path]) -> "tuple[Certificate, ...]":
     """The certificates of all these files, each once.
 
     Raises:
         SealError: a file cannot be read, or has none.
     """
+    from jury_store.seals.timestamp import read_certificates
+
     return tuple(dict.fromkeys(one for path in paths for one in read_certificates(path)))
 
 
@@ -67,6 +75,8 @@ def read_note(path: Path) -> bytes:
     Raises:
         BadNote: the file cannot be read, or has other contents.
     """
+    from jury_store.seals.note import MAX_BYTES, read_checkpoint
+
     try:
         content = read_regular(path, MAX_BYTES)
         read_checkpoint(content)
@@ -81,7 +91,7 @@ def read_note(path: Path) -> bytes:
 
 def signer(
     key_file: Path, last_file: Path | None, *, sealed: Callable[[], bool], say: Say
-) -> tuple[SealKey, LastSigned]:
+) -> "tuple[SealKey, LastSigned]":
     """The sealing key, and the file of its last signature; a missing file is said.
 
     Args:
@@ -93,6 +103,8 @@ def signer(
     Raises:
         SealError: a file cannot be read, is not what it should be, or nothing can be kept there.
     """
+    from jury_store.seals.last_signed import LastSigned
+
     key = read_private_key(key_file, say)
     last = LastSigned(last_file or last_signed_path(key_file), key.public)
     last.check()

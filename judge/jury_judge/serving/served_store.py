@@ -41,15 +41,11 @@ class ServedStore:
     """What a server of a store needs, checked before it listens; `open` opens the store.
 
     Args:
-        settings: of the server.
         environ: the environment's variables.
 
     Attributes:
         reviewers: tokens of the people who review, by name.
         metrics: what the actors count.
-
-    Raises:
-        SettingError: a token, a file or a panel cannot be used.
     """
 
     def __init__(self, settings: ServeSettings, environ: Mapping[str, str]) -> None:
@@ -72,16 +68,18 @@ class ServedStore:
         self.created = False
 
     def open(self) -> None:
-        """Open the store, and the record of messages.
-
-        Raises:
-            StoreError: it cannot be opened or created.
-            SettingError: the record cannot be used.
-        """
+        """Open the store, and the record of messages."""
         self.created = self._database is not None and not self._database.exists()
         self._store = open_store(self.url, write=False) if self._settings.read_only else open_or_create(self.url)
         if self._sender is not None:
-            self._journal = self._opened_journal(self._store)
+            file = self._settings.deliveries_file
+            if file is None and self._database is None:
+                raise SettingsRefused(
+                    "{webhook} needs {deliveries_file} FILE where the store is PostgreSQL", usage=False
+                )
+            self._journal = DeliveryJournal(
+                file or Path(f"{self._database}.deliveries.jsonl"), self._store.last_position()
+            )
 
     def service(self) -> Service:
         """What requests need, in the running event loop; it closes the store, which must be open."""
@@ -150,12 +148,6 @@ class ServedStore:
                 raise SettingsRefused(f"{{panels}} {said}", usage=False)
             made[known] = partial(_listening, make)
         return made
-
-    def _opened_journal(self, store: EventStore) -> DeliveryJournal:
-        file = self._settings.deliveries_file
-        if file is None and self._database is None:
-            raise SettingsRefused("{webhook} needs {deliveries_file} FILE where the store is PostgreSQL", usage=False)
-        return DeliveryJournal(file or Path(f"{self._database}.deliveries.jsonl"), store.last_position())
 
 
 @asynccontextmanager

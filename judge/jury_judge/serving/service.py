@@ -40,7 +40,6 @@ class Reviewing:
     client left is withdrawn.
 
     Args:
-        record: writes a review.
         blind: the jury's words are shown only after the reviewer's own verdict.
         close: ends what `record` uses.
     """
@@ -56,7 +55,6 @@ class Reviewing:
         """Over a store, which one thread of its own opens and reads, for a moment each time.
 
         Args:
-            url: of the store.
             blind: as of the class.
             wait: seconds to wait for another process that writes to a SQLite store.
         """
@@ -76,14 +74,7 @@ class Reviewing:
         """Record a review for a client.
 
         Args:
-            debate_id: of a debate that has ended.
-            new: what the reviewer says.
             has_left: whether the client has disconnected.
-
-        Raises:
-            TooManyReviews: others of this person are waiting.
-            ReviewerLeft: the client left before the review was recorded.
-            JuryError: as `record_review`.
         """
         if self._waiting[new.reviewer] >= MOST_WAITING:
             raise TooManyReviews(
@@ -120,9 +111,7 @@ class Service:
     """Shared by all requests of a server, in one event loop.
 
     Args:
-        store: open for reading; closed with the service.
         panels: makes the Jury of each panel; None: the server is read-only.
-        readers: maximum of live readers.
         alive_every: seconds without an event after which a live reader gets a keep-alive comment.
         database: the file of a SQLite store, whose lock file names the writer.
         store_url: of the store, to ask which process executes a run; None where it is in memory.

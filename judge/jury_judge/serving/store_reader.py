@@ -45,9 +45,6 @@ class StoreReader:
 
     A debate that is named must be recorded; `DebateNotFound` otherwise. Each call fails with a `StoreError` where the
     store cannot be read, and with an `EventError` where a stored body cannot be decoded.
-
-    Args:
-        store: open for reading; the caller closes it.
     """
 
     schema = REVISION
@@ -163,12 +160,7 @@ class StoreReader:
     def compare(
         self, a: str, b: str, kind: Kind | None = None, *, count: Count | None = None
     ) -> ComparedDebates | ComparedRuns:
-        """Two debates, or two runs; `count` as in `compared`.
-
-        Raises:
-            NotComparable: an id is unknown, both kinds fit, or the kinds differ.
-            SettingError: labels are asked for, and the runs are judged in different scales.
-        """
+        """Two debates, or two runs; `count` as in `compared`."""
         return compared(self._store, a, b, kind, count=count)
 
     def review_queue(self, reviewer: str | None, chosen: DebateFilter, *, reviews: int = 1) -> list[QueueItem]:

@@ -27,23 +27,14 @@ class SubmissionState(NamedTuple):
 
 
 class SubmissionStates:
-    """Reads states; several threads may use it.
-
-    Args:
-        submissions: those of this server.
-        store: open for reading.
-    """
+    """Reads states; several threads may use it."""
 
     def __init__(self, submissions: Submissions, store: EventStore) -> None:
         self._submissions = submissions
         self._store = store
 
     def read(self, kind: Kind, name: str) -> SubmissionState | None:
-        """The state of a submission; None: the log does not know it.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """The state of a submission; None: the log does not know it."""
         if kind == "run":
             row, facts = self._store.run(name), self._submissions.runs.facts(name)
             found = None if row is None else self._of_run(row, facts)

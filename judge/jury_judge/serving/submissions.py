@@ -60,7 +60,6 @@ class SubmittedRuns:
     """Reads the runs of a store; several threads may use it.
 
     Args:
-        store: open for reading.
         url: of the store; None where it is in memory.
     """
 
@@ -85,13 +84,7 @@ class SubmittedRuns:
         """Those of which something is left, the oldest first, without cancelled ones and those that a process executes.
 
         Args:
-            is_wanted: chooses among them.
-            executed: runs of this process, which are left out.
-            most: how many are wanted.
             staged: whether there may be runs of ladders, of which a stage may be over and the next one not opened.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
         with self._lock:
             left = dict.fromkeys(self._store.runs_left())
@@ -201,8 +194,6 @@ class Submissions:
 
     Args:
         panels: makes the Jury of each panel, by the name in requests; the first is the default.
-        store: open for reading.
-        feed: receives what final judges write.
         store_url: of the store, to ask which process executes a run; None where it is in memory.
         most: evaluations and runs that are executed at once.
     """
@@ -248,12 +239,7 @@ class Submissions:
         return self._panel_of(run) is not None
 
     def scale(self, panel: str | None) -> VerdictScale | None:
-        """The scale in whose words a panel judges; None: the three verdicts.
-
-        Raises:
-            PanelNotServed: unknown panel, or a read-only server.
-            JuryError: the panel's Jury cannot be made.
-        """
+        """The scale in whose words a panel judges; None: the three verdicts."""
         return self._jury(self._panel(panel)).panel.scale
 
     @property
@@ -262,12 +248,7 @@ class Submissions:
         return len(self._executed)
 
     async def evaluate(self, case: Case, *, panel: str | None, run_id: str | None, submission_id: str | None) -> str:
-        """List one case in a run, of its own by default, and judge it; returns the id of the debate.
-
-        Raises:
-            PanelNotServed: unknown panel, or a read-only server.
-            JuryError: see `Jury.list_cases`.
-        """
+        """List one case in a run, of its own by default, and judge it; returns the id of the debate."""
         name = run_id or fresh_run_id()
         wanted = Submission(self._panel(panel), name, id_of(name, case.case_id), complete=run_id is None)
         await self._list(wanted, [case], submission_id)
@@ -276,21 +257,13 @@ class Submissions:
     async def run(
         self, cases: Sequence[Case], *, panel: str | None, run_id: str | None, concurrency: int | None
     ) -> str:
-        """List cases in a run, and judge them; returns the run's id.
-
-        Raises:
-            PanelNotServed, JuryError: see `evaluate`.
-        """
+        """List cases in a run, and judge them; returns the run's id."""
         wanted = Submission(self._panel(panel), run_id or fresh_run_id(), concurrency=concurrency)
         await self._list(wanted, cases)
         return wanted.run_id
 
     async def look(self) -> int:
-        """Begin submitted runs that no process executes; returns how many this server did not list itself.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Begin submitted runs that no process executes; returns how many this server did not list itself."""
         if not self.panels:
             return 0
         begun, executed = 0, {run_id for run_id, _ in self._executed}
@@ -345,7 +318,6 @@ class Submissions:
         return name
 
     def _panel_of(self, run: SubmittedRun) -> str | None:
-        """The name under which the panel of a run is served here."""
         return next((name for name, jury in self._served().items() if jury.panel_digest == run.panel), None)
 
     def _served(self) -> dict[str, Jury]:
@@ -369,7 +341,6 @@ class Submissions:
         return await asyncio.shield(opening)
 
     async def _list(self, wanted: Submission, cases: Sequence[Case], submission_id: str | None = None) -> None:
-        """Open the debates, which acknowledges them, and begin to judge them."""
         jury = await self._opened(wanted.panel)
         asked = RunSubmission(concurrency=wanted.concurrency)
         # Of two requests under one name the second one is compared with what the first one listed.
@@ -426,7 +397,6 @@ class Submissions:
                 self._freed.set()
 
     def _stored(self, wanted: Submission, store: EventStore) -> tuple[int, CaseSource]:
-        """The version of the run's stream, and the cases."""
         version = self.runs.version(wanted.run_id)
         if wanted.debate is None:
             return version, ListedCases(store, wanted.run_id, own=True)

@@ -24,13 +24,8 @@ def submitted_cases(
     """The cases of JSON objects, each as in a case file; without a format names may be in camelCase.
 
     Args:
-        tables: one a case.
-        places: the name of each in messages.
         scale: of the panel that judges: labels are read in its words.
         form: the name of their format, or the content of a format file. No file is read.
-
-    Raises:
-        CaseFileError: there is no such format, one is no case, or two have one id.
     """
     read = asked_format(form, files=False)
     cases = []
@@ -55,10 +50,6 @@ def refuse_uris(cases: Sequence[Case], over: str = "HTTP") -> None:
 
     Args:
         cases: as they were sent.
-        over: the protocol, for the message.
-
-    Raises:
-        CaseFileError: a case has a URI.
     """
     for case in cases:
         for name in ("security_gate_uri", "agent_card_uri"):

@@ -196,13 +196,7 @@ class EstimatedRun(NamedTuple):
 
 
 def estimate_run(planned: RunPlan) -> EstimatedRun:
-    """What is left of a run would take. Nothing is written, started or called.
-
-    Raises:
-        SettingsRefused: the simulated jurors cannot be used.
-        RunRefused, CaseFileError: see `preflight`.
-        UnknownProvider: a model has no provider.
-    """
+    """What is left of a run would take. Nothing is written, started or called."""
     settings, loaded, run = planned.settings, planned.loaded, planned.run
     panel, endpoints = loaded.panel, loaded.endpoints
     settings.script(panel.models)  # refuses what a run would refuse

@@ -50,7 +50,6 @@ class HostedRun:
     Args:
         settings: of the run, with its id; debates run in this process.
         loaded: the panel, or the first stage of a ladder.
-        say: takes lines for the user.
         environ: where settings are read; None is `os.environ`.
     """
 
@@ -70,15 +69,7 @@ class HostedRun:
 
         Args:
             case: with an id that no other case of the run has.
-            store: of the run, open for reading.
             on_event: called with each live event (`docs/live-events.md`) of a debate that runs, but of no audit.
-
-        Raises:
-            Halted: a provider's key is missing or refused, a quota or the budget is used up.
-            StoreLocked: another process writes to the SQLite store, or executes the run.
-            RunRefused: the run was begun with another panel or ladder, or the debate is in quarantine or cannot be
-                read.
-            RunUnfinished: a person cancelled the run.
         """
         run = replace(self._planned(OneCase(case)).run, whole=False, listing=self._listing)
         checked = await asyncio.to_thread(preflight, run, store, seconds=None)
@@ -102,12 +93,7 @@ class _Session:
         self._allowance: Allowance | None = None
 
     async def __aenter__(self) -> Self:
-        """Wait for the store, and open it.
-
-        Raises:
-            StoreLocked: another process writes to it, or executes the run, and did not end in time.
-            KeyMissing: a model cannot be called.
-        """
+        """Wait for the store, and open it."""
         locks = ExitStack()
         opening = asyncio.create_task(asyncio.to_thread(self._open, locks))
         try:

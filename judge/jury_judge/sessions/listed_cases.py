@@ -52,18 +52,11 @@ def cases_of(
     """The cases of files, or with `run:ID` those of a run in the store of the settings, as the settings select them.
 
     Args:
-        settings: of the run that is to judge them.
         paths: files, folders and globs, `-` for standard input; or `run:ID` alone.
         hosts: where `http(s):` records may come from.
         stdin: for `-`.
         scale: of the panel that judges: labels are read in its words.
         environ: where settings are read; None is `os.environ`.
-
-    Raises:
-        CaseFileError: a setting cannot be used.
-        SettingsRefused: a run is named beside files, or with a setting that says how files are read.
-        DebateNotFound: there is no such run.
-        StoreError: the store cannot be read.
     """
     if not any(path.startswith(RUN) for path in paths):
         return settings.files(paths, hosts, stdin=stdin, scale=scale)
@@ -89,13 +82,7 @@ class ListedCases:
 
     Args:
         store: open for reading, as long as the object is used.
-        run_id: the run.
-        options: which cases are taken.
         own: they are judged in this run, so that an erased case has its result, if its debate is over.
-
-    Raises:
-        DebateNotFound: there is no such run.
-        StoreError: the store cannot be read.
     """
 
     def __init__(self, store: EventStore, run_id: str, options: CaseOptions = EVERY_CASE, *, own: bool = False) -> None:
@@ -119,11 +106,7 @@ class ListedCases:
             )
 
     def __call__(self, _fetch: Fetch = lambda _case: False) -> Iterator[Case]:
-        """The cases; their records were fetched before they were listed.
-
-        Raises:
-            CaseFileError: no case is selected.
-        """
+        """The cases; their records were fetched before they were listed."""
         chosen: Iterable[Case] = self._chosen()
         if self._options.sample is not None:
             if self._sampled is None:

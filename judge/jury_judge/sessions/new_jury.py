@@ -18,11 +18,8 @@ def new_jury(
     """The Jury; notes who receives the cases, and warnings about the panel's models.
 
     Args:
-        loaded: the panel, or the first of a ladder.
-        store_url: of the store.
         runtime: where debates run. On a cluster calls are made on its machines, whose environment has the base URLs.
         observation: see `Jury`.
-        say: takes the notes.
         options: see `Jury`.
     """
     if not is_simulated(loaded):

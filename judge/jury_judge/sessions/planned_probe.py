@@ -37,18 +37,12 @@ class PlannedProbe:
 
     Args:
         cases: whose twins are judged beside them: `asked.files(…)`.
-        asked: the probes, and how they are judged.
         loaded: the panel; None loads that of the settings.
 
     Attributes:
         asked: the same, with the id of the run.
         runs: of the cases and their twins; of the twins of `speakers`, and of the cases and their injections with the
             other marking, whose panels are others.
-
-    Raises:
-        PanelFileError: the panel cannot be used.
-        SettingError: the panel cannot have these probes.
-        SettingsRefused: a run with another panel would have too long an id.
     """
 
     def __init__(self, cases: Cases, asked: ProbeSettings, loaded: LoadedPanel | None = None) -> None:
@@ -62,14 +56,7 @@ class PlannedProbe:
         return self._planned.cases.unreadable
 
     def check_report(self) -> None:
-        """Refuse, before a model is called, what the report would refuse after all debates.
-
-        Raises:
-            SettingsRefused: simulated jurors judge, and the settings do not count simulated debates.
-            CaseFileError, VotesNotAlike: a file of labels cannot be used.
-            SettingError: labels are reviews, and the store has none.
-            StoreError: the store that has the reviews cannot be read.
-        """
+        """Refuse, before a model is called, what the report would refuse after all debates."""
         seats = self._planned.loaded.panel.seats_and_judge
         if not self.asked.include_simulated and any(seat.model.startswith(f"{SIMULATED}/") for seat in seats):
             raise SettingsRefused(
@@ -81,12 +68,7 @@ class PlannedProbe:
             probe_labels(self.asked, lambda _line: None)
 
     def check_twins(self) -> list[str]:
-        """Lines about the probes without a twin among the cases; cases are read for some seconds at most.
-
-        Raises:
-            SettingError: none of the probes has one.
-            CaseFileError: a case cannot be read.
-        """
+        """Lines about the probes without a twin among the cases; cases are read for some seconds at most."""
         absent = absent_twins(self._planned.run.cases, self.asked.probes, seconds=PREFLIGHT_SECONDS)
         lines = absent.lines()
         if absent.probes == self.asked.probes:
@@ -123,7 +105,6 @@ class PlannedProbe:
 
 
 def _with_panel(first: Run, run_id: str, resolved: ResolvedPanel, cases: CaseSource) -> Run:
-    """The run of another panel."""
     if not is_run_id(run_id):
         raise SettingsRefused(
             f"{{run_id}}: the run {escaped(run_id)} of another panel would have too long an id; shorten it"
@@ -141,19 +122,11 @@ async def judge_probe(
     """Judge cases and their twins, and compare, as `jury probe` does; the same again resumes it.
 
     Args:
-        probe: the runs.
         take: called with the result line of every debate.
         stopping: once set, no new debate begins; those that run are finished.
-        say: takes lines for the user.
 
     Returns:
         The report; None: a run did not come to its end.
-
-    Raises:
-        SettingError: no case has a twin of these probes; or as of `judge_run`.
-        CaseFileError, RunRefused, StoreLocked, KeyMissing: as of `judge_run`.
-        SettingsRefused, VotesNotAlike, StoreError: the report would be refused, as of `PlannedProbe.check_report`.
-        OnlySimulated: all debates are simulated, and the settings do not ask for them.
     """
     await asyncio.to_thread(probe.check_report)
     for line in await asyncio.to_thread(probe.check_twins):

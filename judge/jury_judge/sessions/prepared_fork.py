@@ -34,17 +34,9 @@ def prepared_fork(
     """The branch of a debate at an event, and the Jury that runs it; the same again is the same branch.
 
     Args:
-        debate_id: the origin.
         at: a version of its stream, or an event's id.
         settings: of the fork. Without a panel the origin's is used, which neither environment nor preset changes.
-        say: takes lines for the user.
         environ: where settings are read; None is `os.environ`.
-
-    Raises:
-        DebateNotFound: there is no such debate.
-        OriginAltered: its record is not as it was written.
-        ForkRefused, BranchTaken: see `plan_fork`.
-        PanelFileError, SettingError, UnknownProvider, KeyMissing: the panel or a setting cannot be used.
     """
     surroundings = os.environ if environ is None else environ
     url = load_settings(surroundings, store_url=settings.store_url).store_url

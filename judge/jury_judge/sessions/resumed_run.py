@@ -38,12 +38,6 @@ def resumed_run(
         settings: with the run's id; a panel, where another file says how its models are reached.
         environ: where settings are read; None is `os.environ`.
         again: which cases of the run are judged again, by a debate that counts in place of the first; None: none.
-
-    Raises:
-        DebateNotFound: there is no such run.
-        RunRefused: the run was not listed in this store, or it needs its panel file; the message says why.
-        PanelFileError: the panel cannot be used.
-        StoreError: the store cannot be read.
     """
     surroundings = os.environ if environ is None else environ
     assert settings.run_id is not None, "a run that goes on has an id"
@@ -142,7 +136,6 @@ def handed(planned: RunPlan, shown: Mapping[str, Any], reopens: int, *, ray_addr
     """The message for a process.
 
     Args:
-        planned: the run, which is listed.
         shown: further options of the command, as JSON values.
         reopens: see `RunPlan`.
         ray_address: of the cluster on which the process is, as it is known there; None: it is on this machine.
@@ -159,11 +152,7 @@ def handed(planned: RunPlan, shown: Mapping[str, Any], reopens: int, *, ray_addr
 
 
 def check_for_cluster(settings: RunSettings) -> None:
-    """Refuse what only this machine has.
-
-    Raises:
-        SettingsRefused: names the setting.
-    """
+    """Refuse what only this machine has."""
     for field in ("seal_key", "prices"):
         if getattr(settings, field) is not None:
             raise SettingsRefused(

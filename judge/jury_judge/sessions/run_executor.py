@@ -9,7 +9,7 @@ from contextlib import ExitStack, aclosing, asynccontextmanager, closing, contex
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jury_actors.admission.budget import BUDGET, BUDGET_LOST, Ceiling
 from jury_actors.effects import Effects
@@ -18,8 +18,6 @@ from jury_actors.messages import Chunk, Finished
 from jury_actors.observation.tallies import MetricTotals
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
-from jury_judge.batches.batch_plan import batch_plan, live_lines, tier_lines
-from jury_judge.live.feed import Feed
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance, ceiling, check_priced
 from jury_judge.runs.case_stages import judged_again
@@ -30,8 +28,6 @@ from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtimes import in_process_for
 from jury_judge.runs.spending import Spending, SpendingWatch
 from jury_judge.runs.writing import Writing
-from jury_judge.seals.key_files import signer
-from jury_judge.seals.sealing import Sealing
 from jury_judge.sessions.new_jury import new_jury
 from jury_judge.sessions.run_plan import RunPlan
 from jury_judge.sessions.run_watch import RunOutcome, stop_cause
@@ -40,13 +36,16 @@ from jury_judge.stores.open_batches import waiting_line
 from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_providers.prices import Prices
 from jury_providers.registry import check_models
-from jury_replay.intact import intact_history
 from jury_store.errors import StoreError, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store, parse_store_url
-from jury_store.sealer import Sealer
 from jury_views.debate_results import collaborative_result
 from jury_views.failed_calls import failed_calls
+
+if TYPE_CHECKING:
+    from jury_judge.batches.batch_plan import BatchPlan
+    from jury_judge.live.feed import Feed
+    from jury_judge.seals.sealing import Sealing
 
 _SPENDING_SECONDS = 5.0
 """How often the spending of a run is read."""
@@ -70,16 +69,9 @@ def executor_of(
     Blocks while cases are read. A missing store is created after every case could be read.
 
     Args:
-        planned: the run.
-        say: takes lines for the user.
         in_process: where debates run if the settings do not say; None: as many debates as there are decide.
         detached: this process belongs to no terminal.
         keys: whether the providers' keys have to be here.
-
-    Raises:
-        SettingsRefused: the simulated jurors or the budget cannot be used.
-        StoreLocked: another process executes the run, and did not end in time.
-        RunRefused, CaseFileError, UnknownProvider, KeyMissing: see `preflighted`.
     """
     settings, url, loaded = planned.settings, planned.store_url, planned.loaded
     seconds = None if settings.strict else PREFLIGHT_SECONDS
@@ -233,22 +225,16 @@ class RunExecutor:
         self._started = time.monotonic()
         self._ended_now = 0
         self._problems: list[Finished] = []
+        self._batches: BatchPlan | None = None
 
     def set_up(self, progress: ProgressListener | None = None, metrics: MetricTotals | None = None) -> None:
-        """Set up what executes the run; says where debates run, who receives the cases, what is odd about the panel.
-
-        Args:
-            progress: called for what happens.
-            metrics: gets what the actors count.
-
-        Raises:
-            SealError: the key that seals cannot be used.
-            SettingError: the panel or a setting cannot be used.
-        """
+        """Set up what executes the run; says where debates run, who receives the cases, what is odd about the panel."""
         planned, run, settings = self.planned, self.planned.run, self.planned.settings
         self.progress = progress or self.progress
-        self._batches = batches = batch_plan(settings, planned.loaded) if settings.batch else None
-        if batches is not None:
+        if settings.batch:
+            from jury_judge.batches.batch_plan import batch_plan, live_lines, tier_lines
+
+            self._batches = batches = batch_plan(settings, planned.loaded)
             live = live_lines(planned.loaded.models, planned.loaded.endpoints)
             tiers = (line for panel in planned.loaded.panels for line in tier_lines(panel, batches.providers))
             for line in chain(live, tiers):
@@ -299,8 +285,10 @@ class RunExecutor:
         return None if self._sealing is None else self._sealing.sealed
 
     @property
-    def feed(self) -> Feed:
+    def feed(self) -> "Feed":
         """A feed of the live events of the store."""
+        from jury_judge.live.feed import Feed
+
         return Feed(self.store)
 
     async def execute(
@@ -339,6 +327,8 @@ class RunExecutor:
 
     def result(self, debate_id: str) -> dict[str, Any] | None:
         """The result of a debate as data; None where it was not opened."""
+        from jury_replay.intact import intact_history
+
         if not self.store.heads([debate_stream(debate_id)]):
             return None
         record = intact_history(self.store, debate_id)
@@ -445,10 +435,15 @@ class RunExecutor:
         endpoints = self.planned.loaded.endpoints
         return Allowance(bounds, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
 
-    def _sealed_by(self) -> Sealing | None:
+    def _sealed_by(self) -> "Sealing | None":
+        from jury_judge.seals.sealing import Sealing
+
         settings, store = self.planned.settings, self.store
         if settings.seal_key is None:
             return None
+        from jury_judge.seals.key_files import signer
+        from jury_store.sealer import Sealer
+
         key, last = signer(
             settings.seal_key,
             settings.seal_last,
@@ -483,14 +478,9 @@ async def judge_run(
     """Judge what is left of a run, within its budget over all its sessions; the same again resumes it.
 
     Args:
-        planned: the run.
         take: called with the result line of every debate, in the order of the cases.
-        progress: called for what happens.
         stopping: once set, no new debate begins; those that run are finished.
         say: takes lines for the user: where debates run, who receives the cases, a juror died …
-
-    Raises:
-        RunRefused, CaseFileError, StoreLocked, KeyMissing, SettingError: see `executor_of` and `RunExecutor.set_up`.
     """
     with ExitStack() as stack:
         executor = await asyncio.to_thread(stack.enter_context, executor_of(planned, say))

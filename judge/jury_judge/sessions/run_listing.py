@@ -32,12 +32,6 @@ async def list_run(executor: RunExecutor, stopping: asyncio.Event) -> ListingOut
     Args:
         executor: the run; its keys need not be there.
         stopping: once set, nothing more is listed; what is listed stays.
-
-    Raises:
-        SettingsRefused: there is no case to list.
-        CaseFileError: a case cannot be read; those before it are listed.
-        RunRefused: a debate of the run cannot be gone on with.
-        StoreError: the log cannot be written.
     """
     run, settings = executor.planned.run, executor.planned.settings
     before = _listed(executor)

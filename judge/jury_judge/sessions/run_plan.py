@@ -48,8 +48,6 @@ class RunPlan:
     """Nothing is read, written or called before one of its methods is.
 
     Args:
-        cases: what is judged.
-        settings: of the run.
         loaded: the panel, or the first of a ladder; None loads that of the settings.
         adopt: public keys of imported debates that count; None reads the files of the settings.
         environ: where settings are read; None is `os.environ`.
@@ -58,10 +56,6 @@ class RunPlan:
     Attributes:
         again: which of its cases are judged again; None: none.
         reopens: how many cancellations of the run were known when it was asked for; None: when it is prepared.
-
-    Raises:
-        PanelFileError: the panel cannot be used.
-        SealError: a file of keys cannot be read.
     """
 
     def __init__(
@@ -125,11 +119,7 @@ class RunPlan:
 
     @property
     def store_url(self) -> str:
-        """The store: that of the settings, of the environment, or the default.
-
-        Raises:
-            SettingError: it is not the URL of a store.
-        """
+        """The store: that of the settings, of the environment, or the default."""
         return load_settings(self.environ, store_url=self.settings.store_url).store_url
 
     def over(self, run: Run, settings: RunSettings | None = None) -> "RunPlan":
@@ -151,7 +141,6 @@ def loaded_panel(settings: RunSettings, environ: Mapping[str, str] | None = None
     """The panel, before cases are read; a ladder is refused. Raises as `RunPlan`.
 
     Args:
-        settings: of the run.
         environ: where settings are read; None is `os.environ`.
     """
     surroundings = os.environ if environ is None else environ

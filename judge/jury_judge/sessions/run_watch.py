@@ -100,17 +100,7 @@ _PAGE = 500
 
 @contextmanager
 def followed(url: str, run_id: str, progress: ProgressListener, prices: Prices | None = None) -> "Iterator[RunWatch]":
-    """A run that another process executes.
-
-    Args:
-        url: of the store.
-        run_id: the run.
-        progress: called for what happens.
-        prices: of the models.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
+    """A run that another process executes."""
     with closing(open_store(url, write=False)) as store, closing(open_registry(url)) as registry:
         yield RunWatch(url, run_id, store, registry, progress, prices)
 

@@ -95,11 +95,7 @@ class OpenedCase(NamedTuple):
 
 
 class CaseMessages:
-    """The messages of the items of debates. The same case in several debates is worked out once.
-
-    Args:
-        store: of the debates, open for reading.
-    """
+    """The messages of the items of debates. The same case in several debates is worked out once."""
 
     def __init__(self, store: EventStore) -> None:
         self._store = store

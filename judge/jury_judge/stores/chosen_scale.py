@@ -49,9 +49,6 @@ def chosen_scale(scales: Iterable[VerdictScale | None], count: Count | None) -> 
     Args:
         scales: of the panels; None: the three verdicts.
         count: None: labels where all debates are of one scale.
-
-    Raises:
-        SettingError: labels are asked for, and there are several scales.
     """
     named = {None if one is None else one.digest: one for one in scales}
     if len(named) <= 1:

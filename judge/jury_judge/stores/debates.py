@@ -29,11 +29,7 @@ def events_gone(debate_id: str) -> EventError:
 
 
 def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
-    """The panel of a debate; erased prompts are left out.
-
-    Raises:
-        EventError: its opening event is gone, or does not decode.
-    """
+    """The panel of a debate; erased prompts are left out."""
     return _panel(store, debate_id, opening_of(store, debate_id))
 
 
@@ -45,11 +41,7 @@ class ComparedPanel(NamedTuple):
 
 
 def compared_panel(store: EventStore, debate_id: str, now: ResolvedPanel) -> ComparedPanel:
-    """The panel of a debate which is to be resumed with `now`, and how they differ.
-
-    Raises:
-        EventError: as of `panel_of`.
-    """
+    """The panel of a debate which is to be resumed with `now`, and how they differ."""
     (history,) = store.event_histories([debate_id])
     before = _panel(store, debate_id, _opened(history))
     return ComparedPanel(before, panel_differences(before, now))
@@ -62,11 +54,7 @@ def _panel(store: EventStore, debate_id: str, opened: DebateOpened) -> ResolvedP
 
 
 def same_case(store: EventStore, one: str, other: str) -> bool | None:
-    """Whether two debates judge the same, by the texts of their cases; None where one was erased.
-
-    Raises:
-        EventError: an opening event is gone, or does not decode.
-    """
+    """Whether two debates judge the same, by the texts of their cases; None where one was erased."""
     texts = []
     for debate_id in (one, other):
         ref = opening_of(store, debate_id).case
@@ -86,11 +74,7 @@ def rows_of_run(store: EventStore, run_id: str, *, counted: bool | None = None) 
 
 
 def opening_of(store: EventStore, debate_id: str) -> DebateOpened:
-    """The opening event of a debate.
-
-    Raises:
-        EventError: it is gone, or does not decode.
-    """
+    """The opening event of a debate."""
     (history,) = store.event_histories([debate_id])
     return _opened(history)
 
@@ -102,11 +86,7 @@ def _opened(history: DebateHistory) -> DebateOpened:
 
 
 def must_exist(store: "EventStore", selection: "DebateSelection") -> None:
-    """Refuse a selection without debates: a mistyped name must not pass for debates without a finding.
-
-    Raises:
-        DebateNotFound: no debate has an id or run id of the selection, or none meets the conditions.
-    """
+    """Refuse a selection without debates: a mistyped name must not pass for debates without a finding."""
     of_run = selection._replace(where=())
     if selection.run_id is not None and not next(of_run.chunks(store, 1), ()):
         raise DebateNotFound(
@@ -124,11 +104,7 @@ def must_exist(store: "EventStore", selection: "DebateSelection") -> None:
 
 
 def must_be_known(store: "EventStore", debate_ids: Collection[str]) -> None:
-    """As `must_exist`, for verification: a debate of which any trace is left exists.
-
-    Raises:
-        DebateNotFound: the store has no event, head, text, seal or list row of a debate.
-    """
+    """As `must_exist`, for verification: a debate of which any trace is left exists."""
     heads = store.heads([stream for one in debate_ids for stream in streams_of(one)])
     for one in debate_ids:
         if heads.keys().isdisjoint(streams_of(one)) and not (
@@ -138,12 +114,7 @@ def must_be_known(store: "EventStore", debate_ids: Collection[str]) -> None:
 
 
 def result_lines(store: EventStore, histories: Sequence[DebateHistory]) -> list[dict[str, Any]]:
-    """The result lines of debates, of which only the texts that say why are read.
-
-    Raises:
-        EventError: a debate does not decode.
-        OpeningMissing: the opening event of one is not there.
-    """
+    """The result lines of debates, of which only the texts that say why are read."""
     found = [StoredResult(history) for history in histories]
     parts = _parts_of(store, found)
     return [one.line(parts.get(one.debate_id, {})) for one in found]

@@ -7,7 +7,6 @@ from jury_events.batch_facts import BatchFacts, batched_calls
 from jury_events.ids import batch_stream
 from jury_events.text import pluralize
 from jury_judge.errors import RunRefused
-from jury_replay.imports import adoption_fault
 from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST
@@ -23,9 +22,6 @@ def check_no_open_batch(store: EventStore, run_id: str | None) -> None:
     """Check that no call of a run is in a batch that is to be made: made live too, it would be paid twice.
 
     A call of a debate that is over is made no more.
-
-    Raises:
-        RunRefused: one may be.
     """
     found = [] if run_id is None else [one for one in open_batches(store, run_id) if _may_go_on(store, one)]
     if found:
@@ -60,9 +56,6 @@ def check_run(store: EventStore, run_id: str, keys: Collection[PublicKey]) -> No
     """Refuse a run with a debate that cannot be read, or that was imported where no key is trusted.
 
     With trusted keys, imported debates are checked one by one, as their cases come (`check_adopted`).
-
-    Raises:
-        RunRefused: the message names such debates and the remedy.
     """
     run = f"run {run_id!r}"
     if (unreadable := _some(store, DebateFilter(run_id, status="unreadable", counted=None))) is not None:
@@ -75,9 +68,6 @@ def check_batches(store: EventStore, run_id: str, keys: Collection[PublicKey]) -
     """Refuse a run with a batch that was imported and is not adopted: nobody knows whether its calls were ever sent.
 
     One in quarantine is left out (`jury_actors.batches.batch_log.batches_of`).
-
-    Raises:
-        RunRefused: the message names the batch and the remedy.
     """
     batches = store.batch_ids(run_id)
     for batch, facts in local_facts_of(store, batches).items():
@@ -85,6 +75,8 @@ def check_batches(store: EventStore, run_id: str, keys: Collection[PublicKey]) -
             continue
         fault = "no key is given that is trusted"
         if keys:
+            from jury_replay.imports import adoption_fault
+
             (record,) = store.histories([batch])
             fault = adoption_fault(record, store.origin(batch), keys) or ""
         if fault:
@@ -99,14 +91,8 @@ def check_adopted(store: EventStore, run: str, debate_id: str, row: CaseRow, key
     """Refuse one debate that cannot be read, or that was imported and does not count as judged.
 
     Args:
-        store: open for reading.
-        run: the name in the message.
         debate_id: of the debate; it is not in quarantine.
-        row: its case.
         keys: an imported debate counts as judged if its seal is signed by one of them.
-
-    Raises:
-        RunRefused: the message names the debate and the remedy.
     """
     if row.status == "unreadable":
         raise _unreadable(run, debate_id, debate_id)
@@ -114,6 +100,8 @@ def check_adopted(store: EventStore, run: str, debate_id: str, row: CaseRow, key
         return
     if not keys:
         raise _imported(run, debate_id, debate_id)
+    from jury_replay.imports import adoption_fault
+
     (record,) = store.histories([debate_id])
     fault = adoption_fault(record, store.origin(debate_id), keys)
     if fault is not None:
@@ -124,11 +112,7 @@ def check_adopted(store: EventStore, run: str, debate_id: str, row: CaseRow, key
 
 
 def not_set_aside(debate_id: str, row: CaseRow | DebateRow) -> None:
-    """Refuse a debate in quarantine: its id cannot be used for another one.
-
-    Raises:
-        RunRefused: it is in quarantine.
-    """
+    """Refuse a debate in quarantine: its id cannot be used for another one."""
     if row.quarantined is not None:
         raise RunRefused(
             f"debate {debate_id} is in quarantine ({row.quarantined}): take it back with: "

@@ -10,12 +10,7 @@ _SHARE = 0.1
 
 
 class PacedTotals:
-    """Reads totals again and again.
-
-    Args:
-        store: open for reading.
-        wanted: the debates.
-    """
+    """Reads totals again and again."""
 
     def __init__(self, store: EventStore, wanted: DebateFilter) -> None:
         self._store = store

@@ -20,7 +20,6 @@ def effort_lines(store: EventStore, debates: Mapping[str, str]) -> Iterator[str]
     """A line a seat whose effort differs, as in `seat a: effort low in run r1, high in run r2`.
 
     Args:
-        store: open for reading.
         debates: a debate of each side, by the name of the side. One whose opening cannot be read says nothing.
     """
     sides: dict[str, dict[str | None, list[str]]] = {}

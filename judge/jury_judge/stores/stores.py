@@ -18,8 +18,6 @@ from jury_store.run_registry import RunLock
 
 
 class _SharedWriter:
-    """An open store and the number of its users."""
-
     def __init__(self, store: EventStore) -> None:
         self.store = store
         self.users = 0
@@ -33,11 +31,7 @@ _OPEN: dict[tuple[int, Path], _SharedWriter] = {}
 
 
 def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
-    """The store at `url`, open for writing; it is closed when its last user closes it.
-
-    Raises:
-        StoreError: as `open_store`; `StoreLocked` where another process writes to it.
-    """
+    """The store at `url`, open for writing; it is closed when its last user closes it."""
     parsed = parse_store_url(url)
     if parsed.get_backend_name() != "sqlite":
         return open_store(url, write=True, run=run, wait=wait)
@@ -94,11 +88,7 @@ _CREATING = threading.Lock()
 
 
 def open_or_create(url: str) -> EventStore:
-    """The store at `url`, open for reading, created where there is none.
-
-    Raises:
-        StoreError: it cannot be opened or created.
-    """
+    """The store at `url`, open for reading, created where there is none."""
     return _created(url, lambda: open_store(url, write=False))
 
 
@@ -113,7 +103,7 @@ def _created(url: str, opened: Callable[[], EventStore]) -> EventStore:
             return opened()
         except StoreMissing:
             # A tenth of the start of a command, which seldom creates a store.
-            from jury_migrations.upgrading import upgrade  # noqa: PLC0415  (as said above)
+            from jury_migrations.upgrading import upgrade
 
             upgrade(url)
             return opened()
@@ -123,13 +113,8 @@ def open_writer(url: str, *, run: str, wait: float, say: Say) -> EventStore:
     """The store at `url` for writing, shared by the writers of this process.
 
     Args:
-        url: of the store.
         run: named in the store's lock.
         wait: seconds to wait for another process that writes to it.
-        say: takes a line when it has to wait.
-
-    Raises:
-        StoreLocked: another process writes to it, and did not end in time.
     """
     return _waiting(lambda seconds: lend_writer(url, run=run, wait=seconds), wait, say)
 
@@ -138,9 +123,6 @@ def lock_run(url: str, run_id: str, *, wait: float, say: Say, detached: bool = F
     """The lock of a run on PostgreSQL; None for other stores, whose writer's lock is enough. As `open_writer`.
 
     `detached`: this process belongs to no terminal.
-
-    Raises:
-        StoreLocked: another process executes the run, and did not end in time.
     """
     return _waiting(lambda seconds: RunLock.acquire(url, run_id, wait=seconds, detached=detached), wait, say)
 

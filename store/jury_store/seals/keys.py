@@ -53,11 +53,7 @@ class SignatureLine(NamedTuple):
 
 
 class VerifyingKey:
-    """An Ed25519 public key of signed notes (C2SP signed-note), identified by `name` and `key_id` (4 bytes).
-
-    Raises:
-        BadSealKey: the name is not valid, or the 32 bytes are refused (`point_fault`).
-    """
+    """An Ed25519 public key of signed notes (C2SP signed-note), identified by `name` and `key_id` (4 bytes)."""
 
     kind: ClassVar[bytes]
     """The signature type: one byte before the key."""
@@ -73,11 +69,7 @@ class VerifyingKey:
 
     @classmethod
     def parse(cls, line: str) -> Self:
-        """The key of a line NAME+ID+KEY.
-
-        Raises:
-            BadSealKey: the line is not such a key; the message never repeats the line.
-        """
+        """The key of a line NAME+ID+KEY."""
         return cls._of(*key_fields(line, cls.kind))
 
     @classmethod
@@ -135,20 +127,12 @@ class SealKey:
 
     @classmethod
     def generate(cls, name: str) -> "SealKey":
-        """A new key, from the system's entropy.
-
-        Raises:
-            BadSealKey: the name is not valid.
-        """
+        """A new key, from the system's entropy."""
         return cls(name, os.urandom(KEY_BYTES))
 
     @classmethod
     def parse(cls, line: str) -> "SealKey":
-        """The key of a private key line.
-
-        Raises:
-            BadSealKey: the line is not a private key; the message never repeats the line.
-        """
+        """The key of a private key line."""
         if not line.startswith(_PRIVATE):
             raise BadSealKey(
                 f"this is not a private key: those begin with {_PRIVATE}; make one with: jury seal keygen FILE"
@@ -177,12 +161,7 @@ _Key = TypeVar("_Key", bound=VerifyingKey)
 
 
 def make_key_files(path: Path, name: str) -> SealKey:
-    """Write a new private key to `path` (mode 0600) and its public key to `path` + `.pub`.
-
-    Raises:
-        SealKeyFileError: one of the files exists already, and stays; or it cannot be written.
-        BadSealKey: the name is not valid.
-    """
+    """Write a new private key to `path` (mode 0600) and its public key to `path` + `.pub`."""
     key = SealKey.generate(name)
     public, last = public_path(path), last_signed_path(path)
     if last.exists():
@@ -207,11 +186,7 @@ def last_signed_path(path: Path) -> Path:
 
 
 def read_seal_key(path: Path) -> SealKey:
-    """The private key of a file.
-
-    Raises:
-        SealKeyFileError, BadSealKey: it cannot be read, or is not a private key.
-    """
+    """The private key of a file."""
     lines = _key_lines(path)
     if len(lines) != 1:
         raise BadSealKey(f"{path}: a private key is one line, this file has {len(lines)}")
@@ -222,20 +197,12 @@ def read_seal_key(path: Path) -> SealKey:
 
 
 def read_public_keys(path: Path) -> tuple[PublicKey, ...]:
-    """The public keys of a file, one a line: after a rotation the old one and the new one.
-
-    Raises:
-        SealKeyFileError, BadSealKey: it cannot be read, or a line is not a public key.
-    """
+    """The public keys of a file, one a line: after a rotation the old one and the new one."""
     return read_keys(path, PublicKey)
 
 
 def read_keys(path: Path, key_type: type[_Key]) -> tuple[_Key, ...]:
-    """The keys of a file, one a line.
-
-    Raises:
-        SealKeyFileError, BadSealKey: it cannot be read, or a line is not a key of this type.
-    """
+    """The keys of a file, one a line."""
     keys: list[_Key] = []
     for number, line in enumerate(_key_lines(path), 1):
         try:
@@ -253,11 +220,7 @@ def is_key_name(name: str) -> bool:
 
 
 def check_name(name: str) -> None:
-    """Check the name of a key.
-
-    Raises:
-        BadSealKey: it is not valid.
-    """
+    """Check the name of a key."""
     if not is_key_name(name):
         raise BadSealKey(
             f"{name[:40]!r} cannot name a key: a name has 1 to {_MAX_NAME} visible characters, no space and no plus, "
@@ -266,11 +229,7 @@ def check_name(name: str) -> None:
 
 
 def key_fields(line: str, kind: bytes = _ED25519) -> tuple[str, bytes, bytes]:
-    """Name, id and the 32 bytes of a key line of the signature type `kind` (C2SP signed-note).
-
-    Raises:
-        BadSealKey: it is not a key line, or one of another type.
-    """
+    """Name, id and the 32 bytes of a key line of the signature type `kind` (C2SP signed-note)."""
     pieces = line.split("+", 2)
     if len(pieces) != 3:  # noqa: PLR2004  (name, id, key)
         raise BadSealKey("this is not a key: a key is one line NAME+ID+KEY")
@@ -288,11 +247,7 @@ def key_fields(line: str, kind: bytes = _ED25519) -> tuple[str, bytes, bytes]:
 
 
 def _key_lines(path: Path) -> list[str]:
-    """The lines of a key file, without empty ones.
-
-    Raises:
-        SealKeyFileError, BadSealKey: it cannot be read, or is not a text file of a key's size.
-    """
+    """The lines of a key file, without empty ones."""
     try:
         text = read_regular(path, _MAX_FILE).decode()
     except FileTooLarge as error:

@@ -30,12 +30,7 @@ class LastSigned:
 
     @contextmanager
     def locked(self) -> Iterator[Checkpoint | None]:
-        """Lock the file and read it (None: the key signed nothing yet); `write` replaces it meanwhile.
-
-        Raises:
-            SealKeyFileError: the file cannot be read, or its folder cannot be written.
-            BadNote: the file is not a note signed by this key.
-        """
+        """Lock the file and read it (None: the key signed nothing yet); `write` replaces it meanwhile."""
         descriptor = self._open_lock()
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -44,20 +39,12 @@ class LastSigned:
             os.close(descriptor)
 
     def check(self) -> None:
-        """Check that `locked` would succeed.
-
-        Raises:
-            SealKeyFileError, BadNote: as `locked`.
-        """
+        """Check that `locked` would succeed."""
         os.close(self._open_lock())
         self.read()
 
     def read(self) -> Checkpoint | None:
-        """Read the file without locking it; None: it does not exist.
-
-        Raises:
-            SealKeyFileError, BadNote: as `locked`.
-        """
+        """Read the file without locking it; None: it does not exist."""
         try:
             with open_regular(self.path) as file:
                 content = file.read(MAX_BYTES + 1)
@@ -80,11 +67,7 @@ class LastSigned:
         return checkpoint
 
     def write(self, note: bytes) -> None:
-        """Replace the file atomically and durably.
-
-        Raises:
-            SealKeyFileError: it cannot be written; the old file stays.
-        """
+        """Replace the file atomically and durably."""
         new = self.path.with_name(self.path.name + ".new")
         try:
             with new.open("wb") as file:

@@ -48,11 +48,7 @@ def sign_checkpoint(tree_size: int, root: bytes, key: SealKey) -> bytes:
 
 
 def read_checkpoint(note: bytes) -> Checkpoint:
-    """Decode a note without verifying its signatures: see `signature_fault`.
-
-    Raises:
-        BadNote: the bytes are not a checkpoint, or no signature has the name of its log.
-    """
+    """Decode a note without verifying its signatures: see `signature_fault`."""
     if len(note) > MAX_BYTES:
         raise BadNote(f"this is not a checkpoint: it has more than {MAX_BYTES // 1024} KiB")
     try:
@@ -109,11 +105,7 @@ def _body(lines: list[str]) -> tuple[str, int, bytes]:
 
 
 def read_signature_line(line: bytes) -> SignatureLine:
-    """Decode one signature line, with its LF.
-
-    Raises:
-        BadNote: it is not one.
-    """
+    """Decode one signature line, with its LF."""
     try:
         text = line.decode()
     except (UnicodeDecodeError, AttributeError):
@@ -151,11 +143,7 @@ class WitnessKey(VerifyingKey):
 
     @classmethod
     def parse(cls, line: str) -> Self:
-        """The key of a line NAME+ID+KEY.
-
-        Raises:
-            BadSealKey: the line is not a key of a witness.
-        """
+        """The key of a line NAME+ID+KEY."""
         try:
             fields = key_fields(line, cls.kind)
         except BadSealKey:
@@ -175,9 +163,5 @@ class WitnessKey(VerifyingKey):
 
 
 def read_witness_keys(path: Path) -> tuple[WitnessKey, ...]:
-    """The keys of a file, one a line.
-
-    Raises:
-        SealKeyFileError, BadSealKey: it cannot be read, or a line is not a key of a witness.
-    """
+    """The keys of a file, one a line."""
     return read_keys(path, WitnessKey)

@@ -43,11 +43,7 @@ def sign_statement(kind: StatementKind, digest: str, key: SealKey) -> str:
 
 
 def read_statement(note: str, kind: StatementKind) -> SignedStatement:
-    """Decode a statement without verifying its signature: see `statement_fault`.
-
-    Raises:
-        BadNote: it is no statement of this kind.
-    """
+    """Decode a statement without verifying its signature: see `statement_fault`."""
     lines = note.split("\n", _LINES)
     if len(note) > MAX_BYTES or len(lines) != _LINES + 1 or lines[5] or lines[3] or lines[0] != kind:
         raise BadNote(f"this is no signed note of the kind {kind!r}")

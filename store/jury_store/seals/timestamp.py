@@ -43,11 +43,7 @@ def timestamp_query(note: bytes) -> TimestampQuery:
 
 
 def read_timestamp(answer: bytes) -> Timestamp:
-    """Decode a response without verifying its signature: see `timestamp_fault`.
-
-    Raises:
-        BadTimestamp: it is not a TimeStampResp (DER), or was refused, or is not over SHA-256.
-    """
+    """Decode a response without verifying its signature: see `timestamp_fault`."""
     try:
         response = decode_timestamp_response(answer)
         if response.status not in _GRANTED:
@@ -84,11 +80,7 @@ def timestamp_fault(answer: bytes, note: bytes, authorities: Sequence[x509.Certi
 
 
 def read_certificates(path: Path) -> tuple[x509.Certificate, ...]:
-    """The certificates of a PEM file.
-
-    Raises:
-        SealKeyFileError: it cannot be read, or contains none.
-    """
+    """The certificates of a PEM file."""
     try:
         return tuple(x509.load_pem_x509_certificates(read_regular(path, _MAX_FILE)))
     except OSError as error:
