@@ -135,8 +135,7 @@ class Jury(Records):
         prices = budget.price_list(surroundings).at_clouds(self._loaded.endpoints)
         for one in self._loaded.panels:
             check_models(one, self._loaded.endpoints)
-            if budget.max_cost is not None:
-                check_priced(one.models, prices, _today())
+            check_priced(budget.bounds, one.models, prices, _today())
         self._warn(observation.say)
         self._config = RuntimeConfig(
             self.panel,

@@ -169,8 +169,8 @@ class _Session:
             locks.close()
             raise
         prices = settings.price_list(environ).at_clouds(loaded.endpoints)
-        bounds = ceiling(store, self._run_id, prices, today, max_calls=settings.max_calls, max_cost=settings.max_cost)
-        if bounds.bounded:
+        bounds = ceiling(store, self._run_id, prices, today, settings.bounds)
+        if bounds.bounds.bounded:
             self._allowance = Allowance(bounds, store, prices=prices, endpoints=loaded.endpoints, on=today)
         return new_jury(
             loaded,
@@ -178,13 +178,7 @@ class _Session:
             RuntimeSettings(in_process=True, simulate=settings.simulate),
             Observation(say=self._say, otel=settings.otel),
             self._say,
-            budget=Budget(
-                max_calls=settings.max_calls,
-                max_cost=settings.max_cost,
-                prices=prices,
-                spent=bounds.spent,
-                lease_of=bounds.run,
-            ),
+            budget=Budget.under(bounds, prices),
             writing=Writing(name=self._run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience),
             environ=environ,
         )

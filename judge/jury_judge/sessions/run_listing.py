@@ -37,7 +37,7 @@ async def list_run(executor: RunExecutor, stopping: asyncio.Event) -> ListingOut
     before = _listed(executor)
     writer = executor.writer or open_writer(executor.url, run=run.run_id, wait=LOCK_SECONDS, say=executor.say)
     with closing(Clerk(writer, StoreRetry(settings.store_patience))) as clerk:
-        found = await _listed_by(executor, clerk, stopping, settings.max_calls, settings.max_cost)
+        found = await _listed_by(executor, clerk, stopping, settings.bounds)
         if found is not None:
             raise found
     after = _listed(executor)
@@ -47,7 +47,7 @@ async def list_run(executor: RunExecutor, stopping: asyncio.Event) -> ListingOut
 
 
 async def _listed_by(
-    executor: RunExecutor, clerk: ClerkInterface, stopping: asyncio.Event, max_calls: int | None, max_cost: float | None
+    executor: RunExecutor, clerk: ClerkInterface, stopping: asyncio.Event, bounds: RunBudget
 ) -> Exception | None:
     """List what is not listed; returns why cases after the last one cannot be read."""
     run, checked = executor.planned.run, executor.checked
@@ -63,7 +63,7 @@ async def _listed_by(
         progress=NoListener(),
         begun_first=False,
     )
-    lister = CaseLister.of(jobs, clerk, RunBudget(max_calls=max_calls, max_cost=max_cost))
+    lister = CaseLister.of(jobs, clerk, bounds)
     await asyncio.to_thread(lambda: sum(1 for _ in lister.listed(iter(jobs))))
     return state.unreadable
 
