@@ -48,11 +48,11 @@ def quotations(evaluation: Evaluation, texts: Texts) -> tuple[ShownQuotation, ..
     """
     entries = evaluation.evidence or ()
     content = None if evaluation.quotes is None else texts.get(evaluation.quotes.part)
-    shown = _read(content, len(entries))
+    shown = _quoted_texts(content, len(entries))
     return tuple(map(ShownQuotation, shown, entries))
 
 
-def _read(content: bytes | None, count: int) -> tuple[str | None, ...]:
+def _quoted_texts(content: bytes | None, count: int) -> tuple[str | None, ...]:
     """The texts of a part; None for each where the part is not there, or is not what the entries belong to."""
     nothing = (None,) * count
     if content is None:
