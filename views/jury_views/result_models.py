@@ -16,8 +16,8 @@ from pydantic.alias_generators import to_camel
 
 from jury_events.consensus import ConsensusStatus
 from jury_events.panel import Language
+from jury_views.debate_fold import Status
 from jury_views.evaluation_models import JurorEvaluation, ScenarioResult
-from jury_views.events_by_phase import Status
 from jury_views.notebook.cell import CellHtml, ShownAsCell
 from jury_views.result_facts import (
     SERVED,

@@ -9,8 +9,7 @@ from jury_debate.prompts_1.case_items import ItemMessages
 from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
-from jury_views.answered_by import EVALUATING
-from jury_views.quotations import StepEvaluation, evaluations_of, quotations
+from jury_views.debate_fold import EVALUATING, StepEvaluation, evaluations_of, quotations
 
 EVIDENCE = pa.schema(
     [
