@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     "--to",
     "target",
     type=click.Choice(["langfuse", "mlflow", "otel"]),
-    help="Write verdicts, scores and votes onto the traces that the debates judged instead (docs/scores-out.md).",
+    help="Write verdicts, scores and votes onto the traces that the debates judged instead (docs/traces.md).",
 )
 @click.option("--dry-run", is_flag=True, help="With --to: print what would be written; write nothing.")
 @options(STORE)

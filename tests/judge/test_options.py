@@ -16,6 +16,9 @@ OPTIONS = ROOT / "cli" / "jury_cli" / "options.json"
 PAGE = ROOT / "docs" / "reference" / "settings.md"
 HEAD = """# Settings
 
+*Reference, for people who write settings files.* Made from the settings; `pytest --update tests/judge/test_options.py`
+writes it.
+
 Every setting is declared once, and an option of the command, a line of a settings file and an argument in Python give
 it: `--max-cost 5`, `max_cost: 5` and `max_cost=5`. Models that extend others have their settings too.
 """

@@ -47,7 +47,11 @@ def add_reports(server: PlainMcpServer, records: Records) -> None:
         sides = (base, candidate)
         asked = GateSettings.of(sources=sides, store_url=records.store_url, include_simulated=include_simulated)
         named = await VoteReports(said.append).gate(asked)
-        short = {"decision": named.report.gate.decision, "says": headline(named), **{str(name): value for name, value in facts(named)}}
+        short = {
+            "decision": named.report.gate.decision,
+            "says": headline(named),
+            **{str(name): value for name, value in facts(named)},
+        }
         return {**short, "remarks": [*said, *notes(named)], **({"report": named.to_dict()} if whole else {})}
 
 

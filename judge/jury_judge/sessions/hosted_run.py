@@ -71,7 +71,8 @@ class HostedRun:
         Args:
             case: with an id that no other case of the run has.
             store: of the run, open for reading.
-            on_event: called with each live event (`docs/live-events.md`) of a debate that runs, but of no audit.
+            on_event: called with each live event (`docs/reference/live-events.md`) of a debate that runs, of no
+                audit.
 
         Raises:
             Halted: a provider's key is missing or refused, a quota or the budget is used up.
