@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "--parquet",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Write tables instead: debates, reasons, ballots, exchanges and labels as Parquet files (docs/tables.md).",
+    help="Write tables instead: debates, reasons, ballots, exchanges and labels as Parquet files (docs/python-api.md).",
 )
 @click.option(
     "--csv",

@@ -112,7 +112,7 @@ class CassetteRecords(OpenStore):
         texts: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, int]:
-        """Write debates, ballots, exchanges, evidence and labels as files (docs/tables.md); the rows of each table.
+        """Write debates, ballots, exchanges, evidence and labels as files (docs/python-api.md); the rows of each table.
 
         Args:
             selection: which debates.
