@@ -156,6 +156,6 @@ CLAUDE_CODE = Format(
     gather=_Sessions,
     recognised_by="a line of a session (`~/.claude/projects/PROJECT/SESSION.jsonl`)",
     shows="one case per file: the branch that the session went on with, runs of sub-agents, hooks, commands; "
-    "[more](#sessions-of-coding-agents)",
+    "[more](cases.md#sessions-of-agents)",
 )
 """Sessions of Claude Code (`~/.claude/projects/PROJECT/SESSION.jsonl`)."""

@@ -241,7 +241,7 @@ class ClusterSettings(SettingsModel):
         Processes,
         _where(
             help="Processes that share the debates on Ray; auto: as many as the CPUs can use when it starts "
-            "(docs/capacity.md).",
+            "(docs/ray.md).",
             metavar="N|auto",
             typed="text",
             default="auto",

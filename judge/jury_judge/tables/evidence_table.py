@@ -1,4 +1,4 @@
-"""The quotations of debates as rows of a table (docs/tables.md)."""
+"""The quotations of debates as rows of a table (docs/reference/tables.md)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Why jurors judged as they did, as rows of a table (docs/tables.md)."""
+"""Why jurors judged as they did, as rows of a table (docs/reference/tables.md)."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
