@@ -69,7 +69,8 @@ class HostedRun:
 
         Args:
             case: with an id that no other case of the run has.
-            on_event: called with each live event (`docs/reference/live-events.md`) of a debate that runs, but of no audit.
+            on_event: called with each live event (`docs/reference/live-events.md`) of a debate that runs,
+                of no audit.
         """
         run = replace(self._planned(OneCase(case)).run, whole=False, listing=self._listing)
         checked = await asyncio.to_thread(preflight, run, store, seconds=None)
