@@ -52,6 +52,7 @@ ABOUT_WORDS = frozenset(
         "start",
         "end",
         "index",
+        "timestamp",
     }
     | {"url", "uri", "date", "lang", "language", "model", "name", "status", "schema", "path", "file", "key", "hash"}
 )
@@ -59,7 +60,7 @@ ABOUT_WORDS = frozenset(
 
 _OF_QUESTIONS = frozenset(
     {
-        *("choices", "options", "distractors", "context", "passage", "paragraph", "article", "story", "supporting"),
+        *("choices", "options", "distractors", "passage", "paragraph", "article", "story", "supporting"),
         *("hint", "solution", "rationale", "lecture", "difficulty"),
     }
 )
