@@ -126,9 +126,10 @@ def _is_talk(value: Any) -> bool:
     """Whether a value is messages, an object with them, one message, or a completion."""
     if not isinstance(value, dict):
         return is_message_list(value)
-    choices = value.get("choices")
-    completed = isinstance(choices, list) and bool(choices) and all(isinstance(one, dict) for one in choices)
-    return is_message(value) or is_message_list(value.get("messages")) or (completed and "message" in choices[0])
+    match value.get("choices"):
+        case [{"message": _}, *others] if all(isinstance(one, dict) for one in others):
+            return True
+    return is_message(value) or is_message_list(value.get("messages"))
 
 
 def _read_talk(value: Any, builder: TranscriptBuilder, place: str) -> None:
