@@ -38,6 +38,8 @@ class RecordedSet(BaseModel):
     """Panels of three to show; the third is asked last."""
     ladders: tuple[tuple[tuple[str, ...], ...], ...] = ()
     """Ladders to certify: of each the judges of every stage, from the cheapest on; the last stage stands."""
+    rounds: bool = False
+    """It has rounds of discussion; what they change is all that is counted of it."""
 
 
 class ReadSet(NamedTuple):

@@ -10,6 +10,7 @@ from jury_analysis.accuracy import AgainstLabels, accuracy
 from jury_analysis.best_seat import BestSeat, best_seat
 from jury_analysis.calibration import CalibrationOptions, calibrate
 from jury_analysis.certificate import Certificate
+from jury_analysis.discussion import DiscussionReport
 from jury_analysis.early_stop import EarlyStop, early_stops
 from jury_analysis.errors import TooFewLabels
 from jury_analysis.estimate import Estimate
@@ -81,6 +82,8 @@ class SetResult:
     labelled: int
     clusters: int
     judges: tuple[AgainstLabels, ...]
+    effective: Estimate
+    """How many independent votes those of all judges are worth."""
     everyone: PanelResult
     unanimous: tuple[int, int]
     """Cases in which all judges vote alike, and in how many of them they are right."""
@@ -93,6 +96,27 @@ class SetResult:
     ladders: tuple[CertifiedStages, ...]
     faults: FaultReport | None
     messages: MessageAgreement | None
+
+
+@dataclass(frozen=True)
+class RoundsResult:
+    """What rounds of discussion change in one set."""
+
+    read: ReadSet
+    debates: int
+    clusters: int
+    effective: Estimate
+    report: DiscussionReport
+
+
+def rounds_of(read: ReadSet) -> RoundsResult:
+    """The figures of a set with rounds.
+
+    Raises:
+        AnalysisError: its votes or labels do not suffice.
+    """
+    found = statistics(read.ballots, None, StatisticsOptions(scale=read.scale, resamples=0)).panels[0]
+    return RoundsResult(read, found.debates, found.clusters, found.effective_votes.effective, found.discussion)
 
 
 def results(read: ReadSet) -> SetResult:
@@ -112,6 +136,7 @@ def results(read: ReadSet) -> SetResult:
         labelled=found.against_labels.labelled,
         clusters=len(set(matrix.clusters[matrix.labels >= 0].tolist())),
         judges=found.against_labels.seats,
+        effective=found.effective_votes.effective,
         everyone=everyone,
         unanimous=_unanimous(matrix),
         pairs=tuple(_panel(read, seats[:2]) for seats in read.recorded.panels),

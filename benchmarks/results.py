@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from recorded_judges import Refused, definitions, read_set
-from recorded_results import results
+from recorded_results import results, rounds_of
 from results_page import page
 
 from jury_events.errors import JuryError
@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         # Every file is looked at before the first figure is counted.
         read = [read_set(one, asked.folder) for one in definitions(asked.sets)]
-        printed = page([results(one) for one in read])
+        judged, discussed = ([one for one in read if one.recorded.rounds is rounds] for rounds in (False, True))
+        printed = page([results(one) for one in judged], [rounds_of(one) for one in discussed])
     except (Refused, JuryError) as error:
         print(f"results: {error}", file=sys.stderr)
         return REFUSED

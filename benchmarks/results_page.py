@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
-from recorded_results import CONFIDENCE, CertifiedStages, PanelResult, Promise, SetResult, interval_of
+from recorded_results import CONFIDENCE, CertifiedStages, PanelResult, Promise, RoundsResult, SetResult, interval_of
 
 from jury_analysis.best_seat import SingleSeat
 from jury_analysis.estimate import Estimate
@@ -15,6 +15,8 @@ MOST = 5
 
 INTRODUCTION = """\
 # Results on public recorded judges
+
+*Explanation, for people who ask what juries are worth.* Printed by `benchmarks/results.py`.
 
 What a jury, a pair, a certified ladder and the best single judge do on judgements that others recorded and published,
 beside labels of people (of the runs of agents: by construction). No model was called for this page, and nothing was
@@ -37,8 +39,8 @@ READING = """\
   ([statistics](statistics.md#how-to-read-a-figure)).
 - **asked** is how many judges are asked a case. A pair gives a verdict where it agrees, or where only one of both has
   one; other cases go to a person. In a jury "third if needed" the third judge is asked only where the first two do
-  not settle it ([early stop](panels.md#early-stop)); its verdict is that of all three, always.
-- The **best single judge** is found in two ways ([seat value](seat-value.md#the-best-single-seat)). *In hindsight* it
+  not settle it ([early stop](rules.md#early-stop)); its verdict is that of all three, always.
+- The **best single judge** is found in two ways ([seat value](seat-value.md)). *In hindsight* it
   is the most accurate one on the same labels, which flatters it. *Chosen apart* it is chosen on nine tenths of the
   clusters and counted on the last tenth, ten times.
 - **beside the best** is the accuracy of the jury less that of its own best member, case by case. A jury *wins* if it
@@ -51,7 +53,7 @@ LIMITS = """\
 ## What these figures do not show
 
 - The judges are of 2023 to 2025 and were prompted by others. Nothing here measures prompts, evidence or discussion of
-  Jury Judge.
+  Jury Judge. The discussion is one of personas and temperatures of single models over multiple-choice questions.
 - Labels of people are taken for the truth, also where one person labelled.
 - The sets were seen before this page was made: panels that are named were chosen by hand. The counts over every three
   judges are not chosen.
@@ -60,8 +62,8 @@ LIMITS = """\
 """
 
 
-def page(found: Sequence[SetResult]) -> str:
-    """The page, as Markdown."""
+def page(found: Sequence[SetResult], discussed: Sequence[RoundsResult] = ()) -> str:
+    """The page, as Markdown; `discussed`: the sets with rounds of discussion."""
     ordered = sorted(found, key=lambda one: -one.cases)
     parts = chain(
         [INTRODUCTION],
@@ -69,8 +71,9 @@ def page(found: Sequence[SetResult]) -> str:
         [READING],
         _overview(ordered),
         *(_set(one) for one in ordered),
+        *(_rounds(one) for one in discussed),
         [LIMITS],
-        _files(ordered),
+        _files([*ordered, *discussed]),
     )
     return "\n".join(parts)
 
@@ -95,9 +98,11 @@ def _overview(found: Sequence[SetResult]) -> Iterator[str]:
         gains = [panel.best.hindsight.gain.value or 0.0 for panel in one.triples]
         if not gains:
             continue
+        judges = f"{len(one.judges)} are worth {_votes(one.effective)}"
         rows.append(
             (
                 one.read.recorded.name,
+                judges,
                 f"{len(gains)}",
                 f"{sum(panel.wins for panel in one.triples)}",
                 f"{sum(panel.loses for panel in one.triples)}",
@@ -107,6 +112,7 @@ def _overview(found: Sequence[SetResult]) -> Iterator[str]:
         )
     columns = (
         "set",
+        "judges, in independent votes",
         "juries",
         "win",
         "lose",
@@ -288,11 +294,37 @@ def _steps(found: SetResult) -> Iterator[str]:
         f"Where two judges or more name a step, all name the same one in {_share(messages.one_message)} of the runs; "
         f"the step that more of them name than any other is right in {_share(messages.plurality_right)} of "
         f"{messages.plurality_right.n:,}, and in {messages.majority_right.n:,} of these more than half of them name it "
-        "([agreement on the step](calibration.md#agreement-on-the-step)).\n"
+        "([its signal](calibration.md#what-to-choose)).\n"
     )
 
 
-def _files(found: Sequence[SetResult]) -> Iterator[str]:
+def _rounds(found: RoundsResult) -> Iterator[str]:
+    recorded = found.read.recorded
+    yield f"## {recorded.name}\n"
+    yield f"{recorded.about} {found.debates:,} debates over {found.clusters:,} {recorded.clusters}.\n"
+    yield _table(
+        ("after round", "decided", "right"),
+        [(f"{one.round}", f"{one.decided:,}", _share(one.accuracy)) for one in found.report.rounds],
+    )
+    steps = [
+        (
+            f"{one.from_round} to {one.to_round}",
+            _share(one.changed),
+            f"{one.net_gain.wrong_to_right:,}",
+            f"{one.net_gain.right_to_wrong:,}",
+            _figure(one.net_gain.rate, _points, bounds=True),
+        )
+        for one in found.report.steps
+    ]
+    yield _table(("round", "positions changed", "became right", "became wrong", "net gain, points"), steps)
+    yield f"The first votes of the seats are worth {_votes(found.effective)} independent ones.\n"
+
+
+def _votes(effective: Estimate) -> str:
+    return NONE if effective.value is None else f"{effective.value:.1f}"
+
+
+def _files(found: Sequence[SetResult | RoundsResult]) -> Iterator[str]:
     yield "## Files\n"
     rows = [(one.read.recorded.name, f"`{one.read.recorded.file}`", f"`{one.read.recorded.sha256}`") for one in found]
     yield _table(("set", "file", "SHA-256"), rows)

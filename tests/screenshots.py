@@ -65,7 +65,7 @@ _JA = {
 
 
 def run_debates(folder: Path) -> None:
-    """Two runs over the English cases under two settings, one over the Japanese ones, the bundled case in each."""
+    """A run over the English cases and one over the Japanese ones, and the bundled case in each language."""
     jury = CommandLine(folder)
     jury("seal", "keygen", "key", "--name", "example.com/jury")
     english = [_case(f"{name}-{copy}", *said) for copy in range(1, 11) for name, said in _EN.items()]
@@ -73,11 +73,7 @@ def run_debates(folder: Path) -> None:
         "en": jury.write("en.jsonl", *english, *(_case(name, *said) for name, said in _EN.items())),
         "ja": jury.write("ja.jsonl", *(_case(name, *said) for name, said in _JA.items())),
     }
-    runs = (
-        ("support-parallel", "en", ()),
-        ("support-sequential", "en", ("--preset", "adk-sequential", "--method", "majority_vote")),
-        ("support-ja", "ja", ("--language", "ja")),
-    )
+    runs = (("support-parallel", "en", ()), ("support-ja", "ja", ("--language", "ja")))
     calls = [("run", files[language], "--run", run, *options) for run, language, options in runs]
     calls += [("demo", "--language", language) for language in ("en", "ja")]
     for call in calls:
@@ -91,37 +87,30 @@ def _case(name: str, prompt: str, response: str) -> dict[str, Any]:
 
 
 async def take(folder: Path) -> None:
-    """A picture of each page in each language."""
+    """A picture of each page."""
     store = open_store(f"sqlite:///{folder / 'jury.db'}", write=False)
     deletion = next(row.debate_id for row in store.debates(run_id="support-ja") if row.case_id == "アカウントの削除")
-    debates = {"en": "/debates/support-parallel~account-deletion", "ja": f"/debates/{deletion}"}
-    pages = {
-        "list": (dict.fromkeys(debates, "/"), "main", 1050),
-        "debate": (debates, "main", 1450),
-        "discussion": (debates, "section[aria-labelledby=h-discussion]", 1200),
-        "run": (dict.fromkeys(debates, "/runs/support-parallel"), "main", 1500),
-        "compare": (dict.fromkeys(debates, "/compare?a=support-parallel&b=support-sequential"), "main", 1500),
-    }
+    pictures = (
+        ("debate-en", "/debates/support-parallel~account-deletion", 1450),
+        ("debate-ja", f"/debates/{deletion}", 1450),
+        ("run-en", "/runs/support-parallel", 1500),
+    )
     listener, address = listen("127.0.0.1", 0)
     service = Service(store)
     app = create_app(service, AccessPolicy(frozenset(address.names)), page_routes(service))
     async with serving(app, listener, service.end), chromium() as browser:
-        for name, (addresses, beginning, most) in pages.items():
-            for language, path in addresses.items():
-                picture = await _picture(browser, address.url + path, language, beginning, most)
-                _keep(IMAGES / f"{name}-{language}.png", picture)
+        for name, path, most in pictures:
+            _keep(IMAGES / f"{name}.png", await _picture(browser, address.url + path, name[-2:], most))
 
 
-async def _picture(browser: Browser, address: str, language: str, beginning: str, most: int) -> bytes:
-    """From the top of the page, or of a part of it, as far as `most` pixels."""
+async def _picture(browser: Browser, address: str, language: str, most: int) -> bytes:
+    """From the top of the page, as far as `most` pixels."""
     context = await browser.new_context(viewport={"width": _WIDTH, "height": 1000}, locale=language)
     context.set_default_navigation_timeout(_PATIENCE)
     page = await context.new_page()
     await page.goto(address, wait_until="networkidle")
     tall = await page.evaluate("document.documentElement.scrollHeight")
-    box = await page.locator(beginning).bounding_box()
-    top = 0 if box is None or beginning == "main" else box["y"] - 10
-    clip = {"x": 0, "y": top, "width": _WIDTH, "height": min(tall - top, most)}
+    clip = {"x": 0, "y": 0, "width": _WIDTH, "height": min(tall, most)}
     picture = await page.screenshot(full_page=True, clip=clip)
     await context.close()
     return picture

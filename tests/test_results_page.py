@@ -76,7 +76,7 @@ def test_the_page_says_where_a_jury_loses_to_its_best_member(
 
     assert 0 == code
     assert "Rows of a test. 40 cases, 40 of them with a label, in 20 questions." in page
-    assert "| Made up | 1 | 0 | 1 | 0 | −50.0 to −50.0 |" in page
+    assert "| Made up | 3 are worth 1.0 | 1 | 0 | 1 | 0 | −50.0 to −50.0 |" in page
     assert "| best | 100.0% [83.9%, 100.0%] | 100.0% |" in page
     assert "| best single judge, chosen apart (best 10×) | 1 | – | – | 100.0% [83.9%, 100.0%] | – |" in page
     assert "| worse + worst, third if needed: best | 2.00 | 100.0% | 50.0% [26.0%, 74.0%] |" in page
@@ -85,6 +85,32 @@ def test_the_page_says_where_a_jury_loses_to_its_best_member(
     assert (
         f"| Made up | `made.jsonl` | `{hashlib.sha256((tmp_path / 'made.jsonl').read_bytes()).hexdigest()}` |" in page
     )
+
+
+def test_of_a_set_with_rounds_the_page_says_what_they_change(
+    results: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes = [
+        {
+            "case_id": f"c{n}",
+            "seat": seat,
+            "round": round_,
+            "verdict": "good" if round_ or n % 2 else "bad",
+            "label": "good",
+        }
+        for n in range(20)
+        for seat in "ab"
+        for round_ in (0, 1)
+    ]
+    fields = {"votes": {"cluster": "case_id", "order": ["good", "bad"]}, "cluster_pattern": None, "rounds": True}
+    code = results(made(tmp_path, [json.dumps(row) for row in votes], **fields))
+    page = capsys.readouterr().out
+
+    assert 0 == code
+    assert "Rows of a test. 20 debates over 20 questions." in page
+    assert "| 0 | 20 | 50.0% [" in page
+    assert "| 1 | 20 | 100.0% [" in page
+    assert "| 0 to 1 | 50.0% [26.0%, 74.0%] | 20 | 0 | +50.0 [" in page
 
 
 def test_the_same_files_print_the_same_page(
@@ -152,7 +178,7 @@ def test_the_published_page_is_of_the_files_that_the_definitions_name() -> None:
     named = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in (BENCHMARKS / "results").glob("*.yaml")]
 
     assert all(f"| {one['name']} | `{one['file']}` | `{one['sha256']}` |" in page for one in named)
-    assert 5 == len(named)
+    assert 6 == len(named)
 
 
 @pytest.mark.full

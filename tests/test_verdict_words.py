@@ -30,6 +30,7 @@ ALLOWED: tuple[tuple[str, str, str], ...] = (
     ("replay/jury_replay/auditor.py", "^bands ", "the same fields: the auditor imports nothing of the product"),
     ("store/jury_store/debate_rows.py", r"^    \w+: int$", "fields of public rows, read from the columns"),
     ("web/jury_web/api/schemas/debates.py", r"^    \w+: int$", "fields of JSON answers"),
+    ("judge/jury_judge/panels/panel.schema.json", "", "the schema of panel files, described for editors"),
     ("views/jury_views/live/schemas/", r'^ +"\w+",?$', "the documents' frames, described for programs"),
     (
         "judge/jury_judge/reviews/review_queue.py",
@@ -38,6 +39,7 @@ ALLOWED: tuple[tuple[str, str, str], ...] = (
     ),
     ("web/jury_web/pages/labels/review_pages.py", "why_needs_review", "the text of that reason, found by its word"),
     ("cases/jury_cases/example_files/", '"test_id"', "a status of Security Gate, in a record of an example"),
+    ("cli/jury_cli/options.json", '"help"|"choices"', "what a user reads and types, made of the models"),
     ("benchmarks/inspect_debates.py", "^VERDICTS", "it runs in an environment without the product"),
     ("examples/", "fail_if:|--fail-if|--metric", "what a user writes"),
 )

@@ -286,7 +286,7 @@ async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
 
 
 _CPUS_EACH = 4
-"""CPUs that one coordinator keeps busy: it does a third to a fourth of all work (`docs/capacity.md`)."""
+"""CPUs that one coordinator keeps busy: it does a third to a fourth of all work (`docs/ray.md`)."""
 
 MOST = 2
 """Beyond these the clerk is what is full: it spends about two thirds of a coordinator's CPU time a debate."""

@@ -120,7 +120,8 @@ from jury_analysis.quotation_shares import quotation_shares as quotation_shares
 from jury_analysis.read_shares import ReadShares as ReadShares
 from jury_analysis.read_shares import read_shares as read_shares
 from jury_analysis.report_object import json_object as json_object
-from jury_analysis.report_schemas import report_schema_text as report_schema_text
+from jury_analysis.report_schemas import REPORTS as REPORTS
+from jury_analysis.report_schemas import report_schema as report_schema
 from jury_analysis.risk_bounds import clopper_pearson as clopper_pearson
 from jury_analysis.run_probes import RunProbes as RunProbes
 from jury_analysis.samples import Exclusion as Exclusion
@@ -142,12 +143,6 @@ from jury_analysis.statistics import PanelStatistics as PanelStatistics
 from jury_analysis.statistics import Statistics as Statistics
 from jury_analysis.statistics import StatisticsOptions as StatisticsOptions
 from jury_analysis.statistics import statistics as statistics
-from jury_analysis.statistics_schema import gate_plan_schema as gate_plan_schema
-from jury_analysis.statistics_schema import gate_schema as gate_schema
-from jury_analysis.statistics_schema import paired_schema as paired_schema
-from jury_analysis.statistics_schema import probe_schema as probe_schema
-from jury_analysis.statistics_schema import statistics_schema as statistics_schema
-from jury_analysis.statistics_schema import value_schema as value_schema
 from jury_analysis.verdict_signals import AnySignal as AnySignal
 from jury_analysis.verdict_signals import fit_signal as fit_signal
 from jury_analysis.verdict_signals import levels as levels

@@ -27,7 +27,7 @@ Decision = Literal["pass", "fail", "inconclusive"]
 _ROUNDING = 1e-12  # relative: what is left of the variance of equal differences
 
 SCHEMA_NUMBER = 1
-"""Of `Gate.to_dict`; `schema/gate.schema.json` describes it."""
+"""Of `Gate.to_dict`; `report_schema("gate")` describes it."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Gate:
     seed: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The gate as JSON values, described by `schema/gate.schema.json`; figures have 12 decimal places."""
+        """The gate as JSON values, as `report_schema("gate")` says; figures have 12 decimal places."""
         return json_object(self)
 
 
@@ -111,10 +111,12 @@ class GateReport:
 
     gate: Gate
     paired: Paired
+    scale: dict[str, str] | None = None
+    """Name, digest and what is counted (labels or outcomes) of the panels' own scale; None without one."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Both as JSON values."""
-        return {"gate": self.gate.to_dict(), "paired": self.paired.to_dict()}
+        """All as JSON values."""
+        return json_object(self)
 
 
 def gate(

@@ -44,7 +44,7 @@ class GatePlan:
     counts, or pairs do not vary."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as JSON values, described by `schema/gate-plan.schema.json`; figures have 12 decimal places."""
+        """The plan as JSON values, as `report_schema("gate-plan")` says; figures have 12 decimal places."""
         return json_object(self)
 
 

@@ -85,7 +85,7 @@ class PanelWorth:
     """What early stop would save under majority vote, by the seat that is asked last; () for fewer than three seats."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON values, described by `schema/value.schema.json`; figures have 12 decimal places."""
+        """The report as JSON values, as `report_schema("value")` says; figures have 12 decimal places."""
         return json_object(self)
 
 

@@ -1,14 +1,39 @@
-"""The published JSON Schemas of reports, as files of this package. Reading them needs no numpy."""
+"""The JSON Schemas of reports, from their dataclasses: a report whose fields change has another schema at once."""
 
 from functools import cache
-from importlib.resources import files
+from importlib import import_module
+from typing import Any
 
-REPORTS = ("stats", "paired", "gate", "gate-plan", "value", "probe")
-"""Names of the schemas: of `Statistics.to_dict`, `Paired.to_dict`, `Gate.to_dict`, `GatePlan.to_dict`,
-`PanelWorth.to_dict` and `RunProbes.to_dict`."""
+REPORTS = {
+    "stats": ("statistics", "Statistics", "Statistics of ballots"),
+    "paired": ("paired", "Paired", "Two sets of ballots, paired"),
+    "gate": ("gate", "Gate", "A gate's decision"),
+    "gate-report": ("gate", "GateReport", "A gate's decision, and the paired table that it is based on"),
+    "gate-plan": ("gate_plan", "GatePlan", "What a planned gate could find"),
+    "value": ("panel_worth", "PanelWorth", "What seats and rounds are worth"),
+    "probe": ("run_probes", "RunProbes", "What probes of a run show"),
+}
+"""Module, class and title of each report that has a schema, by its name."""
 
 
 @cache
-def report_schema_text(name: str) -> str:
-    """The schema of that name, one of `REPORTS`, as JSON."""
-    return (files("jury_analysis") / "schema" / f"{name}.schema.json").read_text(encoding="utf-8")
+def report_schema(name: str) -> dict[str, Any]:
+    """The schema (draft 2020-12) of what `to_dict` of a report gives, by one of the names of `REPORTS`.
+
+    Needs the packages of the reports (numpy, scipy), which are imported here.
+    """
+    from pydantic import TypeAdapter  # noqa: PLC0415  (reports are computed without it)
+
+    module, report, title = REPORTS[name]
+    made = getattr(import_module(f"jury_analysis.{module}"), report)
+    schema = TypeAdapter(made).json_schema(mode="serialization")
+    for part in (schema, *schema.get("$defs", {}).values()):
+        part["additionalProperties"] = False
+        part["required"] = sorted(part["properties"])
+        part["description"] = part["description"].splitlines()[0]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:jury-judge:report:{name}",
+        **schema,
+        "title": title,
+    }

@@ -33,5 +33,5 @@ class RunProbes:
         return self.twins is not None and any(probe.found for probe in self.twins.probes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON values, described by `schema/probe.schema.json`; figures have 12 decimal places."""
+        """The report as JSON values, as `report_schema("probe")` says; figures have 12 decimal places."""
         return json_object(self)

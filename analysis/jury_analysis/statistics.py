@@ -35,7 +35,7 @@ from jury_analysis.vote_matrix import VoteMatrix, by_round
 from jury_analysis.wording import Reason
 
 SCHEMA_NUMBER = 1
-"""Of `Statistics.to_dict`; `schema/stats.schema.json` describes it."""
+"""Of `Statistics.to_dict`; `report_schema("stats")` describes it."""
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,9 @@ class PanelStatistics:
     discussion: DiscussionReport
     shares: tuple[VerdictShare, ...]
     levels: LevelReport | None = None
-    """Of a scale of levels whose labels are counted; left out of JSON without it."""
+    """Of a scale of levels whose labels are counted."""
     reading: ReadShares | None = None
-    """None where every vote of the first evaluation rests on all of the record, read in one call; left out of JSON
-    then."""
+    """None where every vote of the first evaluation rests on all of the record, read in one call."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ class Statistics:
     """The family of tests whose p values are Holm-corrected together: one a discussion step and panel."""
     panels: tuple[PanelStatistics, ...] = field(default=())
     scale: CountedScale | None = None
-    """None under the three verdicts, where outcomes are counted, and for votes of files; left out of JSON then."""
+    """None under the three verdicts, where outcomes are counted, and for votes of files."""
 
     @property
     def all_simulated(self) -> bool:
@@ -145,13 +144,8 @@ class Statistics:
         return all(one.simulated == one.debates for one in self.panels)
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON values, described by `schema/stats.schema.json`; figures have 12 decimal places."""
-        values = json_object(self)
-        of_panels = ((panel, name) for panel in values["panels"] for name in ("levels", "reading"))
-        for part, name in ((values, "scale"), *of_panels):
-            if part[name] is None:
-                del part[name]  # reports without it are as they were
-        return values
+        """The report as JSON values, as `report_schema("stats")` says; figures have 12 decimal places."""
+        return json_object(self)
 
 
 def statistics(

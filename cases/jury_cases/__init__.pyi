@@ -12,6 +12,7 @@ from jury_cases.examples import load_example as load_example
 from jury_cases.files import CaseFiles as CaseFiles
 from jury_cases.files import read_cases as read_cases
 from jury_cases.formats.format import gathered_data as gathered_data
+from jury_cases.formats.format_files import FormatFile as FormatFile
 from jury_cases.formats.registry import DECLARED as DECLARED
 from jury_cases.formats.registry import FORMATS as FORMATS
 from jury_cases.formats.registry import format_lines as format_lines

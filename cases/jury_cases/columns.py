@@ -12,7 +12,7 @@ from jury_events.text import visible_line
 AUTOMATIC: dict[str, tuple[str, ...]] = {
     "case_id": ("case_id", "item_id", "id", "debate_id"),
     "question": ("question",),
-    "policy": ("policy", "profile", "system"),
+    "policy": ("policy", "profile", "system", "system_prompt"),
     "expected_behavior": ("expected_behavior", "expected_behaviour", "reference"),
     "response": ("response",),
     "messages": ("messages",),

@@ -85,7 +85,7 @@ def in_words_of_options(callback: Callable[..., T]) -> Callable[..., T]:
 
 
 def option_name(field: str) -> str:
-    """The option of the current command that gives a field of settings: `--max-cost` gives `max_cost`."""
+    """The option of the current command that gives a field of settings: `--run` gives `run_id`."""
     for parameter in click.get_current_context().command.params:
         if parameter.name == field and isinstance(parameter, click.Option):
             return max(parameter.opts, key=len)

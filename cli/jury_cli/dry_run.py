@@ -89,11 +89,11 @@ def _cost_lines(one: EstimatedRun) -> Iterator[str]:
             "no case goes on - as by the certificate - every case does" if certified else "every case goes through them"
         )
         yield f"  in all    {_row(whole, dollars)}, with all stages: {how}"
-    if one.affordable is None or one.max_cost is None:
+    if one.affordable is None:
         return
     surely, likely = one.affordable
     spent = f" ({dollars(one.spent)} are spent)" if one.spent else ""
-    bound = f"  bound     --max-cost {dollars(one.max_cost)}{spent} "
+    bound = f"  bound     --max-cost {one.bounds.changed(max_calls=None).words}{spent} "
     if surely == found.debates:
         yield f"{bound}is enough for all"
     elif likely == found.debates:

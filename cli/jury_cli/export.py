@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "--parquet",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Write tables instead: debates, reasons, ballots, exchanges and labels as Parquet files (docs/tables.md).",
+    help="Write tables instead: debates, reasons, ballots, exchanges and labels as Parquet files (docs/python-api.md).",
 )
 @click.option(
     "--csv",
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     "--to",
     "target",
     type=click.Choice(["langfuse", "mlflow", "otel"]),
-    help="Write verdicts, scores and votes onto the traces that the debates judged instead (docs/scores-out.md).",
+    help="Write verdicts, scores and votes onto the traces that the debates judged instead (docs/traces.md).",
 )
 @click.option("--dry-run", is_flag=True, help="With --to: print what would be written; write nothing.")
 @options(STORE)

@@ -9,6 +9,7 @@ from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option, settings_of_file
+from jury_cli.schema_option import schema_option
 
 if TYPE_CHECKING:
     from jury_judge.settings.gate import GateSettings
@@ -32,6 +33,7 @@ def _settings() -> "type[GateSettings]":
 @click.argument("sources", metavar="[BASE CANDIDATE]", nargs=-1)
 @options(fields("GateSettings"), settings_of_file(_settings, ""))
 @option("--full", group="Results", is_flag=True, help="Print every table.")
+@schema_option("Results", "gate-report", "gate-plan")
 @option(
     "--json", "as_json", group="Results", is_flag=True, help="Print the gate and the paired table as one JSON object."
 )

@@ -11,6 +11,7 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option, settings_of_file
 from jury_cli.run import DISPLAY, Shown
+from jury_cli.schema_option import schema_option
 
 if TYPE_CHECKING:
     from jury_judge.sessions.planned_probe import PlannedProbe
@@ -34,6 +35,7 @@ def _settings() -> "type[ProbeSettings]":
 )
 @click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path(path_type=str))
 @options(fields("ProbeSettings"), DISPLAY, settings_of_file(_settings, "The run"))
+@schema_option("The report", "probe")
 @option("--json", "as_json", group="The report", is_flag=True, help="Print the report as one JSON object.")
 @option("--fail-on-finding", group="The report", is_flag=True, help="Exit with 1 if a probe finds something.")
 @option("--dry-run", group="The run", is_flag=True, help="Print an estimate of the run; run nothing.")

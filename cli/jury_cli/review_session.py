@@ -121,7 +121,7 @@ def _show_meanings(choices: "Iterable[ReviewChoice]") -> None:
 
 def _show_evidence(history: "DebateHistory") -> None:
     """What the jurors quote, and their decisive items; nothing of debates that asked them for none."""
-    from jury_views.quotations import asks_for_evidence
+    from jury_views.debate_fold import asks_for_evidence
     from jury_views.terminal.evidence import evidence_page
 
     if asks_for_evidence(history.opened):

@@ -11,12 +11,14 @@ from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option
+from jury_cli.schema_option import schema_option
 
 
 @grouped("stats", "Votes of a store", "Votes of files, and labels", "What is counted", "Figures", "Results")
 @click.argument("sources", metavar="[RUN|FILE]...", nargs=-1)
 @options(fields("StatisticsSettings"))
 @option("--full", group="Results", is_flag=True, help="Print every table.")
+@schema_option("Results", "stats")
 @option("--json", "as_json", group="Results", is_flag=True, help="Print the report as one JSON object.")
 def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any) -> int:
     """Say what recorded votes are worth: are they right, do the seats agree, does discussion help?

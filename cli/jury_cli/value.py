@@ -10,11 +10,13 @@ from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option
+from jury_cli.schema_option import schema_option
 
 
 @grouped("value", "Votes of a store", "Votes of files, and labels", "What is counted", "Results")
 @click.argument("sources", metavar="[RUN|FILE]...", nargs=-1)
 @options(fields("WorthSettings"))
+@schema_option("Results", "value")
 @option("--json", "as_json", group="Results", is_flag=True, help="Print the report as one JSON object.")
 def command(*, as_json: bool, **said: Any) -> int:
     """Say what each seat is worth, what each round adds, and which smaller panels would have done.

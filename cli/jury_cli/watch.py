@@ -29,7 +29,7 @@ _MOST = 1_000_000
 @click.command("watch")
 @click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids_of)
 @options(fields("Selection", "run_id", "everything"), fields("CaseChoice"), STORE)
-@click.option("--json", "as_json", is_flag=True, help="Print each live event as one JSON object (docs/live-events.md).")
+@click.option("--json", "as_json", is_flag=True, help="Print each live event (docs/reference/live-events.md) as JSON.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Of a run: print its figures as one JSON object a second.")
 def command(
     debate_ids: tuple[str, ...],

@@ -26,12 +26,15 @@ from jury_debate.errors import UnknownPrompts as UnknownPrompts
 from jury_debate.errors import UnknownRules as UnknownRules
 from jury_debate.marking import mark as mark
 from jury_debate.marking import unmark as unmark
+from jury_debate.panel_spec import FinalSpec as FinalSpec
+from jury_debate.panel_spec import JudgeSpec as JudgeSpec
 from jury_debate.panel_spec import PanelSpec as PanelSpec
 from jury_debate.panel_spec import ResolvedPanel as ResolvedPanel
 from jury_debate.panel_spec import SeatSpec as SeatSpec
 from jury_debate.panel_spec import read_spec as read_spec
 from jury_debate.panel_spec import reads_images as reads_images
 from jury_debate.panel_spec import resolve as resolve
+from jury_debate.presets import PRESETS as PRESETS
 from jury_debate.prompts_1.case_items import ItemMessages as ItemMessages
 from jury_debate.prompts_1.case_items import SourceMessage as SourceMessage
 from jury_debate.prompts_1.case_text import render_case as render_case

@@ -83,11 +83,14 @@ WrittenLabelId = Annotated[LabelId, BeforeValidator(_word)]
 
 
 class LabelSpec(Spec):
-    """One verdict word as written."""
+    """One verdict word."""
 
     id: WrittenLabelId
+    """The word."""
     outcome: OutcomeWord
+    """What it comes to for gates, exits and reviews. Jurors do not see it."""
     meaning: WrittenText
+    """When it holds, in at most 500 characters, in one text or by language."""
 
 
 def _meanings(written: Any) -> Any:
@@ -107,19 +110,22 @@ def _labels(written: Any) -> Any:
 
 
 class ScaleSpec(Spec):
-    """A scale as written: the name of a bundled one, or `labels` from worst to best, or `levels` with `meanings`.
-
-    Levels are the labels 1, 2 …; `pass_from` is the lowest that passes, `review_from` the lowest that does not fail. By
-    default they are those whose share of the scale reaches the default bands (70 and 40 of 100).
-    """
+    """Verdict words of your own: `labels`, or `levels` with `meanings`; `scale: NAME` for a bundled one."""
 
     name: str | None = None
+    """Of a bundled scale, or of your own."""
     labels: Annotated[tuple[LabelSpec, ...], BeforeValidator(_labels)] | None = None
+    """From worst to best, 2 to 20."""
     levels: Annotated[int, Field(ge=FEWEST_LABELS, le=MOST_LABELS)] | None = None
+    """So many labels 1, 2 …"""
     meanings: Annotated[dict[str, WrittenText], BeforeValidator(_levels_by_word)] | None = None
+    """Of the levels, in order or by level."""
     pass_from: int | None = None
+    """The lowest level that passes; by default 70 of 100."""
     review_from: int | None = None
+    """The lowest level that does not fail; by default 40 of 100."""
     in_doubt: WrittenLabelId | None = None
+    """The label to choose in doubt."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -147,13 +153,18 @@ def _critical(written: Any) -> Any:
 
 
 class CriterionSpec(Spec):
-    """One criterion as written. `critical: true` is `critical: review`."""
+    """One criterion."""
 
     id: DimensionName
+    """Its name in scores."""
     maximum: float
+    """Its points; those of all criteria add up to 100."""
     meaning: WrittenText
+    """What earns the points, in at most 500 characters."""
     critical: Annotated[CriticalCap | None, BeforeValidator(_critical)] = None
+    """With too few of its points the verdict is review at best (`true`), or a fail (`fail`). Jurors do not see it."""
     critical_below: float | None = None
+    """The share of its points that is too few below; by default half."""
 
 
 def _criteria(written: Any) -> Any:

@@ -4,24 +4,37 @@ from enum import StrEnum
 
 
 class CallOutcome(StrEnum):
-    """How one attempt ended, the same for every provider.
-
-    `only_reasoning`: cut off at the output limit before the answer began, all of it gone to reasoning.
-    """
+    """How one attempt ended, the same for every provider."""
 
     ANSWERED = "answered"
+    """A reply; the strict parser reads its text: the answer, calls of tools, or a repair turn with the reason."""
     BLOCKED = "blocked"
+    """A refusal, or the provider's safety filter, also as a 400 or 403. `answers.safety_filter` of the panel says what
+    follows; a final judge falls back."""
     TRUNCATED = "truncated"
+    """Cut off at the output limit: a repair turn with that reason."""
     ONLY_REASONING = "only_reasoning"
+    """All of the output limit went to reasoning: raise `max_output_tokens`, or lower `effort` or `thinking`. The next
+    fallback model; no further turn is bought at the same price."""
     RATE_LIMITED = "rate_limited"
+    """429. Tried again; every call with that key and class of models waits."""
     OVERLOADED = "overloaded"
+    """5xx, 409, 424, 425, 498, 499. Tried again; every call with that key and class of models waits."""
     TIMEOUT = "timeout"
+    """No answer in time. Tried again."""
     CONNECTION = "connection"
+    """Refused, dropped, broken headers. Tried again."""
     MALFORMED_RESPONSE = "malformed_response"
+    """200 with HTML, broken JSON, an empty body, a stream without its end. Tried again."""
     AUTHENTICATION = "authentication"
+    """The key or the account is refused. The run stops with exit code 4; the same `--run` goes on."""
     QUOTA = "quota"
+    """Money, or a limit of a day or a month, is used up. The run stops as for a refused key."""
     BAD_REQUEST = "bad_request"
+    """Other 4xx, an unknown model, a picture that the model does not take. The next fallback model."""
     CONTEXT_TOO_LONG = "context_too_long"
+    """The prompt is too long, or its pictures too large. Its half, where it can be read in parts; else the next
+    fallback model."""
 
 
 ANSWERS = frozenset({CallOutcome.ANSWERED, CallOutcome.TRUNCATED, CallOutcome.ONLY_REASONING})

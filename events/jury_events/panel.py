@@ -53,32 +53,41 @@ They are no part of a panel's identity: neither its digest nor a comparison of p
 
 
 class CallSettings(Value):
-    """How a model is called; None leaves a parameter to the provider.
+    """How a model is called; a field without a value is left to the provider.
 
-    `timeout_seconds` bounds one attempt, `tries` the attempts of one turn when the provider fails, `deadline_seconds`
-    the total time of its attempts and waits after which no further one is made. At the tier `flex`, which answers
-    within 15 minutes, they are longer: see `attempt_seconds` and `turn_seconds`.
-
-    `thinking`: `adaptive`, `off`, or a budget in tokens. The fields of `CARRIAGE`, None: as the provider's endpoint
-    says. `cache`: how long the provider keeps what calls share; `auto` asks for it where it saves. `warm`: one seat of
-    a model is asked first, so that the others read what it wrote. `flex_fallback`: a call that the provider shed at the
-    tier `flex` is made again at the standard one.
+    `cache`, `warm`, `tier` and `flex_fallback` (`CARRIAGE`) say how a call is carried out, not what is asked: they are
+    no part of a panel's identity.
     """
 
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    """Sent if the provider takes it; Anthropic has none."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] | None = None
+    """Sent if the provider takes it; Anthropic and OpenAI's Responses have none."""
     max_output_tokens: Annotated[int, Field(ge=16, le=1_000_000)] = 8192
+    """Of one answer, reasoning included."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
+    """Of one attempt; at the tier `flex` at least 900."""
     tries: Annotated[int, Field(ge=1, le=20)] = 4
+    """Attempts of one turn while the provider fails."""
     deadline_seconds: Annotated[float, Field(gt=0, le=86_400)] = 600.0
+    """Of all attempts and waits of a turn, after which no further one is made; at the tier `flex` at least 1,800."""
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Sent to OpenAI and Google."""
     effort: Effort | None = None
+    """Of reasoning, as far as the provider has it (Google: `thinking_level`)."""
     thinking: Thinking | None = None
+    """`adaptive`, `off`, or a budget in tokens (Anthropic, Google)."""
     verbosity: Verbosity | None = None
+    """OpenAI."""
     cache: CacheMode | None = None
+    """How long the provider keeps the beginning of prompts: `auto` asks where it saves, `off`, or a lifetime that the
+    provider has."""
     warm: Switch | None = None
+    """Seats of one model wait until the first begins to be answered, and read what it wrote to the cache."""
     tier: Tier | None = None
+    """`flex`: half the price, within 15 minutes (OpenAI, Google); `priority`: faster, twice the price at most."""
     flex_fallback: Switch | None = None
+    """A call that the provider has no room for at the tier `flex` is made again at the standard one."""
 
     @property
     def attempt_seconds(self) -> float:
@@ -162,13 +171,12 @@ FinalMethod = Literal["majority_vote", "weighted_average", "median", "final_judg
 
 
 class Bands(Value):
-    """Scores from `safe_pass` up pass, from `needs_review` up need review, lower ones fail.
-
-    At least one whole score needs review: that verdict, which every panel can come to, has a score to show.
-    """
+    """At least one whole score needs review: that verdict, which every panel can come to, has a score to show."""
 
     safe_pass: Annotated[float, Field(ge=0, le=100)] = 70.0
+    """The lowest score that passes."""
     needs_review: Annotated[float, Field(ge=0, le=100)] = 40.0
+    """The lowest score that does not fail."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -229,25 +237,29 @@ class FinalRules(Value):
 
 
 class AnswerRules(Value):
-    """What happens to unusable answers: `repairs` more tries, then fallbacks; `safety_filter` when blocked.
-
-    `evidence`: whether jurors quote what they judge by; `required`: a failing verdict without a
-    quotation that stands where the juror says is asked for once more. `unsupported`: what a failing verdict counts that
-    still has none; `count`: as any other.
-    """
+    """What happens to answers that cannot be used, or that nothing supports."""
 
     repairs: Annotated[int, Field(ge=0, le=10)] = 2
+    """How often a model is asked again, with the reason, whose answer cannot be used; then the next fallback."""
     safety_filter: Literal["neutral", "fallback", "abstain"] = "neutral"
+    """What follows where a provider blocks a call, or a pass rests on a record of which parts were not read: `neutral`
+    (review, 50, marked synthetic, never towards quorum), `fallback`, `abstain`."""
     evidence: EvidenceRule = "asked"
+    """Whether jurors quote what they judge by; `required`: a failing verdict without a quotation that stands is asked
+    for once more."""
     unsupported: UnsupportedRule = "count"
+    """What a failing verdict counts that still has none: `count` as any other, `halve`, `abstain`."""
 
 
 class ArtifactRules(Value):
-    """How jurors see the artifact records; in `tools` mode, the limits of tool turns and of calls in one turn."""
+    """How jurors see the records of a security gate and an agent card."""
 
     mode: Literal["inline", "summary", "tools"] = "tools"
+    """`tools`: a summary, and tools that read the records; `summary` alone; `inline`: all records in the prompt."""
     max_turns: Annotated[int, Field(ge=1, le=50)] = 4
+    """Turns with tools."""
     max_calls: Annotated[int, Field(ge=1, le=50)] = 8
+    """Calls in one turn."""
 
 
 _Place = TypeVar("_Place", Seat, FinalJudge)

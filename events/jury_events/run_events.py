@@ -6,6 +6,7 @@ from pydantic import Field, JsonValue, StringConstraints
 
 from jury_events.debate_events import EventBody
 from jury_events.panel import Panel
+from jury_events.text import dollars, pluralize
 from jury_events.value import Label, RunId, Value
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -46,10 +47,36 @@ class RunLadder(Value):
 
 
 class RunBudget(Value):
-    """What a run may spend over all its sessions; None: without a bound. `max_cost` in US dollars."""
+    """What a run may spend over all its sessions, in calls and US dollars; None: without a bound."""
 
     max_calls: Count | None = None
     max_cost: Annotated[float, Field(ge=0)] | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether anything is bounded."""
+        return self.max_calls is not None or self.max_cost is not None
+
+    @property
+    def words(self) -> str:
+        """The bounds, in words; "": there is none."""
+        calls = [] if self.max_calls is None else [pluralize(self.max_calls, "call")]
+        return " and ".join([*calls, *([] if self.max_cost is None else [dollars(self.max_cost)])])
+
+    def covers(self, calls: int, cost: float) -> bool:
+        """Whether so much may be spent in all."""
+        return (self.max_calls is None or calls <= self.max_calls) and (self.max_cost is None or cost <= self.max_cost)
+
+    def left(self, calls: int, cost: float) -> "RunBudget":
+        """What is left once so much is spent."""
+        return RunBudget(
+            max_calls=None if self.max_calls is None else max(0, self.max_calls - calls),
+            max_cost=None if self.max_cost is None else max(0.0, self.max_cost - cost),
+        )
+
+    def over(self, other: "RunBudget") -> "RunBudget":
+        """These bounds, and where there is none those of the other."""
+        return other.changed(**{name: bound for name, bound in self if bound is not None})
 
 
 class RunSubmission(Value):

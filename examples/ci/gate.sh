@@ -4,7 +4,7 @@
 #   gate.sh CASES PANEL CHANGED_PANEL [OPTIONS OF jury gate ...]
 #
 # Exit codes are those of `jury gate`: 0 not worse, 1 worse, 6 the cases do not decide it; a run that does not end well
-# ends the script with its own (docs/exit-codes.md). Writes gate.xml (JUnit) and gate.md, which is also appended to
+# ends the script with its own (docs/reference/exit-codes.md). Writes gate.xml (JUnit) and gate.md, which is also appended to
 # $GITHUB_STEP_SUMMARY where that is set. The log of both runs is in $JURY_STORE_URL, else sqlite:///jury.db.
 set -eu
 if [ "$#" -lt 3 ]; then

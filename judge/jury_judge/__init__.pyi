@@ -111,6 +111,7 @@ from jury_judge.probes.registry import PROBES as PROBES
 from jury_judge.probes.twin import parse_twin_id as parse_twin_id
 from jury_judge.records.records import Records as Records
 from jury_judge.records.vote_reports import VoteReports as VoteReports
+from jury_judge.records.vote_reports import report_schema as report_schema
 from jury_judge.replays.corpus import Corpus as Corpus
 from jury_judge.replays.exporting import ExportedFiles as ExportedFiles
 from jury_judge.replays.grids import grid_of as grid_of

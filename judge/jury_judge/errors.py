@@ -164,7 +164,7 @@ class ReportFailed(JudgeError):
 
 
 Naming = Callable[[str], str]
-"""The name of a field in the words of a front door: `max_cost` is `--max-cost` of the command, `maxCost` over HTTP."""
+"""The name of a field in the words of a front door: `run_id` is `--run` of the command, `runId` over HTTP."""
 
 
 class SettingsRefused(SettingError):

@@ -135,8 +135,7 @@ class Jury(Records):
         prices = budget.price_list(surroundings).at_clouds(self._loaded.endpoints)
         for one in self._loaded.panels:
             check_models(one, self._loaded.endpoints)
-            if budget.max_cost is not None:
-                check_priced(one.models, prices, _today())
+            check_priced(budget.bounds, one.models, prices, _today())
         self._warn(observation.say)
         self._config = RuntimeConfig(
             self.panel,
@@ -238,8 +237,8 @@ class Jury(Records):
             debate_id: its id, of a ladder that of the first stage, instead of a generated one; the same call resumes
                 the debate.
             submission_id: the caller's name of the debate in live events; None is the debate's id.
-            on_event: called with each live event (`docs/live-events.md`), from the debate's first; by a ladder with
-                those of each stage in turn, and none of an audit.
+            on_event: called with each live event (`docs/reference/live-events.md`), from the debate's first; by a
+                ladder with those of each stage in turn, and none of an audit.
 
         Raises:
             SettingError: neither a case nor a question with its response was given, or both.

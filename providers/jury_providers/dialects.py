@@ -101,26 +101,28 @@ def _profile_alone(written: Any) -> Any:
 
 
 class ChatDialect(Value):
-    """How a server speaks the protocol `openai`; None: as its profile has it, else as OpenAI.
-
-    `profile`: a name in `dialects.toml`; None: that of the server's address. `structured`: how JSON is asked for.
-    `schema_bounds`: whether the schema has the bounds of lengths and numbers, which our parser checks in any case.
-    `output_limit`: the name of the field. `system_role`: of the instructions; `user`: they head the first user message.
-    `stream`: answers are asked for as streams always, or never. `earlier_turns`: the model's own turns are sent back
-    with all of their fields, or with text and tool calls alone. `around`: what may stand around the answer (envelopes
-    of `dialects.toml`, `thinking_blocks`, `reasoning_content`, `line_breaks`); None: all that is known. `stated_cost`:
-    where the server says what a call cost; None: nowhere, or it is not known.
-    """
+    """How a server speaks the protocol `openai`; a field without a value: as its profile has it, else as OpenAI."""
 
     profile: str | None = None
+    """The name of a known server; `dialect: NAME` for short. By default by the provider's name, or the host of its
+    address."""
     structured: Structured | None = None
+    """How JSON is asked for: by schema, as an object, as the arguments of a tool named `answer`, or in words."""
     schema_bounds: Switch | None = None
+    """Off: the schema has no bounds of lengths and numbers, which some servers refuse; answers are checked for them in
+    any case."""
     output_limit: Literal["max_completion_tokens", "max_tokens"] | None = None
+    """The name of the field; where a server passes the other over, `--max-cost` is no bound."""
     system_role: Literal["system", "developer", "user"] | None = None
+    """Of the instructions; `user`: they head the first user message."""
     stream: Literal["always", "never"] | None = None
+    """Answers are asked for as streams always, or never; by default where they are watched."""
     earlier_turns: Literal["whole", "plain"] | None = None
+    """The model's own turns are sent back `whole`, or with text and tool calls alone (`plain`)."""
     around: Annotated[tuple[str, ...], Field(strict=False)] | None = None
+    """What may stand around an answer and is taken off where one whole JSON object is left."""
     stated_cost: StatedCost | None = None
+    """Where the server says what a call cost, which counts before the list of prices."""
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:

@@ -91,14 +91,14 @@ ModelPattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
 class Limits(Value):
-    """A provider's rate limits for one key and one class of models; None: unlimited.
-
-    `in_flight`: maximum of concurrent calls; lowered while the provider reports that it is overloaded.
-    """
+    """A provider's rate limits for one key and one class of models; a field without a value: unlimited."""
 
     requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    """In any 60 seconds."""
     tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    """In any 60 seconds."""
     in_flight: Annotated[int, Field(ge=1, le=10_000)] = 64
+    """Calls at once at most; lowered while the provider reports that it is overloaded."""
 
 
 def _check_dialect(dialect: ChatDialect, protocol: str | None) -> None:
@@ -113,40 +113,48 @@ def _check_dialect(dialect: ChatDialect, protocol: str | None) -> None:
 
 
 class Endpoint(Value):
-    """A provider as described in a panel file; the known providers need no field.
-
-    `limits` by pattern (`fnmatch`) of the model's id: models that match the same pattern share one limit. `api_version`
-    is the version in the URL's path, for protocols that have one (google: `v1`). `plain_http` allows sending the key
-    unencrypted to another machine.
-
-    `cache`, `warm`, `tier` and `flex_fallback` hold for its models where a seat says nothing else (`CallSettings`).
-    `cloud`: its models are reached there, through the SDK's own client and the cloud's own credentials.
-    `extra_body` and `extra_headers` are added to every request, for what a server of one's own needs.
-    `sdk_headers`: what the SDK takes from the environment into headers goes to another host than its own, too.
-    `window`: the tokens of the request and the answer together that its models take; None: as the catalogue knows.
-    `dialect`: how its server speaks the protocol `openai` or `anthropic`, by the name of a known one or field by field.
-    `batches`: whether its calls may be made in batches; None: only where it is the provider's own server.
-    `failures`: what its errors mean, where `failures.toml` does not know it or says otherwise.
-    """
+    """How models of a provider are reached; the known providers need no field. Keys are refused here."""
 
     protocol: ApiProtocol | None = None
+    """How its server is spoken to."""
     base_url: BaseUrl | None = None
+    """Where it is; a query stands behind the path of every request."""
     key_env: Variable | None = None
+    """The variable of the environment with its key; a server with a `base_url` gets no key without it."""
     api_version: Annotated[str, StringConstraints(pattern=r"^v[0-9][a-z0-9]{0,15}$")] | None = None
+    """In the URL's path, for protocols that have one (google: `v1`)."""
     plain_http: bool = False
+    """Send the key unencrypted to another machine."""
     limits: dict[ModelPattern, Limits] = Field(default_factory=dict)
+    """By pattern of the model's id: models that match the same pattern share one limit; others have 64 calls at
+    once."""
     cloud: CloudName | None = None
+    """Its models are reached there, through the SDK's own client and the cloud's own credentials."""
     cache: CacheMode | None = None
+    """For its seats that say nothing else."""
     warm: Switch | None = None
+    """For its seats that say nothing else."""
     tier: Tier | None = None
+    """For its seats that say nothing else."""
     flex_fallback: Switch | None = None
+    """For its seats that say nothing else."""
     extra_body: ExtraBody = Field(default_factory=dict)
+    """Added to every request, for what a server of your own needs; not what the panel decides or what makes a call
+    dearer."""
     extra_headers: ExtraHeaders = Field(default_factory=dict)
+    """Added to every request; none that looks like a secret."""
     sdk_headers: Switch = "off"
+    """On: what the SDK takes from the environment into headers goes to another host than its own, too."""
     window: Window | None = None
+    """Tokens of request and answer together that its models take; write it for servers that do not say, such as
+    Ollama, which cuts longer prompts without an error."""
     dialect: DialectSetting | None = None
+    """How its server speaks the protocol `openai` or `anthropic`: the name of a known one, or field by field; `jury
+    doctor --probe --write` finds out."""
     batches: Switch | None = None
+    """Whether its calls may be made in batches; by default only at the provider's own server."""
     failures: FailureRows = ()
+    """What its errors mean; these rows decide first."""
 
     @model_validator(mode="after")
     def _key_is_not_sent_readable(self) -> Self:

@@ -46,16 +46,16 @@ Words = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 
 
 class FailureRow(Value):
-    """One row: an error with one of these statuses, this code and this phrase is a failure of this kind.
-
-    `status` (): any. `code`: a type, code or status of the error's JSON, whole; `phrase`: words of its message; both in
-    any case, and `*` stands for any characters.
-    """
+    """An error with one of these statuses, this code and this phrase is a failure of this kind."""
 
     kind: FailureKind
+    """What it is."""
     status: Statuses = ()
+    """A status, or a list; none: any."""
     code: Words | None = None
+    """A type, code or status of the error's JSON, whole; `*` stands for any characters."""
     phrase: Words | None = None
+    """Words of its message; `*` stands for at most 100 characters."""
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:

@@ -23,7 +23,7 @@ from jury_actors import (
     ModelClasses,
 )
 from jury_debate import Answered
-from jury_events import CallOutcome, Usage
+from jury_events import CallOutcome, RunBudget, Usage
 from jury_providers import Endpoint, Limits, ModelReply, Price, Prices
 from support.canned_server import canned_server
 from support.dialects import CHAT, a_request
@@ -45,7 +45,7 @@ class AdmissionHarness:
         self.limiter = Limiter(backoff=Backoff(base=0.0, cap=0.0))
         endpoints = {"openai": Endpoint(limits={"gpt-*": limits})}
         self.classes = ModelClasses(endpoints, {"OPENAI_API_KEY": "sk-1"})
-        budget = AdmissionClient(AdmissionService(BudgetRule(ceiling), "b"), "c") if ceiling.bounded else None
+        budget = AdmissionClient(AdmissionService(BudgetRule(ceiling), "b"), "c") if ceiling.bounds.bounded else None
         admission = Admission(
             "r", self.classes, PRICES, limiter=AdmissionClient(AdmissionService(self.limiter, "l"), "c"), budget=budget
         )
@@ -147,7 +147,7 @@ async def test_an_exchange_records_the_cost_of_the_call(make_harness: MakeHarnes
 
 
 async def test_no_call_is_made_beyond_the_budget(make_harness: MakeHarness):
-    harness = make_harness(ceiling=Ceiling(max_calls=3))
+    harness = make_harness(ceiling=Ceiling(RunBudget(max_calls=3)))
     results = await harness.results_of(*SEATS)
 
     assert 3 == len(harness.provider.requests) == len(harness.clerk.exchanges())
@@ -156,7 +156,7 @@ async def test_no_call_is_made_beyond_the_budget(make_harness: MakeHarness):
 
 async def test_the_cost_of_all_calls_stays_within_the_budget(make_harness: MakeHarness):
     reply = ModelReply(CallOutcome.ANSWERED, answer=b"no JSON", usage=ANSWERED)
-    harness = make_harness(*[reply] * 1000, ceiling=Ceiling(max_cost=0.2))
+    harness = make_harness(*[reply] * 1000, ceiling=Ceiling(RunBudget(max_cost=0.2)))
     await harness.results_of(*SEATS, max_output_tokens=16_384)
     cost = sum(exchange.cost or 0.0 for exchange in harness.clerk.exchanges())
 
@@ -248,7 +248,7 @@ def test_another_key_or_another_address_is_another_class():
 
 
 async def test_a_call_without_a_settlement_counts_as_made(make_harness: MakeHarness) -> None:
-    harness = make_harness(RuntimeError("the adapter broke"), ceiling=Ceiling(max_calls=1))
+    harness = make_harness(RuntimeError("the adapter broke"), ceiling=Ceiling(RunBudget(max_calls=1)))
     (broken,) = await harness.results_of("a")
     await harness.juror.submit(harness.ask("b"))
     halted = (await results_of(harness.juror, 2))[-1]

@@ -20,7 +20,7 @@ from jury_actors import (
     Release,
     Settlement,
 )
-from jury_events import CallOutcome
+from jury_events import CallOutcome, RunBudget
 from jury_providers import Limits
 from support.permit_requests import MODEL, a_permit_request
 from support.waiting import until
@@ -185,7 +185,7 @@ async def test_no_call_waits_for_a_provider_that_was_halted(make_client: MakeCli
 
 
 async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_turn(make_client: MakeClient):
-    client = make_client(Connection(AdmissionService(BudgetRule(Ceiling(max_cost=1.0)), "1")))
+    client = make_client(Connection(AdmissionService(BudgetRule(Ceiling(RunBudget(max_cost=1.0))), "1")))
     request = a_permit_request(cost=0.6)
     async with asyncio.timeout(120), AsyncExitStack() as stack:
         permit = await stack.enter_async_context(client.permit(request))

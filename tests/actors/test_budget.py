@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_actors import BudgetRule, Ceiling, Spent
-from jury_events import CallOutcome, dollars
+from jury_events import CallOutcome, RunBudget, dollars
 from support.each_row import each_row
 from support.permit_requests import Counter, a_permit_request
 
 
 def a_budget(calls: int | None = None, cost: float | None = None, spent: Spent = Spent()) -> Counter:
-    return Counter(BudgetRule(Ceiling(calls, cost, spent)))
+    return Counter(BudgetRule(Ceiling(RunBudget(max_calls=calls, max_cost=cost), spent)))
 
 
 def spent(it: Counter) -> Spent:
@@ -105,7 +105,7 @@ def test_a_call_that_was_counted_when_its_juror_was_taken_for_dead_is_not_counte
 
 
 def test_a_successor_halts_every_call():
-    it = Counter(BudgetRule(Ceiling(max_calls=100), lost=True))
+    it = Counter(BudgetRule(Ceiling(RunBudget(max_calls=100)), lost=True))
     it.want(a_permit_request())
 
     assert (1, []) == (len(it.halted), it.began)

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from jury_actors import Admission, AdmissionClient, AdmissionService, BudgetRule, Ceiling, ModelClasses
-from jury_events import CallOutcome, CallSettings, Usage
+from jury_events import CallOutcome, CallSettings, RunBudget, Usage
 from jury_providers import ModelMessage, ModelReply, ModelRequest, Price, Prices
 
 ON = date(2026, 11, 28)
@@ -19,7 +19,7 @@ BYTES_OF_SHORT_TOKENS = 2
     "text", ["ab " * 40_000, "東京" * 20_000, '{"a":1}' * 20_000], ids=["prose", "japanese", "json"]
 )
 async def test_a_permit_reserves_what_the_longest_answer_to_the_whole_prompt_costs(text: str) -> None:
-    rule = BudgetRule(Ceiling(max_cost=1000.0))
+    rule = BudgetRule(Ceiling(RunBudget(max_cost=1000.0)))
     client = AdmissionClient(AdmissionService(rule, "b"), "c")
     admission = Admission("r", ModelClasses({}, {}), PRICES, budget=client)
     settings = CallSettings(max_output_tokens=4096)
@@ -36,7 +36,7 @@ async def test_a_permit_reserves_what_the_longest_answer_to_the_whole_prompt_cos
 
 
 async def test_after_an_answer_beyond_its_limit_calls_of_its_model_reserve_as_much_more() -> None:
-    rule = BudgetRule(Ceiling(max_cost=1000.0))
+    rule = BudgetRule(Ceiling(RunBudget(max_cost=1000.0)))
     admission = Admission("r", ModelClasses({}, {}), PRICES, budget=AdmissionClient(AdmissionService(rule, "b"), "c"))
     settings = CallSettings(max_output_tokens=1_000)
     messages = (ModelMessage("user", "x"),)
@@ -63,7 +63,7 @@ async def test_after_an_answer_beyond_its_limit_calls_of_its_model_reserve_as_mu
 
 
 async def test_until_an_answer_shows_how_long_they_are_one_call_of_a_model_is_made_at_a_time() -> None:
-    budget = AdmissionClient(AdmissionService(BudgetRule(Ceiling(max_cost=1000.0)), "b"), "c")
+    budget = AdmissionClient(AdmissionService(BudgetRule(Ceiling(RunBudget(max_cost=1000.0))), "b"), "c")
     admission = Admission("r", ModelClasses({}, {}), PRICES, budget=budget)
     settings, messages = CallSettings(max_output_tokens=1_000), (ModelMessage("user", "x"),)
     request = ModelRequest(model="m", messages=messages, tools=(), schema={}, settings=settings, trace="t")

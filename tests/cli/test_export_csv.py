@@ -59,7 +59,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
 
 
 def read_back(content: bytes, schema: pa.Schema) -> pa.Table:
-    """As docs/tables.md says: an empty cell is null unless it is quoted, an apostrophe before a formula is none."""
+    """As docs/python-api.md says: an empty cell is null unless it is quoted, an apostrophe before a formula is none."""
     plain = {one.name: pa.string() if pa.types.is_list(one.type) else one.type for one in schema}
     convert = pa_csv.ConvertOptions(
         column_types=plain, strings_can_be_null=True, quoted_strings_can_be_null=False, null_values=[""]

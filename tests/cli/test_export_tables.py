@@ -1,6 +1,5 @@
 """`jury export --parquet`: six tables that other tools open, as documented."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,11 @@ import pytest
 
 from jury_analysis import LABELS as LABEL_SCHEMA
 from jury_analysis import check
-from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS
-from jury_judge.tables.export_schemas import BALLOTS, CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
-from jury_judge.tables.reason_table import DECISIVE_WORDS, REASON_TEXTS, REASONS
+from jury_judge.tables.evidence_table import EVIDENCE
+from jury_judge.tables.export_schemas import BALLOTS, DEBATES, EXCHANGES, LABELS
+from jury_judge.tables.reason_table import REASONS
 from support.command_line import CommandLine
 
-DOCS = Path(__file__).parents[2] / "docs" / "tables.md"
 NAMES = ("debates", "reasons", "ballots", "exchanges", "evidence", "labels")
 CASES: tuple[dict[str, Any], ...] = (
     {
@@ -64,36 +62,6 @@ def test_the_files_have_the_declared_schemas(exported: CommandLine) -> None:
     assert {name: table.schema for name, table in found.items()} == declared
     assert {"debates": 6, "labels": 2} == {name: found[name].num_rows for name in ("debates", "labels")}
     check(found["ballots"])
-
-
-def _documented() -> dict[str, list[tuple[str, str]]]:
-    text = DOCS.read_text()
-    sections = {name: text.partition(f"\n## {name}\n")[2].partition("\n## ")[0] for name in NAMES}
-    return {
-        name: re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, flags=re.MULTILINE)
-        for name, section in sections.items()
-    }
-
-
-_WORDS = {"list<item: string>": "list of string", "timestamp[us, tz=UTC]": "timestamp (µs, UTC)", "double": "float64"}
-
-
-def test_the_documented_columns_are_those_of_the_files() -> None:
-    schemas = {
-        "debates": pa.schema([*DEBATES, *(pa.field(*one) for one in (CASE_TEXTS | DECISIVE_WORDS).items())]),
-        "reasons": pa.schema([*REASONS, *(pa.field(*one) for one in REASON_TEXTS.items())]),
-        "ballots": BALLOTS,
-        "exchanges": pa.schema([*EXCHANGES, *(pa.field(*one) for one in EXCHANGE_TEXTS.items())]),
-        "evidence": pa.schema([*EVIDENCE, *(pa.field(*one) for one in EVIDENCE_TEXTS.items())]),
-        "labels": LABELS,
-    }
-
-    written = {
-        name: [(one.name, _WORDS.get(str(one.type), str(one.type))) for one in schema]
-        for name, schema in schemas.items()
-    }
-
-    assert _documented() == written
 
 
 def test_the_rows_are_those_of_the_debates(exported: CommandLine) -> None:

@@ -1,11 +1,8 @@
 """`jury gate`: decisions and exit codes, reports, plans, and what it refuses; the same in pytest and in Python."""
 
-import json
 import subprocess
 import sys
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -45,10 +42,6 @@ def repeated(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
         repeat = ("--repeat", "2") if run == "base" else ()
         assert 0 == jury.run(cases, "--run", run, "--panel", panel, *repeat).code
     return jury
-
-
-def schema(name: str) -> Any:
-    return json.loads((files("jury_analysis") / "schema" / f"{name}.schema.json").read_text(encoding="utf-8"))
 
 
 def test_a_worse_judge_fails_and_an_equal_one_passes(jury: CommandLine, votes: str) -> None:

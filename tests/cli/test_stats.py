@@ -4,12 +4,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
 from jury_analysis import SCHEMA
 from jury_events import install_line
 from support.command_line import CommandLine
+from support.each_row import each_row
 from support.reference_data import FOLDER, needs_reference_data
 from support.vote_rows import (
     long_rows,
@@ -74,6 +76,24 @@ def test_votes_are_read_from_standard_input(jury: CommandLine, votes: str) -> No
     piped = jury("stats", "--votes", "-", "--json", *QUICK, stdin=Path(votes).read_bytes())
 
     assert jury("stats", "--votes", votes, "--json", *QUICK) == piped
+
+
+@each_row(
+    "called",
+    [
+        ("stats", "--votes", "{votes}", *QUICK),
+        ("gate", "--votes", "{votes}", "--base", "gpt", "--candidate", "claude", *QUICK),
+        ("gate", "--plan", "100"),
+        ("value", "--votes", "{votes}"),
+    ],
+)
+def test_a_report_is_as_the_schema_of_its_command_says(jury: CommandLine, votes: str, called: tuple[str, ...]) -> None:
+    report = jury(*(word.format(votes=votes) for word in called), "--json").json
+
+    schema = jury(called[0], "--schema").json
+
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(report, schema)
 
 
 def test_groups_have_a_report_each(jury: CommandLine) -> None:

@@ -31,7 +31,7 @@ def test_the_page_has_seats_rounds_and_the_frontier(jury: CommandLine, votes: st
         "What fewer seats or rounds",
     ):
         assert heading in page
-    assert "14 choices tried: all 7 subsets of seats × rounds" in page
+    assert "14 choices of seats and rounds tried (7 subsets of seats)" in page
     assert "assumed: after a discussion the seats are taken to say the same without the others" in page
 
 

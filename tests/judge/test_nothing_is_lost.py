@@ -19,7 +19,7 @@ TOKEN = "TOKEN-4711"
 
 OUTSIDE = frozenset(
     {
-        # Of the row, not of the transcript: read for lists and statistics, or not read, as docs/cases.md says.
+        # Of the row, not of the transcript: read for lists and statistics, or not (docs/reference/cases.md).
         *("metadata", "usage", "usageMetadata", "info", "injections", "vars", "testCase", "gradingResult", "provider"),
         *("agent", "metrics", "final_metrics"),
         *("scores", "tokenUsage", "observations", "resource", "attributes", "request", "body", "incomplete_details"),

@@ -16,6 +16,9 @@ OPTIONS = ROOT / "cli" / "jury_cli" / "options.json"
 PAGE = ROOT / "docs" / "reference" / "settings.md"
 HEAD = """# Settings
 
+*Reference, for people who write settings files.* Made from the settings; `pytest --update tests/judge/test_options.py`
+writes it.
+
 Every setting is declared once, and an option of the command, a line of a settings file and an argument in Python give
 it: `--max-cost 5`, `max_cost: 5` and `max_cost=5`. Models that extend others have their settings too.
 """
@@ -45,11 +48,13 @@ def test_the_options_of_the_command_are_those_of_the_models(request: pytest.Fixt
 
 
 def described(table: dict[str, dict[str, Any]]) -> Iterator[str]:
+    with_rows = {model for model, rows in table.items() if any(name and row for name, row in rows.items())}
     for model, rows in table.items():
         shown = {name: row for name, row in rows.items() if name and row}
         if not shown:
             continue
-        extends = f"\n\nExtends {', '.join(f'[{one}](#{one.lower()})' for one in rows[''])}." if rows[""] else ""
+        above = [f"[{one}](#{one.lower()})" if one in with_rows else one for one in rows[""] or ()]
+        extends = f"\n\nExtends {', '.join(above)}." if above else ""
         yield f"\n## {model}{extends}\n\n| field | option | default | meaning |\n| --- | --- | --- | --- |\n"
         for name, row in shown.items():
             default = "" if row.get("default") is None else f"`{row['default']}`"

@@ -11,7 +11,7 @@ import pytest
 
 from jury_actors import Ceiling, Delivery, Finished, Job, Outbox, Runtime, RuntimeConfig, in_process_runtime
 from jury_cases import CaseFileError, case_source
-from jury_events import Attachment, Case, StoredEvent, Transcript
+from jury_events import Attachment, Case, RunBudget, StoredEvent, Transcript
 from jury_judge import Allowance, PreflightReport, Run, estimate, execute_run, preflight
 from jury_providers import Prices
 from jury_store import (
@@ -128,7 +128,7 @@ class Execution:
         self, *, seconds: float | None = None, max_calls: int | None = None, **options: Any
     ) -> AsyncIterator[dict[str, Any]]:
         """After a preflight of so many seconds, within so many calls."""
-        ceiling = None if max_calls is None else Ceiling(max_calls=max_calls)
+        ceiling = None if max_calls is None else Ceiling(RunBudget(max_calls=max_calls))
         if ceiling is not None:
             options["allowance"] = Allowance(ceiling, self.store, prices=Prices(), endpoints={}, on=TODAY)
         config = RuntimeConfig(self.run.resolved.panel, "", "r1", **({} if ceiling is None else {"ceiling": ceiling}))

@@ -1,18 +1,16 @@
 """What jurors are shown of a row of each format: the exact text, and everything of it that they are not shown."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
-from jury_cases import DECLARED, FORMATS, CaseFiles, format_lines, format_of, format_table
+from jury_cases import DECLARED, FORMATS, CaseFiles, format_lines, format_of
 from jury_events import Case
 from support.command_line import CommandLine
 from support.described_cases import read, text_shown
 from support.foreign_rows import FORMATS as WITH_ROWS
 from support.foreign_rows import whole_row
-from support.format_table import written_table
 from support.refusals import RefusalTables
 
 FILES = Path(__file__).parent / "formats"
@@ -67,22 +65,18 @@ def test_every_format_has_a_row() -> None:
     assert [] == [name for name in DECLARED if not any(entry.startswith(name) for entry in of_files)]
 
 
-def examples() -> list[tuple[str, str]]:
-    """The formats of docs/cases.md with their examples."""
-    text = (Path(__file__).parents[2] / "docs" / "cases.md").read_text(encoding="utf-8")
-    return re.findall(r"^### ([a-z-]+)\n\n```json\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)
+EXAMPLES = json.loads((Path(__file__).parent / "format_examples.json").read_text(encoding="utf-8"))
+"""A row of each format, as `docs/reference/case-formats.md` shows it."""
 
 
 def test_the_examples_of_the_docs_have_the_stated_format() -> None:
-    for name, example in examples():
-        row = json.loads(example)
-
+    for name, row in EXAMPLES.items():
         assert name == format_of(row, None).name
         assert all(() == case.omissions(images_seen=True) for case in read(row))
 
 
 def test_the_docs_have_an_example_of_every_format() -> None:
-    assert set(FORMATS) - DECLARED == {name for name, _ in examples()} - DECLARED
+    assert set(FORMATS) - DECLARED == EXAMPLES.keys() - DECLARED
 
 
 def test_the_format_is_named_with_the_second_best_where_that_recognises_the_rows_too(tmp_path: Path) -> None:
@@ -113,12 +107,11 @@ def test_the_rows_of_a_document_are_found_at_its_formats_path(
     assert (count, {name: count}) == (len(list(files)), dict(files.notes.formats))
 
 
-def test_the_list_of_the_documentation_and_of_the_help_is_that_of_the_code(tmp_path: Path) -> None:
+def test_the_list_of_the_help_is_that_of_the_code(tmp_path: Path) -> None:
     of_cases, of_run = (
         " ".join(CommandLine(tmp_path)(*asked).out.split()) for asked in (("cases", "--help"), ("run", "--help-all"))
     )
 
-    assert format_table() == written_table(), "write it anew: uv run --group test python tests/support/format_table.py"
     assert [] == [name for name, form in FORMATS.items() if not (form.recognised_by and form.shows)]
     for name, recognised_by in format_lines():
         assert f" {name} {' '.join(recognised_by.split())}" in of_cases

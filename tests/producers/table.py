@@ -1,23 +1,18 @@
-"""The table of tools in docs/cases.md, made from what the law says of each kept file.
+"""The page of tools, `docs/reference/tools.md`, made from what the law says of each kept file.
 
-    uv run --group test python tests/producers/table.py      # writes it anew between its two marks
-
-A test fails while the document has another table.
+`pytest --update tests/producers/test_table.py` writes it.
 """
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from jury_cases import CaseFileError
+from producers.law import METADATA, ProducedFile, broken
+from reference.markdown import introduction, page
+
 ROOT = Path(__file__).parents[2]
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT / "tests"))
 
-from jury_cases import CaseFileError  # noqa: E402  (the path of the tests comes first)
-from producers.law import METADATA, ProducedFile, broken, produced_files  # noqa: E402
-
-DOCUMENT = ROOT / "docs" / "cases.md"
-BEGIN, END = "<!-- tools: made by tests/producers/table.py -->", "<!-- end of tools -->"
+DOCUMENT = ROOT / "docs" / "reference" / "tools.md"
 
 _WORDS = {
     "system": "instructions",
@@ -43,7 +38,13 @@ def table(files: Iterable[ProducedFile]) -> str:
     for tool, produced in tools.items():
         cells = (tool, _version(produced), "; ".join(dict.fromkeys(map(_shape, produced))), _read(produced))
         lines.append("| " + " | ".join(map(_cell, (*cells, _not_shown(produced)))) + " |")
-    return "\n".join(lines)
+    return page(
+        "Tools whose files are read",
+        "people whose cases another tool wrote",
+        "files that the tools wrote",
+        introduction("tools"),
+        "\n".join(lines),
+    )
 
 
 def _version(produced: list[ProducedFile]) -> str:
@@ -102,20 +103,7 @@ def _not_shown(produced: list[ProducedFile]) -> str:
     return "; ".join(found) or "–"
 
 
-def written(document: str, made: str) -> str:
-    """The document with the table between its marks; raises ValueError if a mark is missing."""
-    before, mark, rest = document.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (mark and end):
-        raise ValueError(f"{DOCUMENT.name} has not both marks {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{made}\n\n{END}{after}"
-
-
 def _within_a_sentence(text: str) -> str:
     """The text without the capital of its first word, unless that is a name, such as MLflow."""
     first = text.split(maxsplit=1)[0]
     return text if first[1:] != first[1:].lower() else f"{text[0].lower()}{text[1:]}"
-
-
-if __name__ == "__main__":
-    DOCUMENT.write_text(written(DOCUMENT.read_text(encoding="utf-8"), table(produced_files())), encoding="utf-8")

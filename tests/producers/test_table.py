@@ -1,12 +1,9 @@
-"""The table of tools in docs/cases.md says what the law says."""
+"""The page of tools says what the law says."""
 
 from producers.law import produced_files
-from producers.table import DOCUMENT, table, written
+from producers.table import DOCUMENT, table
+from support.refusals import RefusalTables
 
 
-def test_the_table_of_tools_is_up_to_date() -> None:
-    document = DOCUMENT.read_text(encoding="utf-8")
-
-    assert document == written(document, table(produced_files())), (
-        "run: uv run --group test python tests/producers/table.py"
-    )
+def test_the_page_of_tools_is_up_to_date(printed: RefusalTables) -> None:
+    printed.compare_file(DOCUMENT, table(produced_files()))

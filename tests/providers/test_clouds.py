@@ -1,7 +1,6 @@
 """Models at a cloud, through the SDKs' own clients: where requests go, how they are signed, what is missing."""
 
 import json
-import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -297,38 +296,8 @@ def test_credentials_of_a_cloud_are_not_sent_over_plain_http_to_another_machine(
     assert Endpoint.model_validate(there | {"base_url": "http://127.0.0.1:1"}).cloud
 
 
-PANELS = (Path(__file__).parents[2] / "docs" / "panels.md").read_text(encoding="utf-8")
-SECTION = PANELS[PANELS.index("### Models at a cloud") : PANELS.index("## Redaction")]
-
-
-def names_in(cell: str) -> set[str]:
-    return set(re.findall(r"`([^`]+)`", cell))
-
-
-def test_the_table_of_clouds_lists_what_the_code_reads() -> None:
-    rows = [line.strip("| ").split(" | ") for line in SECTION.splitlines() if line.startswith("| `")]
-    written = {
-        (protocol, cloud): (names_in(settings), names_in(signing))
-        for protocols, clouds, settings, signing in rows
-        for protocol in names_in(protocols)
-        for cloud in names_in(clouds)
-    }
-    read = {
-        (protocol, name): (
-            {variable for group in (*cloud.settings, *cloud.address) for variable in group}
-            | ({"base_url"} if cloud.address else set()),
-            {*cloud.keys, *cloud.tokens},
-        )
-        for protocol, clouds in CLOUDS.items()
-        for name, cloud in clouds.items()
-    }
-
-    assert read == written
-
-
 def test_the_extras_of_clouds_are_named_and_exist() -> None:
     extras = {cloud.packages.extra for clouds in CLOUDS.values() for cloud in clouds.values() if cloud.packages}
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-    assert extras == set(re.findall(r"\[extra `(\w+)`\]", SECTION))
     assert extras <= set(project["optional-dependencies"])

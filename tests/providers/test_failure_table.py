@@ -5,12 +5,10 @@ The rows of `REPORTED` are what users report to have received, named by the thre
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from jury_events import CallOutcome
 from jury_providers import (
-    FailureKind,
     FailureRow,
     ModelMessage,
     ModelReply,
@@ -21,9 +19,6 @@ from jury_providers import (
 from support.canned_server import Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
 from support.each_row import each_row
-from support.refusals import RefusalTables
-
-FAILURES_PAGE = Path(__file__).parents[2] / "docs" / "failures.md"
 
 O = CallOutcome  # noqa: E741
 
@@ -377,24 +372,6 @@ async def test_a_row_without_a_source_decides_nothing() -> None:
 
     assert "exceeds the context length" in unconfirmed
     assert (O.BAD_REQUEST, False) == (reply.outcome, reply.understood)
-
-
-def test_the_documentation_has_the_table(printed: RefusalTables) -> None:
-    kinds = get_args(FailureKind)
-    rows = known_failures()
-    lines = [f"| provider | {' | '.join(kinds)} |", f"| --- |{' --- |' * len(kinds)}"]
-    for provider in dict.fromkeys(row.provider for row in rows):
-        cells = [[_cell(row) for row in rows if (row.provider, row.kind) == (provider, kind)] for kind in kinds]
-        lines.append(f"| {provider} | {' | '.join(', '.join(cell) for cell in cells)} |")
-    printed.compare_block(FAILURES_PAGE, "<!-- known errors -->", "<!-- end -->", ["", *lines, ""])
-
-
-def _cell(row: Any) -> str:
-    """A row in words."""
-    said = [f"`{row.code}`"] if row.code else []
-    said += [f"“{row.phrase}”"] if row.phrase else []
-    words = " ".join([*map(str, row.status), *said])
-    return words if row.source else f"*{words}*"
 
 
 def _ignore(_text: str) -> None:

@@ -1,8 +1,7 @@
-"""What is known of servers of Chat Completions: each entry names its source, and their page is made from the data."""
+"""What is known of servers of Chat Completions: each entry names its source."""
 # ruff: noqa: E501  (one row is one line)
 
 import tomllib
-from collections import defaultdict
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
@@ -19,46 +18,19 @@ from jury_providers import (
     connection_of,
     installed_providers,
     key_destinations,
-    known_failures,
     provider_factory,
     recipients,
 )
 from support.each_row import each_row
 from support.packages import write_package
-from support.refusals import RefusalTables
 
-PAGE = Path(__file__).parents[2] / "docs" / "dialects.md"
 DATA = tomllib.loads((files("jury_providers") / "dialects.toml").read_text("utf-8"))
-USUAL = {"base_url", "key_env", "source", "day", "structured", "output_limit"}
-
-
-def kinds(found: set[str]) -> str:
-    return ", ".join(sorted(found)) or "–"
 
 
 def test_each_entry_names_a_source_and_a_day():
     for entry in (*DATA["profile"].values(), *DATA["envelope"], *DATA["finish"]):
         assert entry["source"]
         assert date(2026, 11, 1) <= entry["day"]
-
-
-def test_the_page_has_what_is_known(refusals: RefusalTables):
-    failures: dict[str, set[str]] = defaultdict(set)
-    for row in known_failures():
-        failures[row.provider] |= {row.kind} if row.source else set()
-    rows = []
-    for name, entry in DATA["profile"].items():
-        key = f"`{entry['key_env']}`" if "key_env" in entry else "–"
-        asked = [f"`{entry[field]}`" if field in entry else "–" for field in ("structured", "output_limit")]
-        other = ", ".join(f"`{field}: {value}`" for field, value in entry.items() if field not in USUAL) or "–"
-        rows.append(
-            f"| `{name}` | {entry['base_url']} | {key} | {' | '.join(asked)} | {other} | {kinds(failures[name])} | {entry['day']} |"
-        )
-    rest = sorted(name for name in failures if name not in DATA["profile"])
-    rows += [f"| {name} | – | – | – | – | – | {kinds(failures[name])} | |" for name in rest]
-    refusals.compare_block(PAGE, "| --- | --- | --- | --- | --- | --- | --- | --- |", "", rows)
-    ends = [f"| `{one['reason']}` | `{one['outcome']}` | {one['source']} |" for one in DATA["finish"]]
-    refusals.compare_block(PAGE, "| finish reason | outcome | source |\n| --- | --- | --- |", "", ends)
 
 
 def a_panel(model: str):

@@ -6,7 +6,6 @@ For each kind one of `Found` is expected, and a change that is found by less, or
 """
 
 import json
-import re
 import shutil
 import sqlite3
 from collections import Counter
@@ -23,6 +22,7 @@ from jury_events import GENESIS, StoredEvent, stored_hash
 from jury_migrations import check
 from jury_replay import Trust, verify
 from jury_store import PublicKey, SealKey, metadata, open_store
+from reference.data_pages import protection
 from support.sealed_store import SealedStore
 from support.unguarded import unguarded
 
@@ -57,7 +57,7 @@ NO_RECORD = {
     ): "a search may find too little or too much; what it shows is read from the texts themselves",
     ("attestations", "a row deleted"): "a proof that is gone harms no record, and another one is as good",
 }
-"""Columns whose change is not found, each with the reason; docs/verification.md lists them too."""
+"""Columns whose change is not found, each with the reason; docs/reference/store.md lists them too."""
 
 
 def _found(path: Path, kept: SealedStore, *, keys: bool = True, schema: bool = False) -> Found:
@@ -235,7 +235,7 @@ ADDED: dict[str, tuple[str, Found]] = {
     "run_leases": ("INSERT INTO run_leases VALUES ('more', 7, NULL)", Found.NO_RECORD),
     "search_texts": ("INSERT INTO search_texts VALUES (999, 1, 'more')", Found.VERIFY),
 }  # fmt: skip
-"""A row that is added to each table; docs/threat-model.md says why one of `NO_RECORD` is harmless."""
+"""A row that is added to each table; docs/reference/store.md says why one of `NO_RECORD` is harmless."""
 
 
 @pytest.mark.parametrize("half", HALVES)
@@ -284,20 +284,14 @@ def _other_key() -> PublicKey:
     return SealKey.generate("attacker.example/log").public
 
 
-def test_the_threat_model_names_every_column() -> None:
-    """What protects each column, or why its change is harmless."""
-    text = (Path(__file__).parents[2] / "docs" / "threat-model.md").read_text()
-    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE)
-    named = {table: sorted(re.findall(r"`(\w+)`", columns)) for table, columns in _joined(rows).items()}
+def test_every_column_is_said_to_be_protected_or_harmless() -> None:
+    named: dict[str, list[str]] = {}
+    for row in protection():
+        named.setdefault(row["table"], []).extend(row["columns"])
 
-    assert named == {table: sorted(columns) for table, columns in TABLES.items()}
-
-
-def _joined(rows: list[tuple[str, str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for table, columns in rows:
-        found[table] = f"{found.get(table, '')} {columns}"
-    return found
+    assert {table: sorted(columns) for table, columns in TABLES.items()} == {
+        table: sorted(columns) for table, columns in named.items()
+    }
 
 
 # ── the schema ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,5 +1,5 @@
-"""Decision models over the three APIs, from the SDK to the log: every failure ends as `docs/failures.md` says, nothing
-is asked twice, and a price bounds a run."""
+"""Decision models over the three APIs, from the SDK to the log: every failure ends as the rules say, nothing is
+asked twice, and a price bounds a run."""
 
 import json
 from collections import Counter

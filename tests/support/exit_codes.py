@@ -1,4 +1,4 @@
-"""Every row of `docs/exit-codes.md`, with a call that ends so."""
+"""Every row of `docs/reference/exit-codes.md`, with a call that ends so."""
 
 import os
 import re

@@ -62,14 +62,8 @@ class Night:
         clock, supervision, stopping = (plan.pop(name, None) for name in ("clock", "supervision", "stopping"))
         own = BatchPlan(self.account.providers, sleep=self.pass_by, monotonic=lambda: self.seconds)
         batches = own._replace(**plan)
-        bounds = self.read(
-            lambda store: ceiling(
-                store, run_id, Prices(), TODAY, max_calls=self.budget.max_calls, max_cost=self.budget.max_cost
-            )
-        )
-        budget = Budget(
-            max_calls=self.budget.max_calls, max_cost=self.budget.max_cost, spent=bounds.spent, lease_of=bounds.run
-        )
+        bounds = self.read(lambda store: ceiling(store, run_id, Prices(), TODAY, self.budget.bounds))
+        budget = self.budget.model_copy(update={"spent": bounds.spent, "lease_of": bounds.run})
         jury = Jury(self.panel, store=self.url, budget=budget, observation=Observation(metrics=self.totals))
         jury._say = self.said.append
         if clock is not None:

@@ -91,6 +91,10 @@ class RefusalTables:
         assert last, f"{path.name} has no line {end} after {begin}"
         self._compare(path, text, "".join([before, first, "\n".join(lines), last, after]))
 
+    def compare_file(self, path: Path, found: str) -> None:
+        """Compare a whole file that is made of something else, or write it."""
+        self._compare(path, path.read_text("utf-8") if path.exists() else "", found)
+
     def _compare(self, path: Path, expected: str, found: str) -> None:
         if found == expected:
             return

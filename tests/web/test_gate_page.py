@@ -1,8 +1,6 @@
 """The gate of two compared runs over HTTP, and its figures on the page."""
 
-import json
 import re
-from importlib.resources import files
 
 import jsonschema
 from starlette.testclient import TestClient
@@ -39,7 +37,6 @@ def test_a_worse_run_fails_on_the_page_and_in_the_api_as_its_schema_says() -> No
 
     # 15/40 = 0.375; se = √(0.375·0.625/39), t(39) = 2.022691
     assert ["0.3750", "0.2182", "0.5318"] == re.findall(r"0\.\d{4}", rows["Harm"])[:3]
-    assert json.loads((files("jury_analysis") / "schema" / "gate.schema.json").read_text(encoding="utf-8")) == schema
     jsonschema.validate(found, schema)
     assert ("fail", "false_pass", 0.375) == (found["decision"], found["metric"], found["harm"]["value"])
     assert found["change"] == answer["paired"]["against_labels"]["false_passes"]["change"]

@@ -92,14 +92,3 @@ def test_the_rules_of_access_are_those_of_other_endpoints(url: str) -> None:
 
     assert {"none": 401, "wrong": 401, "reviewer": 403, "right": 200, "host": 421, "origin": 403} == codes
     assert 405 == posted.status_code
-
-
-def test_the_page_of_the_documentation_lists_every_metric() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "observability.md").read_text()
-    rows = [
-        f"| `{one.name}{'_total' if one.kind == 'counter' else ''}` | {one.kind} | {', '.join(one.labels) or '–'} "
-        f"| {one.says} |"
-        for one in METRICS
-    ]
-
-    assert rows == [line for line in page.splitlines() if line.startswith("| `jury_")]

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from starlette.testclient import TestClient
 
-from jury_analysis import report_schema_text
+from jury_analysis import report_schema
 from jury_events import Verdict, install_line
 from jury_judge import RunReports, RunTooLarge, Service, TooManyReports, extras
 from jury_judge.statistics import run_reports
@@ -90,7 +90,7 @@ def test_the_api_has_the_report_as_its_schema_says(store: MemoryEventStore) -> N
         documented = client.get("/openapi.json").json()["paths"]["/api/runs/{run_id}/stats"]["get"]["responses"]["200"]
 
     jsonschema.validate(report, schema.json())
-    assert json.loads(report_schema_text("stats")) == schema.json()
+    assert report_schema("stats") == schema.json()
     assert {"$ref": "/schemas/stats.json"} == documented["content"]["application/json"]["schema"]
     assert (12, 0.5) == (
         report["panels"][0]["debates"],
@@ -111,7 +111,7 @@ def test_the_comparison_of_two_runs_has_the_paired_table(store: MemoryEventStore
     assert ["Share of unsafe_fail", "100%", "100%", "0% [-25.9%, 25.9%] (1) (2)", "–", "–"] in changes
     assert (11, (1, 0)) == (report.pairs, report.only_in)
     assert json.loads(json.dumps(report.to_dict())) == found
-    jsonschema.validate(found, json.loads(report_schema_text("paired")))
+    jsonschema.validate(found, report_schema("paired"))
 
 
 def test_a_report_is_kept_until_the_run_changes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,3 @@
-from jury_views.answered_by import answered_in_stream as answered_in_stream
-from jury_views.answered_by import answers as answers
 from jury_views.case_facts import case_facts as case_facts
 from jury_views.charts.frontier_chart import FrontierChart as FrontierChart
 from jury_views.charts.frontier_chart import frontier_chart as frontier_chart
@@ -10,6 +8,13 @@ from jury_views.charts.shapes import stacked_bar as stacked_bar
 from jury_views.charts.statistic_charts import dot_plot as dot_plot
 from jury_views.charts.statistic_charts import heat_map as heat_map
 from jury_views.charts.statistic_charts import reliability_chart as reliability_chart
+from jury_views.debate_fold import answered_in_stream as answered_in_stream
+from jury_views.debate_fold import answers as answers
+from jury_views.debate_fold import change_counts as change_counts
+from jury_views.debate_fold import decisive_items as decisive_items
+from jury_views.debate_fold import evaluations_of as evaluations_of
+from jury_views.debate_fold import events_by_phase as events_by_phase
+from jury_views.debate_fold import position_changes as position_changes
 from jury_views.debate_labels import LABELS as LABELS
 from jury_views.debate_labels import DebateLabels as DebateLabels
 from jury_views.debate_results import collaborative_result as collaborative_result
@@ -17,7 +22,6 @@ from jury_views.debate_results import debate_result as debate_result
 from jury_views.debate_results import result_of as result_of
 from jury_views.errors import BadPoint as BadPoint
 from jury_views.event_words import EVENT_WORDS as EVENT_WORDS
-from jury_views.events_by_phase import events_by_phase as events_by_phase
 from jury_views.events_view import event_lines as event_lines
 from jury_views.figure_notes import FigureNotes as FigureNotes
 from jury_views.label_decisive import MOST_LABELLED as MOST_LABELLED
@@ -43,10 +47,6 @@ from jury_views.page import Page as Page
 from jury_views.page import TextSpan as TextSpan
 from jury_views.plain_prompt import marker_in as marker_in
 from jury_views.plain_prompt import plain_prompt as plain_prompt
-from jury_views.position_changes import change_counts as change_counts
-from jury_views.position_changes import position_changes as position_changes
-from jury_views.quotations import decisive_items as decisive_items
-from jury_views.quotations import evaluations_of as evaluations_of
 from jury_views.reasons import without_quotations as without_quotations
 from jury_views.record_reading import reading_lines as reading_lines
 from jury_views.reports.fail_conditions import parse_fail_condition as parse_fail_condition

@@ -12,7 +12,17 @@ from jury_events.ids import Step
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.panel import Seat
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
-from jury_views.answered_by import answers
+from jury_views.debate_fold import (
+    Change,
+    EventsByPhase,
+    RoundEvents,
+    Texts,
+    answers,
+    events_by_phase,
+    position_changes,
+    quotations,
+    text_in,
+)
 from jury_views.evaluation_models import (
     EvaluationPhase,
     JurorEvaluation,
@@ -20,12 +30,9 @@ from jury_views.evaluation_models import (
     QuotedEvidence,
     ScenarioResult,
 )
-from jury_views.events_by_phase import EventsByPhase, RoundEvents, Texts, events_by_phase, text_in
 from jury_views.label_decisive import label_decisive_object
 from jury_views.later_events import later_events_object
-from jury_views.position_changes import Change, position_changes
 from jury_views.probabilities import probabilities_object
-from jury_views.quotations import quotations
 from jury_views.reasons import FINAL_JUDGE, reason_of
 from jury_views.record_reading import reading_object
 from jury_views.result_facts import BranchOrigin

@@ -31,12 +31,11 @@ from jury_events.panel import Language
 from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
 from jury_events.text import moment, pluralize
 from jury_views.acceptance_line import acceptance_line
-from jury_views.answered_by import answered_in_stream
+from jury_views.debate_fold import Change, answered_in_stream, position_changes
 from jury_views.debate_labels import LABELS
 from jury_views.event_words import EVENT_WORDS
 from jury_views.number_formats import of_hundred
 from jury_views.page import Page
-from jury_views.position_changes import Change, position_changes
 from jury_views.terms import term
 
 

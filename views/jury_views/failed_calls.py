@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jury_events.exchange import ExchangeRecorded
 from jury_events.outcome import CallOutcome
 from jury_events.text import pluralize, visible_line
-from jury_views.events_by_phase import Texts, text_in
+from jury_views.debate_fold import Texts, text_in
 
 _LONGEST = 300
 """Characters of a provider's message that are shown."""

@@ -117,7 +117,7 @@ class NamedGate(NamedTuple):
     """A gate with the names of its sides; an inconclusive one may count as `pass` or `fail`.
 
     `worse` is the direction that was asked for, if one was; `counted` says what is counted of which scale of the
-    panels' own, "" without one; `scale` is the same as JSON values (name, digest, count), None without one.
+    panels' own, "" without one.
     """
 
     base: str
@@ -126,11 +126,10 @@ class NamedGate(NamedTuple):
     inconclusive: str | None = None
     worse: str | None = None
     counted: str = ""
-    scale: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The gate, the paired table and, of panels with a scale of their own, the scale as JSON values."""
-        return {**self.report.to_dict(), **({} if self.scale is None else {"scale": self.scale})}
+        """The report as JSON values."""
+        return self.report.to_dict()
 
     @property
     def outcome(self) -> "Decision":

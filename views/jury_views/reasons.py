@@ -18,9 +18,7 @@ from jury_events.ids import FINAL, Step
 from jury_events.judgment import Decider, VoteKind
 from jury_events.parts import PartRef
 from jury_events.verdict import PASS, Verdict
-from jury_views.answered_by import AnsweredBy
-from jury_views.events_by_phase import EventsByPhase, Texts, text_in
-from jury_views.quotations import quotations
+from jury_views.debate_fold import AnsweredBy, EventsByPhase, Texts, quotations, text_in
 
 if TYPE_CHECKING:
     from jury_views.debate_labels import DebateLabels

@@ -10,7 +10,7 @@ from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import EventError
 from jury_events.provenance import with_provenance
-from jury_views.events_by_phase import text_in
+from jury_views.debate_fold import text_in
 
 
 class RecordedCase(NamedTuple):

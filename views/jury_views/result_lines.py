@@ -8,10 +8,17 @@ from jury_events.debate_events import DebateCompleted, DebateOpened, JudgmentRen
 from jury_events.debate_history import DebateHistory
 from jury_events.evidence_facts import EvidenceFacts, evidence_after
 from jury_events.parts import Digest, Part
-from jury_views.answered_by import AnsweredBy, is_simulated, model_mismatches
-from jury_views.events_by_phase import Ending, Status, status_of
+from jury_views.debate_fold import (
+    AnsweredBy,
+    Ending,
+    Status,
+    change_counts,
+    is_simulated,
+    model_mismatches,
+    position_changes,
+    status_of,
+)
 from jury_views.evidence_counts import evidence_object
-from jury_views.position_changes import change_counts, position_changes
 from jury_views.reasons import ReasonSteps, VerdictReason, reason_data, texts_of
 from jury_views.stored_lines import LineJudgment, LineOpening, evaluations_at, stored_line
 

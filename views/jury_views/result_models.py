@@ -16,8 +16,8 @@ from pydantic.alias_generators import to_camel
 
 from jury_events.consensus import ConsensusStatus
 from jury_events.panel import Language
+from jury_views.debate_fold import Status
 from jury_views.evaluation_models import JurorEvaluation, ScenarioResult
-from jury_views.events_by_phase import Status
 from jury_views.notebook.cell import CellHtml, ShownAsCell
 from jury_views.result_facts import (
     SERVED,
@@ -236,7 +236,7 @@ class DebateResult(ShownAsCell):
         return {**{name: found[name] for name in (map(to_camel, _FIRST) if served else _FIRST)}, **found}
 
     def to_html(self, lang: Language = "en") -> CellHtml:
-        """The result as a cell of a notebook shows it (docs/notebooks.md).
+        """The result as a cell of a notebook shows it (docs/python-api.md).
 
         Raises:
             SettingError: there is no such language.

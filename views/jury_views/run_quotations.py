@@ -9,7 +9,7 @@ from jury_events.errors import EventError
 from jury_events.evidence import Evidence
 from jury_events.evidence_facts import Decisive, EvaluationFacts, EvidenceFacts
 from jury_events.verdict import FAIL
-from jury_views.answered_by import EVALUATING, AnsweredBy, answered_in_stream
+from jury_views.debate_fold import EVALUATING, AnsweredBy, answered_in_stream
 
 MOST_ITEMS = 10
 """Items that are named."""

@@ -23,9 +23,8 @@ from jury_events.rubric import DimensionName
 from jury_events.value import CaseId, Confidence, DebateId, JurorId, Label, Points, RunId
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import LabelId
-from jury_views.answered_by import AnsweredBy, answered_in_stream
+from jury_views.debate_fold import AnsweredBy, Ending, answered_in_stream
 from jury_views.errors import OpeningMissing
-from jury_views.events_by_phase import Ending
 from jury_views.reasons import evaluation_of
 
 

@@ -23,8 +23,8 @@ from jury_web.token_attempts import TokenAttempts
 
 _ABOUT = """Submits, lists, reads, follows, replays and rescores debates of a jury of LLM jurors.
 
-Every error has the fields `error` and `remedy`. Live events: `docs/live-events.md`, `/schemas/sse-events.json`,
-`/schemas/websocket-frames.json`."""
+Every error has the fields `error` and `remedy`. Live events: `docs/reference/live-events.md`,
+`/schemas/sse-events.json`, `/schemas/websocket-frames.json`."""
 
 _OF_ROUTERS = ("/api", "/schemas")
 """Where the paths of the routers begin."""

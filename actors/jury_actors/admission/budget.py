@@ -13,6 +13,7 @@ from jury_actors.admission.permit import Acquire, Departed, Grant, PermitHolder,
 from jury_actors.admission.service import AdmissionService
 from jury_actors.errors import Halted
 from jury_events.errors import JuryError
+from jury_events.run_events import RunBudget
 from jury_events.text import dollars
 
 _ROUNDING = 1e-9
@@ -38,27 +39,24 @@ class Spent(NamedTuple):
     cost: float = 0.0
 
 
+NO_BOUNDS = RunBudget()
+
+
 class Ceiling(NamedTuple):
-    """What a run may spend over all its sessions, and what earlier ones did. None: no bound.
+    """What a run may spend over all its sessions, and what earlier ones did.
 
     `spent` has what was recorded, and the most that calls can have cost that were sent and not recorded. `run`: whose
     lease is stored; None: the budget ends with its process.
     """
 
-    max_calls: int | None = None
-    max_cost: float | None = None
+    bounds: RunBudget = NO_BOUNDS
     spent: Spent = Spent()
     run: str | None = None
 
     @property
-    def bounded(self) -> bool:
-        """Whether anything is bounded."""
-        return self.max_calls is not None or self.max_cost is not None
-
-    @property
     def counted(self) -> bool:
         """Whether calls are counted: there is a bound, or there was one in an earlier session."""
-        return self.bounded or self.run is not None
+        return self.bounds.bounded or self.run is not None
 
 
 class BudgetRule:
@@ -202,7 +200,7 @@ class BudgetRule:
 
     def _within(self, lease: Spent) -> Spent:
         """Not more than the ceiling allows."""
-        calls, cost = self._ceiling.max_calls, self._ceiling.max_cost
+        calls, cost = self._ceiling.bounds.max_calls, self._ceiling.bounds.max_cost
         return Spent(
             lease.calls if calls is None else min(lease.calls, max(calls, self.at_most.calls)),
             lease.cost if cost is None else min(lease.cost, max(cost, self.at_most.cost)),
@@ -220,7 +218,7 @@ class BudgetRule:
 
     def _fits(self, cost: float, reserved: float, further: int = 0) -> bool:
         """Whether a call fits beside what is reserved, and beside so many `further` calls."""
-        most = self._ceiling.max_cost
+        most = self._ceiling.bounds.max_cost
         return (
             self._halted is None
             and self._calls_left(further)
@@ -229,20 +227,21 @@ class BudgetRule:
 
     def _calls_left(self, further: int = 0) -> bool:
         """A call in flight stays a call, whatever it turns out to cost."""
-        most = self._ceiling.max_calls
+        most = self._ceiling.bounds.max_calls
         return most is None or self._calls + len(self._reserved) + further < most
 
     def _problem(self, cost: float) -> Halted | None:
         """Why the call can never be made; None: it may be, once others are settled."""
         if self._halted is not None:
             return self._halted
+        bounds = self._ceiling.bounds
         if not self._calls_left():
-            said = f"the budget of {self._ceiling.max_calls} calls is used up; call again with a higher --max-calls"
+            said = f"the budget of {bounds.max_calls} calls is used up; call again with a higher --max-calls"
         elif self._fits(cost, 0.0):
             return None
         else:
             said = (
-                f"the budget of {dollars(self._ceiling.max_cost or 0.0)} is used up: {dollars(self._cost)} spent, and "
+                f"the budget of {dollars(bounds.max_cost or 0.0)} is used up: {dollars(self._cost)} spent, and "
                 f"the next call may cost up to {dollars(cost)}; call again with a higher --max-cost"
             )
         return Halted(said, about=BUDGET)

@@ -1,6 +1,6 @@
 """The metrics: their list, their counts in a process, and their sums over processes.
 
-`docs/observability.md` has the same table; a test compares the two.
+`docs/reference/metrics.md` is made of them.
 """
 
 from bisect import bisect_left

@@ -24,12 +24,18 @@ def nested_rows(rows: Iterable[FileRow], selection: RowSelection, *, of_json: bo
         if path is None and of_json and isinstance(row.data, dict):
             path = selection.natural_rows(row.data)
         if path is None:
-            yield row
+            yield row._replace(data=_unwrapped(row.data, selection)) if of_json else row
             continue
         for index, data in enumerate(_found(row, path), start=1):
             number += 1
             place = f"{row.place}: {visible_line(path)} row {index}"
             yield row._replace(place=place, number=number, data=_with_eval(data, row.data, path))
+
+
+def _unwrapped(data: RowData, selection: RowSelection) -> RowData:
+    """The one object in a document such as `{"data": {…}}`, if that has a format of its own."""
+    inner = next(iter(data.values())) if isinstance(data, dict) and len(data) == 1 else None
+    return inner if isinstance(inner, dict) and not selection.is_known(data) and selection.is_known(inner) else data
 
 
 def with_eval(sample: RowData, log: Any) -> RowData:

@@ -35,13 +35,14 @@ class ClaudeSession(dict[str, Any]):
 
 
 class _Sessions(Gathering):
-    """Gathers the lines of a file, which are one session, or several one after another."""
+    """Gathers the lines of a file: one session, or several, one after another or in turn."""
 
     def __init__(self) -> None:
         self._size = GatheredSize("split the session")
         self._number = 0
         self._sessions: list[tuple[FileRow, list[Line]]] = []
-        self._names: set[str] = set()
+        self._of_names: dict[str, int] = {}
+        self._of_lines: dict[str, int] = {}
 
     def takes(self, data: Any) -> bool:
         return isinstance(data, dict)
@@ -55,11 +56,17 @@ class _Sessions(Gathering):
         # A session starts with a line that follows no other, of an id that the file did not have before.
         placed = "parentUuid" in row.data or row.data.get("type") in {"user", "assistant"}
         starts = placed and row.data.get("parentUuid") is None and row.data.get("isSidechain") is not True
-        if not self._sessions or (starts and name and self._names and name not in self._names):
+        if not self._sessions or (starts and name and self._of_names and name not in self._of_names):
             self._sessions.append((row, []))
-        if name and row.data.get("uuid") is not None:
-            self._names.add(name)
-        self._sessions[-1][1].append(Line(row.line, row.data))
+            number = len(self._sessions) - 1
+        else:  # a session that another one goes on with has lines of both names
+            before = self._of_lines.get(str(row.data.get("parentUuid")), len(self._sessions) - 1)
+            number = self._of_names.get(name, before)
+        if (uuid := text_or_none(row.data.get("uuid"))) is not None:
+            self._of_lines.setdefault(uuid, number)
+            if name:
+                self._of_names.setdefault(name, number)
+        self._sessions[number][1].append(Line(row.line, row.data))
 
     def cases(self) -> Iterator[GatheredCase]:
         """The sessions in which something was said: many files only have a title or snapshots."""
@@ -149,6 +156,6 @@ CLAUDE_CODE = Format(
     gather=_Sessions,
     recognised_by="a line of a session (`~/.claude/projects/PROJECT/SESSION.jsonl`)",
     shows="one case per file: the branch that the session went on with, runs of sub-agents, hooks, commands; "
-    "[more](#sessions-of-coding-agents)",
+    "[more](cases.md#sessions-of-agents)",
 )
 """Sessions of Claude Code (`~/.claude/projects/PROJECT/SESSION.jsonl`)."""

@@ -11,7 +11,7 @@ from typing import Any
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format, RowsByKey
-from jury_cases.formats.langfuse_spans import moment, observed_spans
+from jury_cases.formats.langfuse_spans import moment, observed_spans, once
 from jury_cases.traces.span import failures
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
@@ -71,14 +71,15 @@ _MARKS = frozenset({"traceId", "sessionId", "projectId", "htmlPath", "observatio
 def _read(row: Any) -> CaseDraft:
     observations = decoded_json(row.get("observations"), texts=True)
     row = {**as_object(row["trace"]), "observations": observations} if _is_download(row) else row
-    listed = list(enumerate(observations)) if isinstance(observations, list) else []
-    objects = [(f"observations.{index}", one) for index, one in listed if isinstance(one, dict)]
+    listed = observations if isinstance(observations, list) else []
+    kept = once([one for one in listed if isinstance(one, dict)])
+    objects = [(f"observations.{index}", one) for index, one in enumerate(kept)]
     builder = TranscriptBuilder()
     spans = (
         observed_spans([("observation", row)]) if is_observation(row) and not objects else observed_spans(objects, row)
     )
     read_spans(spans, builder)
-    if any(isinstance(one, str) for _, one in listed):
+    if any(isinstance(one, str) for one in listed):
         builder.not_shown("observations by their ids", "environment", "observations")
     cost = next((row[name] for name in ("totalCost", "calculatedTotalCost") if row.get(name) is not None), None)
     facts = facts_of(row)
@@ -145,7 +146,7 @@ class ObservedTrace(dict[str, Any]):
 
 
 def _read_observations(row: Any) -> CaseDraft:
-    listed: list[dict[str, Any]] = row["observations"]
+    listed: list[dict[str, Any]] = once(row["observations"])
     if not any(name in one for one in listed for name in ("input", "output")):
         raise CaseFileError(
             "input: no observation of the trace has input or output; export them with "

@@ -318,6 +318,22 @@ def _contains_messages(value: Any) -> bool:
 _KINDS: dict[str, SpanKind] = {"GENERATION": "model", "AGENT": "agent", "TOOL": "tool", "RETRIEVER": "tool"}
 
 
+_OF_ONE = ("type", "name", "startTime", "input", "output")
+
+
+def once(observations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The observations, those of one id as one: what a later one says counts, unless it contradicts the earlier one."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for number, row in enumerate(observations):
+        known = found.setdefault(as_text(row.get("id")) or f"\0{number}", [])
+        said = {name: value for name, value in row.items() if value is not None}
+        if known and all(known[-1][name] == said[name] for name in _OF_ONE if known[-1].get(name) and name in said):
+            known[-1] = {**known[-1], **said}
+        else:
+            known.append(row)
+    return [one for same in found.values() for one in same]
+
+
 def observed_spans(
     observations: Iterable[tuple[str, dict[str, Any]]], trace: dict[str, Any] | None = None
 ) -> list[Span]:

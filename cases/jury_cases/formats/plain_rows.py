@@ -13,8 +13,8 @@ from typing import Any
 from jury_cases.columns import listing, message_column, snake_case
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.own_rows import built_of
 from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.chat import BOOKKEEPING, read_choices, read_message
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
 from jury_cases.transcripts.reading import has_turns, is_message, read_messages
 from jury_events.text import visible_line
@@ -52,10 +52,27 @@ ABOUT_WORDS = frozenset(
         "start",
         "end",
         "index",
+        "timestamp",
     }
     | {"url", "uri", "date", "lang", "language", "model", "name", "status", "schema", "path", "file", "key", "hash"}
 )
 """Last words of columns that say something about a text and are none."""
+
+_OF_QUESTIONS = frozenset(
+    {
+        *("choices", "options", "distractors", "passage", "paragraph", "article", "story", "supporting"),
+        *("hint", "solution", "rationale", "lecture", "difficulty"),
+    }
+)
+"""Words of columns that rows of benchmarks have: beside them, an `answer` alone is the expected one."""
+
+_OPTIONS = re.compile(r"[(\n ]A[).:].*?[(\n ]B[).:]", re.DOTALL)
+_OPTION = re.compile(r"\(?[A-H]\)?([.):\s]|$)")
+
+_ASKERS, _ANSWERERS = ({"user", "human", "customer", "usr"}, {"assistant", "agent", "ai", "bot", "chatbot", "gpt"})
+"""Columns that have what both sides said."""
+
+_SETTINGS = BOOKKEEPING | {"model", "tools", "tool_choice", "temperature", "top_p", "max_tokens", "stream", "object"}
 
 _TAKEN_EXPECTED = re.compile(r"expected|expected_(output|answer|response|completion|result|text|value)|reference")
 _WORDS = re.compile(r"[a-z]+")
@@ -102,7 +119,33 @@ def could_answer(name: str) -> bool:
 
 
 def _is_said(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float) or is_message_list(value)
+    return value is None or isinstance(value, str | int | float) or _is_talk(value)
+
+
+def _is_talk(value: Any) -> bool:
+    """Whether a value is messages, an object with them, one message, or a completion."""
+    if not isinstance(value, dict):
+        return is_message_list(value)
+    match value.get("choices"):
+        case [{"message": _}, *others] if all(isinstance(one, dict) for one in others):
+            return True
+    return is_message(value) or is_message_list(value.get("messages"))
+
+
+def _read_talk(value: Any, builder: TranscriptBuilder, place: str) -> None:
+    if not isinstance(value, dict) or is_message(value):
+        read_messages([value] if isinstance(value, dict) else value, builder, place)
+        return
+    system = value.get("system")
+    if isinstance(system, str) and system:
+        read_message({"role": "system", "content": system}, builder, f"{place}.system")
+    if "messages" in value:
+        read_messages(value["messages"], builder, f"{place}.messages")
+    if "choices" in value:
+        read_choices(value["choices"], builder, f"{place}.choices")
+    for name in value.keys() - _SETTINGS - {"system", "messages", "choices"}:
+        if not is_blank(value[name]):
+            builder.not_shown(f"field {visible_line(name, 60)}", "environment", f"{place}.{name}", value[name])
 
 
 def is_message_list(value: Any) -> bool:
@@ -125,10 +168,9 @@ def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
     taken = dict(_found(draft, row, fields))
     for part, columns in taken.items():
         value = decoded_json(row[columns[0]])
-        if is_message_list(value) and draft.built is not None:
-            read_messages(value, draft.built)
-        elif is_message_list(value):
-            draft.built = built_of(value)
+        if _is_talk(value):
+            draft.built = draft.built or TranscriptBuilder()
+            _read_talk(value, draft.built, columns[0])
         elif part == "question":
             draft.question = "\n\n".join(as_text(row[name]) for name in columns if not is_blank(row[name]))
         elif part == "response":
@@ -155,14 +197,41 @@ def _found(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> 
     answered = draft.answered or "response" in fields or (draft.built is not None and not _asks_last(draft.built))
     if messages and not answered and len(responses) > 1:
         raise CaseFileError(missing(row, question=False, response=True))
+    sides = [] if questions or responses or draft.question is not None or messages or answered else _sides(row)
+    if sides and not fields.keys() & {"question", "messages"}:
+        yield "question", (sides[0],)
+        yield "response", (sides[1],)
     if len(questions) == 1 and draft.question is None and not messages and "question" not in fields:
         yield "question", questions[0]
-    if len(responses) == 1 and not answered:
+    if len(responses) == 1 and not answered and not why_expected(row, responses[0]):
         yield "response", (responses[0],)
     expected = [name for name in row if is_expected(name)]
     free = draft.expected_behavior is None and "expected_behavior" not in fields
     if len(expected) == 1 and free and isinstance(row[expected[0]], str | int | float):
         yield "expected_behavior", (expected[0],)
+
+
+def _sides(row: dict[str, Any]) -> list[str]:
+    """The columns of what a user and an agent said, where there is one of each."""
+    said = {name: snake_case(name) for name in row if isinstance(row[name], str) and row[name].strip()}
+    found = [[name for name, plain in said.items() if plain in side] for side in (_ASKERS, _ANSWERERS)]
+    return [one for (one,) in found] if list(map(len, found)) == [1, 1] else []
+
+
+def why_expected(row: dict[str, Any], name: str) -> str:
+    """Why a column `answer` is rather the expected answer than an agent's; "" if nothing says so."""
+    expected = any(not EXPECTED_WORDS.isdisjoint(words_of(one)) for one in row)
+    if words_of(name) not in (["answer"], ["answers"]) or expected:
+        return ""
+    beside = next((one for one in row if not _OF_QUESTIONS.isdisjoint(words_of(one)) and not is_blank(row[one])), None)
+    if beside is not None:
+        return f"the row has {visible_line(beside, 60)}"
+    answer = row[name] if isinstance(row[name], str) else ""
+    if re.search(r"^#### ", answer, re.MULTILINE):
+        return "it has the line #### of GSM8K"
+    asked = (row[one] for columns in question_columns(row) for one in columns)
+    offered = any(isinstance(text, str) and _OPTIONS.search(text) for text in asked)
+    return "the question offers options, and it names one" if offered and _OPTION.match(answer) else ""
 
 
 def _asks_last(built: TranscriptBuilder) -> bool:
@@ -179,12 +248,16 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
     if table.keys() == {"text"} and response and question:
         return _of_text(as_text(table["text"]))
     answered = response_columns(table)
-    listed = [str(name) for name in table if _is_conversation(table[name])] if response and question else []
+    listed = list(_conversations(table)) if response and question else []
+    rows = [str(name) for name in table if _has_cases(table[name])] if response and question else []
     asked = [one[0] for one in question_columns(table)] or [*filter(None, (_said(table),))]
     asked = asked or [name for name in table if _asks(name) and isinstance(table[name], str)]
+    asked = asked or [name for name in table if snake_case(str(name)) in _ASKERS and isinstance(table[name], str)]
     left = (name for name in table if name not in asked and _may_answer(name, table[name]))
     free = sorted(left, key=lambda name: -len(table[name])) if response and not answered else []
-    if listed and not answered:
+    if rows and not answered:
+        ways = [f"jury cases FILE --rows {visible_line(one, 60)}" for one in rows]
+    elif listed and not answered:
         ways = [f"jury cases FILE --field messages={visible_line(one, 60)}" for one in listed]
     else:
         asks = [_option("question", one, table) for one in asked] or ["--question TEXT"]
@@ -193,11 +266,14 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
         ways = [" ".join(filter(None, ("jury cases FILE", *way))) for way in product(*options)]
         ways += ["--question TEXT"] if question and asked and ways else []
     said = f"{lacks[0]}: missing{', and question' if len(lacks) > 1 else ''}; "
-    if response and not (answered or listed or table.keys() & {"custom_id", "question_id"}):
+    if response and not (answered or listed or rows or table.keys() & {"custom_id", "question_id"}):
         said += "no column looks like the agent's answer, and without one, or its messages, a row is no case"
         said += f": if it is in {_named(free)}, " if free else ""
     if response and len(answered) > 1:
         said += f"each of {_named(answered, 'and')} could be the response, and one may be the expected answer: "
+    if response and len(answered) == 1 and (why := why_expected(table, answered[0])):
+        said += f"{visible_line(answered[0], 60)} may be the expected answer, as {why}, and such a row is no case; "
+        said += "if the agent wrote it: "
     said += ", or ".join(ways)
     if "custom_id" in table or "question_id" in table:
         said += "; name the file with the other half too, requests and answers"
@@ -221,7 +297,7 @@ def _may_answer(name: str, value: Any) -> bool:
     """Whether a column is a text of which it is not known what it is."""
     words = words_of(name)
     known = not EXPECTED_WORDS.isdisjoint(words) or not ABOUT_WORDS.isdisjoint(words[-1:])
-    return isinstance(value, str) and not (known or is_blank(decoded_json(value)))
+    return isinstance(value, str) and " " in value and not (known or is_blank(decoded_json(value)))
 
 
 def _of_text(text: str) -> str:
@@ -242,6 +318,22 @@ def _said(row: Mapping[str, Any]) -> str | None:
 
 def _is_conversation(value: Any) -> bool:
     return has_turns(value) if isinstance(value, str) and ":" in value else is_message_list(decoded_json(value))
+
+
+def _conversations(row: Mapping[str, Any]) -> Iterator[str]:
+    """The columns that are conversations, and those inside objects."""
+    for name, value in row.items():
+        if _is_conversation(value):
+            yield str(name)
+        elif isinstance(value, dict):
+            yield from (f"{name}.{inner}" for inner, one in value.items() if _is_conversation(one))
+
+
+def _has_cases(value: Any) -> bool:
+    first = value[0] if isinstance(value, list) and value else None
+    if not isinstance(first, dict) or is_message(first):
+        return False
+    return any(map(is_message_list, first.values())) or bool(question_columns(first) and response_columns(first))
 
 
 def _option(part: str, column: str, row: Mapping[str, Any]) -> str:

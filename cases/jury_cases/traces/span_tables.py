@@ -53,7 +53,7 @@ class SpanRecord:
 
 def spans_of(records: Iterable[SpanRecord]) -> list[Span]:
     """The spans of one trace."""
-    listed = list(records)
+    listed = list(_once(records))
     by_id: dict[str, SpanRecord] = {}
     for record in listed:
         by_id.setdefault(record.span_id, record)
@@ -63,6 +63,26 @@ def spans_of(records: Iterable[SpanRecord]) -> list[Span]:
         one.add_end(ends)
     agents = _agents(listed, by_id)
     return [one.span(agents.get(id(one.record))) for one in read]
+
+
+_RECORDED = ("given", "answer", "more_given", "more_answer", "failure", "inputs", "outputs", "events", "end")
+
+
+def _once(records: Iterable[SpanRecord]) -> Iterator[SpanRecord]:
+    """The records, those of one span as one: exporters send a span again, and some send it when it begins too.
+
+    Two that contradict each other are two spans with one id.
+    """
+    found: dict[tuple[str, str, str], list[SpanRecord]] = {}
+    for number, record in enumerate(records):
+        known = found.setdefault((record.span_id or f"\0{number}", record.kind, record.name), [])
+        said = {name: value for name in _RECORDED if (value := getattr(record, name)) and not is_blank(value)}
+        before = {name: getattr(known[-1], name) for name in said} if known else {}
+        if known and all(said[name] == value or is_blank(value) or not value for name, value in before.items()):
+            known[-1] = replace(known[-1], **said)
+        else:
+            known.append(record)
+    return (one for same in found.values() for one in same)
 
 
 def _agents(records: list[SpanRecord], by_id: dict[str, SpanRecord]) -> dict[int, str | None]:

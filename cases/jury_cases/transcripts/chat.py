@@ -44,7 +44,7 @@ _CALLS = frozenset({"tool_call", "tool_calls", "function_call"})
 _REASONING = ("thought", "reasoning_content", "reasoning", "thinking")
 BOOKKEEPING = frozenset(
     {
-        *("raw_data", "example", "requestor"),
+        *("raw_data", "example", "requestor", "ts", "modelInfo", "metrics"),
         *("id", "uuid", "object", "type", "created", "created_at", "createdAt", "timestamp", "time", "date"),
         *("index", "model", "usage", "status", "source", "weight", "logprobs", "stop_sequence", "container"),
         *(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
-    from jury_events.run_events import RunBudget
     from jury_events.run_facts import RunFacts
 
 
@@ -24,7 +23,7 @@ def run_facts_lines(facts: "RunFacts") -> Iterator[str]:
         yield f"  reached  {visible_line(f'{one.provider}: {at}', 300)}"
     if opened.repeats > 1:
         yield f"  repeats  {opened.repeats} debates a case"
-    if (bounds := _bounds(facts.budget)) is not None:
+    if bounds := facts.budget.words:
         yield f"  budget   {bounds}"
     yield f"  by       {visible_line(opened.by, 100)}, with {visible_line(opened.program, 100)}"
     if facts.cancelled_by is not None:
@@ -46,9 +45,3 @@ def run_facts_object(facts: "RunFacts") -> dict[str, Any]:
         "cancelled_by": facts.cancelled_by,
         "ended": None if facts.ended is None else facts.ended.model_dump(mode="json", exclude={"type", "number"}),
     }
-
-
-def _bounds(budget: "RunBudget") -> str | None:
-    said = [] if budget.max_calls is None else [pluralize(budget.max_calls, "call")]
-    said += [] if budget.max_cost is None else [f"${budget.max_cost:g}"]
-    return " and ".join(said) or None

@@ -35,7 +35,7 @@ class McpJudging:
     ) -> None:
         self._settings = settings.run
         loaded = panel_of_run(self._settings, environ)
-        if settings.max_cost is None and not is_simulated(loaded):
+        if not settings.bounds.changed(max_calls=None).bounded and not is_simulated(loaded):
             raise SettingsRefused("{max_cost} USD is needed: agents decide how often these models are asked")
         # Once now, so that a setting that cannot be used shows before a client asks.
         checked = Jury(

@@ -11,7 +11,7 @@ from jury_integrations.mcp.debate_names import READS, DebateName, RunName
 from jury_integrations.mcp.debate_summary import outcome_of, reasons_of_line
 from jury_integrations.mcp.plain_errors import PlainMcpServer
 from jury_judge import DebateFilter, Records, SortOrder
-from jury_views.quotations import evaluations_of
+from jury_views.debate_fold import evaluations_of
 from jury_views.reasons import FINAL_JUDGE, said_by
 from jury_views.result_lines import line_of
 from jury_views.result_models import OUTCOME

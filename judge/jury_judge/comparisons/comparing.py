@@ -17,7 +17,7 @@ from jury_judge.stores.debates import panel_of, rows_of_run, same_case, verdict_
 from jury_judge.stores.seat_efforts import effort_lines
 from jury_replay.intact import intact_history
 from jury_store.event_store import EventStore
-from jury_views.events_by_phase import role_of
+from jury_views.debate_fold import role_of
 from jury_views.reasons import VerdictReason
 
 if TYPE_CHECKING:

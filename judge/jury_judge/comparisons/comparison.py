@@ -8,9 +8,15 @@ from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEval
 from jury_events.debate_history import DebateHistory
 from jury_events.evaluation import Evaluation
 from jury_events.verdict import Verdict
-from jury_views.answered_by import answered_in_phase_1, answered_in_statement, answers
-from jury_views.events_by_phase import EventsByPhase, Status, events_by_phase
-from jury_views.position_changes import PositionTracker
+from jury_views.debate_fold import (
+    EventsByPhase,
+    PositionTracker,
+    Status,
+    answered_in_phase_1,
+    answered_in_statement,
+    answers,
+    events_by_phase,
+)
 from jury_views.reasons import VerdictReason, reason_of
 
 Kind = Literal["own", "synthetic", "stale", "abstained", "standing"]

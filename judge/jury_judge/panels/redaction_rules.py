@@ -22,8 +22,11 @@ class RuleSpec(Value):
     """One entry of the list: `pattern` with `replace`, or the name of a `redactor`."""
 
     pattern: Annotated[_Short, Field(min_length=1)] | None = None
+    """A regular expression of the package `regex`."""
     replace: _Short | None = None
+    """What stands in its place, literally."""
     redactor: Label | None = None
+    """A function of an installed package, by the name of its entry point."""
 
 
 _Rules = Annotated[list[RuleSpec], Field(max_length=100)]

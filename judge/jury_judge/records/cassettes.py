@@ -112,7 +112,7 @@ class CassetteRecords(OpenStore):
         texts: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, int]:
-        """Write debates, ballots, exchanges, evidence and labels as files (docs/tables.md); the rows of each table.
+        """Write debates, ballots, exchanges, evidence and labels as files (docs/python-api.md); the rows of each table.
 
         Args:
             selection: which debates.
@@ -138,7 +138,7 @@ class CassetteRecords(OpenStore):
         texts: bool = False,
         progress: Progress | None = None,
     ) -> int:
-        """Write the table of debates alone as CSV (docs/tables.md); how many rows it has.
+        """Write the table of debates alone as CSV (docs/reference/tables.md); how many rows it has.
 
         Args:
             selection: which debates.

@@ -6,7 +6,7 @@ Heavy packages are imported when they are used.
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from jury_judge.extras import check_statistics
 from jury_judge.settings.calibration import CalibrationSettings
@@ -163,3 +163,15 @@ class VoteReports:
         if self._threads:
             return await asyncio.to_thread(work, *args, **kwargs)
         return work(*args, **kwargs)
+
+
+def report_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a report, by its name: of `jury_analysis.report_schemas.REPORTS`.
+
+    Raises:
+        ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+    """
+    check_statistics(f"the schema of {name}")
+    from jury_analysis import report_schemas
+
+    return report_schemas.report_schema(name)

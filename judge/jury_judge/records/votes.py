@@ -30,8 +30,8 @@ class VoteRecords(OpenStore):
     async def ballots(self, filter: DebateFilter = EVERY_DEBATE, *, unfinished: bool = False) -> "pa.Table":  # noqa: A002  (what it is)
         """Every vote of the selected debates: one row a debate, round and seat, and one for the final judge.
 
-        The columns are those of `jury_analysis.ballots.SCHEMA` (docs/tables.md); rows are ordered by debate id (code
-        points), round and seat in the order of the panel. pandas and polars take the table as it is.
+        The columns are those of `jury_analysis.ballots.SCHEMA` (docs/reference/tables.md); rows are ordered by debate
+        id (code points), round and seat in the order of the panel. pandas and polars take the table as it is.
 
         Args:
             filter: which debates; those in quarantine are left out unless asked for.
@@ -71,7 +71,7 @@ class VoteRecords(OpenStore):
     ) -> "ShownStatistics":
         """What the votes of finished debates are worth: agreement, accuracy, confidence, discussion (docs/votes.md).
 
-        A notebook shows the report as charts and tables (docs/notebooks.md).
+        A notebook shows the report as charts and tables (docs/python-api.md).
 
         Args:
             filter: which debates; those in quarantine are left out unless asked for.

@@ -16,7 +16,7 @@ from jury_replay.intact import intact_history
 from jury_replay.origin import ForkOrigin
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
-from jury_views.events_by_phase import events_by_phase
+from jury_views.debate_fold import events_by_phase
 
 
 class Fork(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jury_events.errors import EventError
 from jury_events.review_facts import Review
 from jury_store.event_store import EventStore
-from jury_views.quotations import decisive_items, evaluations_of
+from jury_views.debate_fold import decisive_items, evaluations_of
 
 _PAGE = 50
 

@@ -68,7 +68,7 @@ class Allowance:
     @property
     def budget(self) -> RunBudget:
         """The bounds, over all sessions of the run."""
-        return RunBudget(max_calls=self._ceiling.max_calls, max_cost=self._ceiling.max_cost)
+        return self._ceiling.bounds
 
     def admits(self, job: Job) -> bool:
         """Whether the debate may begin now; it is open then. One that is refused while none is open may never begin."""
@@ -122,15 +122,12 @@ class Allowance:
     @property
     def bounds(self) -> str:
         """The bounds, in words."""
-        calls, cost = self._ceiling.max_calls, self._ceiling.max_cost
-        bounds = [*([] if calls is None else [pluralize(calls, "call")]), *([] if cost is None else [dollars(cost)])]
-        return " and ".join(bounds)
+        return self._ceiling.bounds.words
 
     def _covers(self, wanted: Spent) -> bool:
         calls = self._spent.calls + wanted.calls + self._reserved.calls
         cost = self._spent.cost + wanted.cost + self._reserved.cost
-        most = self._ceiling
-        return (most.max_calls is None or calls <= most.max_calls) and (most.max_cost is None or cost <= most.max_cost)
+        return self._ceiling.bounds.covers(calls, cost)
 
     def _needed(self, job: Job) -> "RunEstimate":
         """Computed once a debate, however often it has to wait."""
@@ -163,8 +160,10 @@ def _and(cost: float) -> str:
     return f" and {dollars(cost)}" if cost > 0 else ""
 
 
-def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
-    """Check that every model has a price, so that the cost can be limited."""
+def check_priced(bounds: RunBudget, models: Iterable[str], prices: Prices, on: date) -> None:
+    """Check that every model has a price, where the cost is limited."""
+    if bounds.max_cost is None:
+        return
     unknown = [model for model in models if not prices.has_price(model, on)]
     if unknown:
         raise SettingsRefused(
@@ -174,24 +173,21 @@ def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
         )
 
 
-def ceiling(
-    store: EventStore, run_id: str, prices: Prices, on: date, *, max_calls: int | None, max_cost: float | None
-) -> Ceiling:
+def ceiling(store: EventStore, run_id: str, prices: Prices, on: date, bounds: RunBudget) -> Ceiling:
     """The budget of a run over all its sessions, with what the earlier ones spent.
 
     Calls that were sent and not recorded count with the most that they can have cost. A run that had a budget goes on
     being counted without one: what an earlier session left unrecorded is then still known to a later one.
     """
     row = store.run(run_id)
-    bounds = Ceiling(max_calls, max_cost)
     if not bounds.bounded and (row is None or row.calls_at_most is None):
-        return bounds
+        return Ceiling()
     sums = store.totals(DebateFilter(run_id, counted=None))
     recorded, at_most = _spent(store, run_id, sums, prices, on), lease_of(row)
     recorded = recorded._replace(cost=recorded.cost + sum(one.unused_cost for one in batches_of(store, run_id)))
     if at_most is not None and at_most.calls > recorded.calls:
         recorded = Spent(at_most.calls, max(at_most.cost, recorded.cost))
-    return bounds._replace(spent=recorded, run=run_id)
+    return Ceiling(bounds, recorded, run_id)
 
 
 def lease_of(row: RunRow | None) -> Spent | None:
@@ -212,6 +208,7 @@ def _spent(store: EventStore, run_id: str, sums: Totals, prices: Prices, on: dat
 
 def _cost(store: EventStore, debate_id: str, prices: Prices, on: date) -> float:
     """The cost of a debate with calls whose cost is not recorded: those count with the most that they can have cost."""
+
     from jury_replay.intact import intact_history
 
     history = intact_history(store, debate_id)

@@ -8,7 +8,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from jury_actors.admission.budget import NO_BOUNDS
 from jury_events.case import Case
+from jury_events.run_events import RunBudget
 from jury_judge.batches.batch_plan import asked_live, waves_of
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.estimate import Range, RunEstimate, estimate
@@ -95,7 +97,7 @@ class EstimatedRun(NamedTuple):
     asked_live: Mapping[str, str] = NOTHING_LIVE
     stages: tuple[StageEstimate, ...] = ()
     outside: tuple[str, ...] = ()
-    max_cost: float | None = None
+    bounds: RunBudget = NO_BOUNDS
     spent: float = 0.0
     concurrency: int = 1
 
@@ -132,11 +134,11 @@ class EstimatedRun(NamedTuple):
 
     @property
     def affordable(self) -> tuple[int, int] | None:
-        """How many debates `max_cost` pays for: surely, and likely. None: there is no bound, or a price is unknown."""
+        """How many debates the bound pays for: surely, and likely. None: there is none, or a price is unknown."""
         cost, debates = self.whole_cost, self.found.debates
-        if self.max_cost is None or cost is None or not debates:
+        left = self.bounds.left(0, self.spent).max_cost
+        if left is None or cost is None or not debates:
             return None
-        left = max(0.0, self.max_cost - self.spent)
         surely, likely = (
             min(debates, int(left * debates / amount) if amount else debates) for amount in (cost.most, cost.likely)
         )
@@ -233,7 +235,7 @@ def estimate_run(planned: RunPlan) -> EstimatedRun:
         asked_live(loaded.models, endpoints) if settings.batch else {},
         stages,
         loaded.outside,
-        settings.max_cost,
+        settings.bounds,
         spent,
         settings.concurrency,
     )

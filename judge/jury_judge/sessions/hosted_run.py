@@ -69,7 +69,8 @@ class HostedRun:
 
         Args:
             case: with an id that no other case of the run has.
-            on_event: called with each live event (`docs/live-events.md`) of a debate that runs, but of no audit.
+            on_event: called with each live event (`docs/reference/live-events.md`) of a debate that runs,
+                of no audit.
         """
         run = replace(self._planned(OneCase(case)).run, whole=False, listing=self._listing)
         checked = await asyncio.to_thread(preflight, run, store, seconds=None)
@@ -169,8 +170,8 @@ class _Session:
             locks.close()
             raise
         prices = settings.price_list(environ).at_clouds(loaded.endpoints)
-        bounds = ceiling(store, self._run_id, prices, today, max_calls=settings.max_calls, max_cost=settings.max_cost)
-        if bounds.bounded:
+        bounds = ceiling(store, self._run_id, prices, today, settings.bounds)
+        if bounds.bounds.bounded:
             self._allowance = Allowance(bounds, store, prices=prices, endpoints=loaded.endpoints, on=today)
         return new_jury(
             loaded,
@@ -178,13 +179,7 @@ class _Session:
             RuntimeSettings(in_process=True, simulate=settings.simulate),
             Observation(say=self._say, otel=settings.otel),
             self._say,
-            budget=Budget(
-                max_calls=settings.max_calls,
-                max_cost=settings.max_cost,
-                prices=prices,
-                spent=bounds.spent,
-                lease_of=bounds.run,
-            ),
+            budget=Budget.under(bounds, prices),
             writing=Writing(name=self._run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience),
             environ=environ,
         )

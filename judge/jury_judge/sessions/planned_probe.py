@@ -81,11 +81,7 @@ class PlannedProbe:
         spent = [outcome.run_spent for outcome in before if outcome.run_spent is not None]
         calls = sum(one.calls + one.unrecorded.calls for one in spent)
         cost = sum(one.cost + one.unrecorded.cost for one in spent)
-        left = asked.changed(
-            max_calls=None if asked.max_calls is None else max(0, asked.max_calls - calls),
-            max_cost=None if asked.max_cost is None else max(0.0, asked.max_cost - cost),
-        )
-        return self._planned.over(run, left)
+        return self._planned.over(run, asked.changed(**dict(asked.bounds.left(calls, cost))))
 
     def _runs(self) -> Iterator[Run]:
         run, probes = self._planned.run, self.asked.probes

@@ -53,12 +53,7 @@ def resumed_run(
     if facts.imports:
         _check_adopted(facts, settings)
     loaded = panel_of_run(settings, surroundings) if settings.panel_name else own_panel(facts, cases.first)
-    budget = facts.budget
-    asked = settings.changed(
-        repeat=facts.opened.repeats,
-        max_calls=budget.max_calls if settings.max_calls is None else settings.max_calls,
-        max_cost=budget.max_cost if settings.max_cost is None else settings.max_cost,
-    )
+    asked = settings.changed(repeat=facts.opened.repeats, **dict(settings.bounds.over(facts.budget)))
     planned = RunPlan(cases, asked, loaded=loaded, environ=surroundings)
     planned.run, planned.again = replace(planned.run, whole=facts.complete), again
     return planned

@@ -78,8 +78,7 @@ def executor_of(
     settings.script(loaded.models)
     prices, today = settings.price_list(planned.environ).at_clouds(loaded.endpoints), datetime.now(UTC).date()
     for panel in loaded.panels:
-        if settings.max_cost is not None:
-            check_priced(panel.models, prices, today)
+        check_priced(settings.bounds, panel.models, prices, today)
     asked = settings.asked_in_process
     environ = os.environ if keys and settings.ray_address is None else None
     reopens = planned.cancellations()
@@ -245,27 +244,14 @@ class RunExecutor:
         self.in_process = in_process = self._place()
         if self.writer is not None and not in_process:
             self.writer.close()  # the writer is an actor's process
-        bounds = ceiling(
-            self.store,
-            run.run_id,
-            self.prices,
-            self.today,
-            max_calls=settings.max_calls,
-            max_cost=settings.max_cost,
-        )
+        bounds = ceiling(self.store, run.run_id, self.prices, self.today, settings.bounds)
         self._jury = new_jury(
             planned.loaded,
             self.url,
             _placed(planned, in_process=in_process),
             Observation(say=self.say, metrics=metrics, otel=settings.otel),
             self.say,
-            budget=Budget(
-                max_calls=settings.max_calls,
-                max_cost=settings.max_cost,
-                prices=self.prices,
-                spent=bounds.spent,
-                lease_of=bounds.run,
-            ),
+            budget=Budget.under(bounds, self.prices),
             writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
             environ=planned.environ,
         )
@@ -430,7 +416,7 @@ class RunExecutor:
         return chosen
 
     def _bounded(self, bounds: Ceiling) -> Allowance | None:
-        if not bounds.bounded:
+        if not bounds.bounds.bounded:
             return None
         endpoints = self.planned.loaded.endpoints
         return Allowance(bounds, self.store, prices=self.prices, endpoints=endpoints, on=self.today)

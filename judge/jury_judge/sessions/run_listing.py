@@ -43,7 +43,7 @@ async def list_run(executor: RunExecutor, stopping: asyncio.Event) -> ListingOut
     )
     with closing(Clerk(writer, StoreRetry(settings.store_patience))) as clerk:
         async with supervision.around(Runtime((), clerk), executor.store, stopping):
-            found = await _listed_by(executor, clerk, stopping, settings.max_calls, settings.max_cost)
+            found = await _listed_by(executor, clerk, stopping, settings.bounds)
         if found is not None:
             raise found
     after = _listed(executor)
@@ -53,7 +53,7 @@ async def list_run(executor: RunExecutor, stopping: asyncio.Event) -> ListingOut
 
 
 async def _listed_by(
-    executor: RunExecutor, clerk: ClerkInterface, stopping: asyncio.Event, max_calls: int | None, max_cost: float | None
+    executor: RunExecutor, clerk: ClerkInterface, stopping: asyncio.Event, bounds: RunBudget
 ) -> Exception | None:
     """List what is not listed; returns why cases after the last one cannot be read."""
     run, checked = executor.planned.run, executor.checked
@@ -69,7 +69,7 @@ async def _listed_by(
         progress=NoListener(),
         begun_first=False,
     )
-    lister = CaseLister.of(jobs, clerk, RunBudget(max_calls=max_calls, max_cost=max_cost))
+    lister = CaseLister.of(jobs, clerk, bounds)
     await asyncio.to_thread(lambda: sum(1 for _ in lister.listed(iter(jobs))))
     return state.unreadable
 

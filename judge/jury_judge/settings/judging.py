@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
@@ -12,6 +12,7 @@ from jury_actors.admission.budget import Ceiling, Spent
 from jury_debate.presets import PRESETS, checked_threshold
 from jury_events.nearest import did_you_mean
 from jury_events.panel import FinalMethod, Language
+from jury_events.run_events import RunBudget
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.variables import (
@@ -86,9 +87,19 @@ class Budget(SettingsModel):
         return load_prices(self.prices or environ.get(PRICES_ENV, "").strip() or None)
 
     @property
+    def bounds(self) -> RunBudget:
+        """The bounds alone, as they are recorded."""
+        return RunBudget(max_calls=self.max_calls, max_cost=self.max_cost)
+
+    @classmethod
+    def under(cls, ceiling: Ceiling, prices: Prices) -> Self:
+        """The budget of a run that goes on under these bounds."""
+        return cls.of(**dict(ceiling.bounds), prices=prices, spent=ceiling.spent, lease_of=ceiling.run)
+
+    @property
     def ceiling(self) -> Ceiling:
         """As the actors take it."""
-        return Ceiling(self.max_calls, self.max_cost, self.spent, self.lease_of)
+        return Ceiling(self.bounds, self.spent, self.lease_of)
 
 
 def _known(preset: Any) -> Any:
@@ -230,7 +241,7 @@ class ClusterSettings(SettingsModel):
         Processes,
         _where(
             help="Processes that share the debates on Ray; auto: as many as the CPUs can use when it starts "
-            "(docs/capacity.md).",
+            "(docs/ray.md).",
             metavar="N|auto",
             typed="text",
             default="auto",

@@ -66,7 +66,7 @@ def option_name(field: str, info: FieldInfo) -> str:
 
 
 def name_in_file(field: str, info: FieldInfo) -> str:
-    """What a field is called in a settings file: as its option, as `max_cost`."""
+    """What a field is called in a settings file: as its option, as `store` where that is `--store`."""
     return option_name(field, info).partition("/")[0][2:].replace("-", "_") if option_of(info) else field
 
 

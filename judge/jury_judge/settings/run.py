@@ -65,7 +65,7 @@ class ReportSettings(SettingsModel):
     fail_if: Annotated[
         tuple[str, ...],
         _results(
-            help=f"Exit with 1 if this holds, as {FAIL}>2%, {PASS}<95%, no_verdict>5% (docs/exit-codes.md). "
+            help=f"Exit with 1 if this holds, as {FAIL}>2%, {PASS}<95%, no_verdict>5% (docs/reference/exit-codes.md). "
             "Repeatable.",
             metavar="COND",
         ),

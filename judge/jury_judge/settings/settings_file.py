@@ -113,7 +113,7 @@ def _document(path: str | os.PathLike[str], name: str) -> YamlDocument:
     if document.data is None:
         return document._replace(data={})
     if not isinstance(document.data, dict):
-        raise SettingsFileError(f"{name}: must be a table of settings, as in max_cost: 5")
+        raise SettingsFileError(f"{name}: must be a table of settings, as in limit: 5")
     return document
 
 

@@ -72,7 +72,7 @@ class GroupedStatistics(ShownAsCell):
         return [(group_name(self.by, one.values) if self.by else "", one.statistics) for one in self.groups]
 
     def to_html(self, lang: Language = "en") -> CellHtml:
-        """Charts and tables of each group, as a cell of a notebook shows them (docs/notebooks.md).
+        """Charts and tables of each group, as a cell of a notebook shows them (docs/python-api.md).
 
         Raises:
             SettingError: there is no such language.

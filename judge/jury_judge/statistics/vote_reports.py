@@ -193,6 +193,7 @@ def gate_report(asked: GateSettings, say: Say) -> NamedGate:
     if judged.sides is None or judged.sides.candidate is None:
         raise AssertionError("settings refuse a gate without two sides")
     report = decide(judged.sides, judged.labels, gate_options(asked, judged.words))
+    report = replace(report, scale=judged.sides.chosen.to_dict())
     return NamedGate(
         judged.sides.base,
         judged.sides.candidate,
@@ -200,7 +201,6 @@ def gate_report(asked: GateSettings, say: Say) -> NamedGate:
         inconclusive=asked.inconclusive,
         worse=asked.worse,
         counted=judged.sides.chosen.counted,
-        scale=judged.sides.chosen.to_dict(),
     )
 
 

@@ -24,7 +24,7 @@ SHOWN = ("case_id", "round", "role", "seat", "kind", "verdict", "score", "confid
 
 @dataclass(frozen=True, eq=False)
 class BallotFrame(ShownAsCell):
-    """Every vote of some debates, a row each (docs/tables.md)."""
+    """Every vote of some debates, a row each (docs/reference/tables.md)."""
 
     arrow: pa.Table
     """The columns of `jury_analysis.ballots.SCHEMA`; DuckDB takes it as it is."""

@@ -2,7 +2,7 @@
 
 A null is an empty cell, an empty text `""`: every text is quoted, nothing else is. Spreadsheets compute a cell that
 begins like a formula, whether it is quoted or not: such a text has an apostrophe before it, which a reader takes away
-again (docs/tables.md). https://owasp.org/www-community/attacks/CSV_Injection
+again (docs/reference/tables.md). https://owasp.org/www-community/attacks/CSV_Injection
 """
 
 import json

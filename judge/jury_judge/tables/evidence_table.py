@@ -1,4 +1,4 @@
-"""The quotations of debates as rows of a table (docs/tables.md)."""
+"""The quotations of debates as rows of a table (docs/reference/tables.md)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -9,8 +9,7 @@ from jury_debate.prompts_1.case_items import ItemMessages
 from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
-from jury_views.answered_by import EVALUATING
-from jury_views.quotations import StepEvaluation, evaluations_of, quotations
+from jury_views.debate_fold import EVALUATING, StepEvaluation, evaluations_of, quotations
 
 EVIDENCE = pa.schema(
     [

@@ -1,4 +1,4 @@
-"""The columns of the exported tables (docs/tables.md)."""
+"""The columns of the exported tables (docs/reference/tables.md)."""
 
 from typing import get_args, get_type_hints
 

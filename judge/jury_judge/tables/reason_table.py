@@ -1,4 +1,4 @@
-"""Why jurors judged as they did, as rows of a table (docs/tables.md)."""
+"""Why jurors judged as they did, as rows of a table (docs/reference/tables.md)."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -11,8 +11,7 @@ from jury_events.debate_events import StatementMade
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
 from jury_store.event_store import EventStore
-from jury_views.answered_by import EVALUATING
-from jury_views.events_by_phase import text_in
+from jury_views.debate_fold import EVALUATING, text_in
 from jury_views.reasons import VerdictReason, evaluation_of, said_by, without_quotations
 
 REASONS = pa.schema(

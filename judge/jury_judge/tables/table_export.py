@@ -1,4 +1,4 @@
-"""Debates, reasons, ballots, exchanges, evidence and labels as Parquet or CSV files (docs/tables.md).
+"""Debates, reasons, ballots, exchanges, evidence and labels as Parquet or CSV files (docs/reference/tables.md).
 
 Rows are ordered by debate id (code points), so that the same debates give the same bytes on every database. Rows are
 written as they are read: memory does not grow with the log.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from jury_events.codec import DebateEvent
-from jury_views.events_by_phase import Texts
+from jury_views.debate_fold import Texts
 from jury_views.live.frames import Frames
 from jury_views.live.points import Point
 from jury_views.live.progress import ProgressEvents

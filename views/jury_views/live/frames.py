@@ -7,7 +7,7 @@ own, a label stands beside each verdict.
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import ConsensusChecked, DebateOpened, RoundStarted, StatementMade
 from jury_events.exact import half_up
-from jury_views.events_by_phase import Texts, text_in
+from jury_views.debate_fold import Texts, text_in
 from jury_views.live.sse_events import Live, whole_score
 
 _HUNDREDTHS = 100

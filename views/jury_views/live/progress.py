@@ -4,7 +4,7 @@ Unlike the documents' live events they include abstentions and model calls.
 """
 
 from jury_events.codec import DebateEvent
-from jury_views.events_by_phase import Texts
+from jury_views.debate_fold import Texts
 from jury_views.live.sse_events import Live
 
 CALL = "exchange_recorded"

@@ -25,8 +25,7 @@ from jury_events.debate_events import (
 )
 from jury_events.evaluation import Evaluation
 from jury_events.exact import exact, half_up
-from jury_views.answered_by import answers
-from jury_views.events_by_phase import Texts, text_in
+from jury_views.debate_fold import Texts, answers, text_in
 from jury_views.reasons import ReasonSteps, evaluation_of, texts_of
 
 Live = dict[str, Any]

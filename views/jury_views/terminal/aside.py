@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from jury_events.local_facts import LocalFacts
+from jury_views.debate_fold import EventsByPhase
 from jury_views.debate_labels import DebateLabels
-from jury_views.events_by_phase import EventsByPhase
 from jury_views.later_events import later_events_text
 from jury_views.page import TextSpan
 

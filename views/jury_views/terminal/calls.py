@@ -9,8 +9,8 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_events.text import visible_line
+from jury_views.debate_fold import Texts, text_in
 from jury_views.debate_labels import DebateLabels
-from jury_views.events_by_phase import Texts, text_in
 from jury_views.page import Page, TextSpan
 from jury_views.terms import term
 

@@ -17,17 +17,27 @@ from jury_events.rubric import Rubric
 from jury_events.text import points_text
 from jury_events.verdict import Verdict
 from jury_views.acceptance_line import acceptance_line
-from jury_views.answered_by import answers, is_simulated, is_stand_in, other_model
 from jury_views.case_facts import case_facts, omissions_line
 from jury_views.case_view import add_case
 from jury_views.consensus_line import reached_line
+from jury_views.debate_fold import (
+    Change,
+    EventsByPhase,
+    Texts,
+    answers,
+    events_by_phase,
+    is_simulated,
+    is_stand_in,
+    other_model,
+    position_changes,
+    role_of,
+    text_in,
+)
 from jury_views.debate_labels import LABELS, DebateLabels
-from jury_views.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
 from jury_views.failed_calls import last_failure
 from jury_views.number_formats import of_hundred
 from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
-from jury_views.position_changes import Change, position_changes
 from jury_views.probabilities import probabilities_line
 from jury_views.reasons import VerdictReason, reason_of, went_wrong_line
 from jury_views.record_reading import reading_lines

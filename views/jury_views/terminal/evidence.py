@@ -10,22 +10,24 @@ from jury_events.codec import DebateEvent
 from jury_events.panel import Language
 from jury_events.parts import PartRef
 from jury_events.text import visible_line
+from jury_views.debate_fold import (
+    DecisiveItem,
+    ShownQuotation,
+    StepEvaluation,
+    Texts,
+    asks_for_evidence,
+    decisive_items,
+    evaluations_of,
+    events_by_phase,
+    quotations,
+    role_of,
+)
 from jury_views.debate_labels import LABELS
 from jury_views.debate_results import evidence_of
-from jury_views.events_by_phase import Texts, events_by_phase, role_of
 from jury_views.evidence_labels import EVIDENCE_LABELS, EvidenceLabels
 from jury_views.label_decisive import MOST_LABELLED, label_decisive
 from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
-from jury_views.quotations import (
-    DecisiveItem,
-    ShownQuotation,
-    StepEvaluation,
-    asks_for_evidence,
-    decisive_items,
-    evaluations_of,
-    quotations,
-)
 from jury_views.terminal.verdicts import verdict_text
 
 _RESULTS = {

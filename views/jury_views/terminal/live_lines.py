@@ -23,11 +23,18 @@ from jury_events.judgment import Judgment
 from jury_events.parts import PartRef
 from jury_events.text import pluralize, visible_line
 from jury_views.acceptance_line import acceptance_line
-from jury_views.answered_by import answered_in_phase_1, answered_in_statement, is_stand_in, other_model
+from jury_views.debate_fold import (
+    Change,
+    PositionTracker,
+    Texts,
+    answered_in_phase_1,
+    answered_in_statement,
+    is_stand_in,
+    other_model,
+    text_in,
+)
 from jury_views.debate_labels import LABELS
-from jury_views.events_by_phase import Texts, text_in
 from jury_views.number_formats import of_hundred
-from jury_views.position_changes import Change, PositionTracker
 
 _CHANGED: dict[Change | None, str] = {
     None: "",

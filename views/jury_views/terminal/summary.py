@@ -12,14 +12,23 @@ from jury_events.ids import Step
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.text import visible_line
 from jury_views.acceptance_line import acceptance_line
-from jury_views.answered_by import AnsweredBy, answers, is_simulated
 from jury_views.case_facts import omissions_line
+from jury_views.debate_fold import (
+    AnsweredBy,
+    Change,
+    EventsByPhase,
+    Texts,
+    answers,
+    events_by_phase,
+    is_simulated,
+    position_changes,
+    role_of,
+    text_in,
+)
 from jury_views.debate_labels import LABELS, DebateLabels
-from jury_views.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
 from jury_views.number_formats import of_hundred
 from jury_views.numbered_items import NumberedItems, numbered_items
 from jury_views.page import Page, TextSpan
-from jury_views.position_changes import Change, position_changes
 from jury_views.reasons import FINAL_JUDGE, evaluation_of, reason_of, went_wrong_line
 from jury_views.standing_lines import cap_lines
 from jury_views.terminal.aside import aside_lines

@@ -12,7 +12,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.parts import PartRef
 from jury_events.text import moment
-from jury_views.events_by_phase import text_in
+from jury_views.debate_fold import text_in
 from jury_web.api.dependencies import DebateId, Limit, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses
 from jury_web.api.schemas.base import MOST_ROWS, Listing

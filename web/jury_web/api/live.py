@@ -1,6 +1,7 @@
 """Live events, as server-sent events and WebSocket frames. Both are derived from the log and can be resumed."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Annotated, Any, Literal
@@ -14,10 +15,11 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from jury_events.errors import JuryError
 from jury_judge.live.event_buffer import Cursor
+from jury_judge.records.vote_reports import report_schema
 from jury_judge.serving.service import Service
 from jury_views.live.encodings import FRAMES, PROGRESS, SSE, Encoding
 from jury_views.live.points import START, Point, parse_point
-from jury_views.schemas import schema_text
+from jury_views.live.schema import NAMES, schema_text
 from jury_web.api.dependencies import DebateId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import (
     ApiError,
@@ -211,13 +213,14 @@ class _Socket:
     operation_id="readSchema",
     response_class=Response,
     responses={
-        **error_responses(422),
+        **error_responses(422, 501),
         200: {"description": "JSON Schema, draft 2020-12.", "content": {"application/schema+json": {}}},
     },
 )
 def schema(name: Literal["sse-events", "websocket-frames", "stats", "paired", "gate", "gate-plan"]) -> Response:
-    """The JSON Schema of live events, or of statistics."""
-    return Response(schema_text(name), media_type="application/schema+json")
+    """The JSON Schema of live events, or of statistics, which need the packages of statistics."""
+    text = schema_text(name) if name in NAMES else json.dumps(report_schema(name), ensure_ascii=False)
+    return Response(text, media_type="application/schema+json")
 
 
 async def _next(reader: Cursor[bytes], seconds: float) -> list[bytes] | None:

@@ -71,7 +71,7 @@ def live_run(service: ServiceDependency, run_id: RunId) -> RunFigures:
     responses=error_responses(404, 422, 503),
 )
 def run_evidence(service: ServiceDependency, run_id: RunId) -> RunQuotationSummary | None:
-    """What the jurors of a run quote (docs/evidence.md), of its newest 1,000 debates, as on its page.
+    """What the jurors of a run quote (docs/rules.md), of its newest 1,000 debates, as on its page.
 
     null where none of them was asked for evidence.
     """

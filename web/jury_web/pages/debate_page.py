@@ -24,11 +24,17 @@ from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.verdict_scale import VerdictScale
 from jury_judge import IntegrityState
 from jury_judge.runs.spending import uncached_today
-from jury_views.answered_by import answers, is_simulated
-from jury_views.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
+from jury_views.debate_fold import (
+    Ending,
+    EventsByPhase,
+    answers,
+    evaluations_of,
+    events_by_phase,
+    is_simulated,
+    position_changes,
+    role_of,
+)
 from jury_views.label_decisive import label_decisive
-from jury_views.position_changes import position_changes
-from jury_views.quotations import evaluations_of
 from jury_views.reasons import VerdictReason, reason_of
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages

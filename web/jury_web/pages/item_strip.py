@@ -8,8 +8,7 @@ from typing import NamedTuple
 from jury_events.evidence import Says
 from jury_events.panel import Panel
 from jury_events.reading import RecordRead
-from jury_views.events_by_phase import role_of
-from jury_views.quotations import StepEvaluation
+from jury_views.debate_fold import StepEvaluation, role_of
 from jury_web.pages.citations import JUDGE, Citations
 
 _COLUMNS = 200

@@ -11,8 +11,7 @@ from jury_events.errors import EventError
 from jury_judge import DebateRow, IntegrityState, PageCursor
 from jury_judge.comparisons.excerpts import Excerpt
 from jury_judge.serving.store_reader import StoreReader, recorded_row
-from jury_views.answered_by import answered_in_stream
-from jury_views.position_changes import change_counts, position_changes
+from jury_views.debate_fold import answered_in_stream, change_counts, position_changes
 from jury_views.reasons import VerdictReason
 from jury_web.pages.list_query import REASON, ListQuery
 

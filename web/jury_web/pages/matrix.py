@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from jury_events.consensus import ConsensusCheck
 from jury_judge.comparisons.comparison import Position, positions
-from jury_views.events_by_phase import EventsByPhase, role_of
+from jury_views.debate_fold import EventsByPhase, role_of
 
 
 class Cell(NamedTuple):

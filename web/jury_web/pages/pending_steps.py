@@ -11,7 +11,7 @@ from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementM
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome
-from jury_views.events_by_phase import EventsByPhase, role_of
+from jury_views.debate_fold import EventsByPhase, role_of
 from jury_web.pages.statement_views import RecordedCall
 
 State = Literal["asked", "retried", "answered", "queued"]

@@ -9,10 +9,8 @@ from jury_events.local_facts import LaterEvents
 from jury_events.panel import Panel
 from jury_events.review_facts import Review, ReviewFacts
 from jury_events.verdict import Verdict
-from jury_views.answered_by import answers
-from jury_views.events_by_phase import events_by_phase, role_of
+from jury_views.debate_fold import StepEvaluation, answers, evaluations_of, events_by_phase, role_of
 from jury_views.label_decisive import label_decisive
-from jury_views.quotations import StepEvaluation, evaluations_of
 from jury_views.reasons import VerdictReason, reason_of
 from jury_views.review_objects import Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages

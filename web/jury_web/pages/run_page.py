@@ -11,9 +11,8 @@ from jury_events.ids import Step
 from jury_events.verdict import Verdict
 from jury_judge import DebateRow, RunRow
 from jury_judge.runs.spending import uncached_of_debates
-from jury_views.answered_by import answered_in_stream
 from jury_views.charts.shapes import Columns, Path, Segment, columns, growing_line, stacked_bar
-from jury_views.position_changes import position_changes
+from jury_views.debate_fold import answered_in_stream, position_changes
 
 LATEST = 1000
 """Debates of a run whose events are read; the counts of verdicts are of all debates."""

@@ -12,10 +12,8 @@ from jury_events.panel import Panel
 from jury_events.reading import RecordRead
 from jury_events.rubric import Dimension, DimensionScore
 from jury_events.verdict import Verdict
-from jury_views.answered_by import is_stand_in, other_model
-from jury_views.events_by_phase import role_of
+from jury_views.debate_fold import Change, is_stand_in, other_model, role_of
 from jury_views.failed_calls import last_failure
-from jury_views.position_changes import Change
 from jury_web.pages.citations import Citations, EvaluationEvidence
 from jury_web.pages.text_previews import TextPreview, TextPreviews
 

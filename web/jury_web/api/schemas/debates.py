@@ -22,7 +22,7 @@ class SearchExcerpt(CamelModel):
 
 
 class EvidenceCounts(CamelModel):
-    """The quotations of a debate by the results of their checks, and what its seats say last (docs/evidence.md)."""
+    """The quotations of a debate by the results of their checks, and what its seats say last (docs/rules.md)."""
 
     verified: int
     normalised: int

@@ -1,0 +1,274 @@
+"""Reference pages that are made from models: panel files, events, results, reports, live events, tables."""
+
+import json
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+import pyarrow as pa
+from pydantic import Field, TypeAdapter, create_model
+
+from jury_debate import PRESETS, FinalSpec, JudgeSpec, PanelSpec, SeatSpec
+from jury_events import BUNDLED_SCALES, SCHEMAS, STREAMS, AnyEvent, bundled_scale
+from jury_judge.panels.redaction_rules import RuleSpec
+from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS
+from jury_judge.tables.export_schemas import BALLOTS, CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
+from jury_judge.tables.reason_table import DECISIVE_WORDS, REASON_TEXTS, REASONS
+from jury_providers import Endpoint
+from jury_views import DebateResult
+from reference.markdown import code, field_docs, introduction, page, prose, schema_tables, table
+
+_HERE = Path(__file__).parent
+_WORDS = {"list<item: string>": "list of string", "timestamp[us, tz=UTC]": "timestamp (µs, UTC)", "double": "float64"}
+
+TABLES = {
+    "ballots": (BALLOTS, {}),
+    "debates": (DEBATES, CASE_TEXTS | DECISIVE_WORDS),
+    "reasons": (REASONS, REASON_TEXTS),
+    "exchanges": (EXCHANGES, EXCHANGE_TEXTS),
+    "evidence": (EVIDENCE, EVIDENCE_TEXTS),
+    "labels": (LABELS, {}),
+}
+"""The schemas of the exported tables, and the columns that `--texts` adds."""
+
+
+def _written(kind: type[SeatSpec] | type[JudgeSpec], name: str) -> Any:
+    """The model with the field that files have and the program replaces: a prompt in a file of its own."""
+    in_a_file = "A plain text file with it, from the panel file's folder, of at most 1 MiB: in place of `prompt`."
+    return create_model(
+        name,
+        __base__=kind,
+        __doc__=kind.__doc__,
+        prompt_file=(Annotated[str | None, Field(description=in_a_file)], None),
+    )
+
+
+def panel_schema() -> dict[str, Any]:
+    """The JSON Schema of panel files: what an editor completes."""
+    calibration = "A file of `jury calibrate`: from which agreement on a verdict may stand."
+    seat, judge = _written(SeatSpec, "SeatSpec"), _written(JudgeSpec, "JudgeSpec")
+    final = create_model(
+        "FinalSpec",
+        __base__=FinalSpec,
+        __doc__=FinalSpec.__doc__,
+        judge=(judge | None, None),
+        calibration=(Annotated[str | None, Field(description=calibration)], None),
+    )
+    model = create_model(
+        "PanelFile",
+        __base__=PanelSpec,
+        __doc__=PanelSpec.__doc__,
+        seats=(list[seat], []),
+        final=(final, final()),
+        providers=(
+            Annotated[dict[str, Endpoint], Field(description="How models are reached, by the provider's name.")],
+            {},
+        ),
+        redact=(
+            Annotated[list[RuleSpec], Field(description="Rules for every text of a case, before any other use.")],
+            [],
+        ),
+    )
+    schema = TypeAdapter(model).json_schema(mode="validation")
+    said = field_docs(PanelSpec, Endpoint, RuleSpec)
+    for name, one in {"PanelSpec": schema, **schema["$defs"]}.items():
+        one["description"] = prose(one.get("description"))
+        for field, described in one.get("properties", {}).items():
+            text = described.get("description") or said.get(name, {}).get(field)
+            if text is not None:
+                described["description"] = text
+            described.pop("title", None)
+    also_in_short(schema)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Panel file"}
+
+
+def also_in_short(schema: dict[str, Any]) -> None:
+    """What validators before the fields take too: `dialect: vllm`, `criteria: none`, `status: 429`."""
+    text, number = {"type": "string"}, {"type": "integer"}
+    definitions = schema["$defs"]
+    for name in ("ChatDialect", "ScaleSpec", "StopSpec", "TextByLanguage"):
+        whole = definitions.pop(name)
+        definitions[f"{name}Table"] = whole
+        definitions[name] = {"description": whole["description"], "anyOf": [text, {"$ref": f"#/$defs/{name}Table"}]}
+    scale = definitions["ScaleSpecTable"]["properties"]
+    listed = {"type": "array", "items": {"$ref": "#/$defs/TextByLanguage"}}
+    for field, also in (
+        (schema["properties"]["criteria"], {"const": "none"}),
+        (scale["meanings"], listed),
+        (scale["in_doubt"], number),
+        (definitions["LabelSpec"]["properties"]["id"], number),
+        (definitions["FailureRow"]["properties"]["status"], number),
+        (definitions["CriterionSpec"]["properties"]["critical"], {"type": "boolean"}),
+    ):
+        kinds = {name: field.pop(name) for name in [*field] if name not in {"description", "default"}}
+        field["anyOf"] = [*kinds.get("anyOf", [kinds]), also]
+
+
+def panel_schema_text() -> str:
+    """As the file of the package has it."""
+    return json.dumps(panel_schema(), ensure_ascii=False, indent=1) + "\n"
+
+
+def panel_files() -> str:
+    """Every field of a panel file."""
+    schema = panel_schema()
+    presets = []
+    for name, rules in PRESETS.items():
+        discussion = [
+            str(rules["discussion"][field])
+            for field in ("order", "threshold", "always_discuss", "max_rounds", "history")
+        ]
+        presets.append((code(name), *discussion, str(rules["final"]["method"])))
+    scales = []
+    for name in BUNDLED_SCALES:
+        known = bundled_scale(name, "en")
+        criteria = (
+            ", ".join(f"{code(one.name)} {one.maximum:g}" for one in known.rubric.asked)
+            if known.rubric
+            else "the panel's rubric"
+        )
+        scales.append((code(name), ", ".join(map(code, known.scale.ids)), criteria or "none"))
+    return page(
+        "Panel files",
+        "people who write panels",
+        "the models that read the file",
+        introduction("panel-files"),
+        schema_tables(schema, "PanelFile", {}),
+        "## Presets",
+        table(("preset", "order", "threshold", "always_discuss", "max_rounds", "history", "final"), presets),
+        "## Bundled scales",
+        table(("name", "labels", "criteria"), scales),
+    )
+
+
+def events() -> str:
+    """Every event of the log with its fields."""
+    schema = TypeAdapter(AnyEvent).json_schema(mode="serialization")
+    kinds = {one.__name__: one for one in AnyEvent.__args__}
+    said = field_docs(*kinds.values())
+    definitions = schema["$defs"]
+    parts = []
+    for prefix in dict.fromkeys(STREAMS.values()):
+        parts.append(f"## {prefix}ID")
+        for name, kind in kinds.items():
+            word = kind.model_fields["type"].default
+            if STREAMS[word] == prefix:
+                one = {key: value for key, value in definitions[name].items() if key != "$defs"}
+                parts.append(f"Schema {SCHEMAS[word]} of `{word}`." if SCHEMAS[word] != 1 else "")
+                parts.append(schema_tables({**one, "$defs": {}}, name, said, "###"))
+    values = {name: one for name, one in definitions.items() if name not in kinds}
+    first = next(iter(values))
+    parts += ["## Values in events", schema_tables({**values.pop(first), "$defs": values}, first, said, "###")]
+    return page(
+        "Events of the log",
+        "auditors, and programs that read the log",
+        "the events themselves",
+        introduction("events"),
+        *parts,
+    )
+
+
+def results() -> str:
+    """The result of a debate."""
+    schema = TypeAdapter(DebateResult).json_schema(by_alias=False, mode="serialization")
+    return page(
+        "Results",
+        "programs that read verdicts",
+        "the model of results",
+        introduction("results"),
+        schema_tables(schema, "DebateResult", {}),
+    )
+
+
+def tables() -> str:
+    """The columns of exported tables."""
+    said = tomllib.loads((_HERE / "columns.toml").read_text("utf-8"))
+    parts = []
+    for name, (schema, texts) in TABLES.items():
+        columns = said[name]["columns"]
+        rows = []
+        for one in [*schema, *(pa.field(*each) for each in texts.items())]:
+            null, meaning = columns.get(one.name, ("", ""))
+            null = "never" if not one.nullable else null
+            added = "with `--texts`: " if one.name in texts and "--texts" not in meaning else ""
+            rows.append((code(one.name), _WORDS.get(str(one.type), str(one.type)), null, added + meaning))
+        unknown = set(columns) - {one.name for one in schema} - set(texts)
+        assert not unknown, f"columns.toml names columns that {name} has not: {sorted(unknown)}"
+        parts.append(f"## {name}\n\n{said[name]['about']}\n\n{table(('column', 'type', 'null', 'meaning'), rows)}")
+    return page(
+        "Exported tables",
+        "people who read votes as tables",
+        "the schemas of the tables and `tests/reference/columns.toml`",
+        introduction("tables"),
+        *parts,
+    )
+
+
+def statistics() -> str:
+    """Formulas of all figures, and the fields of the reports."""
+    found = tomllib.loads((_HERE / "figures.toml").read_text("utf-8"))["section"]
+    parts = [_figures(one) for one in found]
+    reports = []
+    for name, title in (
+        ("stats", "Statistics"),
+        ("paired", "Paired"),
+        ("gate", "Gate"),
+        ("gate-plan", "GatePlan"),
+        ("value", "PanelWorth"),
+        ("probe", "RunProbes"),
+    ):
+        schema = json.loads((files("jury_analysis") / "schema" / f"{name}.schema.json").read_text("utf-8"))
+        outer = {key: value for key, value in schema.items() if key != "$defs"}
+        reports.append((title, name, outer, schema.get("$defs", {})))
+    shared: dict[str, Any] = {}
+    for *_, inner in reports:
+        shared |= inner
+    for title, name, outer, _ in reports:
+        parts.append(f"### Report `{name}`\n\n{schema_tables({**outer, '$defs': {}}, title, {}, '####')}")
+    parts.append(
+        "### Objects in reports\n\n"
+        + schema_tables({**shared.pop("Estimate"), "$defs": shared}, "Estimate", {}, "####")
+    )
+    cut = len(found)
+    return page(
+        "Figures of statistics",
+        "people who read `jury stats`, `gate`, `value`, `probe` and `compare`",
+        "`tests/reference/figures.toml` and the published schemas of reports",
+        introduction("statistics"),
+        "## Formulas",
+        *parts[:cut],
+        "## Fields of reports",
+        *parts[cut:],
+    )
+
+
+def _figures(section: dict[str, Any]) -> str:
+    """The formulas of a family, and an example to check by hand."""
+    formulas = table(section["head"], section["rows"]) if section["rows"] else ""
+    return f"### {section['title']}\n\n{formulas}\n\n{section.get('example', '')}"
+
+
+def live_events() -> str:
+    """What readers of a running debate get."""
+    parts = []
+    for name, title in (("sse-events", "Server-sent events"), ("websocket-frames", "WebSocket frames")):
+        schema = json.loads((files("jury_views.live") / "schemas" / f"{name}.json").read_text("utf-8"))
+        rows = []
+        for word, one in schema["$defs"].items():
+            several = one.get("oneOf", [one])
+            fields = dict.fromkeys(
+                field for each in several for field in each.get("properties", {}) if field not in ("type", "position")
+            )
+            if "type" in several[0].get("properties", {}):
+                rows.append((code(word), ", ".join(map(code, fields)), one.get("description", "")))
+        parts.append(
+            f"## {title}\n\n{schema.get('description', '')}\n\n{table(('`type`', 'further fields', 'when'), rows)}"
+        )
+    return page(
+        "Live events",
+        "programs that follow running debates",
+        "the JSON Schemas at `/schemas/sse-events.json` and `/schemas/websocket-frames.json`",
+        introduction("live-events"),
+        *parts,
+    )

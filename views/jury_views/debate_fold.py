@@ -1,0 +1,467 @@
+"""The events of one debate folded for people: phases, turns, checks, changes, ending, and who answered."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol
+
+import orjson
+
+from jury_events.codec import SCHEMAS, DebateEvent, decode
+from jury_events.consensus import ConsensusCheck
+from jury_events.debate_events import (
+    ConsensusChecked,
+    CoordinatorResumed,
+    DebateBegun,
+    DebateCancelled,
+    DebateCompleted,
+    DebateFailed,
+    DebateForked,
+    DebateOpened,
+    DebateReplaced,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    RoundStarted,
+    SeatsNotAsked,
+    StatementMade,
+    TextsErased,
+)
+from jury_events.envelope import StoredEvent
+from jury_events.evaluation import Evaluation, SeatPosition
+from jury_events.evidence import Evidence, quotes_of
+from jury_events.evidence_facts import EvaluationFacts
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import FINAL, Step
+from jury_events.models import is_other_model
+from jury_events.panel import Panel
+from jury_events.parts import PartRef
+from jury_events.reading import RecordRead
+from jury_events.verdict import Verdict
+from jury_views.errors import OpeningMissing
+from jury_views.probabilities import probabilities_object
+
+Texts = Mapping[str, bytes]
+"""The 43 characters of a part's digest to its bytes; erased parts are not in it."""
+Ending = DebateCompleted | DebateFailed | DebateCancelled
+Status = Literal["completed", "failed", "cancelled", "unfinished", "waiting"]
+
+
+@dataclass
+class RoundEvents:
+    """One round, in the order in which things happened."""
+
+    started: RoundStarted
+    spoken: list[StatementMade | JurorAbstained] = field(default_factory=list)
+    check: ConsensusCheck | None = None
+
+    @property
+    def statements(self) -> list[StatementMade]:
+        """In speaker order."""
+        return [said for said in self.spoken if isinstance(said, StatementMade)]
+
+
+@dataclass
+class EventsByPhase:
+    """A debate folded from its events; what has not happened is None or empty.
+
+    `discussion_over`: the last consensus check said that no round follows. `successor`: the debate that judges the case
+    again.
+    """
+
+    opened: DebateOpened
+    begun: bool = False
+    phase_1: list[JurorEvaluated | JurorAbstained] = field(default_factory=list)
+    not_asked: SeatsNotAsked | None = None
+    phase_1_check: ConsensusCheck | None = None
+    rounds: list[RoundEvents] = field(default_factory=list)
+    discussion_over: bool = False
+    judgment: JudgmentRendered | None = None
+    ending: Ending | None = None
+    forked: DebateForked | None = None
+    resumed: list[CoordinatorResumed] = field(default_factory=list)
+    erased: set[str] = field(default_factory=set)
+    successor: str | None = None
+
+    @property
+    def status(self) -> Status:
+        """The status of the debate."""
+        return status_of(self.ending, begun=self.begun)
+
+    @property
+    def abstentions(self) -> list[JurorAbstained]:
+        """In the order in which they happened, phase 1 first."""
+        said = [*self.phase_1, *(item for each in self.rounds for item in each.spoken)]
+        return [item for item in said if isinstance(item, JurorAbstained)]
+
+
+def status_of(ending: Ending | None, *, begun: bool) -> Status:
+    """The status of a debate with this ending, or without one."""
+    if ending is None:
+        return "unfinished" if begun else "waiting"
+    if isinstance(ending, DebateCompleted):
+        return "completed"
+    return "failed" if isinstance(ending, DebateFailed) else "cancelled"
+
+
+def events_by_phase(events: Iterable[DebateEvent]) -> EventsByPhase:
+    """The record of the events of one `debate/` stream, in stream order.
+
+    Raises:
+        OpeningMissing: they do not begin with the opening event.
+    """
+    ordered = list(events)
+    if not ordered or not isinstance(ordered[0], DebateOpened):
+        raise OpeningMissing("a debate begins with its opening event; read the stream from version 1")
+    record = EventsByPhase(ordered[0])
+    for event in ordered[1:]:
+        _add(record, event)
+    return record
+
+
+def role_of(panel: Panel, juror_id: str) -> str:
+    """The role name of a seat, the juror's id where it has none."""
+    try:
+        return panel.seat(juror_id).role_name
+    except KeyError:
+        return juror_id
+
+
+def text_in(texts: Texts, ref: PartRef | None) -> str | None:
+    """A part's text, None when there is none or it is not there; bytes that are not UTF-8 show as escapes."""
+    content = None if ref is None else texts.get(ref.part)
+    return None if content is None else content.decode("utf-8", "backslashreplace")
+
+
+def _add(record: EventsByPhase, event: DebateEvent) -> None:
+    match event:
+        case JurorEvaluated():
+            record.phase_1.append(event)
+        case JurorAbstained():
+            number = Step.parse(event.step).round
+            (record.rounds[-1].spoken if number and record.rounds else record.phase_1).append(event)
+        case SeatsNotAsked():
+            record.not_asked = event
+        case RoundStarted():
+            record.rounds.append(RoundEvents(event))
+        case StatementMade() if record.rounds:
+            record.rounds[-1].spoken.append(event)
+        case ConsensusChecked():
+            _add_check(record, event)
+        case _:
+            _add_end(record, event)
+
+
+def _add_check(record: EventsByPhase, event: ConsensusChecked) -> None:
+    record.discussion_over = event.end_reason is not None
+    if event.round == 0:
+        record.phase_1_check = event.check
+    elif record.rounds:
+        record.rounds[-1].check = event.check
+
+
+def _add_end(record: EventsByPhase, event: DebateEvent) -> None:
+    match event:
+        case DebateBegun():
+            record.begun = True
+        case JudgmentRendered():
+            record.judgment = event
+        case DebateCompleted() | DebateFailed() | DebateCancelled():
+            record.ending = event
+        case DebateForked():
+            record.forked = event
+        case CoordinatorResumed():
+            record.resumed.append(event)
+        case DebateReplaced():
+            record.successor = event.successor
+        case TextsErased():
+            record.erased.update(ref.part for ref in event.parts)
+        case _:
+            pass
+
+
+EVALUATING = frozenset({"juror_evaluated", "statement_made", "judgment_rendered"})
+"""Types of events that may have an evaluation."""
+
+
+class AnsweredBy(NamedTuple):
+    """The origin of an evaluation.
+
+    Attributes:
+        step: of the debate.
+        asked: the model that was asked.
+        answered: the model that answered, None if the provider does not say.
+        simulated: no model answered.
+        verdict: of the evaluation.
+        synthetic: it replaces a blocked answer.
+        position_changed: as recorded of a statement.
+        facts: of its evidence; None where it was not asked for any.
+        read: the share of the record that was read, 0 to 1; None: all of it, in one call.
+        label: of the evaluation, as in `SeatPosition`.
+        probabilities: of the verdict words, by a decision model; else None.
+    """
+
+    step: Step
+    asked: str
+    answered: str | None
+    simulated: bool
+    verdict: Verdict
+    synthetic: bool
+    position_changed: bool = False
+    facts: EvaluationFacts | None = None
+    read: float | None = None
+    label: str | None = None
+    probabilities: dict[str, float] | None = None
+
+    @property
+    def position(self) -> SeatPosition:
+        """What the evaluation says."""
+        return SeatPosition(self.verdict, self.label)
+
+    @property
+    def by_another(self) -> bool:
+        """Whether another model answered than the requested one."""
+        return not self.simulated and is_other_model(self.asked, self.answered)
+
+
+def answers(events: Iterable[DebateEvent | ExchangeRecorded]) -> list[AnsweredBy]:
+    """The origins of the evaluations of a debate, in order, the final judge's last."""
+    found = []
+    for event in events:
+        match event:
+            case JurorEvaluated():
+                found.append(answered_in_phase_1(event))
+            case StatementMade():
+                found.append(answered_in_statement(event))
+            case JudgmentRendered() if event.judgment.judge is not None:
+                found.append(_answered_by(FINAL, event.judgment.judge))
+            case _:
+                pass
+    return found
+
+
+def answered_in_phase_1(event: JurorEvaluated) -> AnsweredBy:
+    """The origin of an independent evaluation."""
+    return _answered_by(Step(0, event.juror_id), event.evaluation)
+
+
+def answered_in_statement(event: StatementMade) -> AnsweredBy:
+    """The origin of the evaluation of a statement."""
+    made = _answered_by(Step(event.round, event.juror_id), event.statement.evaluation)
+    return made._replace(position_changed=event.statement.position_changed)
+
+
+def answered_in_stream(stream: Iterable[StoredEvent]) -> list[AnsweredBy]:
+    """As `answers`, of stored events, without decoding each evaluation whole: lists have many debates.
+
+    Raises:
+        EventError: a stored body does not decode.
+    """
+    found = []
+    for stored in stream:
+        if stored.type in EVALUATING:
+            found += _read(stored) if stored.schema == SCHEMAS[stored.type] else answers([decode(stored)])
+    return found
+
+
+def other_model(evaluation: Evaluation) -> str | None:
+    """The model that answered, if it is not the requested one."""
+    return evaluation.model_version if _answered_by(FINAL, evaluation).by_another else None
+
+
+def is_stand_in(evaluation: Evaluation) -> bool:
+    """Whether a simulated juror answered under a model's name."""
+    return evaluation.simulated and not evaluation.model.startswith("simulated/")
+
+
+class SeatedOpening(Protocol):
+    """The opening event of a debate, whole or in part."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether every juror of the panel is simulated."""
+        ...
+
+
+def is_simulated(opened: SeatedOpening, evaluations: Iterable[AnsweredBy]) -> bool:
+    """Whether the panel or an evaluation is simulated."""
+    return opened.simulated or any(one.simulated for one in evaluations)
+
+
+def model_mismatches(evaluations: Iterable[AnsweredBy]) -> list[dict[str, Any]]:
+    """Steps where another model answered: `{juror_id, step, asked, answered}`; a null juror is the final judge."""
+    return [
+        {"juror_id": one.step.juror_id, "step": one.step.id, "asked": one.asked, "answered": one.answered}
+        for one in evaluations
+        if one.by_another
+    ]
+
+
+def _answered_by(step: Step, evaluation: Evaluation) -> AnsweredBy:
+    return AnsweredBy(
+        step,
+        evaluation.model,
+        evaluation.model_version,
+        evaluation.simulated,
+        evaluation.verdict,
+        evaluation.synthetic,
+        facts=EvaluationFacts.of(evaluation),
+        read=None if evaluation.reading is None else evaluation.reading.share,
+        label=evaluation.label,
+        probabilities=probabilities_object(evaluation.probabilities),
+    )
+
+
+def _read(stored: StoredEvent) -> list[AnsweredBy]:
+    try:
+        body = orjson.loads(stored.body)
+        changed = False
+        match stored.type:
+            case "juror_evaluated":
+                step, evaluation = Step(0, body["juror_id"]), body["evaluation"]
+            case "statement_made":
+                statement = body["statement"]
+                step, evaluation = Step(body["round"], body["juror_id"]), statement["evaluation"]
+                changed = statement["position_changed"]
+            case _:
+                step, evaluation = FINAL, body["judgment"].get("judge")
+        if evaluation is None:
+            return []
+        asked = evaluation["model"], evaluation.get("model_version"), evaluation["simulated"]
+        verdict, facts = Verdict(evaluation["verdict"]), EvaluationFacts.read(evaluation)
+        read = None
+        if (reading := evaluation.get("reading")) is not None:
+            read = RecordRead.model_validate_json(orjson.dumps(reading)).share
+        label = evaluation.get("label")
+        probabilities = None
+        if (given := evaluation.get("probabilities")) is not None:
+            probabilities = {one["label"]: one["probability"] for one in given}
+        return [AnsweredBy(step, *asked, verdict, evaluation["synthetic"], changed, facts, read, label, probabilities)]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return answers([decode(stored)])  # raises the error that names the fault
+
+
+Change = Literal["own", "synthetic"]
+"""own: the juror's label or verdict is another than its latest own one. synthetic: only what stands in for a blocked
+answer differs, from the juror's verdict or the juror's verdict from it."""
+
+
+class ChangeCounts(NamedTuple):
+    """The numbers of statements that changed a position, by cause."""
+
+    own: int
+    synthetic: int
+
+
+class PositionTracker:
+    """Takes the evaluations of one debate in order, and says of each statement whose change it is."""
+
+    def __init__(self) -> None:
+        self._own: dict[str, SeatPosition] = {}
+
+    def take(self, one: AnsweredBy) -> Change | None:
+        """Take the next evaluation; None if the position is unchanged, and for the final judge."""
+        juror = one.step.juror_id
+        if juror is None:
+            return None
+        recorded: Change | None = "synthetic" if one.position_changed else None
+        if one.synthetic:
+            return recorded
+        before = self._own.get(juror)
+        self._own[juror] = one.position
+        return "own" if before is not None and before != one.position else recorded
+
+
+def position_changes(evaluations: Iterable[AnsweredBy]) -> dict[Step, Change]:
+    """The steps of a debate that changed a position.
+
+    Args:
+        evaluations: all of the debate, in order.
+    """
+    changes = PositionTracker()
+    found = ((one.step, changes.take(one)) for one in evaluations)
+    return {step: change for step, change in found if change is not None}
+
+
+def change_counts(changes: Mapping[Step, Change]) -> ChangeCounts:
+    """The number of changes by cause."""
+    made = list(changes.values())
+    return ChangeCounts(own=made.count("own"), synthetic=made.count("synthetic"))
+
+
+class ShownQuotation(NamedTuple):
+    """One entry; `text` is None where the quotations were erased, are missing, or cannot be read."""
+
+    text: str | None
+    entry: Evidence
+
+
+class StepEvaluation(NamedTuple):
+    """The evaluation of one step, and the id of its event."""
+
+    event_id: str
+    step: Step
+    evaluation: Evaluation
+
+
+class DecisiveItem(NamedTuple):
+    """An item, and the steps whose evaluations call it decisive: of each seat the latest one."""
+
+    item: int
+    named_by: tuple[StepEvaluation, ...]
+
+
+def asks_for_evidence(opened: DebateOpened) -> bool:
+    """Whether the jurors of a debate are asked for quotations."""
+    return opened.panel.answers.evidence != "off"
+
+
+def quotations(evaluation: Evaluation, texts: Texts) -> tuple[ShownQuotation, ...]:
+    """The quotations of an evaluation, in its order; none where it was not asked for any.
+
+    Args:
+        evaluation: of a debate.
+        texts: parts by the 43 characters of their digest; an erased part is not in it.
+    """
+    entries = evaluation.evidence or ()
+    content = None if evaluation.quotes is None else texts.get(evaluation.quotes.part)
+    shown = _quoted_texts(content, len(entries))
+    return tuple(map(ShownQuotation, shown, entries))
+
+
+def _quoted_texts(content: bytes | None, count: int) -> tuple[str | None, ...]:
+    """The texts of a part; None for each where the part is not there, or is not what the entries belong to."""
+    nothing = (None,) * count
+    if content is None:
+        return nothing
+    try:
+        found = quotes_of(content)
+    except (ValueError, TypeError, RecursionError):
+        return nothing
+    return found if len(found) == count and all(isinstance(one, str) for one in found) else nothing
+
+
+def evaluations_of(events: Iterable[DebateEvent | ExchangeRecorded]) -> list[StepEvaluation]:
+    """The evaluations of a debate in order, the final judge's last."""
+    found = []
+    for event in events:
+        match event:
+            case JurorEvaluated():
+                found.append(StepEvaluation(event.event_id, Step(0, event.juror_id), event.evaluation))
+            case StatementMade():
+                step = Step(event.round, event.juror_id)
+                found.append(StepEvaluation(event.event_id, step, event.statement.evaluation))
+            case JudgmentRendered() if event.judgment.judge is not None:
+                found.append(StepEvaluation(event.event_id, FINAL, event.judgment.judge))
+            case _:
+                pass
+    return found
+
+
+def decisive_items(evaluations: Iterable[StepEvaluation]) -> tuple[DecisiveItem, ...]:
+    """The items that the latest evaluations of the seats and of the final judge call decisive, in order."""
+    latest = {one.step.juror_id: one for one in evaluations if not one.evaluation.synthetic}
+    named: dict[int, list[StepEvaluation]] = {}
+    for one in latest.values():
+        if one.evaluation.decisive_item is not None:
+            named.setdefault(one.evaluation.decisive_item, []).append(one)
+    return tuple(DecisiveItem(item, tuple(named[item])) for item in sorted(named))
