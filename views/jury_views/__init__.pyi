@@ -9,11 +9,10 @@ from jury_views.charts.statistic_charts import dot_plot as dot_plot
 from jury_views.charts.statistic_charts import heat_map as heat_map
 from jury_views.charts.statistic_charts import reliability_chart as reliability_chart
 from jury_views.debate_fold import answered_in_stream as answered_in_stream
-from jury_views.debate_fold import answers as answers
 from jury_views.debate_fold import change_counts as change_counts
 from jury_views.debate_fold import decisive_items as decisive_items
 from jury_views.debate_fold import evaluations_of as evaluations_of
-from jury_views.debate_fold import events_by_phase as events_by_phase
+from jury_views.debate_fold import folded as folded
 from jury_views.debate_fold import position_changes as position_changes
 from jury_views.debate_labels import LABELS as LABELS
 from jury_views.debate_labels import DebateLabels as DebateLabels

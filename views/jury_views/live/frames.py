@@ -5,56 +5,24 @@ own, a label stands beside each verdict.
 """
 
 from jury_events.codec import DebateEvent
-from jury_events.debate_events import ConsensusChecked, DebateOpened, RoundStarted, StatementMade
+from jury_events.debate_events import ConsensusChecked, RoundStarted, StatementMade
 from jury_events.exact import half_up
-from jury_views.debate_fold import Texts, text_in
-from jury_views.live.sse_events import Live, whole_score
+from jury_views.debate_fold import DebateFold, Texts, followed, text_in
+from jury_views.live.sse_events import Live, label_of, submission_of, whole_score
 
 _HUNDREDTHS = 100
 
 
 class Frames:
-    """Turns the events of one debate, in order, into frames; remembers its name and whether it has labels."""
+    """Turns the events of one debate, in order, into frames."""
 
     def __init__(self) -> None:
-        self._submission_id: str | None = None
-        self._labelled = False
+        self._fold: DebateFold | None = None
 
     def take(self, event: DebateEvent, texts: Texts) -> list[Live]:
         """The frames that `event` gives, without their position; an erased statement is null."""
-        match event:
-            case DebateOpened():
-                self._submission_id = event.submission_id or event.debate_id
-                self._labelled = event.panel.scale is not None
-                return []
-            case RoundStarted():
-                return [{**self._head("round_started", event.round), "speakerOrder": list(event.speaker_order)}]
-            case StatementMade():
-                said = event.statement
-                return [
-                    {
-                        **self._head("juror_statement", event.round),
-                        "juror": event.juror_id,
-                        "statement": text_in(texts, said.statement),
-                        "positionChanged": said.position_changed,
-                        "newVerdict": said.position.value,
-                        "newScore": whole_score(said.evaluation),
-                        **self._label("newLabel", said.evaluation.label),
-                    }
-                ]
-            case ConsensusChecked() if event.round:
-                check = event.check
-                return [
-                    {
-                        **self._head("round_completed", event.round),
-                        "consensusStatus": check.status.value,
-                        "agreementLevel": half_up(check.agreement * _HUNDREDTHS) / _HUNDREDTHS,
-                        "majorityPosition": check.majority_position.value if check.majority_position else None,
-                        **self._label("majorityLabel", check.majority_label),
-                    }
-                ]
-            case _:
-                return []
+        self._fold = followed(self._fold, event)
+        return _frames(event, self._fold, texts)
 
     def chunk(self, _text: str) -> list[Live]:
         """Document 004 has no frame for it."""
@@ -64,8 +32,37 @@ class Frames:
         """The documents have no frame for it."""
         return []
 
-    def _label(self, name: str, label: str | None) -> Live:
-        return {name: label} if self._labelled else {}
 
-    def _head(self, kind: str, number: int) -> Live:
-        return {"type": kind, "submissionId": self._submission_id, "round": number}
+def _frames(event: DebateEvent, fold: DebateFold, texts: Texts) -> list[Live]:
+    def head(kind: str, number: int) -> Live:
+        return {"type": kind, "submissionId": submission_of(fold), "round": number}
+
+    match event:
+        case RoundStarted():
+            return [{**head("round_started", event.round), "speakerOrder": list(event.speaker_order)}]
+        case StatementMade():
+            said = event.statement
+            return [
+                {
+                    **head("juror_statement", event.round),
+                    "juror": event.juror_id,
+                    "statement": text_in(texts, said.statement),
+                    "positionChanged": said.position_changed,
+                    "newVerdict": said.position.value,
+                    "newScore": whole_score(said.evaluation),
+                    **label_of(fold, "newLabel", said.evaluation.label),
+                }
+            ]
+        case ConsensusChecked() if event.round:
+            check = event.check
+            return [
+                {
+                    **head("round_completed", event.round),
+                    "consensusStatus": check.status.value,
+                    "agreementLevel": half_up(check.agreement * _HUNDREDTHS) / _HUNDREDTHS,
+                    "majorityPosition": check.majority_position.value if check.majority_position else None,
+                    **label_of(fold, "majorityLabel", check.majority_label),
+                }
+            ]
+        case _:
+            return []

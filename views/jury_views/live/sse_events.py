@@ -13,11 +13,9 @@ from pydantic.alias_generators import to_camel
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import (
     ConsensusChecked,
-    DebateBegun,
     DebateCancelled,
     DebateCompleted,
     DebateFailed,
-    DebateOpened,
     JudgmentRendered,
     JurorEvaluated,
     RoundStarted,
@@ -25,61 +23,61 @@ from jury_events.debate_events import (
 )
 from jury_events.evaluation import Evaluation
 from jury_events.exact import exact, half_up
-from jury_views.debate_fold import Texts, answers, text_in
-from jury_views.reasons import ReasonSteps, evaluation_of, texts_of
+from jury_views.debate_fold import DebateFold, Phase, Texts, evaluation_of, followed, text_in
+from jury_views.reasons import ReasonSteps, texts_of
 
 Live = dict[str, Any]
 """One live event, ready for JSON."""
 
-_PHASES = {1: "initial_evaluation", 2: "discussion", 3: "final_judgment"}
+_PHASES: dict[Phase, tuple[str, int]] = {
+    "evaluation": ("initial_evaluation", 1),
+    "discussion": ("discussion", 2),
+    "judgment": ("final_judgment", 3),
+}
 
 
 class SseEvents:
-    """Turns the events of one debate, in order, into live events; remembers its name, whether it has labels, and what
-    was said so far, for the reason of its judgment."""
+    """Turns the events of one debate, in order, into live events; what was said so far is in its fold."""
 
     def __init__(self) -> None:
-        self._submission_id: str | None = None
-        self._labelled = False
-        self._said: list[DebateEvent] = []
+        self._fold: DebateFold | None = None
         self._texts: dict[str, bytes] = {}
 
-    def take(self, event: DebateEvent, texts: Texts) -> list[Live]:  # noqa: C901  (one case an event)
+    def take(self, event: DebateEvent, texts: Texts) -> list[Live]:
         """The live events that `event` gives; a text that is not in `texts` was erased and is null."""
-        if evaluation_of(event) is not None or isinstance(event, JudgmentRendered):
-            self._said.append(event)
+        phases = 0 if self._fold is None else len(self._fold.phases)
+        self._fold = fold = followed(self._fold, event)
+        if evaluation_of(event) is not None:
             self._texts.update(texts)
+        begun = [_phase(one.phase) for one in fold.phases[phases:]]
+        said = self._said(event, fold, texts)
+        return [*said, *begun] if isinstance(event, ConsensusChecked) else [*begun, *said]
+
+    def _said(self, event: DebateEvent, fold: DebateFold, texts: Texts) -> list[Live]:
         match event:
-            case DebateOpened():
-                self._submission_id = event.submission_id or event.debate_id
-                self._labelled = event.panel.scale is not None
-                return []
-            case DebateBegun():
-                return [_phase(1)]
             case JurorEvaluated():
                 evaluation = event.evaluation
-                return [{**_evaluation(event, texts), **self._label("label", evaluation.label)}]
+                return [{**_evaluation(event, texts), **label_of(fold, "label", evaluation.label)}]
             case RoundStarted():
                 started = {
                     "type": "discussion_round_start",
                     "round": event.round,
                     "speaker_order": list(event.speaker_order),
                 }
-                return [_phase(2), started] if event.round == 1 else [started]
+                return [started]
             case StatementMade():
-                said = _statement(event, self._submission_id, texts)
-                return [{**said, **self._label("newLabel", event.statement.evaluation.label)}]
+                said = _statement(event, submission_of(fold), texts)
+                return [{**said, **label_of(fold, "newLabel", event.statement.evaluation.label)}]
             case ConsensusChecked():
-                checked = [_check(event)] if event.round else []
-                return [*checked, _phase(3)] if event.end_reason is not None else checked
+                return [_check(event)] if event.round else []
             case JudgmentRendered():
                 judgment = event.judgment
                 shown = {"finalVerdict": judgment.verdict.value, "finalScore": judgment.score}
-                label = self._label("finalLabel", judgment.label)
-                return [{"type": "final_judgment", **shown, **label, **self._why(event)}]
+                label = label_of(fold, "finalLabel", judgment.label)
+                return [{"type": "final_judgment", **shown, **label, **self._why(event, fold)}]
             case DebateCompleted():
                 shown = {"verdict": event.outcome.verdict, "score": event.outcome.score}
-                return [{"type": "evaluation_completed", **shown, **self._label("label", event.final_label)}]
+                return [{"type": "evaluation_completed", **shown, **label_of(fold, "label", event.final_label)}]
             case DebateFailed():
                 return [{"type": "evaluation_failed", "reason": event.reason}]
             case DebateCancelled():
@@ -95,16 +93,22 @@ class SseEvents:
         """The documents have none for it."""
         return []
 
-    def _why(self, event: JudgmentRendered) -> Live:
-        made = dict(found for said in self._said if (found := evaluation_of(said)) is not None)
-        steps = ReasonSteps(event.judgment, answers(self._said))
+    def _why(self, event: JudgmentRendered, fold: DebateFold) -> Live:
+        made = {one.step: one.evaluation for one in fold.evaluations}
         erased = {ref.part for ref in texts_of(made.values())} - self._texts.keys()
-        why = steps.reason(made, self._texts, erased).data()
+        why = ReasonSteps(event.judgment, fold.answers).reason(made, self._texts, erased).data()
         decisive = why["decisive"] and {to_camel(name): value for name, value in why["decisive"].items()}
         return {"reason": why["reason"], "reasonBy": why["reason_by"], "decisive": decisive}
 
-    def _label(self, name: str, label: str | None) -> Live:
-        return {name: label} if self._labelled else {}
+
+def submission_of(fold: DebateFold) -> str:
+    """The id under which the documents know the debate."""
+    return fold.opened.submission_id or fold.opened.debate_id
+
+
+def label_of(fold: DebateFold, name: str, label: str | None) -> Live:
+    """The label beside a verdict, of debates whose panel has a scale of its own."""
+    return {} if fold.opened.panel.scale is None else {name: label}
 
 
 def whole_score(evaluation: Evaluation) -> int:
@@ -112,8 +116,9 @@ def whole_score(evaluation: Evaluation) -> int:
     return half_up(exact(evaluation.overall))
 
 
-def _phase(number: int) -> Live:
-    return {"type": "phase_change", "phase": _PHASES[number], "phaseNumber": number}
+def _phase(phase: Phase) -> Live:
+    name, number = _PHASES[phase]
+    return {"type": "phase_change", "phase": name, "phaseNumber": number}
 
 
 def _evaluation(event: JurorEvaluated, texts: Texts) -> Live:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from jury_events.local_facts import LocalFacts
-from jury_views.debate_fold import EventsByPhase
+from jury_views.debate_fold import DebateFold
 from jury_views.debate_labels import DebateLabels
 from jury_views.later_events import later_events_text
 from jury_views.page import TextSpan
 
 
-def aside_lines(record: EventsByPhase, local: LocalFacts, words: DebateLabels) -> Iterator[TextSpan]:
+def aside_lines(record: DebateFold, local: LocalFacts, words: DebateLabels) -> Iterator[TextSpan]:
     """One line each; none of a debate of this store that counts."""
     if record.successor is not None:
         yield TextSpan(words.replaced.format(successor=record.successor), "bold yellow")

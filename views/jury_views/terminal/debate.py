@@ -22,14 +22,11 @@ from jury_views.case_view import add_case
 from jury_views.consensus_line import reached_line
 from jury_views.debate_fold import (
     Change,
-    EventsByPhase,
+    DebateFold,
     Texts,
-    answers,
-    events_by_phase,
-    is_simulated,
+    folded,
     is_stand_in,
     other_model,
-    position_changes,
     role_of,
     text_in,
 )
@@ -76,11 +73,9 @@ def render_debate(
     Raises:
         OpeningMissing: the events do not begin with the opening event.
     """
-    record = events_by_phase(events)
-    evaluations = answers(events)
-    simulated = is_simulated(record.opened, evaluations)
-    reason = reason_of(record, evaluations, texts)
-    view = _DebateView(record, texts, position_changes(evaluations), simulated=simulated, local=local, reason=reason)
+    record = folded(events)
+    reason = reason_of(record, texts)
+    view = _DebateView(record, texts, record.changes, simulated=record.simulated, local=local, reason=reason)
     view.page(exchanges, full=full, uncached=uncached).print(console)
 
 
@@ -95,14 +90,14 @@ def render_case(events: Sequence[DebateEvent], texts: Texts, console: Console) -
     Raises:
         OpeningMissing: the events do not begin with the opening event.
     """
-    record = events_by_phase(events)
+    record = folded(events)
     _DebateView(record, texts, {}, simulated=False, local=NOTHING_LOCAL).case_page().print(console)
 
 
 class _DebateView:
     def __init__(
         self,
-        record: EventsByPhase,
+        record: DebateFold,
         texts: Texts,
         changes: Mapping[Step, Change],
         *,

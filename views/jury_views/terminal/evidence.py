@@ -18,7 +18,7 @@ from jury_views.debate_fold import (
     asks_for_evidence,
     decisive_items,
     evaluations_of,
-    events_by_phase,
+    folded,
     quotations,
     role_of,
 )
@@ -65,7 +65,7 @@ def evidence_data(events: Sequence[DebateEvent], texts: Texts) -> list[dict[str,
     Raises:
         OpeningMissing: the events do not begin with the opening event.
     """
-    panel = events_by_phase(events).opened.panel
+    panel = folded(events).opened.panel
     return [
         {
             "step": one.step.id,
@@ -83,8 +83,8 @@ def evidence_data(events: Sequence[DebateEvent], texts: Texts) -> list[dict[str,
 
 class _EvidencePage:
     def __init__(self, events: Sequence[DebateEvent], texts: Texts) -> None:
-        self._record = events_by_phase(events)
-        self._evaluations = evaluations_of(events)
+        self._record = folded(events)
+        self._evaluations = self._record.evaluations
         self._texts = texts
         self._panel = self._record.opened.panel
         language: Language = self._panel.language
