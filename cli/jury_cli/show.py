@@ -178,7 +178,7 @@ def _show_prompts(history: "DebateHistory", asked: "ShowSettings", *, as_json: b
 
 def _show_events(history: "DebateHistory", *, as_json: bool) -> None:
     from jury_cli.terminal import page_console
-    from jury_views.events_view import event_lines, events_page
+    from jury_views.event_words import event_lines, events_page
 
     stored = (*history.stored_events, *history.stored_exchanges, *history.stored_reviews)
     if as_json:

@@ -21,7 +21,7 @@ from jury_views.debate_results import debate_result as debate_result
 from jury_views.debate_results import result_of as result_of
 from jury_views.errors import BadPoint as BadPoint
 from jury_views.event_words import EVENT_WORDS as EVENT_WORDS
-from jury_views.events_view import event_lines as event_lines
+from jury_views.event_words import event_lines as event_lines
 from jury_views.figure_notes import FigureNotes as FigureNotes
 from jury_views.label_decisive import MOST_LABELLED as MOST_LABELLED
 from jury_views.label_decisive import label_decisive as label_decisive
