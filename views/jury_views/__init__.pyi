@@ -1,4 +1,6 @@
-from jury_views.case_facts import case_facts as case_facts
+from jury_views.case_view import case_facts as case_facts
+from jury_views.case_view import marker_in as marker_in
+from jury_views.case_view import plain_prompt as plain_prompt
 from jury_views.charts.frontier_chart import FrontierChart as FrontierChart
 from jury_views.charts.frontier_chart import frontier_chart as frontier_chart
 from jury_views.charts.shapes import WIDTH as WIDTH
@@ -44,8 +46,6 @@ from jury_views.numbered_items import NumberedItems as NumberedItems
 from jury_views.numbered_items import numbered_items as numbered_items
 from jury_views.page import Page as Page
 from jury_views.page import TextSpan as TextSpan
-from jury_views.plain_prompt import marker_in as marker_in
-from jury_views.plain_prompt import plain_prompt as plain_prompt
 from jury_views.reasons import without_quotations as without_quotations
 from jury_views.record_reading import reading_lines as reading_lines
 from jury_views.reports.fail_conditions import parse_fail_condition as parse_fail_condition

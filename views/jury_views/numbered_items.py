@@ -10,8 +10,7 @@ from jury_debate.prompts_registry import load_prompts
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.evidence import EvidenceSpan
-from jury_views.recorded_case import recorded_case
-from jury_views.sent_pictures import pictures_sent
+from jury_views.case_view import pictures_sent, recorded_case
 
 
 class NumberedItem(NamedTuple):

@@ -17,8 +17,7 @@ from jury_events.rubric import Rubric
 from jury_events.text import points_text
 from jury_events.verdict import Verdict
 from jury_views.acceptance_line import acceptance_line
-from jury_views.case_facts import case_facts, omissions_line
-from jury_views.case_view import add_case
+from jury_views.case_view import add_case, case_facts, omissions_line, pictures_sent
 from jury_views.consensus_line import reached_line
 from jury_views.debate_fold import (
     Change,
@@ -38,7 +37,6 @@ from jury_views.page import Page, TextSpan
 from jury_views.probabilities import probabilities_line
 from jury_views.reasons import VerdictReason, reason_of, went_wrong_line
 from jury_views.record_reading import reading_lines
-from jury_views.sent_pictures import pictures_sent
 from jury_views.standing_lines import cap_lines, exception_lines
 from jury_views.terminal.aside import aside_lines
 from jury_views.terminal.calls import UncachedCost, add_calls

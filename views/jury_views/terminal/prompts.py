@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from jury_events.exchange import ExchangeRecorded, RequestMessage
 from jury_events.parts import ImageRef, PartRef
 from jury_events.text import shown_size
+from jury_views.case_view import marker_in, plain_prompt
 from jury_views.debate_fold import Texts
 from jury_views.page import Page, TextSpan
-from jury_views.plain_prompt import marker_in, plain_prompt
 
 ERASED = "(erased)"
 

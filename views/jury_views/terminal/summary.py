@@ -12,7 +12,7 @@ from jury_events.ids import Step
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.text import visible_line
 from jury_views.acceptance_line import acceptance_line
-from jury_views.case_facts import omissions_line
+from jury_views.case_view import omissions_line
 from jury_views.debate_fold import (
     Change,
     DebateFold,

@@ -10,7 +10,7 @@ from jury_events.ids import unescape
 from jury_events.text import moment, points_text
 from jury_events.verdict import Verdict
 from jury_views.acceptance_line import acceptance_line
-from jury_views.case_facts import case_facts, omissions_line
+from jury_views.case_view import case_facts, omissions_line
 from jury_views.consensus_line import reached_line
 from jury_views.durations import duration, rate
 from jury_views.figure_notes import FigureNotes
