@@ -25,6 +25,8 @@ from jury_views.errors import BadPoint as BadPoint
 from jury_views.event_words import EVENT_WORDS as EVENT_WORDS
 from jury_views.event_words import event_lines as event_lines
 from jury_views.figure_notes import FigureNotes as FigureNotes
+from jury_views.judgment_lines import cap_lines as cap_lines
+from jury_views.judgment_lines import exception_lines as exception_lines
 from jury_views.label_decisive import MOST_LABELLED as MOST_LABELLED
 from jury_views.label_decisive import label_decisive as label_decisive
 from jury_views.live.encodings import FRAMES as FRAMES
@@ -61,8 +63,6 @@ from jury_views.result_lines import result_line as result_line
 from jury_views.result_models import CollaborativeJuryResult as CollaborativeJuryResult
 from jury_views.result_models import DebateResult as DebateResult
 from jury_views.review_choices import review_choices as review_choices
-from jury_views.standing_lines import cap_lines as cap_lines
-from jury_views.standing_lines import exception_lines as exception_lines
 from jury_views.terminal.calls import UncachedCost as UncachedCost
 from jury_views.terminal.debate import render_debate as render_debate
 from jury_views.terminal.evidence import evidence_data as evidence_data

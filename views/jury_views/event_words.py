@@ -30,9 +30,9 @@ from jury_events.ids import DEBATE_PREFIX, REVIEW_PREFIX, Step
 from jury_events.panel import Language
 from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
 from jury_events.text import moment, pluralize
-from jury_views.acceptance_line import acceptance_line
 from jury_views.debate_fold import Change, answered_in_stream, position_changes
 from jury_views.debate_labels import LABELS
+from jury_views.judgment_lines import acceptance_line
 from jury_views.number_formats import of_hundred
 from jury_views.page import Page
 from jury_views.terms import term

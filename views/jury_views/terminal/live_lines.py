@@ -22,7 +22,6 @@ from jury_events.ids import Step
 from jury_events.judgment import Judgment
 from jury_events.parts import PartRef
 from jury_events.text import pluralize, visible_line
-from jury_views.acceptance_line import acceptance_line
 from jury_views.debate_fold import (
     Change,
     DebateFold,
@@ -34,6 +33,7 @@ from jury_views.debate_fold import (
     text_in,
 )
 from jury_views.debate_labels import LABELS
+from jury_views.judgment_lines import acceptance_line
 from jury_views.number_formats import of_hundred
 
 _CHANGED: dict[Change | None, str] = {
