@@ -24,7 +24,6 @@ from jury_views.debate_results import result_of as result_of
 from jury_views.errors import BadPoint as BadPoint
 from jury_views.event_words import EVENT_WORDS as EVENT_WORDS
 from jury_views.event_words import event_lines as event_lines
-from jury_views.figure_notes import FigureNotes as FigureNotes
 from jury_views.judgment_lines import cap_lines as cap_lines
 from jury_views.judgment_lines import exception_lines as exception_lines
 from jury_views.label_decisive import MOST_LABELLED as MOST_LABELLED
@@ -50,6 +49,7 @@ from jury_views.page import Page as Page
 from jury_views.page import TextSpan as TextSpan
 from jury_views.reasons import without_quotations as without_quotations
 from jury_views.record_reading import reading_lines as reading_lines
+from jury_views.report_sections import FigureNotes as FigureNotes
 from jury_views.reports.fail_conditions import parse_fail_condition as parse_fail_condition
 from jury_views.reports.judged_case import JudgedCase as JudgedCase
 from jury_views.reports.judged_case import judged_case as judged_case

@@ -9,10 +9,10 @@ from jury_events.errors import SettingError
 from jury_events.panel import Language
 from jury_events.text import visible_line
 from jury_views.charts.shapes import stacked_bar
-from jury_views.figure_notes import FigureNotes
 from jury_views.notebook.cell import CellHtml
 from jury_views.notebook.cell_labels import CellLabels
 from jury_views.probabilities import probabilities_line
+from jury_views.report_sections import FigureNotes
 from jury_views.templating import templates
 from jury_views.terms import term
 

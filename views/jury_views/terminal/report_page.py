@@ -4,10 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from jury_events.text import visible_line
-from jury_views.figure_notes import FigureNotes
 from jury_views.number_formats import dollars, p_value
 from jury_views.page import Page
-from jury_views.report_sections import Formats, ReportCell, Section, Sentence, Table, written
+from jury_views.report_sections import FigureNotes, Formats, ReportCell, Section, Sentence, Table, written
 
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
