@@ -1,4 +1,4 @@
-"""The events of a debate in words, one line each, in English and Japanese: where it can be branched, what happened when."""
+"""The events of a debate in words, one line each, in both languages: where it can be branched, what happened when."""
 
 import sys
 from collections.abc import Iterable, Mapping
