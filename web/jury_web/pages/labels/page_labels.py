@@ -4,7 +4,7 @@ from typing import get_args
 
 from jury_events.panel import Language
 from jury_views.debate_labels import DebateLabels
-from jury_views.evidence_labels import EvidenceLabels
+from jury_views.run_quotations import EvidenceLabels
 from jury_views.statistics_labels import StatisticsLabels
 from jury_web.pages.labels.cited_items import CitedItemLabels
 from jury_web.pages.labels.compare_page import CompareLabels
