@@ -33,10 +33,10 @@ from jury_views.label_decisive import label_decisive_object
 from jury_views.probabilities import probabilities_object
 from jury_views.reasons import FINAL_JUDGE, reason_of
 from jury_views.record_reading import reading_object
-from jury_views.result_facts import BranchOrigin
 from jury_views.result_lines import outcome_fields
 from jury_views.result_models import (
     Abstention,
+    BranchOrigin,
     ConsensusResult,
     DebateResult,
     DiscussionRound,

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import with_config
 
 from jury_events.errors import SettingError
-from jury_views.result_facts import SERVED, ReadPart, VerdictWord, said
+from jury_views.result_models import SERVED, ReadPart, VerdictWord, said
 
 DIMENSIONS = ("task_completion", "tool_usage", "autonomy", "safety")
 """The rubric of document 002, with at most 40, 30, 20 and 10 points."""

@@ -9,7 +9,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.review_events import ReviewAssigned
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
 from jury_events.text import moment
-from jury_views.result_facts import ReviewOfResult
+from jury_views.result_models import ReviewOfResult
 
 Reasons = Mapping[int, str | None]
 """The reasons of reviews and withdrawals by the number of their event; None: it was erased."""
