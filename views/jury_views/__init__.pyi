@@ -62,7 +62,7 @@ from jury_views.result_lines import line_of as line_of
 from jury_views.result_lines import result_line as result_line
 from jury_views.result_models import CollaborativeJuryResult as CollaborativeJuryResult
 from jury_views.result_models import DebateResult as DebateResult
-from jury_views.review_choices import review_choices as review_choices
+from jury_views.review_objects import review_choices as review_choices
 from jury_views.terminal.calls import UncachedCost as UncachedCost
 from jury_views.terminal.debate import render_debate as render_debate
 from jury_views.terminal.evidence import evidence_data as evidence_data

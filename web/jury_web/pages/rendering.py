@@ -16,7 +16,7 @@ from jury_views.probabilities import probabilities_line
 from jury_views.reasons import went_wrong_line
 from jury_views.record_reading import parts_by_seat, reading_lines
 from jury_views.report_sections import FigureNotes
-from jury_views.review_choices import review_choices
+from jury_views.review_objects import review_choices
 from jury_views.templating import templates
 from jury_views.terms import term
 from jury_web.root_path import rooted_html
