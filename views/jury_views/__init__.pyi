@@ -35,14 +35,14 @@ from jury_views.live.encodings import PROGRESS as PROGRESS
 from jury_views.live.encodings import SSE as SSE
 from jury_views.live.encodings import Fold as Fold
 from jury_views.live.encodings import LiveEvent as LiveEvent
-from jury_views.live.frames import Frames as Frames
+from jury_views.live.live_events import Frames as Frames
+from jury_views.live.live_events import SseEvents as SseEvents
 from jury_views.live.points import START as START
 from jury_views.live.points import Point as Point
 from jury_views.live.points import chunk_point as chunk_point
 from jury_views.live.points import parse_point as parse_point
 from jury_views.live.points import pieces as pieces
 from jury_views.live.schema import schema_text as schema_text
-from jury_views.live.sse_events import SseEvents as SseEvents
 from jury_views.numbered_items import NumberedItems as NumberedItems
 from jury_views.numbered_items import numbered_items as numbered_items
 from jury_views.page import Page as Page

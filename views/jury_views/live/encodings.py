@@ -6,10 +6,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from jury_events.codec import DebateEvent
 from jury_views.debate_fold import Texts
-from jury_views.live.frames import Frames
+from jury_views.live.live_events import Frames, Live, ProgressEvents, SseEvents
 from jury_views.live.points import Point
-from jury_views.live.progress import ProgressEvents
-from jury_views.live.sse_events import Live, SseEvents
 
 T = TypeVar("T")
 

@@ -1,10 +1,4 @@
-"""A debate as the server-sent events of document 002 and document 004, folded from its log; pure.
-
-`final_judge_chunk`, `evaluation_failed` and `evaluation_cancelled` are ours: a chunk is a piece of the final judge's
-answer while it is written, and the two others end a debate that has no verdict. Ours too are the reason of the
-judgment, and the label beside each verdict, of debates whose panel has a scale of its own; else events have the
-documents' fields alone.
-"""
+"""A debate as live events: server-sent events, WebSocket frames, and the types of events alone; folded from its log, pure."""
 
 from typing import Any
 
@@ -154,3 +148,80 @@ def _check(event: ConsensusChecked) -> Live:
         "consensus_status": event.check.status.value,
         "consensus_reached": event.check.reached,
     }
+
+
+_HUNDREDTHS = 100
+
+
+class Frames:
+    """Turns the events of one debate, in order, into frames."""
+
+    def __init__(self) -> None:
+        self._fold: DebateFold | None = None
+
+    def take(self, event: DebateEvent, texts: Texts) -> list[Live]:
+        """The frames that `event` gives, without their position; an erased statement is null."""
+        self._fold = followed(self._fold, event)
+        return _frames(event, self._fold, texts)
+
+    def chunk(self, _text: str) -> list[Live]:
+        """Document 004 has no frame for it."""
+        return []
+
+    def call(self) -> list[Live]:
+        """The documents have no frame for it."""
+        return []
+
+
+def _frames(event: DebateEvent, fold: DebateFold, texts: Texts) -> list[Live]:
+    def head(kind: str, number: int) -> Live:
+        return {"type": kind, "submissionId": submission_of(fold), "round": number}
+
+    match event:
+        case RoundStarted():
+            return [{**head("round_started", event.round), "speakerOrder": list(event.speaker_order)}]
+        case StatementMade():
+            said = event.statement
+            return [
+                {
+                    **head("juror_statement", event.round),
+                    "juror": event.juror_id,
+                    "statement": text_in(texts, said.statement),
+                    "positionChanged": said.position_changed,
+                    "newVerdict": said.position.value,
+                    "newScore": whole_score(said.evaluation),
+                    **label_of(fold, "newLabel", said.evaluation.label),
+                }
+            ]
+        case ConsensusChecked() if event.round:
+            check = event.check
+            return [
+                {
+                    **head("round_completed", event.round),
+                    "consensusStatus": check.status.value,
+                    "agreementLevel": half_up(check.agreement * _HUNDREDTHS) / _HUNDREDTHS,
+                    "majorityPosition": check.majority_position.value if check.majority_position else None,
+                    **label_of(fold, "majorityLabel", check.majority_label),
+                }
+            ]
+        case _:
+            return []
+
+
+CALL = "exchange_recorded"
+
+
+class ProgressEvents:
+    """Turns each event and each model call of a debate into a live event with its type."""
+
+    def take(self, event: DebateEvent, _texts: Texts) -> list[Live]:
+        """The type of the log event."""
+        return [{"type": event.type}]
+
+    def chunk(self, text: str) -> list[Live]:
+        """As `SseEvents.chunk`."""
+        return [{"type": "final_judge_chunk", "chunk": text}]
+
+    def call(self) -> list[Live]:
+        """One a call, without its id."""
+        return [{"type": CALL}]
