@@ -20,7 +20,7 @@ from jury_events.panel import Language
 from jury_events.verdict import Verdict
 from jury_views.debate_fold import Status
 from jury_views.evaluation_models import JurorEvaluation, ScenarioResult
-from jury_views.notebook.cell import CellHtml, ShownAsCell
+from jury_views.notebook.cells import CellHtml, ShownAsCell
 
 SERVED = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid")
 """Of every model of results: names are in camelCase over HTTP."""
@@ -353,7 +353,7 @@ class DebateResult(ShownAsCell):
         Raises:
             SettingError: there is no such language.
         """
-        from jury_views.notebook.rendering import rendered  # noqa: PLC0415  (templates are for notebooks alone)
+        from jury_views.notebook.cells import rendered  # noqa: PLC0415  (templates are for notebooks alone)
 
         return rendered("result.html", lang, result=self)
 
