@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
-from jury_views.charts.shapes import stacked_bar
-from jury_views.charts.statistic_charts import dot_plot, heat_map, reliability_chart
+from jury_views.charts.shapes import dot_plot, heat_map, reliability_chart, stacked_bar
 from jury_views.report_sections import (
     NOTHING,
     Block,
