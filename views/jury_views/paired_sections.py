@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from jury_analysis.paired import Paired, PairedChange
     from jury_analysis.paired_tests import PairedTest
 
-GROUPS = ("verdicts", "changes")
+PAIRED_TABLES = ("verdicts", "changes")
 """The names of the tables that `jury gate` takes."""
 
 _BASIS = Wording(

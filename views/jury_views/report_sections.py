@@ -1,4 +1,9 @@
-""""""
+"""A report for people as data: its sections, and in them lines, tables and charts, in the order in which they are read.
+
+A figure is described once (`Figure`): the field of the report that has it, its name in both languages, and its format.
+`terminal.report_page` and `charts/report.html` (pages and notebooks) write the same sections; JSON
+has the fields themselves (`jury_analysis.report_object`).
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from jury_analysis.shares import VerdictShare
     from jury_analysis.statistics import PanelStatistics
 
-GROUPS = ("agreement", "labels", "faults", "evidence", "confidence", "discussion", "shares")
+STATISTICS_TABLES = ("agreement", "labels", "faults", "evidence", "confidence", "discussion", "shares")
 """The names of the tables that `jury stats` takes, in the order in which they are printed."""
 
 MOST_SEATS = 12
@@ -76,7 +76,7 @@ _N = Wording("n", "件数")
 
 
 def statistics_sections(panel: "PanelStatistics", categories: tuple[str, ...]) -> Iterator[Section]:
-    """What there is to say of a panel, by the groups of `GROUPS`."""
+    """What there is to say of a panel, by the groups of `STATISTICS_TABLES`."""
     yield _agreement(panel.agreement, panel.seats)
     if panel.self_agreement.cases:
         yield _repeats(panel.self_agreement)

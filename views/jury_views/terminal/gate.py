@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from jury_views.gate_view import NamedGate, facts, headline, notes, plan_facts
 from jury_views.page import Page, TextSpan
-from jury_views.paired_sections import GROUPS, paired_sections
+from jury_views.paired_sections import PAIRED_TABLES, paired_sections
 from jury_views.terminal.report_page import others_line, print_sections
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yello
 
 
 def gate_page(named: NamedGate, sections: "Sequence[str]" = ()) -> Page:
-    """Decision, its figures and notes, then these tables, of `paired_sections.GROUPS`."""
+    """Decision, its figures and notes, then these tables, of `paired_sections.PAIRED_TABLES`."""
     page = Page()
     page.line(f"{named.title}: ", TextSpan(headline(named), _STYLES[named.report.gate.decision]))
     page.facts(facts(named))
@@ -25,7 +25,7 @@ def gate_page(named: NamedGate, sections: "Sequence[str]" = ()) -> Page:
     tables = paired_sections(named.report.paired, ("base", "candidate"))
     print_sections(page, tables, sections)
     if not sections:
-        others_line(page, tables, GROUPS)
+        others_line(page, tables, PAIRED_TABLES)
     return page
 
 

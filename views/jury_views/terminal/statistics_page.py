@@ -6,7 +6,7 @@ from jury_events.text import pluralize, visible_line
 from jury_views.conclusion import conclusion_lines
 from jury_views.page import Page
 from jury_views.report_sections import Section
-from jury_views.statistics_sections import GROUPS, statistics_sections
+from jury_views.statistics_sections import STATISTICS_TABLES, statistics_sections
 from jury_views.terminal.report_page import others_line, print_sections
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def statistics_page(
 
     Args:
         groups: statistics by the name of their group; "" where nothing is grouped.
-        sections: of `GROUPS`; (): what there is, by name.
+        sections: of `STATISTICS_TABLES`; (): what there is, by name.
         run: the only run that was counted, which the next command names.
     """
     page = Page()
@@ -38,7 +38,9 @@ def statistics_page(
         _report(page, found, sections, run)
     if not sections:
         others_line(
-            page, [one for _, found in groups for panel in found.panels for one in _sections(panel, found)], GROUPS
+            page,
+            [one for _, found in groups for panel in found.panels for one in _sections(panel, found)],
+            STATISTICS_TABLES,
         )
     return page
 
