@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.wording import Wording
-from jury_views.decided import decided_sentence
+from jury_views.conclusion import decided_sentence
 from jury_views.report_sections import Block, Format, ReportCell, Section, Sentence, Table, Words, crossed
 
 if TYPE_CHECKING:

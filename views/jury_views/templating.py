@@ -12,8 +12,7 @@ from jury_analysis.wording import Reason
 from jury_events.panel import Language
 from jury_events.text import visible
 from jury_events.verdict_scale import OUTCOME_WORDS
-from jury_views.conclusion import conclusion_lines
-from jury_views.decided import decided_sentence
+from jury_views.conclusion import conclusion_lines, decided_sentence
 from jury_views.gate_view import facts, headline, notes
 from jury_views.number_formats import amount, decimals, dollars, p_value, points, share, size
 from jury_views.paired_sections import paired_sections

@@ -8,7 +8,7 @@ from jury_events.text import pluralize, visible_line
 from jury_events.verdict import Verdict
 from jury_judge.comparisons.comparison import ComparisonRow, DebateComparison, Position, Side
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide, ordered_ends
-from jury_views.decided import decided_sentence
+from jury_views.conclusion import decided_sentence
 from jury_views.page import Page
 from jury_views.paired_sections import PAIRED_TABLES, paired_sections
 from jury_views.reasons import VerdictReason, reason_data

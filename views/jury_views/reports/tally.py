@@ -13,7 +13,7 @@ from jury_analysis.score_interval import wilson
 from jury_events.judgment import Decider
 from jury_events.text import pluralize, visible_line
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
-from jury_views.decided import decided_sentence
+from jury_views.conclusion import decided_sentence
 from jury_views.record_reading import parts_by_seat
 from jury_views.reports.fail_conditions import ConditionResult
 from jury_views.result_models import OUTCOME
