@@ -26,8 +26,6 @@ from jury_views.event_words import EVENT_WORDS as EVENT_WORDS
 from jury_views.event_words import event_lines as event_lines
 from jury_views.judgment_lines import cap_lines as cap_lines
 from jury_views.judgment_lines import exception_lines as exception_lines
-from jury_views.label_decisive import MOST_LABELLED as MOST_LABELLED
-from jury_views.label_decisive import label_decisive as label_decisive
 from jury_views.live.encodings import FRAMES as FRAMES
 from jury_views.live.encodings import LIVE_EVENTS as LIVE_EVENTS
 from jury_views.live.encodings import LOG_EVENTS as LOG_EVENTS
@@ -43,7 +41,9 @@ from jury_views.live.encodings import pieces as pieces
 from jury_views.live.encodings import schema_text as schema_text
 from jury_views.live.live_events import Frames as Frames
 from jury_views.live.live_events import SseEvents as SseEvents
+from jury_views.numbered_items import MOST_LABELLED as MOST_LABELLED
 from jury_views.numbered_items import NumberedItems as NumberedItems
+from jury_views.numbered_items import label_decisive as label_decisive
 from jury_views.numbered_items import numbered_items as numbered_items
 from jury_views.page import Page as Page
 from jury_views.page import TextSpan as TextSpan

@@ -24,8 +24,7 @@ from jury_views.debate_fold import (
 )
 from jury_views.debate_labels import LABELS
 from jury_views.debate_results import evidence_of
-from jury_views.label_decisive import MOST_LABELLED, label_decisive
-from jury_views.numbered_items import numbered_items
+from jury_views.numbered_items import MOST_LABELLED, label_decisive, numbered_items
 from jury_views.page import Page, TextSpan
 from jury_views.run_quotations import EVIDENCE_LABELS, EvidenceLabels
 from jury_views.terminal.verdicts import verdict_text

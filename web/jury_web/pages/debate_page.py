@@ -30,7 +30,7 @@ from jury_views.debate_fold import (
     folded,
     role_of,
 )
-from jury_views.label_decisive import label_decisive
+from jury_views.numbered_items import label_decisive
 from jury_views.reasons import VerdictReason, reason_of
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
