@@ -43,7 +43,7 @@ from jury_events.parts import PartRef
 from jury_events.reading import RecordRead
 from jury_events.verdict import Verdict
 from jury_views.errors import OpeningMissing
-from jury_views.probabilities import probabilities_object
+from jury_views.number_formats import probabilities_object
 
 Texts = Mapping[str, bytes]
 """The 43 characters of a part's digest to its bytes; erased parts are not in it."""

@@ -29,8 +29,8 @@ from jury_views.evaluation_models import (
     ScenarioResult,
 )
 from jury_views.judgment_lines import later_events_object
+from jury_views.number_formats import probabilities_object
 from jury_views.numbered_items import label_decisive_object
-from jury_views.probabilities import probabilities_object
 from jury_views.reasons import FINAL_JUDGE, reason_of
 from jury_views.record_reading import reading_object
 from jury_views.result_lines import outcome_fields

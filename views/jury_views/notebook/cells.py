@@ -12,7 +12,7 @@ from jury_events.panel import Language
 from jury_events.text import visible_line
 from jury_views.charts.shapes import stacked_bar
 from jury_views.debate_labels import DebateLabels
-from jury_views.probabilities import probabilities_line
+from jury_views.number_formats import probabilities_line
 from jury_views.report_sections import FigureNotes
 from jury_views.statistics_labels import StatisticsLabels
 from jury_views.templating import templates

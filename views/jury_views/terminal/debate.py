@@ -30,10 +30,9 @@ from jury_views.debate_fold import (
 from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.failed_calls import last_failure
 from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines, exception_lines, reached_line
-from jury_views.number_formats import of_hundred
+from jury_views.number_formats import of_hundred, probabilities_line
 from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
-from jury_views.probabilities import probabilities_line
 from jury_views.reasons import VerdictReason, reason_of, went_wrong_line
 from jury_views.record_reading import reading_lines
 from jury_views.terminal.calls import UncachedCost, add_calls

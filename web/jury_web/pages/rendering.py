@@ -10,9 +10,8 @@ from jury_events.ids import unescape
 from jury_events.text import moment, points_text
 from jury_events.verdict import Verdict
 from jury_views.case_view import case_facts, omissions_line
-from jury_views.durations import duration, rate
 from jury_views.judgment_lines import acceptance_line, cap_lines, exception_lines, reached_line
-from jury_views.probabilities import probabilities_line
+from jury_views.number_formats import duration, probabilities_line, rate
 from jury_views.reasons import went_wrong_line
 from jury_views.record_reading import parts_by_seat, reading_lines
 from jury_views.report_sections import FigureNotes
