@@ -6,19 +6,21 @@ from jury_events.panel import Language
 from jury_views.debate_labels import DebateLabels
 from jury_views.run_quotations import EvidenceLabels
 from jury_views.statistics_labels import StatisticsLabels
-from jury_web.pages.labels.cited_items import CitedItemLabels
 from jury_web.pages.labels.compare_page import CompareLabels
 from jury_web.pages.labels.debate_list import ListLabels
-from jury_web.pages.labels.debate_page import DebatePageLabels
-from jury_web.pages.labels.events_page import EventsLabels
-from jury_web.pages.labels.exchange_page import ExchangeLabels
+from jury_web.pages.labels.debate_page import (
+    CitedItemLabels,
+    DebatePageLabels,
+    EventsLabels,
+    ExchangeLabels,
+    ItemStripLabels,
+    TranscriptLabels,
+)
 from jury_web.pages.labels.gate import GateLabels
 from jury_web.pages.labels.integrity import IntegrityLabels
-from jury_web.pages.labels.item_strip import ItemStripLabels
 from jury_web.pages.labels.review_pages import ReviewPageLabels
 from jury_web.pages.labels.run_page import RunLabels
 from jury_web.pages.labels.site import SiteLabels
-from jury_web.pages.labels.transcript import TranscriptLabels
 
 
 class PageLabels(
