@@ -6,8 +6,6 @@ from jury_events.panel import Language
 from jury_views.debate_labels import DebateLabels
 from jury_views.run_quotations import EvidenceLabels
 from jury_views.statistics_labels import StatisticsLabels
-from jury_web.pages.labels.compare_page import CompareLabels
-from jury_web.pages.labels.debate_list import ListLabels
 from jury_web.pages.labels.debate_page import (
     CitedItemLabels,
     DebatePageLabels,
@@ -16,10 +14,9 @@ from jury_web.pages.labels.debate_page import (
     ItemStripLabels,
     TranscriptLabels,
 )
-from jury_web.pages.labels.gate import GateLabels
 from jury_web.pages.labels.integrity import IntegrityLabels
 from jury_web.pages.labels.review_pages import ReviewPageLabels
-from jury_web.pages.labels.run_page import RunLabels
+from jury_web.pages.labels.run_page import CompareLabels, GateLabels, ListLabels, RunLabels
 from jury_web.pages.labels.site import SiteLabels
 
 
