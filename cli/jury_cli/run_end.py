@@ -11,7 +11,6 @@ from jury_events.verdict import FAIL
 from jury_judge.report_files import write_report
 from jury_judge.sessions.run_watch import RunOutcome, stop_cause
 from jury_judge.settings.run import ReportSettings
-from jury_views.reports.fail_conditions import ConditionResult
 from jury_views.reports.junit import junit
 from jury_views.reports.markdown import markdown
 from jury_views.reports.tally import (
@@ -19,6 +18,7 @@ from jury_views.reports.tally import (
     NO_VERDICT,
     PARTLY_READ,
     SEAT_MISSING,
+    ConditionResult,
     JudgedCase,
     Named,
     RunReport,

@@ -50,7 +50,6 @@ from jury_views.page import TextSpan as TextSpan
 from jury_views.reasons import without_quotations as without_quotations
 from jury_views.record_reading import reading_lines as reading_lines
 from jury_views.report_sections import FigureNotes as FigureNotes
-from jury_views.reports.fail_conditions import parse_fail_condition as parse_fail_condition
 from jury_views.reports.junit import junit as junit
 from jury_views.reports.markdown import markdown as markdown
 from jury_views.reports.tally import JudgedCase as JudgedCase
@@ -58,6 +57,7 @@ from jury_views.reports.tally import KeptCases as KeptCases
 from jury_views.reports.tally import RunReport as RunReport
 from jury_views.reports.tally import Tally as Tally
 from jury_views.reports.tally import judged_case as judged_case
+from jury_views.reports.tally import parse_fail_condition as parse_fail_condition
 from jury_views.result_lines import line_of as line_of
 from jury_views.result_lines import result_line as result_line
 from jury_views.result_models import CollaborativeJuryResult as CollaborativeJuryResult
