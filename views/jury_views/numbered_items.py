@@ -1,4 +1,4 @@
-"""The items of a case by the numbers of its prompts, what evaluations quote of them, and which of them the label names."""
+"""The items of a case by the numbers of its prompts, the characters of quotations, and those that the label names."""
 
 from collections.abc import Iterator, Mapping
 from itertools import accumulate

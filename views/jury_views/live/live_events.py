@@ -1,4 +1,4 @@
-"""A debate as live events: server-sent events, WebSocket frames, and the types of events alone; folded from its log, pure."""
+"""A debate as live events: server-sent events, WebSocket frames, and types alone; folded from its log, pure."""
 
 from typing import Any
 
