@@ -22,6 +22,7 @@ from jury_views.debate_fold import (
     text_in,
 )
 from jury_views.evaluation_models import (
+    BranchOrigin,
     EvaluationPhase,
     JurorEvaluation,
     QuotationSpan,
@@ -36,7 +37,6 @@ from jury_views.record_reading import reading_object
 from jury_views.result_lines import outcome_fields
 from jury_views.result_models import (
     Abstention,
-    BranchOrigin,
     ConsensusResult,
     DebateResult,
     DiscussionRound,

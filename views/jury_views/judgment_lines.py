@@ -12,8 +12,8 @@ from jury_events.text import moment, visible_line
 from jury_events.verdict import PASS, REVIEW
 from jury_views.debate_fold import DebateFold
 from jury_views.debate_labels import DebateLabels
+from jury_views.evaluation_models import LaterEventsKnown
 from jury_views.page import TextSpan
-from jury_views.result_models import LaterEventsKnown
 
 if TYPE_CHECKING:
     from jury_events.local_facts import LaterEvents

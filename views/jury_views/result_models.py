@@ -9,17 +9,16 @@ Fields of the documents come first, in their order; what we add follows and has 
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, TypeAdapter, with_config
+from pydantic import TypeAdapter, with_config
 from pydantic.alias_generators import to_camel
-from typing_extensions import TypedDict
 
 from jury_events.consensus import ConsensusStatus
 from jury_events.panel import Language
-from jury_events.verdict import Verdict
 from jury_views.debate_fold import Status
 from jury_views.evaluation_models import JurorEvaluation, ScenarioResult
+<<<<<<< HEAD
 from jury_views.notebook.cells import CellHtml, ShownAsCell
 
 SERVED = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid")
@@ -145,6 +144,23 @@ class ReviewOfResult(TypedDict):
 
 
 ChangedBy = Literal["own", "synthetic"]
+=======
+from jury_views.notebook.cell import CellHtml, ShownAsCell
+from jury_views.evaluation_models import (
+    SERVED,
+    BranchOrigin,
+    ChangedBy,
+    DecisivePlace,
+    LabelledPlace,
+    LaterEventsKnown,
+    ModelMismatch,
+    OmittedContent,
+    PositionChanges,
+    ReviewOfResult,
+    VerdictWord,
+    said,
+)
+>>>>>>> parent of 3970d71f (The models of a result are one file)
 
 
 @with_config(SERVED)
