@@ -9,13 +9,9 @@ from jury_events.debate_history import DebateHistory
 from jury_events.review_events import ReviewAssigned
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
 from jury_events.text import moment
-<<<<<<< HEAD
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 from jury_events.verdict_scale import MOST_LABELS, VerdictScale
-from jury_views.result_models import ReviewOfResult
-=======
 from jury_views.evaluation_models import ReviewOfResult
->>>>>>> parent of 3970d71f (The models of a result are one file)
 
 Reasons = Mapping[int, str | None]
 """The reasons of reviews and withdrawals by the number of their event; None: it was erased."""

@@ -311,32 +311,6 @@ class JudgedCases(Protocol):
     def __iter__(self) -> Iterator[JudgedCase]: ...
 
 
-class RunReport(NamedTuple):
-    """A list of judged cases with what they come to.
-
-    Args:
-        name: what was judged, as `run nightly`.
-        cases: every case that was judged, and those whose debates could not go on.
-        tally: of those whose debates are over.
-        total: how many cases there are; None where they were not all read.
-        seconds: how long judging took this time.
-        spent: calls, tokens and cost in words.
-        conditions: the conditions that were asked for.
-        failing: the verdicts, and labels of a panel's own scale, that count as failures of a case.
-        quotes: whether reasons keep the words that they quote, also where others read the report.
-    """
-
-    name: str
-    cases: JudgedCases
-    tally: Tally
-    total: int | None
-    seconds: float
-    spent: str
-    conditions: Sequence[ConditionResult] = ()
-    failing: Collection[str] = (FAIL.value,)
-    quotes: bool = False
-
-
 def grammar(labels: Sequence[str] = ()) -> str:
     """How a condition is written; `labels` are those of the panel's own scale."""
     return (
@@ -438,3 +412,29 @@ def parse_fail_condition(text: str, labels: Sequence[str] | None = ()) -> FailCo
 
 def _refused(text: str, index: int, why: str, labels: Sequence[str] | None) -> SettingError:
     return SettingError(visible_line(f"{text!r}, character {index + 1}: {why}; {grammar(labels or ())}", _LONGEST))
+
+
+class RunReport(NamedTuple):
+    """A list of judged cases with what they come to.
+
+    Args:
+        name: what was judged, as `run nightly`.
+        cases: every case that was judged, and those whose debates could not go on.
+        tally: of those whose debates are over.
+        total: how many cases there are; None where they were not all read.
+        seconds: how long judging took this time.
+        spent: calls, tokens and cost in words.
+        conditions: the conditions that were asked for.
+        failing: the verdicts, and labels of a panel's own scale, that count as failures of a case.
+        quotes: whether reasons keep the words that they quote, also where others read the report.
+    """
+
+    name: str
+    cases: JudgedCases
+    tally: Tally
+    total: int | None
+    seconds: float
+    spent: str
+    conditions: Sequence[ConditionResult] = ()
+    failing: Collection[str] = (FAIL.value,)
+    quotes: bool = False

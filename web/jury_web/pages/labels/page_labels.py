@@ -1,4 +1,4 @@
-"""Labels of every page, of reviews, and of what the store says of its records; and all labels, by the language of the reader."""
+"""Labels of every page, of reviews and of the state of records; and all labels, by the language of the reader."""
 
 from typing import get_args
 
