@@ -131,7 +131,7 @@ def _show_evidence(history: "DebateHistory") -> None:
 
 def _decisive_item(history: "DebateHistory") -> int | None:
     """The item that the reviewer names; None: none, or the debate has no numbered items."""
-    from jury_views.numbered_items import numbered_items
+    from jury_views.case_view import numbered_items
 
     items = numbered_items(history.opened, history.texts)
     if items is None or not items.last:

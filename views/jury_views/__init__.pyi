@@ -1,5 +1,9 @@
+from jury_views.case_view import MOST_LABELLED as MOST_LABELLED
+from jury_views.case_view import NumberedItems as NumberedItems
 from jury_views.case_view import case_facts as case_facts
+from jury_views.case_view import label_decisive as label_decisive
 from jury_views.case_view import marker_in as marker_in
+from jury_views.case_view import numbered_items as numbered_items
 from jury_views.case_view import plain_prompt as plain_prompt
 from jury_views.charts.shapes import WIDTH as WIDTH
 from jury_views.charts.shapes import FrontierChart as FrontierChart
@@ -41,10 +45,6 @@ from jury_views.live.encodings import pieces as pieces
 from jury_views.live.encodings import schema_text as schema_text
 from jury_views.live.live_events import Frames as Frames
 from jury_views.live.live_events import SseEvents as SseEvents
-from jury_views.numbered_items import MOST_LABELLED as MOST_LABELLED
-from jury_views.numbered_items import NumberedItems as NumberedItems
-from jury_views.numbered_items import label_decisive as label_decisive
-from jury_views.numbered_items import numbered_items as numbered_items
 from jury_views.page import Page as Page
 from jury_views.page import TextSpan as TextSpan
 from jury_views.reasons import without_quotations as without_quotations

@@ -12,6 +12,7 @@ from jury_events.ids import Step
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.panel import Seat
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
+from jury_views.case_view import label_decisive_object
 from jury_views.debate_fold import (
     Change,
     DebateFold,
@@ -31,7 +32,6 @@ from jury_views.evaluation_models import (
 )
 from jury_views.judgment_lines import later_events_object
 from jury_views.number_formats import probabilities_object
-from jury_views.numbered_items import label_decisive_object
 from jury_views.reasons import FINAL_JUDGE, reason_of
 from jury_views.record_reading import reading_object
 from jury_views.result_lines import outcome_fields

@@ -16,7 +16,7 @@ from jury_events.parts import PartRef
 from jury_events.rubric import Rubric
 from jury_events.text import points_text
 from jury_events.verdict import Verdict
-from jury_views.case_view import add_case, case_facts, omissions_line, pictures_sent
+from jury_views.case_view import add_case, case_facts, numbered_items, omissions_line, pictures_sent
 from jury_views.debate_fold import (
     Change,
     DebateFold,
@@ -31,7 +31,6 @@ from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.failed_calls import last_failure
 from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines, exception_lines, reached_line
 from jury_views.number_formats import of_hundred, probabilities_line
-from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
 from jury_views.reasons import VerdictReason, reason_of, went_wrong_line
 from jury_views.record_reading import reading_lines

@@ -10,6 +10,7 @@ from jury_events.codec import DebateEvent
 from jury_events.panel import Language
 from jury_events.parts import PartRef
 from jury_events.text import visible_line
+from jury_views.case_view import MOST_LABELLED, label_decisive, numbered_items
 from jury_views.debate_fold import (
     DecisiveItem,
     ShownQuotation,
@@ -24,7 +25,6 @@ from jury_views.debate_fold import (
 )
 from jury_views.debate_labels import LABELS
 from jury_views.debate_results import evidence_of
-from jury_views.numbered_items import MOST_LABELLED, label_decisive, numbered_items
 from jury_views.page import Page, TextSpan
 from jury_views.run_quotations import EVIDENCE_LABELS, EvidenceLabels
 from jury_views.terminal.verdicts import verdict_text

@@ -11,7 +11,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.text import visible_line
-from jury_views.case_view import omissions_line
+from jury_views.case_view import NumberedItems, numbered_items, omissions_line
 from jury_views.debate_fold import (
     Change,
     DebateFold,
@@ -23,7 +23,6 @@ from jury_views.debate_fold import (
 from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines
 from jury_views.number_formats import of_hundred
-from jury_views.numbered_items import NumberedItems, numbered_items
 from jury_views.page import Page, TextSpan
 from jury_views.reasons import FINAL_JUDGE, reason_of, went_wrong_line
 from jury_views.terminal.verdicts import VERDICTS, verdict_text

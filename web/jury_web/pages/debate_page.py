@@ -24,13 +24,13 @@ from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.verdict_scale import VerdictScale
 from jury_judge import IntegrityState
 from jury_judge.runs.spending import uncached_today
+from jury_views.case_view import label_decisive
 from jury_views.debate_fold import (
     DebateFold,
     Ending,
     folded,
     role_of,
 )
-from jury_views.numbered_items import label_decisive
 from jury_views.reasons import VerdictReason, reason_of
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages

@@ -9,8 +9,8 @@ from jury_events.local_facts import LaterEvents
 from jury_events.panel import Panel
 from jury_events.review_facts import Review, ReviewFacts
 from jury_events.verdict import Verdict
+from jury_views.case_view import label_decisive
 from jury_views.debate_fold import StepEvaluation, evaluations_of, folded, role_of
-from jury_views.numbered_items import label_decisive
 from jury_views.reasons import VerdictReason, reason_of
 from jury_views.review_objects import Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
