@@ -35,6 +35,80 @@ from jury_views.debate_labels import DebateLabels
 from jury_views.page import Page, TextSpan
 from jury_views.result_models import LabelledPlace
 
+
+class PlacedText(NamedTuple):
+    """Characters `start` to `end` (exclusive) of the text `place`, from 0, of an item."""
+
+    place: int
+    start: int
+    end: int
+
+
+class NumberedItem(NamedTuple):
+    """One item.
+
+    `scenario` counts from 1, None for the summary of artifacts; `kind` is `policy`, `question`, `expected_behavior`,
+    `transcript`, `response`, `error` or `summary`; `place` is its index in the transcript of its scenario, else None.
+    `texts` are its texts of the record, in order; the text of the item is these, joined by line breaks. `heading` says
+    in the prompts whose it is; "" of the policy and the summary.
+    """
+
+    number: int
+    scenario: int | None
+    kind: str
+    place: int | None
+    texts: tuple[str, ...]
+    heading: str = ""
+
+    @property
+    def text(self) -> str:
+        """The text of the item."""
+        return "\n".join(self.texts)
+
+
+class NumberedItems:
+    """The items of one debate.
+
+    Args:
+        plain: as a seat without pictures was shown them.
+        pictured: as a seat with pictures was; the same items, of which attachments have other texts.
+    """
+
+    def __init__(self, plain: NumberedCase, pictured: NumberedCase) -> None:
+        self._plain = {item.number: item for item in _items(plain)}
+        self._pictured = {item.number: item for item in _items(pictured)}
+        self._by_place = {(item.scenario, item.kind, item.place): item for item in self._plain.values()}
+        self.policy = plain.policy
+
+    def item(self, number: int, *, images: bool = False) -> NumberedItem | None:
+        """The item of a number; None: there is none.
+
+        Args:
+            number: as in the prompts.
+            images: as a seat with pictures was shown it.
+        """
+        return (self._pictured if images else self._plain).get(number)
+
+    @property
+    def last(self) -> int:
+        """The largest number of an item; the smallest is 1, and none between is missing. 0: there is none."""
+        return max(self._plain, default=0)
+
+    def at(self, scenario: int | None, kind: str, place: int | None = None) -> NumberedItem | None:
+        """The item of a place in the case; None where what is there is no item of its own."""
+        return self._by_place.get((scenario, kind, place))
+
+    def placed(self, span: EvidenceSpan, *, images: bool = False) -> tuple[PlacedText, ...]:
+        """The characters of a span in the texts of its item; nothing for a span of no item, or beyond its text.
+
+        Args:
+            span: in characters of the text of the item.
+            images: as the seat that quotes was shown it.
+        """
+        item = None if span.item is None else self.item(span.item, images=images)
+        return () if item is None else tuple(_placed(item.texts, span.start, span.end))
+
+
 _BETWEEN = {"en": ", ", "ja": "、"}
 
 
@@ -304,79 +378,6 @@ def _with_provenance(case: Case, opened: DebateOpened, contents: Mapping[str, by
         return with_provenance(case, known)
     except EventError:
         return case
-
-
-class NumberedItem(NamedTuple):
-    """One item.
-
-    `scenario` counts from 1, None for the summary of artifacts; `kind` is `policy`, `question`, `expected_behavior`,
-    `transcript`, `response`, `error` or `summary`; `place` is its index in the transcript of its scenario, else None.
-    `texts` are its texts of the record, in order; the text of the item is these, joined by line breaks. `heading` says
-    in the prompts whose it is; "" of the policy and the summary.
-    """
-
-    number: int
-    scenario: int | None
-    kind: str
-    place: int | None
-    texts: tuple[str, ...]
-    heading: str = ""
-
-    @property
-    def text(self) -> str:
-        """The text of the item."""
-        return "\n".join(self.texts)
-
-
-class PlacedText(NamedTuple):
-    """Characters `start` to `end` (exclusive) of the text `place`, from 0, of an item."""
-
-    place: int
-    start: int
-    end: int
-
-
-class NumberedItems:
-    """The items of one debate.
-
-    Args:
-        plain: as a seat without pictures was shown them.
-        pictured: as a seat with pictures was; the same items, of which attachments have other texts.
-    """
-
-    def __init__(self, plain: NumberedCase, pictured: NumberedCase) -> None:
-        self._plain = {item.number: item for item in _items(plain)}
-        self._pictured = {item.number: item for item in _items(pictured)}
-        self._by_place = {(item.scenario, item.kind, item.place): item for item in self._plain.values()}
-        self.policy = plain.policy
-
-    def item(self, number: int, *, images: bool = False) -> NumberedItem | None:
-        """The item of a number; None: there is none.
-
-        Args:
-            number: as in the prompts.
-            images: as a seat with pictures was shown it.
-        """
-        return (self._pictured if images else self._plain).get(number)
-
-    @property
-    def last(self) -> int:
-        """The largest number of an item; the smallest is 1, and none between is missing. 0: there is none."""
-        return max(self._plain, default=0)
-
-    def at(self, scenario: int | None, kind: str, place: int | None = None) -> NumberedItem | None:
-        """The item of a place in the case; None where what is there is no item of its own."""
-        return self._by_place.get((scenario, kind, place))
-
-    def placed(self, span: EvidenceSpan, *, images: bool = False) -> tuple[PlacedText, ...]:
-        """The characters of a span in the texts of its item; nothing for a span of no item, or beyond its text.
-
-        Args:
-            span: in characters of the text of the item.
-            images: as the seat that quotes was shown it.
-        """
-        item = None if span.item is None else self.item(span.item, images=images)
-        return () if item is None else tuple(_placed(item.texts, span.start, span.end))
 
 
 def numbered_items(
