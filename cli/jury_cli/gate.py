@@ -47,10 +47,10 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
     """
     from jury_cli.tables import chosen_tables
     from jury_judge.settings.gate import GateSettings
-    from jury_views.paired_sections import GROUPS
+    from jury_views.paired_sections import PAIRED_TABLES
 
     of_file = click.get_current_context().default_map or {}
-    tables, named = chosen_tables(sources, GROUPS, full=full, as_json=as_json)
+    tables, named = chosen_tables(sources, PAIRED_TABLES, full=full, as_json=as_json)
     asked = GateSettings.of(sources=named, **said, **{name: of_file[name] for name in _IN_FILES if name in of_file})
     return _plan(asked, as_json=as_json) if asked.plan is not None else _decide(asked, tables, as_json=as_json)
 
@@ -58,7 +58,7 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
 def _plan(asked: "GateSettings", *, as_json: bool) -> Exit:
     from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
-    from jury_views.terminal.gate import plan_page
+    from jury_views.terminal.report_page import plan_page
 
     found = call(VoteReports(note, threads=False).plan(asked))
     if as_json:
@@ -72,7 +72,7 @@ def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) ->
     from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_views.gate_view import headline
-    from jury_views.terminal.gate import gate_page
+    from jury_views.terminal.report_page import gate_page
 
     named = call(VoteReports(note, threads=False).gate(asked))
     _write(asked, named)

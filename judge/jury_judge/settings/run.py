@@ -32,7 +32,7 @@ from jury_judge.settings.model import (
 from jury_judge.settings.option import Option
 from jury_judge.settings.statistics import LABELS, TOLERATED
 from jury_views.reports import junit, markdown
-from jury_views.reports.fail_conditions import FailCondition, parse_fail_condition
+from jury_views.reports.tally import FailCondition, parse_fail_condition
 
 THE_RUN = "The run"
 _run = partial(Option, group=THE_RUN)

@@ -13,8 +13,7 @@ from jury_events.errors import SettingError
 from jury_events.panel import Language
 from jury_events.text import visible_line
 from jury_judge.statistics.audits import RunAudits
-from jury_views.notebook.cell import CellHtml, ShownAsCell
-from jury_views.notebook.statistics_html import statistics_html
+from jury_views.notebook.cells import CellHtml, ShownAsCell, statistics_html
 
 COLUMNS = {"variant": "variant", "run": "run_id"}
 """The column of the ballots for each name by which they can be grouped. Panels are groups inside a report."""
