@@ -6,8 +6,7 @@ from copy import copy
 from itertools import islice
 from typing import Protocol, Self
 
-from jury_cases.examples import load_example
-from jury_cases.files import ReadingNotes
+from jury_cases.files import ReadingNotes, load_example
 from jury_cases.omissions import UnreadableRows, omissions_text, without_omissions
 from jury_events.case import Case
 from jury_events.text import pluralize, visible_line
