@@ -1,4 +1,7 @@
-"""`--fail-if`: conditions on how often verdicts were given. Pure; exact, without floats."""
+"""`--fail-if`: conditions on the judged share, how often the jury gave a verdict; of the true rate: `jury gate --true`.
+
+Pure; exact, without floats.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -67,7 +70,8 @@ class FailCondition(NamedTuple):
             "<": amount < self.bound,
             "<=": amount <= self.bound,
         }[self.sign]
-        share = f" ({float(Fraction(count, number)):.2%})" if number else ""
+        of_judged = "" if of_all else "judged share "
+        share = f" ({of_judged}{float(Fraction(count, number)):.2%})" if number else ""
         of = "finished debates" if of_all else "debates with a verdict"
         says = f"{self}: {'met' if met else 'not met'}: {count:,} of {number:,} {of}{share}"
         return ConditionResult(self, met=met, says=says)

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from jury_views.gate_view import NamedGate, facts, headline, notes, plan_facts
+from jury_events.text import visible_line
+from jury_views.gate_view import GateInWords, NamedGate, plan_facts
 from jury_views.page import Page, TextSpan
 from jury_views.paired_sections import GROUPS, paired_sections
 from jury_views.terminal.report_page import others_line, print_sections
@@ -17,15 +18,27 @@ _STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yello
 
 def gate_page(named: NamedGate, sections: "Sequence[str]" = ()) -> Page:
     """Decision, its figures and notes, then these tables, of `paired_sections.GROUPS`."""
-    page = Page()
-    page.line(f"{named.title}: ", TextSpan(headline(named), _STYLES[named.report.gate.decision]))
-    page.facts(facts(named))
-    for one in notes(named):
-        page.line(one)
+    page = _decision_page(named)
     tables = paired_sections(named.report.paired, ("base", "candidate"))
     print_sections(page, tables, sections)
     if not sections:
         others_line(page, tables, GROUPS)
+    return page
+
+
+def true_gate_page(named: GateInWords) -> Page:
+    """Decision, its figures and notes, and the cases that were drawn."""
+    page = _decision_page(named)
+    page.table([tuple(visible_line(cell, 60) for cell in row) for row in named.table], indent=2)
+    return page
+
+
+def _decision_page(named: GateInWords) -> Page:
+    page = Page()
+    page.line(f"{named.title}: ", TextSpan(named.headline, _STYLES[named.decision]))
+    page.facts(named.facts)
+    for one in named.notes:
+        page.line(one)
     return page
 
 

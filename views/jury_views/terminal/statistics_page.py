@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from jury_events.text import pluralize, visible_line
-from jury_views.conclusion import conclusion_lines
+from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun, conclusion_lines
 from jury_views.page import Page
 from jury_views.report_sections import Section
 from jury_views.statistics_sections import GROUPS, statistics_sections
@@ -20,7 +20,11 @@ _NAMED = 5
 
 
 def statistics_page(
-    groups: "Sequence[tuple[str, Statistics]]", sections: "Sequence[str]" = (), *, run: str | None = None
+    groups: "Sequence[tuple[str, Statistics]]",
+    sections: "Sequence[str]" = (),
+    *,
+    run: str | None = None,
+    beside: FactsOfRun = NOTHING_BESIDE,
 ) -> Page:
     """Warnings first (that debates are simulated), then of each group what it comes to, and these sections.
 
@@ -28,6 +32,7 @@ def statistics_page(
         groups: statistics by the name of their group; "" where nothing is grouped.
         sections: of `GROUPS`; (): what there is, by name.
         run: the only run that was counted, which the next command names.
+        beside: what is known of that run beside its votes.
     """
     page = Page()
     for warning in dict.fromkeys(warning for _, found in groups for warning in found.warnings):
@@ -35,7 +40,7 @@ def statistics_page(
     for name, found in groups:
         if name:
             page.heading(name)
-        _report(page, found, sections, run)
+        _report(page, found, sections, run, beside)
     if not sections:
         others_line(
             page, [one for _, found in groups for panel in found.panels for one in _sections(panel, found)], GROUPS
@@ -47,11 +52,11 @@ def _sections(panel: "PanelStatistics", report: "Statistics") -> list[Section]:
     return list(statistics_sections(panel, report.categories))
 
 
-def _report(page: Page, report: "Statistics", sections: "Sequence[str]", run: str | None) -> None:
+def _report(page: Page, report: "Statistics", sections: "Sequence[str]", run: str | None, beside: FactsOfRun) -> None:
     for panel in report.panels:
         if len(report.panels) > 1:
             page.heading(f"Panel {visible_line(panel.panel or 'unknown', 80)}")
-        page.facts(conclusion_lines(panel, run))
+        page.facts(conclusion_lines(panel, run, beside))
         page.blank()
         _counted(page, report, panel)
         print_sections(page, _sections(panel, report), sections)
