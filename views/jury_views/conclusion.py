@@ -2,17 +2,20 @@
 
 from collections.abc import Iterator
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
 from jury_events.verdict import FAIL, PASS
+from jury_views.conclusion import decided_sentence, share_with_interval
+from jury_views.true_gate_view import rate_sentence
 
 if TYPE_CHECKING:
     from jury_analysis.accuracy import AccuracyReport
     from jury_analysis.decided_cases import DecidedCases
     from jury_analysis.estimate import Estimate
     from jury_analysis.statistics import PanelStatistics
+    from jury_analysis.true_rate import TrueRate
 
 
 _DECIDED = Wording(
@@ -52,6 +55,8 @@ _RIGHT = Wording("right", "正解")
 _SEATS = Wording("seats", "陪審員")
 _DISCUSSION = Wording("discussion", "議論")
 _FALSE_PASSES = Wording("false passes", "誤った合格")
+_TRUE_RATE = Wording("true rate", "真の割合")
+_DRIFT = Wording("drift", "ドリフト")
 _NEXT = Wording("next", "次の操作")
 _NO_LABELS = Wording("not known: no debate has a label", "不明（ラベルのある議論がない）")
 _BOTH = Wording("{one}; {other}", "{one}。{other}")
@@ -77,14 +82,32 @@ _VALUE = Wording("{command}, what each seat and round is worth", "{command}（�
 _COMMAND = Wording("{command}", "{command}")
 
 
-def conclusion_lines(found: "PanelStatistics", run: str | None) -> list[tuple[Reason, Reason]]:
+class FactsOfRun(NamedTuple):
+    """What the lines say beside the votes: the bounds of true rates by draws on record, and the last drift check."""
+
+    rates: "tuple[TrueRate, ...]" = ()
+    drift: Reason | None = None
+
+
+NOTHING_BESIDE = FactsOfRun()
+
+
+def conclusion_lines(
+    found: "PanelStatistics", run: str | None, beside: FactsOfRun = NOTHING_BESIDE
+) -> list[tuple[Reason, Reason]]:
     """What the lines are about, and what they say.
 
     Args:
         found: of one panel.
         run: the only run that was counted; None: several, or files, of which no next command is known.
+        beside: what is known of the run beside its votes.
     """
-    return [*_lines(found), *([] if run is None else [(_NEXT(), _next(found, run))])]
+    lines = [*_lines(found)]
+    if beside.rates:
+        lines.append((_TRUE_RATE(), rate_sentence(beside.rates[-1])))
+    if beside.drift is not None:
+        lines.append((_DRIFT(), beside.drift))
+    return [*lines, *([] if run is None else [(_NEXT(), _next(found, run))])]
 
 
 def _lines(found: "PanelStatistics") -> Iterator[tuple[Reason, Reason]]:

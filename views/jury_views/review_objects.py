@@ -25,8 +25,8 @@ def review_object(review: Review, reason: str | None = None) -> dict[str, Any]:
 
 
 def assignment_object(assignment: AssignedReview) -> dict[str, Any]:
-    """An assignment."""
-    return assignment._asdict()
+    """An assignment, without what it was drawn from: the jury's verdict, which a blind reviewer must not see."""
+    return {name: getattr(assignment, name) for name in ("number", "reviewer", "sampled", "foreign")}
 
 
 def review_objects(facts: ReviewFacts, reasons: Reasons = NO_REASONS) -> list[ReviewOfResult]:

@@ -192,6 +192,7 @@ def remarks(planned: RunPlan, checked: PreflightReport) -> Iterator[str]:
         yield line
     more = "" if checked.total is not None else " (of the cases read so far; jury cases --summary reads them all)"
     yield from _changed(checked)
+    yield from checked.families.lines()
     if checked.fit.too_long is not None:
         yield f"warning: {checked.fit.too_long}{more}"
     if checked.fit.not_whole is not None:
