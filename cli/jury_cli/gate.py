@@ -89,10 +89,9 @@ def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) ->
 
 
 def _decide_true(asked: "GateSettings", *, as_json: bool) -> Exit:
-    from jury_views.terminal.gate import true_gate_page
-
     from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
+    from jury_views.terminal.report_page import true_gate_page
 
     named = call(VoteReports(note, threads=False).true_gate(asked))
     _write(asked, named)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from jury_events.text import pluralize, visible_line
 from jury_views.conclusion import conclusion_lines
-from jury_views.gate_view import NamedGate, facts, headline, notes, plan_facts
+from jury_views.gate_view import GateInWords, NamedGate, plan_facts
 from jury_views.number_formats import dollars, p_value
 from jury_views.page import Page, TextSpan
 from jury_views.paired_sections import PAIRED_TABLES, paired_sections
@@ -217,15 +217,27 @@ _STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yello
 
 def gate_page(named: NamedGate, sections: "Sequence[str]" = ()) -> Page:
     """Decision, its figures and notes, then these tables, of `paired_sections.PAIRED_TABLES`."""
-    page = Page()
-    page.line(f"{named.title}: ", TextSpan(headline(named), _STYLES[named.report.gate.decision]))
-    page.facts(facts(named))
-    for one in notes(named):
-        page.line(one)
+    page = _decision_page(named)
     tables = paired_sections(named.report.paired, ("base", "candidate"))
     print_sections(page, tables, sections)
     if not sections:
         others_line(page, tables, PAIRED_TABLES)
+    return page
+
+
+def true_gate_page(named: GateInWords) -> Page:
+    """Decision, its figures and notes, and the cases that were drawn."""
+    page = _decision_page(named)
+    page.table([tuple(_name(cell) for cell in row) for row in named.table], indent=2)
+    return page
+
+
+def _decision_page(named: GateInWords) -> Page:
+    page = Page()
+    page.line(f"{named.title}: ", TextSpan(named.headline, _STYLES[named.decision]))
+    page.facts(named.facts)
+    for one in named.notes:
+        page.line(one)
     return page
 
 
