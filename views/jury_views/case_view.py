@@ -32,8 +32,8 @@ from jury_events.text import shown_size
 from jury_events.transcript import Transcript
 from jury_views.debate_fold import text_in
 from jury_views.debate_labels import DebateLabels
+from jury_views.evaluation_models import LabelledPlace
 from jury_views.page import Page, TextSpan
-from jury_views.result_models import LabelledPlace
 
 
 class PlacedText(NamedTuple):

@@ -13,9 +13,9 @@ from jury_events.case import Case
 from jury_events.ids import first_stage_of, stage_id
 from jury_events.stages import StagePlace
 from jury_judge.errors import RunRefused
+from jury_judge.panels.own_family import seats_left_out
 from jury_judge.runs.case_stages import OpenStage, first_place
 from jury_judge.runs.cases_once import ReadCase
-from jury_judge.runs.own_family import seats_left_out
 from jury_judge.runs.preflight import PreflightReport, check_case, records_wanted
 from jury_judge.runs.recorded_debates import Read, RecordedDebates
 from jury_judge.runs.run import Run

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from jury_events.text import pluralize, visible_line
-from jury_views.conclusion import conclusion_lines
+from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun, conclusion_lines
 from jury_views.gate_view import GateInWords, NamedGate, plan_facts
 from jury_views.number_formats import dollars, p_value
 from jury_views.page import Page, TextSpan
@@ -119,7 +119,11 @@ _NAMED = 5
 
 
 def statistics_page(
-    groups: "Sequence[tuple[str, Statistics]]", sections: "Sequence[str]" = (), *, run: str | None = None
+    groups: "Sequence[tuple[str, Statistics]]",
+    sections: "Sequence[str]" = (),
+    *,
+    run: str | None = None,
+    beside: FactsOfRun = NOTHING_BESIDE,
 ) -> Page:
     """Warnings first (that debates are simulated), then of each group what it comes to, and these sections.
 
@@ -127,6 +131,7 @@ def statistics_page(
         groups: statistics by the name of their group; "" where nothing is grouped.
         sections: of `STATISTICS_TABLES`; (): what there is, by name.
         run: the only run that was counted, which the next command names.
+        beside: what is known of that run beside its votes.
     """
     page = Page()
     for warning in dict.fromkeys(warning for _, found in groups for warning in found.warnings):
@@ -134,7 +139,7 @@ def statistics_page(
     for name, found in groups:
         if name:
             page.heading(name)
-        _report(page, found, sections, run)
+        _report(page, found, sections, run, beside)
     if not sections:
         others_line(
             page,
@@ -148,11 +153,11 @@ def _sections(panel: "PanelStatistics", report: "Statistics") -> list[Section]:
     return list(statistics_sections(panel, report.categories))
 
 
-def _report(page: Page, report: "Statistics", sections: "Sequence[str]", run: str | None) -> None:
+def _report(page: Page, report: "Statistics", sections: "Sequence[str]", run: str | None, beside: FactsOfRun) -> None:
     for panel in report.panels:
         if len(report.panels) > 1:
             page.heading(f"Panel {visible_line(panel.panel or 'unknown', 80)}")
-        page.facts(conclusion_lines(panel, run))
+        page.facts(conclusion_lines(panel, run, beside))
         page.blank()
         _counted(page, report, panel)
         print_sections(page, _sections(panel, report), sections)
