@@ -98,11 +98,7 @@ def _cancel(tasks: Iterable["asyncio.Task[None]"]) -> None:
 
 
 def run_interruptibly(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work()`; a signal cancels it.
-
-    Raises:
-        KeyboardInterrupt: a signal came.
-    """
+    """Run `work()`; a signal cancels it."""
     signalled = False
 
     async def until_signalled() -> T:

@@ -27,9 +27,6 @@ def judging_loop(settings: "RuntimeSettings", *, on_ray: bool, resume_hint: str)
         settings: name the cluster to join instead of a local one.
         on_ray: whether Ray is needed.
         resume_hint: how to resume, for the message of a lost cluster.
-
-    Raises:
-        ClusterLost: the cluster was lost; the message has `resume_hint`.
     """
     with ExitStack() as stack:
         if on_ray:

@@ -28,9 +28,6 @@ def ray_started(address: str | None, *, open_cluster: bool) -> Iterator[None]:
     """Ray, started or joined as by `start_ray`, and left again.
 
     A signal while Ray starts or stops ends the process at once, and the processes of its local cluster.
-
-    Raises:
-        ActorError: as `start_ray`.
     """
     # Linux kills the processes of a local cluster when the thread that started them ends, so it lasts until then.
     thread = ThreadPoolExecutor(1)

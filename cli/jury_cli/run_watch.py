@@ -30,9 +30,6 @@ async def watch_run(records: "Records", run_id: str, *, as_jsonl: bool) -> None:
         records: of the store.
         run_id: the run.
         as_jsonl: print one JSON object a second instead.
-
-    Raises:
-        DebateNotFound: there is no such run.
     """
     state = ""
     with ExitStack() as stack:

@@ -65,11 +65,7 @@ def column_line(row: "DebateRow", names: Sequence[str]) -> str:
 
 
 def parse_columns(text: str) -> tuple[str, ...]:
-    """The columns that `text` names, parted by commas, each once.
-
-    Raises:
-        SettingError: it names none, or one that there is not.
-    """
+    """The columns that `text` names, parted by commas, each once."""
     from jury_judge.settings.debates import COLUMN_NAMES
 
     written = (one.strip() for one in text.split(",") if one.strip())

@@ -60,9 +60,6 @@ class Diagnosis(BlockingWork):
 
         Args:
             write: what was found out is written into the panel file.
-
-        Raises:
-            PanelFileError: the panel is no file, or one that cannot be written.
         """
         from jury_judge.diagnosis.model_probes import probed
 

@@ -23,10 +23,6 @@ async def probed(loaded: LoadedPanel, file: str | None = None) -> AsyncGenerator
         loaded: the panel.
         file: the panel file, into which is written how servers take calls, where it does not say so; None: that is
             a finding.
-
-    Raises:
-        UnknownProvider: a model's provider does not exist.
-        PanelFileError: the file cannot be written.
     """
     calls: dict[str, CallSettings] = {}
     for panel in loaded.panels:

@@ -16,11 +16,7 @@ Joined = Callable[[str], AbstractContextManager[None]]
 
 @contextmanager
 def joined_here(address: str) -> Iterator[None]:
-    """The cluster, joined in this thread.
-
-    Raises:
-        ActorError: it cannot be joined.
-    """
+    """The cluster, joined in this thread."""
     from jury_actors import ray_runtime  # slow: Ray
 
     ray_runtime.start_ray(address, open_cluster=False)

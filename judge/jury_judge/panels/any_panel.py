@@ -21,9 +21,6 @@ def any_panel(
     """A named panel is loaded as by the command; the environment does not change a panel object.
 
     `trust` is of `load_panel`; a panel object is its caller's.
-
-    Raises:
-        PanelFileError: as `load_panel_or_ladder`; or a loaded ladder is to be changed.
     """
     if panel is None or isinstance(panel, str | os.PathLike):
         return load_panel_or_ladder(None if panel is None else os.fspath(panel), environ, overrides, trust)

@@ -13,11 +13,7 @@ _CALL = Usage(input_tokens=10_000, output_tokens=500)
 
 
 def with_asking_order(panel: Panel, endpoints: Endpoints) -> Panel:
-    """The panel whose seats are asked by the list prices of their first models, where its stop rule says so.
-
-    Raises:
-        PanelFileError: a model has no list price; the message names it.
-    """
+    """The panel whose seats are asked by the list prices of their first models, where its stop rule says so."""
     if panel.stop is None or panel.stop.last != "price":
         return panel
     prices, on = load_prices().at_clouds(endpoints), list_prices_date()

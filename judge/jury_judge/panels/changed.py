@@ -27,9 +27,6 @@ def changed_panel(
         resolved: the recorded panel.
         overrides: explicit arguments.
         models: `provider/model` by juror id.
-
-    Raises:
-        PanelFileError: a seat does not exist, or a value is invalid; the message names it.
     """
     try:
         spec = spec_of(resolved)

@@ -18,11 +18,7 @@ _SECRETS = frozenset(
 
 
 def read_endpoints(document: PanelDocument) -> Endpoints:
-    """The endpoints by provider.
-
-    Raises:
-        PanelFileError: a name or a value is invalid, the file contains a key, or a provider's protocol is missing.
-    """
+    """The endpoints by provider."""
     written = document.data.get(FIELD)
     if written is None:
         return NO_ENDPOINTS

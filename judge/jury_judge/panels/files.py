@@ -149,22 +149,14 @@ def load_panel(
 
 
 def windowed(loaded: LoadedPanel) -> LoadedPanel:
-    """The panel with what the catalogue knows of its models written out: their windows, and the order by their prices.
-
-    Raises:
-        PanelFileError: the order needs a price that is not known.
-    """
+    """The panel with what the catalogue knows of its models written out: windows, and the order by prices."""
     resolved = loaded.resolved
     panel = with_asking_order(with_windows(resolved.panel, loaded.endpoints), loaded.endpoints)
     return loaded._replace(resolved=resolved._replace(panel=panel))
 
 
 def check_judge(panel: Panel, overrides: Overrides) -> None:
-    """Refuse an override of the judge's model without effect.
-
-    Raises:
-        PanelFileError: the panel has no final judge.
-    """
+    """Refuse an override of the judge's model without effect."""
     if overrides.judge_model is not None and panel.final.judge is None:
         raise PanelFileError(
             f"the judge model {visible_line(overrides.judge_model)!r} has no effect with the method "
@@ -188,11 +180,7 @@ def field_in(message: str) -> tuple[str | int, ...]:
 
 
 def written_spec(document: PanelDocument) -> PanelSpec:
-    """The panel as written, without what no rule of a debate reads.
-
-    Raises:
-        PanelFileError: a field is unknown or its value invalid; the message names it and its line.
-    """
+    """The panel as written, without what no rule of a debate reads."""
     try:
         return read_spec(document.without(endpoints.FIELD, redaction_rules.FIELD))
     except PanelError as error:

@@ -38,12 +38,7 @@ def load_panel_or_ladder(
     overrides: Overrides = _NO_OVERRIDES,
     trust: Collection[PublicKey] = (),
 ) -> LoadedPanel:
-    """As `load_panel`; of a ladder file the first stage, with the `ladder`, whose endpoints are those of all stages.
-
-    Raises:
-        CalibrationUntrusted: no key of `trust` signed the calibration or the certificate.
-        PanelFileError: the file, a field, a variable or an argument is invalid, or the certificate is of other panels.
-    """
+    """As `load_panel`; of a ladder file the first stage, with the `ladder`, whose endpoints are those of all stages."""
     if name_or_path is None or name_or_path in (*PRESETS, *BUNDLED_PANELS):
         return load_panel(name_or_path, environ, overrides, trust)
     document = read_document(name_or_path, (*PRESETS, *BUNDLED_PANELS))
@@ -53,11 +48,7 @@ def load_panel_or_ladder(
 
 
 def stage_panels(document: PanelDocument) -> tuple[str, ...]:
-    """The panels that a ladder file names: bundled ones, or files, from the working directory.
-
-    Raises:
-        PanelFileError: a field is unknown or invalid.
-    """
+    """The panels that a ladder file names: bundled ones, or files, from the working directory."""
     for field in map(str, document.data):
         if field not in _FIELDS:
             raise document.refused(

@@ -58,11 +58,6 @@ def read_ladder(path: Path, name: str | None = None, trust: Collection[PublicKey
         path: of the file.
         name: of the file in messages.
         trust: one of these keys must have signed it; (): the signature is not verified, only its digest.
-
-    Raises:
-        CalibrationUntrusted: it is signed for other content, or no key of `trust` signed it.
-        PanelFileError: it cannot be read, is no ladder, was changed after it was written, contradicts its own counts,
-            is of no panels, or certifies nothing.
     """
     name = name or visible_line(str(path), 1000)
     document = read_ladder_content(path, name)
@@ -80,11 +75,7 @@ def read_ladder(path: Path, name: str | None = None, trust: Collection[PublicKey
 
 
 def read_ladder_content(path: Path, name: str) -> dict[str, Any]:
-    """A ladder file as JSON values.
-
-    Raises:
-        PanelFileError: it cannot be read, is no ladder file, or was changed after it was written.
-    """
+    """A ladder file as JSON values."""
     document = read_digest_file(path, name, KIND)
     check_digest(document, name, KIND)
     return document

@@ -31,9 +31,6 @@ def applied(
         audit: the share of early exits that is audited.
         refused: makes the error of a message.
         coverage: for each stage the share of the certified cases that ends there; (): not known.
-
-    Raises:
-        PanelFileError: the certificate is of other panels.
     """
     if len(stages) != len(certificate.stages):
         raise refused(

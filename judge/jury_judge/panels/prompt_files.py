@@ -12,11 +12,7 @@ FIELD = "prompt_file"
 
 
 def with_prompts(document: PanelDocument) -> PanelDocument:
-    """The document with every `prompt_file` replaced by a `prompt` with the file's text.
-
-    Raises:
-        PanelFileError: the file cannot be read or is empty, or the seat also has a `prompt`.
-    """
+    """The document with every `prompt_file` replaced by a `prompt` with the file's text."""
     data, read = dict(document.data), document
     # Too many seats are refused later; their files are not read.
     if isinstance(data.get("seats"), list) and len(data["seats"]) <= MOST_SEATS:

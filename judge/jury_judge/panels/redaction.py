@@ -37,11 +37,7 @@ class PatternRedactor:
     replace: str
 
     def __call__(self, text: str) -> str:
-        """Redact a text.
-
-        Raises:
-            TimeoutError: it takes longer than `SECONDS`.
-        """
+        """Redact a text."""
         return self.matched.sub(lambda _: self.replace, text, timeout=SECONDS)
 
 
@@ -65,11 +61,7 @@ class Redaction(NamedTuple):
         return RedactedCases(self, source) if outline is None else OutlinedRedactedCases(self, source, outline)
 
     def case(self, case: Case) -> Case:
-        """The case with every text redacted.
-
-        Raises:
-            CaseFileError: a rule failed or timed out; the message names rule and case and contains no text.
-        """
+        """The case with every text redacted."""
         try:
             texts = self._value(case.model_dump(), "")
             # Metadata names are the user's: none of them marks an id.
@@ -84,11 +76,7 @@ class Redaction(NamedTuple):
             raise CaseFileError(f"case {visible_line(case.case_id)!r}: redact: {condensed(error)}") from error
 
     def policy(self, policy: str | None) -> str | None:
-        """The policy of the cases without one, redacted as in each of them.
-
-        Raises:
-            CaseFileError: a rule failed or timed out; the message names the rule.
-        """
+        """The policy of the cases without one, redacted as in each of them."""
         if policy is None or not self.rules:
             return policy
         try:

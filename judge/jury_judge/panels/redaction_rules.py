@@ -33,11 +33,7 @@ _Rules = Annotated[list[RuleSpec], Field(max_length=100)]
 
 
 def read_redaction(document: PanelDocument) -> Redaction:
-    """The rules in order.
-
-    Raises:
-        PanelFileError: a rule is invalid; the message names it.
-    """
+    """The rules in order."""
     written = document.data.get(FIELD)
     if written is None:
         return NO_REDACTION

@@ -48,11 +48,7 @@ class CheckedPanel(NamedTuple):
 
 
 def check_panel_file(path: str) -> CheckedPanel:
-    """Read a panel file critically: its labels, criteria and meanings.
-
-    Raises:
-        PanelFileError: the panel is refused; the message names the place.
-    """
+    """Read a panel file critically: its labels, criteria and meanings."""
     document, _ = with_calibration(with_prompts(read_document(path, (*PRESETS, *BUNDLED_PANELS))), ())
     spec: PanelSpec = written_spec(document)
     try:

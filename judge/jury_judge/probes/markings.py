@@ -8,11 +8,7 @@ _OTHER: dict[Marking, Marking] = {"lines": "words", "words": "lines"}
 
 
 def check_comparable(resolved: ResolvedPanel) -> None:
-    """Refuse a panel that cannot be asked with another marking.
-
-    Raises:
-        SettingError: the panel has a calibration, which was certified for one marking.
-    """
+    """Refuse a panel that cannot be asked with another marking."""
     if resolved.panel.final.calibration is not None:
         raise SettingError(
             "--probe marking: the panel's calibration was certified for one marking; leave final.calibration out"

@@ -90,9 +90,6 @@ def twin(case: Case, probe: str, best: str = PASS) -> Case | None:
         case: that is judged.
         probe: its name.
         best: the best verdict of the scale that the jurors judge in, for texts that ask for it.
-
-    Raises:
-        CaseFileError: the case is a twin, or its id is too long for one.
     """
     if parse_twin_id(case.case_id) is not None:
         raise CaseFileError(f"the case {visible_line(case.case_id, 60)!r} is a twin: probe the cases themselves")
@@ -108,9 +105,6 @@ def absent_twins(cases: CaseSource, probes: Sequence[str], *, seconds: float) ->
         probes: their names.
         seconds: how long cases are read at most once any probe has a twin. Before that, reading goes on: a run without
             twins shows nothing.
-
-    Raises:
-        CaseFileError: a case cannot be read, or cannot have a twin.
     """
     end = time.monotonic() + seconds
     absent = list(probes)

@@ -6,11 +6,7 @@ from jury_events.panel import Panel
 
 
 def reversed_seats(resolved: ResolvedPanel) -> ResolvedPanel:
-    """The panel with its seats, and the order in which they speak, reversed.
-
-    Raises:
-        SettingError: no seat speaks before another: there is one seat, no discussion, or the order is drawn.
-    """
+    """The panel with its seats, and the order in which they speak, reversed."""
     panel = resolved.panel
     rules = panel.discussion
     if len(panel.seats) == 1 or not rules.max_rounds:

@@ -26,11 +26,7 @@ class TwinId(NamedTuple):
 
 
 def twin_of(case: Case, probe: str, altered: Altered) -> Case:
-    """The altered case as a variant: of the same cluster, with an id and `metadata.variant` of its own.
-
-    Raises:
-        CaseFileError: the id of the case is too long for one.
-    """
+    """The altered case as a variant: of the same cluster, with an id and `metadata.variant` of its own."""
     twin_id = f"{case.case_id}{_MARK}{probe}"
     if len(twin_id) > _MOST:
         shown = visible_line(case.case_id, 60)

@@ -56,11 +56,7 @@ def rescored(
 def all_rows(
     store: EventStore, selection: DebateSelection, grid: Grid, mode: Mode
 ) -> list[RescoreRow | RescoreProblem]:
-    """Every row at once, debate by debate.
-
-    Raises:
-        DebateNotFound: no debate has that id, is of that run, or meets the conditions.
-    """
+    """Every row at once, debate by debate."""
     must_exist(store, selection)
     found = _unaltered(store, selection, rescore(store, selection, grid, mode=mode))
     return [row for one in found for row in ([one] if isinstance(one, RescoreProblem) else one)]

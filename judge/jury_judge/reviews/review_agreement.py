@@ -51,9 +51,6 @@ def review_agreement(
         store: open for reading.
         wanted: which debates.
         seen_by: the figures are over debates that this person reviewed, and show nothing of the others; None: over all.
-
-    Raises:
-        ReviewRefused: no debate has a review that may be shown, and in none the reviewers differ.
     """
     every = [row for row in _reviewed(store, wanted) if row.review_facts.standing]
     rows = every if seen_by is None else [row for row in every if row.review_facts.by(seen_by) is not None]

@@ -74,10 +74,6 @@ def review_labels(store: EventStore, words: VerdictWords | None = None, *, rando
         words: what the verdicts mean as labels; None: themselves.
         random_only: only blind reviews of cases that were drawn at random for their reviewer: a random sample of all
             cases, whatever the jury said of them.
-
-    Raises:
-        SettingError: there is no such review.
-        CaseFileError: a verdict is no category of `words`.
     """
     meanings = words or VerdictWords()
     counted = CountedReviews(random_only=random_only)

@@ -110,9 +110,6 @@ def draw_sample(store: EventStore, size: int, seed: int, wanted: DebateFilter = 
         size: how many cases.
         seed: 0 or more.
         wanted: which debates.
-
-    Raises:
-        ReviewRefused: there are fewer cases.
     """
     first: dict[str, str] = {}
     for batch in store.ballots(wanted):  # a tenth of the time of whole rows

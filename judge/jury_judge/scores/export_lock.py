@@ -20,10 +20,6 @@ def export_lock(url: str, *, wait: float) -> RunLock | SqliteLock:
     Args:
         url: of the store.
         wait: seconds to wait for another process.
-
-    Raises:
-        StoreLocked: another process exports, and did not end in time.
-        StoreError: the store cannot be locked.
     """
     try:
         return _taken(url, wait)

@@ -66,11 +66,6 @@ def export_scores(
         url: of the store.
         dry_run: write and record nothing.
         say: takes a line when another process has to be waited for.
-
-    Raises:
-        DebateNotFound: no debate has that id, is of that run, or meets the conditions.
-        ScoresRefused: the tool did not take the scores of a debate; those before it are recorded.
-        StoreError: the store cannot be read or written.
     """
     with ExitStack() as stack:
         stack.callback(target.close)
@@ -124,11 +119,7 @@ class _LocalStream:
     def add(
         self, kind: type[ScoresExportBegun | ScoresExported], number: int | None = None, *, wait: float, **fields: Any
     ) -> int:
-        """Append an event of the export with that number, None: of the next one; returns the number.
-
-        Raises:
-            StoreError: it was refused, or another process writes to the store and did not end in time.
-        """
+        """Append an event of the export with that number, None: of the next one; returns the number."""
         with closing(open_writer(self._url, run=_NAME, wait=wait, say=self._say)) as writer:
             history = writer.history(self._debate_id)
             number = history.local.next_export if number is None else number

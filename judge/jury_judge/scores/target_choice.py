@@ -17,10 +17,6 @@ def score_target(name: ScoreTargetName, environ: Mapping[str, str]) -> ScoreTarg
     Args:
         name: of the tool.
         environ: the environment's variables: `LANGFUSE_…`, `MLFLOW_TRACKING_URI`, `OTEL_EXPORTER_OTLP_…`.
-
-    Raises:
-        ExtraMissing: its package is not installed.
-        SettingError: a variable is missing, or has a value that it cannot have.
     """
     if name == "langfuse":
         from jury_judge.scores.langfuse_scores import LangfuseScores  # noqa: PLC0415  (one tool is loaded, no other)

@@ -39,11 +39,6 @@ def have_witnessed(store: EventStore, url: str, keys: Sequence[WitnessKey]) -> W
         store: open for writing.
         url: the witness's submission prefix.
         keys: of the witness.
-
-    Raises:
-        NoSeal: there is none.
-        SealRefused: it is not as it was made, or the witness has seen a log that this one does not begin with.
-        AttestationFailed, SettingError: as of `ask_witness`.
     """
     seal = seal_of(store)
     cosigned = ask_witness(
@@ -61,11 +56,6 @@ def have_stamped(store: EventStore, url: str, authorities: Sequence[Certificate]
         store: open for writing.
         url: of the authority.
         authorities: under which its answer must be; (): its signature is not checked.
-
-    Raises:
-        NoSeal: there is none.
-        SealRefused: it is not as it was made.
-        AttestationFailed, SettingError: as of `ask_authority`.
     """
     seal = seal_of(store)
     answer, stamp = ask_authority(url, seal.note, authorities)

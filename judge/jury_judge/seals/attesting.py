@@ -54,11 +54,6 @@ def ask_witness(
         old: the size that the witness cosigned last, if known; the witness corrects it.
         prove: returns the consistency proof from a size to that of the checkpoint.
         keys: of the witness; other cosignatures are ignored.
-
-    Raises:
-        SettingError: not an http or https URL.
-        SealRefused: the witness has seen a log that this one does not begin with.
-        AttestationFailed: it cannot be reached, refuses, or answers with no cosignature by these keys.
     """
     checkpoint = read_checkpoint(note)
     place, url = f"{_checked(url).rstrip('/')}/add-checkpoint", visible_url(url)
@@ -83,10 +78,6 @@ def ask_authority(url: str, note: bytes, authorities: Sequence[Certificate] = ()
     """Have a time-stamping authority stamp a note; gives its answer, DER, and what it says.
 
     Without certificates the answer's signature is not checked.
-
-    Raises:
-        SettingError: not an http or https URL.
-        AttestationFailed: it cannot be reached, refuses, or answers something else.
     """
     query = timestamp_query(note)
     answer = _post(_checked(url), query.der, "application/timestamp-query")

@@ -21,32 +21,19 @@ Say = Callable[[str], None]
 
 
 def read_keys(paths: Iterable[Path]) -> tuple[PublicKey, ...]:
-    """The public keys of all these files.
-
-    Raises:
-        SealError: a file cannot be read, or is no key file.
-    """
+    """The public keys of all these files."""
     return tuple(key for path in paths for key in read_public_keys(path))
 
 
 def read_witnesses(paths: Iterable[Path]) -> "tuple[WitnessKey, ...]":
-    """The keys of witnesses of all these files, each once.
-
-    Raises:
-        SealError: a file cannot be read, or is no file of such keys.
-    """
+    """The keys of witnesses of all these files, each once."""
     from jury_store.seals.note import read_witness_keys
 
     return tuple(dict.fromkeys(key for path in paths for key in read_witness_keys(path)))
 
 
 def read_trust(witnesses: Iterable[Path], required: int | None, certificates: Iterable[Path]) -> "Trust":
-    """Trusted keys beside the log's key.
-
-    Raises:
-        SealError: a file cannot be read, or has other contents.
-        SettingsRefused: more witnesses are required than are named.
-    """
+    """Trusted keys beside the log's key."""
     from jury_replay.attested import NO_TRUST, Trust
 
     keys = read_witnesses(witnesses)
@@ -59,22 +46,14 @@ def read_trust(witnesses: Iterable[Path], required: int | None, certificates: It
 
 
 def read_authorities(paths: Iterable[Path]) -> "tuple[Certificate, ...]":
-    """The certificates of all these files, each once.
-
-    Raises:
-        SealError: a file cannot be read, or has none.
-    """
+    """The certificates of all these files, each once."""
     from jury_store.seals.timestamp import read_certificates
 
     return tuple(dict.fromkeys(one for path in paths for one in read_certificates(path)))
 
 
 def read_note(path: Path) -> bytes:
-    """The bytes of a checkpoint.
-
-    Raises:
-        BadNote: the file cannot be read, or has other contents.
-    """
+    """The bytes of a checkpoint."""
     from jury_store.seals.note import MAX_BYTES, read_checkpoint
 
     try:
@@ -99,9 +78,6 @@ def signer(
         last_file: where it is kept; None: beside the key.
         sealed: whether the log has seals already.
         say: takes warnings.
-
-    Raises:
-        SealError: a file cannot be read, is not what it should be, or nothing can be kept there.
     """
     from jury_store.seals.last_signed import LastSigned
 
@@ -117,11 +93,7 @@ def signer(
 
 
 def read_private_key(path: Path, say: Say) -> SealKey:
-    """The sealing key; a file that others may read is said.
-
-    Raises:
-        SealError: the file cannot be read, or is no private key.
-    """
+    """The sealing key; a file that others may read is said."""
     key = read_seal_key(path)
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         say(f"jury: warning: others than its owner may read {path}, and seal in your name; chmod 600 mends that")

@@ -56,13 +56,7 @@ class InclusionProof(NamedTuple):
 
 
 def prove_consistency(store: EventStore, old: int, new: int | None) -> ConsistencyProof:
-    """The proof between the seals over `old` and `new` events, None: the latest.
-
-    Raises:
-        NoSeal: there is no such seal.
-        SettingsRefused: `old` is the newer one.
-        SealRefused: a seal is not as it was made, or the log is not the one that was sealed.
-    """
+    """The proof between the seals over `old` and `new` events, None: the latest."""
     before, after = seal_of(store, old), seal_of(store, new)
     if before.tree_size > after.tree_size:
         raise SettingsRefused(f"{{old}} {before.tree_size} is the newer seal: exchange the two")
@@ -73,21 +67,12 @@ def prove_consistency(store: EventStore, old: int, new: int | None) -> Consisten
 
 
 def consistency(store: EventStore, old: int, new: int) -> Proof:
-    """The hashes that show the first `old` events to be the beginning of the first `new`.
-
-    Raises:
-        SealRefused: the log has too few events, or one without a hash.
-    """
+    """The hashes that show the first `old` events to be the beginning of the first `new`."""
     return _all_there(lambda: consistency_proof(_hashes(store), old, new))
 
 
 def prove_inclusion(store: EventStore, debate_id: str) -> InclusionProof:
-    """The proofs of a debate under the latest seal.
-
-    Raises:
-        NoSeal: there is none, or it covers no event of the debate.
-        SealRefused: it is not as it was made, or the log is not the one that was sealed.
-    """
+    """The proofs of a debate under the latest seal."""
     seal = seal_of(store)
     streams = store.read_streams(portable_streams(debate_id))
     covered = {

@@ -29,10 +29,6 @@ def make_key(file: Path, name: str | None = None) -> NewKey:
     Args:
         file: of the private key.
         name: the log's name in its notes; None: one drawn by lot.
-
-    Raises:
-        SealKeyFileError: one of the files exists already, and stays; or it cannot be written.
-        BadSealKey: the name is not valid.
     """
     key = make_key_files(file, name or f"jury-judge/{token_hex(4)}")
     return NewKey(key.public.line, public_path(file))
@@ -54,10 +50,6 @@ def seal_now(store: EventStore, key_file: Path, last_file: Path | None, say: Say
         key_file: of the private key.
         last_file: of the key's last signature; None: beside the key.
         say: takes warnings.
-
-    Raises:
-        SealRefused: the log does not begin with what this key signed last, or with its latest seal.
-        SealError: a file cannot be read or written, or is not what it should be.
     """
     key, last = signer(key_file, last_file, sealed=lambda: store.latest_seal() is not None, say=say)
     made = Sealer(store, key, Effects().clock, last).next()
@@ -77,11 +69,6 @@ def sign_calibration(file: Path, key_file: Path, say: Say) -> str:
 
     Returns:
         The key, by name and id.
-
-    Raises:
-        PanelFileError: it is no calibration that a panel could apply, and no ladder that panels could.
-        SealError: the key cannot be read, or is none.
-        OSError: the file cannot be written.
     """
     name = visible_line(str(file), 1000)
     key = read_private_key(key_file, say)

@@ -46,12 +46,7 @@ def _listed(seal: Seal) -> ListedSeal:
 
 
 def seal_of(store: EventStore, size: int | None = None) -> Seal:
-    """The seal over so many events, None: the latest.
-
-    Raises:
-        SealRefused: it is not as it was made.
-        NoSeal: there is none.
-    """
+    """The seal over so many events, None: the latest."""
     if size is None:
         found = store.latest_seal()
         if found is None:

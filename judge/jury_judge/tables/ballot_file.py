@@ -23,10 +23,6 @@ def write_ballots(path: Path, ballots: pa.Table, labels: pa.Table | None = None,
         ballots: of a store or of files.
         labels: rows of `jury_analysis.label_schema.LABELS`, which win over the labels of the ballots.
         scales: whose labels the ballots have; the file says them.
-
-    Raises:
-        OutputPathTaken: `path` is something other than such a file.
-        OSError: the file cannot be written.
     """
     table = check(ballots, EVERY_COLUMN)
     if labels is not None:

@@ -30,31 +30,19 @@ class BallotFrame(ShownAsCell):
     """The columns of `jury_analysis.ballots.SCHEMA`; DuckDB takes it as it is."""
 
     def to_pandas(self) -> "pd.DataFrame":
-        """A data frame of pandas, by pyarrow's `Table.to_pandas`.
-
-        Raises:
-            ExtraMissing: pandas is not installed.
-        """
+        """A data frame of pandas, by pyarrow's `Table.to_pandas`."""
         check_package("to_pandas()", "pandas")
         return self.arrow.to_pandas()
 
     def to_polars(self) -> "pl.DataFrame":
-        """A data frame of polars, by its own conversion; it shares the memory of `arrow` where it can.
-
-        Raises:
-            ExtraMissing: polars is not installed.
-        """
+        """A data frame of polars, by its own conversion; it shares the memory of `arrow` where it can."""
         check_package("to_polars()", "polars")
         import polars as pl  # noqa: PLC0415  (of who has it)
 
         return pl.DataFrame(self.arrow)
 
     def to_html(self, lang: Language = "en") -> CellHtml:
-        """The first rows, as a cell of a notebook shows them.
-
-        Raises:
-            SettingError: there is no such language.
-        """
+        """The first rows, as a cell of a notebook shows them."""
         rows = self.arrow.select(SHOWN).slice(0, MOST_ROWS).to_pylist()
         simulated = pc.sum(self.arrow["simulated"]).as_py() or 0
         return ballots_html(rows, lang, total=self.arrow.num_rows, simulated=simulated)

@@ -88,9 +88,6 @@ def ballot_table(
         ended_only: only debates that are completed, failed or cancelled.
         columns: the names of those to keep, `OF_LABELS`, `OF_EVIDENCE`, `READING` and `OWN_WORDS` among them; None: all
             of `SCHEMA`. Fewer need less memory.
-
-    Raises:
-        StoreDamaged: the table of ballots was altered.
     """
     names = SCHEMA.names if columns is None else [name for name in _READ.names if name in columns]
     schema = pa.schema([_READ.field(name) for name in names])
@@ -108,9 +105,6 @@ def batches_of(
 ) -> Iterator[pa.RecordBatch]:
     """Record batches with these columns of `LEAN_SCHEMA`, `OF_LABELS`, `OF_EVIDENCE`, `READING` and `OWN_WORDS`, each
     with dictionaries of its own.
-
-    Raises:
-        StoreDamaged: the table of ballots was altered.
     """
     for debates in ballots:
         readable = [one for one in debates if one.votes is not None]

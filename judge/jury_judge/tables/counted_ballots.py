@@ -23,9 +23,6 @@ def counted_ballots(store: EventStore, ballots: pa.Table) -> pa.Table:
     Args:
         store: of the ballots, open for reading.
         ballots: the columns `COUNTED_COLUMNS` that are known, by debate and round.
-
-    Raises:
-        EventError: an opening event is gone, or does not decode.
     """
     if not ballots.num_rows:
         return ballots

@@ -37,9 +37,6 @@ def counted_words(store: EventStore, ballots: pa.Table | Sequence[pa.Table], cou
         store: of the ballots, open for reading.
         ballots: a table or several, with the columns of `jury_analysis.ballots.OWN_WORDS` that are known.
         count: None: labels where all debates are of one scale.
-
-    Raises:
-        SettingError: labels are asked for, and the debates are judged in several scales.
     """
     tables = [ballots] if isinstance(ballots, pa.Table) else ballots
     if all("vote_label" not in one.column_names for one in tables):

@@ -27,12 +27,7 @@ _ROWS = 2000
 
 
 def check_csv_path(path: Path, schema: pa.Schema) -> None:
-    """Refuse to replace a file that is not an older one of the same table.
-
-    Raises:
-        OutputPathTaken: there is such a file, a folder or a device.
-        OSError: the path cannot be read.
-    """
+    """Refuse to replace a file that is not an older one of the same table."""
     check_output_path(path, ",".join(schema.names[:_RECOGNISED]).encode())
 
 

@@ -28,12 +28,7 @@ _SCHEMA = pa.schema(
 
 
 def write_frontier(path: Path, found: CostFrontier) -> None:
-    """Write a row a choice, in the order of the report; an older file of choices is replaced at once.
-
-    Raises:
-        OutputPathTaken: `path` is something other than such a file.
-        OSError: the file cannot be written.
-    """
+    """Write a row a choice, in the order of the report; an older file of choices is replaced at once."""
     rows = [
         {
             **{name: getattr(one, name) for name in _SCHEMA.names if name not in {"value", "low", "high"}},

@@ -18,9 +18,5 @@ def reading_beside(table: Path) -> Path | None:
 
 
 def read_reading(path: Path) -> VoteReading:
-    """How a table is read. The fields are the options of `jury votes`.
-
-    Raises:
-        SettingsFileError: the file, a field or a value cannot be used; the message names file, line and field.
-    """
+    """How a table is read. The fields are the options of `jury votes`."""
     return settings_in(path, VoteReading)

@@ -68,23 +68,14 @@ def scales_within(metadata: Mapping[bytes, bytes]) -> Scales:
 
 
 def scales_file(table: Path) -> Path:
-    """The file beside a table that says how it is read.
-
-    Raises:
-        OutputPathTaken: there is one that says something else.
-        OSError: the path cannot be read.
-    """
+    """The file beside a table that says how it is read."""
     path = table.with_suffix(ENDING)
     check_output_path(path, _BEGINS.encode())
     return path
 
 
 def write_scales(path: Path, scales: Scales) -> None:
-    """Write the scales of a table beside it; without any an older file is removed.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write the scales of a table beside it; without any an older file is removed."""
     if not scales:
         path.unlink(missing_ok=True)
         return

@@ -74,10 +74,6 @@ def export_tables(
         form: of the files.
         texts: with the texts of cases, requests, answers and quotations, and whole reasons and statements.
         on_debate: called after each debate.
-
-    Raises:
-        OutputPathTaken: a file of that name is none of such an export.
-        OSError: a file cannot be written.
     """
     schemas = {
         "debates": _with(DEBATES, CASE_TEXTS | DECISIVE_WORDS if texts else {}),
@@ -151,9 +147,6 @@ def export_debates(
         out: takes the bytes.
         texts: with the texts of cases.
         on_debate: called after each debate.
-
-    Raises:
-        OSError: the bytes cannot be written.
     """
     with (
         CsvFile(out, _with(DEBATES, CASE_TEXTS | DECISIVE_WORDS if texts else {})) as file,

@@ -45,10 +45,6 @@ def read_vote_files(paths: Sequence[str], seats: Sequence[str] = (), judges: Seq
         paths: files, folders and globs; `-` is standard input.
         seats: the seats that are read; (): those that the files name.
         judges: patterns of the columns with the votes of one judge each; (): as the files say.
-
-    Raises:
-        CaseFileError: a file, row or value cannot be used.
-        VotesNotAlike: how a file is read cannot be used, or the files have different verdicts.
     """
     try:
         return read_foreign_votes(paths, VoteReading(seats=tuple(seats), judges=tuple(judges)))
@@ -59,11 +55,7 @@ def read_vote_files(paths: Sequence[str], seats: Sequence[str] = (), judges: Seq
 
 
 def read_foreign_votes(paths: Sequence[str], asked: VoteReading) -> Votes:
-    """The same, read as it is asked, and else as the files say.
-
-    Raises:
-        CaseFileError, VotesNotAlike: as of `read_vote_files`.
-    """
+    """The same, read as it is asked, and else as the files say."""
     files = [one for path in paths for one in _files_of(path, asked)]
     words = common_words([(file.path, file.later) for file in files])
     groups = [
@@ -84,9 +76,6 @@ def counted_in_files(votes: Votes, asked: Count | None, *, usual: Count | None =
         votes: of files that may say scales of the panels' own.
         asked: what is to be counted.
         usual: what is counted if nothing is asked for; None: labels, where all votes are of one scale.
-
-    Raises:
-        SettingError: no file says a scale, or labels of several scales are to be counted.
     """
     if not votes.scales:
         if asked is not None:
@@ -105,9 +94,6 @@ def read_label_files(paths: Iterable[str], words: VerdictWords) -> tuple[pa.Tabl
     Args:
         paths: as of `read_votes`.
         words: of the votes; a `.yaml` beside a file of labels says what its own words mean, and which columns are read.
-
-    Raises:
-        CaseFileError, VotesNotAlike: as of `read_vote_files`.
     """
     files = [_label_file(path, words) for path in paths]
     named = [(os.fspath(file.path), file.words) for file in files]
@@ -152,11 +138,7 @@ def _said(path: str, asked: VoteReading) -> _TableFile | None:
 
 
 def common_words(files: Sequence[tuple[str, VerdictWords]]) -> VerdictWords:
-    """The verdicts that all files have, and what words of later labels mean.
-
-    Raises:
-        VotesNotAlike: they have different verdicts, or a word means different labels.
-    """
+    """The verdicts that all files have, and what words of later labels mean."""
     _check_alike(files)
     first = files[0][1]
     labels: dict[str, str | None] = {}

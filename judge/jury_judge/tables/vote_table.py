@@ -32,10 +32,6 @@ def write_votes(path: Path, votes: Votes) -> None:
     Args:
         path: of the file.
         votes: of files.
-
-    Raises:
-        OutputPathTaken: `path` is something other than such a file.
-        OSError: the file cannot be written.
     """
     schema = schema_of(votes.ballots)
     rows = [decoded(votes.ballots)]

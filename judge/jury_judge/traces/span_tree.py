@@ -73,9 +73,6 @@ def span_tree(debate: Sequence[StoredEvent], calls: Iterable[StoredEvent]) -> Sp
     Args:
         debate: the events of its stream `debate/`.
         calls: those of `calls/`.
-
-    Raises:
-        EventError: an event does not decode.
     """
     timed = [(_as_debate_event(stored), stored.recorded_at * 1000) for stored in debate]
     opened = timed[0] if timed else None
