@@ -4,7 +4,7 @@ import io
 import sys
 from typing import TYPE_CHECKING
 
-from jury_cli.errors import OutputClosed
+from jury_cli.exits import OutputClosed
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -1,14 +1,31 @@
-"""Keys and checkpoints in files of the user."""
+"""Keys in files, and what is signed with them."""
 
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from secrets import token_hex
+from typing import TYPE_CHECKING, NamedTuple
 
+from jury_actors.effects import Effects
 from jury_events.regular_files import FileTooLarge, read_failure, read_regular
+from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused
+from jury_judge.panels.calibration_files import read_calibration, read_content
+from jury_judge.panels.digest_files import signed_bytes, write_file
+from jury_judge.panels.ladders import is_ladder, read_ladder, read_ladder_content
+from jury_judge.seals.stored_seals import note_text
 from jury_store.errors import BadNote
-from jury_store.seals.keys import PublicKey, SealKey, last_signed_path, read_public_keys, read_seal_key
+from jury_store.event_store import EventStore
+from jury_store.sealer import Sealer
+from jury_store.seals.keys import (
+    PublicKey,
+    SealKey,
+    last_signed_path,
+    make_key_files,
+    public_path,
+    read_public_keys,
+    read_seal_key,
+)
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -16,6 +33,7 @@ if TYPE_CHECKING:
     from jury_replay.attested import Trust
     from jury_store.seals.last_signed import LastSigned
     from jury_store.seals.note import WitnessKey
+
 
 Say = Callable[[str], None]
 
@@ -98,3 +116,69 @@ def read_private_key(path: Path, say: Say) -> SealKey:
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         say(f"jury: warning: others than its owner may read {path}, and seal in your name; chmod 600 mends that")
     return key
+
+
+class NewKey(NamedTuple):
+    """A key that was made: the line of its public key, and the file with that line."""
+
+    public_line: str
+    public_file: Path
+
+
+def make_key(file: Path, name: str | None = None) -> NewKey:
+    """Make a key: `file`, which only its owner may read, and `file`.pub for verification.
+
+    Args:
+        file: of the private key.
+        name: the log's name in its notes; None: one drawn by lot.
+    """
+    key = make_key_files(file, name or f"jury-judge/{token_hex(4)}")
+    return NewKey(key.public.line, public_path(file))
+
+
+class SealedLog(NamedTuple):
+    """The latest seal: how many events it covers, its note, and whether it was made now."""
+
+    events: int
+    note: str
+    is_new: bool
+
+
+def seal_now(store: EventStore, key_file: Path, last_file: Path | None, say: Say) -> SealedLog | None:
+    """Seal everything that is stored; None where that is nothing.
+
+    Args:
+        store: open for writing.
+        key_file: of the private key.
+        last_file: of the key's last signature; None: beside the key.
+        say: takes warnings.
+    """
+    key, last = signer(key_file, last_file, sealed=lambda: store.latest_seal() is not None, say=say)
+    made = Sealer(store, key, Effects().clock, last).next()
+    if made is not None:
+        store.store_seal(made)
+    latest = store.latest_seal()
+    return None if latest is None else SealedLog(latest.tree_size, note_text(latest), made is not None)
+
+
+def sign_calibration(file: Path, key_file: Path, say: Say) -> str:
+    """Sign a calibration or ladder file: a note over its digest goes into it, in place of one that is there.
+
+    Args:
+        file: as `jury calibrate -o` writes it.
+        key_file: of the private key.
+        say: takes warnings.
+
+    Returns:
+        The key, by name and id.
+    """
+    name = visible_line(str(file), 1000)
+    key = read_private_key(key_file, say)
+    if is_ladder(file):
+        read_ladder(file, name)
+        document = read_ladder_content(file, name)
+    else:
+        read_calibration(file, name)
+        document = read_content(file, name)
+    write_file(file, signed_bytes(document, key))
+    return f"{key.public.name}+{key.public.key_id.hex()}"

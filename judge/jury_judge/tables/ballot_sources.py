@@ -14,8 +14,7 @@ from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.settings.statistics import Read
-from jury_judge.tables.ballot_messages import with_messages
-from jury_judge.tables.ballot_table import OF_EVIDENCE, OF_LABELS, ballot_table
+from jury_judge.tables.ballot_table import OF_EVIDENCE, OF_LABELS, ballot_table, with_messages
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
 
