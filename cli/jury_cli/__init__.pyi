@@ -10,4 +10,4 @@ from jury_cli.views.aligned import display_width as display_width
 from jury_cli.views.comparison import debates_page as debates_page
 from jury_cli.views.comparison import runs_page as runs_page
 from jury_cli.views.debate_list import executed_run_lines as executed_run_lines
-from jury_cli.views.live_run import live_lines as live_lines
+from jury_cli.views.runs import live_lines as live_lines

@@ -49,9 +49,6 @@ def case_files(
         hosts: where `http(s):` records may come from.
         refuse_labels: whether labels that are not understood are refused; else they are none.
         scale: of the panel that judges: labels are read in its words.
-
-    Raises:
-        CaseFileError: an option cannot be used.
     """
     from jury_judge.settings.cases import CaseSettings
 

@@ -67,7 +67,7 @@ def command(**given: Any) -> int:
 
 def _summary(summary: "CaseSummary", *, as_json: bool) -> int:
     from jury_cli.terminal import Counting, note, page_console
-    from jury_cli.views.case_summary import summary_page
+    from jury_cli.views.cases import summary_page
 
     counting = Counting("cases read")
     code = Exit.DONE
@@ -97,7 +97,7 @@ def _after_unreadable(code: Exit, unreadable: "UnreadableRows") -> Exit:
 
 def _cases(preview: "CasePreview", *, verbose: bool, as_json: bool) -> int:
     from jury_cli.terminal import Counting, note
-    from jury_cli.views.case_preview import case_lines, preview_lines
+    from jury_cli.views.cases import case_lines, preview_lines
 
     counting = Counting("cases read")
     kept: list[ShownCase] = []

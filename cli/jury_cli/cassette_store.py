@@ -24,10 +24,6 @@ def cassette_store(paths: Sequence[Path], key_files: Sequence[Path] = ()) -> Ite
     """The URL of a store with the debates of these cassettes, or folders of cassettes; it is deleted afterwards.
 
     With `key_files`, each must be whole under a seal by a public key of one of them.
-
-    Raises:
-        CassetteError: there is no such file, or one is no cassette.
-        CassetteDamaged: one was altered.
     """
     from jury_cli.import_ import imported_runs
     from jury_cli.terminal import note

@@ -31,11 +31,10 @@ def command(*, as_json: bool, **given: Any) -> int:
     """
     for line in _starting(**given):  # before anything is imported that takes long
         note_wrapped(line)
-    from jury_cli.interrupts import until_interrupted
-    from jury_cli.judging import finishing, judging_loop, note_end, note_line
+    from jury_cli.judging import finishing, judging_loop, note_end, note_line, until_interrupted
     from jury_cli.live import events_shown
     from jury_cli.terminal import WritingLine
-    from jury_cli.views.case_lines import case_lines
+    from jury_cli.views.cases import lines_of_case
     from jury_events.text import pluralize, visible_line
     from jury_judge.sessions.run_executor import executor_of
     from jury_judge.sessions.run_plan import RunPlan
@@ -55,7 +54,7 @@ def command(*, as_json: bool, **given: Any) -> int:
         if planned.is_simulated:
             note("The jurors are simulated: rule-based readers. No model is called.")
         note(f"debate {debate_id}: {pluralize(len(planned.loaded.panel.seats), 'juror')}, {planned.loaded.panel.name}")
-        for line in case_lines(case):
+        for line in lines_of_case(case):
             note_wrapped(line)
 
         async def judge(stopping: asyncio.Event) -> None:

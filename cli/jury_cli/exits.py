@@ -1,8 +1,14 @@
-"""Exit codes of the command."""
+"""Exit codes, and the errors of the command that have one of their own."""
 
 from enum import IntEnum
 
-from jury_events.errors import Failure, JuryError
+from jury_events.errors import Failure, InputError, JuryError
+
+
+class OutputClosed(InputError):
+    """The reader of the results is gone before the work is done; the message has the way to resume."""
+
+    failure = Failure.STOPPED
 
 
 class Exit(IntEnum):

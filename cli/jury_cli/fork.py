@@ -72,8 +72,7 @@ def _introduced(fork: "Fork") -> str:
 
 def _resume(prepared: "PreparedFork", settings: "ForkSettings") -> tuple[bool, BaseException | None]:
     """Store the branch if it is new, and run it; returns whether that was interrupted, and why it could not go on."""
-    from jury_cli.interrupts import until_interrupted
-    from jury_cli.judging import finishing, judging_loop, note_end
+    from jury_cli.judging import finishing, judging_loop, note_end, until_interrupted
     from jury_cli.live import events_shown
     from jury_cli.terminal import WritingLine, note
 

@@ -1,16 +1,216 @@
-"""Shared by `demo`, `run` and `fork`: Ray while they need it, and the notes of an interruption."""
+"""Commands that judge: their event loop and notes, Ctrl-C, Ray meanwhile, and one heap for all threads of a run."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+import ctypes
+import os
+import signal
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from jury_cli.interrupts import event_loop
+from jury_cli.signals import SIGNALS, exit_at_once, handled_by, pending, signals_blocked
 from jury_cli.terminal import note
-from jury_judge import ClusterLost, Notice
+from jury_judge import ClusterLost, Notice, end_own_processes
 
 if TYPE_CHECKING:
     from jury_judge.settings.judging import RuntimeSettings
+
+
+T = TypeVar("T")
+
+WAIT_SECONDS = 10.0
+"""Seconds from the first signal to the first note of what is waited for, and between two of them."""
+
+_CANCELS = 2
+"""The signal that cancels the work; the next one ends the process."""
+
+
+@contextmanager
+def event_loop() -> Iterator[asyncio.Runner]:
+    """An event loop for `until_interrupted`.
+
+    Signals wait until work begins: an exception while asyncio sets the loop up would leave it half made.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        with asyncio.Runner() as runner:
+            yield runner
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+async def until_interrupted(
+    work: Callable[[asyncio.Event], Coroutine[Any, Any, T]],
+    *,
+    says: str | None = None,
+    waits_for: Callable[[], Awaitable[str]] | None = None,
+    every: float = WAIT_SECONDS,
+) -> tuple[T | None, bool]:
+    """Run `work(stopping)`; returns its result (None if it was cancelled) and whether a signal came.
+
+    The first signal sets `stopping`, so that work can finish, and prints `says`. The second one cancels the work, a
+    third one ends the process.
+
+    Args:
+        work: an event is given to it.
+        says: the note at the first signal.
+        waits_for: says what the work waits for, in words; asked and printed again and again after the first signal.
+        every: seconds between two of these notes.
+    """
+    signals = 0
+    stopping = asyncio.Event()
+    task = asyncio.create_task(work(stopping))
+    saying: list[asyncio.Task[None]] = []
+
+    def interrupt() -> None:
+        nonlocal signals
+        signals += 1
+        if signals > _CANCELS:
+            end_own_processes()
+            exit_at_once()
+        if signals == _CANCELS:
+            _cancel(saying)
+            task.cancel()
+            return
+        stopping.set()
+        if task.done():
+            return
+        if says is not None:
+            note(says)
+        if waits_for is not None:
+            saying.append(asyncio.create_task(_say_again(waits_for, every)))
+
+    result = None
+    try:
+        with _signals_taken(interrupt):
+            result = await task
+    except asyncio.CancelledError:
+        if not signals:
+            raise
+    finally:
+        _cancel(saying)
+    return result, bool(signals)
+
+
+async def _say_again(waits_for: Callable[[], Awaitable[str]], every: float) -> None:
+    while True:
+        await asyncio.sleep(every)
+        note(f"jury: waiting for {await waits_for()}; Ctrl-C again stops at once")
+
+
+def _cancel(tasks: Iterable["asyncio.Task[None]"]) -> None:
+    for task in tasks:
+        task.cancel()
+
+
+def run_interruptibly(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run `work()`; a signal cancels it."""
+    signalled = False
+
+    async def until_signalled() -> T:
+        task = asyncio.create_task(work())
+
+        def interrupt() -> None:
+            nonlocal signalled
+            signalled = True
+            task.cancel()
+
+        with _signals_taken(interrupt):
+            return await task
+
+    try:
+        with event_loop() as loop:
+            result = loop.run(until_signalled())
+    except asyncio.CancelledError:
+        if not signalled:
+            raise
+    if signalled:
+        raise KeyboardInterrupt
+    return result
+
+
+@contextmanager
+def _signals_taken(take: Callable[[], object]) -> Iterator[None]:
+    with handled_by(asyncio.get_running_loop(), take):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        yield
+
+
+_M_ARENA_MAX = -8
+"""Of `mallopt` in malloc.h."""
+
+
+def share_heap() -> None:
+    """Have threads that begin from now on share it; the environment wins, and other C libraries stay as they are."""
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        with suppress(AttributeError, OSError, TypeError):  # TypeError: Windows
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+_LOOKS_EVERY = 0.05
+"""Seconds."""
+
+
+class _SignalMask:
+    """`blocked`: signals are blocked in this process; processes that it starts must not inherit that."""
+
+    blocked = False
+
+
+@contextmanager
+def ray_started(address: str | None, *, open_cluster: bool) -> Iterator[None]:
+    """Ray, started or joined as by `start_ray`, and left again.
+
+    A signal while Ray starts or stops ends the process at once, and the processes of its local cluster.
+    """
+    # Linux kills the processes of a local cluster when the thread that started them ends, so it lasts until then.
+    thread = ThreadPoolExecutor(1)
+
+    def start() -> None:
+        from jury_judge.runs.ray import start_ray
+
+        start_ray(address, open_cluster=open_cluster)
+
+    def stop() -> None:
+        from jury_judge.runs.ray import stop_ray
+
+        stop_ray()
+
+    try:
+        try:
+            _run_with_signals(thread, start)
+            yield
+        finally:
+            _run_with_signals(thread, stop)
+    finally:
+        thread.shutdown()
+
+
+def _run_with_signals(thread: ThreadPoolExecutor, work: Callable[[], None]) -> None:
+    with signals_blocked():
+        _SignalMask.blocked = True
+        try:
+            done = thread.submit(work)
+            _look_for_signals_until(done)
+        finally:
+            _SignalMask.blocked = False
+    done.result()
+
+
+def _look_for_signals_until(done: "Future[None]") -> None:
+    while wait([done], timeout=_LOOKS_EVERY).not_done:
+        if pending():
+            end_own_processes()
+            exit_at_once()
+
+
+def _let_signals_through() -> None:
+    if _SignalMask.blocked:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
+
+os.register_at_fork(after_in_child=_let_signals_through)
 
 
 def note_line(text: str) -> None:
@@ -27,14 +227,9 @@ def judging_loop(settings: "RuntimeSettings", *, on_ray: bool, resume_hint: str)
         settings: name the cluster to join instead of a local one.
         on_ray: whether Ray is needed.
         resume_hint: how to resume, for the message of a lost cluster.
-
-    Raises:
-        ClusterLost: the cluster was lost; the message has `resume_hint`.
     """
     with ExitStack() as stack:
         if on_ray:
-            from jury_cli.ray_thread import ray_started
-
             stack.enter_context(ray_started(settings.ray_address, open_cluster=settings.ray_open_cluster))
         try:
             with event_loop() as loop:

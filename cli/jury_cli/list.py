@@ -31,7 +31,7 @@ _ALIGNED = 500
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of objects, of --group-by and --totals one.")
 def command(*, as_json: bool, **given: Any) -> int:
     """List debates, the newest first, or count them by a field of their cases."""
-    from jury_cli.views.list_columns import parse_columns
+    from jury_cli.views.debate_list import parse_columns
     from jury_judge.settings.debates import ListSettings
 
     asked = ListSettings.of(**given)
@@ -86,7 +86,7 @@ async def _print_lines(rows: "Rows") -> bool:
 
 
 async def _print_columns(rows: "Rows", names: Sequence[str]) -> bool:
-    from jury_cli.views.list_columns import column_line
+    from jury_cli.views.debate_list import column_line
 
     print("\t".join(names))
     row = None
@@ -112,7 +112,7 @@ async def _print_runs(records: "Records", limit: int | None, *, as_json: bool) -
 
 
 async def _print_totals(records: "Records", chosen: "DebateFilter", *, as_json: bool) -> bool:
-    from jury_cli.views.totals import totals_lines
+    from jury_cli.views.debate_list import totals_lines
 
     found = await records.totals(chosen)
     if as_json:
@@ -124,7 +124,7 @@ async def _print_totals(records: "Records", chosen: "DebateFilter", *, as_json: 
 
 async def _print_groups(records: "Records", group_by: str, chosen: "DebateFilter", *, as_json: bool) -> bool:
     from jury_cli.terminal import page_console
-    from jury_cli.views.groups import groups_object, groups_page
+    from jury_cli.views.debate_list import groups_object, groups_page
 
     groups = await records.groups(group_by, chosen)
     if as_json:

@@ -31,11 +31,7 @@ _log = logging.getLogger("jury_cli")
 
 @contextmanager
 def lines_as_configured() -> Iterator[None]:
-    """Lines of a command, in the format and from the level that the environment sets; text without a setting.
-
-    Raises:
-        SettingError: a variable has an unknown value.
-    """
+    """Lines of a command, in the format and from the level that the environment sets; text without a setting."""
     try:
         set_level(_variable(LEVEL, LEVELS, DEFAULT_LEVEL))
         set_format(_variable(FORMAT, FORMATS, "text"))

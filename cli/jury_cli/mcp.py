@@ -107,7 +107,7 @@ class _Served:
 
 
 def _run(work: Any) -> None:
-    from jury_cli.interrupts import event_loop, until_interrupted
+    from jury_cli.judging import event_loop, until_interrupted
 
     with event_loop() as loop:
         loop.run(until_interrupted(work))

@@ -74,10 +74,6 @@ class MetricsServer:
         port: None: no metrics.
         host: the address.
         token: that requests must have; None on loopback only.
-
-    Raises:
-        CannotListen: the address is in use, or does not belong to this machine.
-        SettingError: there is no token, or one that can be guessed.
     """
 
     totals: "MetricTotals | None" = None

@@ -1,17 +1,27 @@
-"""The results of a run on stdout, one by one or as a list, and their counts."""
+"""Results of a run as they come, from this process or from the one that executes it."""
 
 import json
 import sys
 from collections import Counter
+from contextlib import closing
 from shutil import get_terminal_size
 from textwrap import indent
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
+from jury_cli.judging import note_line, run_interruptibly
+from jury_cli.streams import check_stdout
+from jury_cli.terminal import ProgressDisplay
 from jury_cli.views.result_line import result_lines_of
 from jury_events.text import pluralize
 from jury_events.verdict import REVIEW
+from jury_judge.sessions.run_plan import RunPlan
+from jury_judge.sessions.run_watch import followed
 from jury_views.reasons import NO_REASON
 from jury_views.reports.tally import KeptCases, Tally, judged_case
+
+if TYPE_CHECKING:
+    from jury_judge.sessions.run_watch import RunOutcome
+
 
 Form = Literal["plain", "json", "jsonl", "none"]
 
@@ -118,3 +128,28 @@ class Results:
         if self.tally.simulated:
             said.append(f"simulated jurors in {pluralize(self.tally.simulated, 'debate')}: no verdict of models")
         return said
+
+
+def follow_run(planned: RunPlan, process: str, results: "Results", display: str) -> "RunOutcome":
+    """Print the results of all cases of a run, in the order of its list, until the process ends.
+
+    Ctrl-C ends the printing, and leaves the run going.
+
+    Args:
+        planned: the run.
+        process: that executes it, as people name it.
+        results: takes the line of each debate.
+        display: how progress is shown.
+    """
+    url, run_id = planned.store_url, planned.run.run_id
+    prices = planned.settings.price_list(planned.environ)
+    note_line(f"run {run_id} goes on in process {process}; Ctrl-C leaves it going")
+    with closing(ProgressDisplay(run_id, display)) as progress, followed(url, run_id, progress, prices) as following:
+
+        async def print_results() -> None:
+            async for line in following.lines():
+                results.take(line)
+                check_stdout("the run goes on")
+
+        run_interruptibly(print_results)
+        return following.outcome(results.taken)

@@ -33,11 +33,7 @@ class Session(NamedTuple):
 
 
 def check_terminal() -> None:
-    """Refuse a session without a terminal.
-
-    Raises:
-        click.UsageError: stdin or stdout is none.
-    """
+    """Refuse a session without a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError(
             "verdicts are asked for at a terminal; off one, name a debate with --verdict, or print the queue with "

@@ -142,7 +142,7 @@ def judge_or_follow(planned: "RunPlan", shown: Shown, results: "Results") -> "Ru
     holder = None if planned.is_new else detached_holder(planned.store_url, planned.run.run_id)
     if holder is None:
         return judge_run(planned, shown, results)
-    from jury_cli.following import follow_run
+    from jury_cli.results import follow_run
 
     return follow_run(planned, holder.process, results, shown.display)
 
@@ -185,8 +185,7 @@ def _listed(planned: "RunPlan") -> int:
 
 def _list(planned: "RunPlan", *, keys: bool) -> int:
     """Record the cases of a run; `keys`: the providers' keys have to be here."""
-    from jury_cli.interrupts import event_loop, until_interrupted
-    from jury_cli.judging import note_line
+    from jury_cli.judging import event_loop, note_line, until_interrupted
     from jury_events.text import pluralize
     from jury_judge.sessions.run_executor import executor_of
     from jury_judge.sessions.run_listing import list_run
@@ -215,9 +214,7 @@ def judge_run(
         detached: this process belongs to no terminal.
         again: how the command goes on with it; None: with --run.
     """
-    from jury_cli.interrupts import until_interrupted
-    from jury_cli.judging import finishing, judging_loop, note_end, note_line
-    from jury_cli.shared_heap import share_heap
+    from jury_cli.judging import finishing, judging_loop, note_end, note_line, share_heap, until_interrupted
     from jury_cli.terminal import ProgressDisplay
     from jury_judge.sessions.run_executor import executor_of
     from jury_judge.sessions.run_plan import closing_remarks

@@ -33,11 +33,7 @@ NOTHING_WANTED = ReportSettings()
 
 
 def end_run(run_id: str, results: Results, outcome: RunOutcome, wanted: ReportSettings = NOTHING_WANTED) -> Exit:
-    """Note the summary of a run, write its reports, and return its exit code.
-
-    Raises:
-        ReportFailed: a report cannot be written.
-    """
+    """Note the summary of a run, write its reports, and return its exit code."""
     results.finish()
     tally = results.tally
     judged = [condition.judge(tally.counts, tally.with_verdict) for condition in wanted.conditions]

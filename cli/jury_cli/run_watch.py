@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from jury_cli.errors import OutputClosed
+from jury_cli.exits import OutputClosed
 from jury_cli.streams import check_stdout
 from jury_cli.terminal import note
-from jury_cli.views.live_run import live_line, live_lines
+from jury_cli.views.runs import live_line, live_lines
 from jury_judge.running.live_run import LiveRun, live_object
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ async def watch_run(records: "Records", run_id: str, *, as_jsonl: bool) -> None:
         records: of the store.
         run_id: the run.
         as_jsonl: print one JSON object a second instead.
-
-    Raises:
-        DebateNotFound: there is no such run.
     """
     state = ""
     with ExitStack() as stack:

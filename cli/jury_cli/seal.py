@@ -1,4 +1,4 @@
-"""`jury seal`: signed roots over the log, and the keys that sign them."""
+"""The log sealed with a key, proofs of what is in it, and what others say of its seals: jury seal."""
 
 import json
 from pathlib import Path
@@ -10,8 +10,63 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, fields
 from jury_cli.options import debate_ids as debate_id_form
-from jury_cli.seal_attesting import timestamp, witness
-from jury_events.text import pluralize
+from jury_events.text import moment, pluralize
+
+
+@click.command("witness", short_help="Have a witness cosign the latest seal; prints the cosigned note.")
+@click.argument("url")
+@click.option(
+    "--key",
+    "key_files",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Keys of the witness, one a line (a C2SP vkey). Repeatable.",
+)
+@options(STORE)
+def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int:
+    """Submit the latest seal to the witness at URL (C2SP tlog-witness), and keep its cosignature beside the seal.
+
+    URL is the witness's submission prefix. A witness that saw a log which this one does not begin with refuses (exit
+    code 5). Prints the cosigned note, to be kept elsewhere.
+    """
+    from jury_cli.terminal import note
+    from jury_judge.seals.key_files import read_witnesses
+
+    keys = read_witnesses(key_files)
+    found = call(stored(store_url).witness(url, keys))
+    print(found.note, end="")
+    for one in found.cosigned:
+        note(f"cosigned by {one.witness} over {pluralize(found.events, 'event')}, {moment(one.at * 1_000_000)}")
+    return Exit.DONE
+
+
+@click.command("timestamp", short_help="Have a time-stamping authority stamp the latest seal.")
+@click.argument("url")
+@click.option(
+    "--tsa-cert",
+    "certificate_files",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Take only an answer under these certificates (PEM), as jury verify does. Repeatable.",
+)
+@options(STORE)
+def timestamp(url: str, certificate_files: tuple[Path, ...], store_url: str | None) -> int:
+    """Have the authority at URL time-stamp the note of the latest seal (RFC 3161), and keep its answer beside the seal.
+
+    Prints when that was. The stamp is over the note as jury seal now printed it, without cosignatures.
+    """
+    from jury_cli.terminal import note
+    from jury_judge.seals.key_files import read_authorities
+
+    authorities = read_authorities(certificate_files)
+    found = call(stored(store_url).timestamp(url, authorities))
+    print(found.at.isoformat())
+    checked = "" if authorities else "; its signature was not checked: name the authority's certificate with --tsa-cert"
+    note(f"the seal over {pluralize(found.events, 'event')} is time-stamped{checked}")
+    return Exit.DONE
 
 
 @click.group("seal")
@@ -31,7 +86,7 @@ def command() -> None:
 def keygen(file: Path, name: str | None) -> int:
     """Make a key: FILE, which only its owner may read, and FILE.pub for verification. Prints the public key."""
     from jury_cli.terminal import note
-    from jury_judge.seals.signing import make_key
+    from jury_judge.seals.key_files import make_key
 
     key = make_key(file, name)
     print(key.public_line)
@@ -87,7 +142,7 @@ def calibration(file: Path, key_file: Path) -> int:
     contradicts itself is not signed.
     """
     from jury_cli.terminal import note
-    from jury_judge.seals.signing import sign_calibration
+    from jury_judge.seals.key_files import sign_calibration
 
     note(f"{file} is signed by {sign_calibration(file, key_file, note)}")
     return Exit.DONE

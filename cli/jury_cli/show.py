@@ -50,7 +50,7 @@ def command(name: str, store_url: str | None, *, as_json: bool, **given: Any) ->
 
 def _show_runs(runs: "Iterable[RunFacts]", *, as_json: bool) -> int:
     """What the files of runs say; how much of them is there, was said when they were read."""
-    from jury_cli.views.run_facts import run_facts_lines, run_facts_object
+    from jury_cli.views.runs import run_facts_lines, run_facts_object
 
     if as_json:
         print(json.dumps([run_facts_object(one) for one in runs], ensure_ascii=False, indent=2))

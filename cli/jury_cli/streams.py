@@ -4,7 +4,7 @@ import io
 import sys
 from typing import TYPE_CHECKING
 
-from jury_cli.errors import OutputClosed
+from jury_cli.exits import OutputClosed
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -41,11 +41,7 @@ def outlive_readers() -> None:
 
 
 def check_stdout(resume_hint: str) -> None:
-    """Stop a command if the reader of its results is gone, as far as writing to stdout has shown.
-
-    Raises:
-        OutputClosed: the reader of stdout is gone.
-    """
+    """Stop a command if the reader of its results is gone, as far as writing to stdout has shown."""
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     if isinstance(raw, _Stream) and raw.reader_gone:
         raise OutputClosed(f"the reader of the results closed them; {resume_hint}")

@@ -15,9 +15,6 @@ def chosen_tables(
         known: the names of tables.
         full: all of them.
         as_json: JSON has every table.
-
-    Raises:
-        UsageError: tables are asked for besides JSON.
     """
     tables = tuple(name for name in known if full or name in arguments)
     if tables and as_json:

@@ -47,7 +47,7 @@ def command(
     their beginning to their end. With --run, --all and --where, debates that are not over are shown, and those that
     open later, until Ctrl-C.
     """
-    from jury_cli.interrupts import run_interruptibly
+    from jury_cli.judging import run_interruptibly
     from jury_cli.terminal import note
     from jury_judge.settings.debates import CaseChoice, Selection
 
@@ -104,7 +104,7 @@ class _Watching:
 
         Ends early when the reader of stdout is gone: there is nothing left to do.
         """
-        from jury_cli.errors import OutputClosed
+        from jury_cli.exits import OutputClosed
 
         with suppress(OutputClosed):
             if debate_ids is not None:
@@ -115,7 +115,7 @@ class _Watching:
     async def _say_progress(self, run_id: str) -> None:
         """Print the progress of the run every few seconds, if it changed."""
         from jury_cli.terminal import note
-        from jury_cli.views.run_progress import run_progress
+        from jury_cli.views.runs import run_progress
 
         while True:
             run = await self._records.run_counts(run_id)

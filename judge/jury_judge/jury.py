@@ -31,8 +31,7 @@ from jury_events.run_events import RunSubmission
 from jury_events.stages import StagePlace
 from jury_judge.errors import JuryClosed, RunUnfinished
 from jury_judge.panels.any_panel import AnyPanel, any_panel
-from jury_judge.panels.files import LoadedPanel
-from jury_judge.panels.panel_warnings import key_lines, panel_warnings
+from jury_judge.panels.files import LoadedPanel, key_lines, panel_warnings
 from jury_judge.panels.variables import Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records

@@ -9,9 +9,8 @@ import pytest
 
 from jury_analysis import LABELS as LABEL_SCHEMA
 from jury_analysis import check
-from jury_judge.tables.evidence_table import EVIDENCE
 from jury_judge.tables.export_schemas import BALLOTS, DEBATES, EXCHANGES, LABELS
-from jury_judge.tables.reason_table import REASONS
+from jury_judge.tables.reason_table import EVIDENCE, REASONS
 from support.command_line import CommandLine
 
 NAMES = ("debates", "reasons", "ballots", "exchanges", "evidence", "labels")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from jury_cli import interrupts
-from jury_cli.interrupts import event_loop, run_interruptibly, until_interrupted
+from jury_cli.judging import event_loop, run_interruptibly, until_interrupted
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from jury_cli.views.list_columns import COLUMNS
+from jury_cli.views.debate_list import COLUMNS
 from jury_judge.tables.export_schemas import DEBATES
 from support.command_line import CommandLine
 

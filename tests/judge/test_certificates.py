@@ -350,7 +350,7 @@ def test_reading_either_needs_none_of_the_statistics_libraries(tmp_path: Path) -
         "for name in ('numpy', 'scipy', 'sklearn', 'pyarrow'): sys.modules[name] = None\n"
         "from pathlib import Path\n"
         "from jury_judge import read_calibration\n"
-        "from jury_judge.panels.ladder_files import read_ladder\n"
+        "from jury_judge.panels.ladders import read_ladder\n"
         "folder = Path(sys.argv[1])\n"
         "read_ladder(folder / 'ladder.json')\n"
         "print(read_calibration(folder / 'cal.json').calibration.threshold)"

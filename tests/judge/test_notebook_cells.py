@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 from jury_analysis import StatisticsOptions, statistics
 from jury_events import Verdict
 from jury_judge import Jury, Records, ShownStatistics, StatisticsSettings, VoteReports, grouped_statistics
-from jury_judge.tables.ballot_frame import MOST_ROWS, BallotFrame
+from jury_judge.tables.ballot_table import MOST_ROWS, BallotFrame
 from jury_views import CollaborativeJuryResult, debate_result
 from support.ballot_tables import ballots
 from support.debate_builder import DebateBuilder

@@ -23,7 +23,7 @@ from jury_events import (
     Verdict,
 )
 from jury_judge import PROBES, check_comparable, other_marking, parse_twin_id
-from jury_judge.probes.registry import absent_twins, twin, twins_alone, with_twins
+from jury_judge.probes.twins import absent_twins, twin, twins_alone, with_twins
 from support.calibrations import a_calibration
 from support.refusals import RefusalTables
 

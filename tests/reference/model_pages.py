@@ -11,10 +11,9 @@ from pydantic import Field, TypeAdapter, create_model
 
 from jury_debate import PRESETS, FinalSpec, JudgeSpec, PanelSpec, SeatSpec
 from jury_events import BUNDLED_SCALES, SCHEMAS, STREAMS, AnyEvent, bundled_scale
-from jury_judge.panels.redaction_rules import RuleSpec
-from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS
+from jury_judge.panels.redaction import RuleSpec
 from jury_judge.tables.export_schemas import BALLOTS, CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
-from jury_judge.tables.reason_table import DECISIVE_WORDS, REASON_TEXTS, REASONS
+from jury_judge.tables.reason_table import DECISIVE_WORDS, EVIDENCE, EVIDENCE_TEXTS, REASON_TEXTS, REASONS
 from jury_providers import Endpoint
 from jury_views import DebateResult
 from reference.markdown import code, field_docs, introduction, page, prose, schema_tables, table

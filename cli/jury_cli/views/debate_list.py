@@ -1,21 +1,24 @@
-"""The debates of a list as lines for a terminal, and debates and runs as JSON."""
+"""Debates of a store as lines, columns, groups and totals."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from jury_cli.views.aligned import AlignedColumn, AlignedLines, display_width
 from jury_cli.views.result_line import end_cut, middle_cut, why_line
-from jury_cli.views.run_progress import run_progress, run_state_text, verdict_cells
-from jury_events.text import moment, visible_line
+from jury_cli.views.runs import run_progress, run_state_text, verdict_cells
+from jury_events.errors import SettingError
+from jury_events.text import moment, pluralize, visible_line
 from jury_events.verdict import Verdict
+from jury_judge.comparisons.groups import Group
+from jury_views.page import Page
 from jury_views.reasons import NO_REASON
 from jury_views.record_reading import parts_by_seat
 from jury_views.review_objects import assignment_object, review_objects
 from jury_views.run_quotations import evidence_object
 
 if TYPE_CHECKING:
-    from jury_judge import DebateRow, RunRow
+    from jury_judge import DebateRow, RunRow, Totals
     from jury_judge.records.listing import ListedDebate
     from jury_judge.running.live_run import ListedRun
 
@@ -161,3 +164,151 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
         else:
             plain[name] = value.hex() if isinstance(value, bytes) else value
     return plain
+
+
+NO_VALUE = "(none)"
+"""The group of the debates whose cases have no value of the field."""
+
+_VALUE = 60
+"""Characters of a value at most."""
+
+
+def groups_page(by: str, groups: Sequence[Group]) -> Page:
+    """A table: a line a group. Debates without an evaluation, agreement with people, and labels of verdicts are columns
+    where there are any.
+    """
+    page = Page()
+    labelled = any(group.labelled for group in groups)
+    head = (visible_line(by, _VALUE), "debates", "completed", *(verdict.value for verdict in Verdict), "mean score")
+    rows = [_cells(group) for group in groups]
+    if any(group.without_evaluation for group in groups):
+        head = (*head, "without an evaluation")
+        rows = [(*row, f"{group.without_evaluation:,}") for row, group in zip(rows, groups, strict=True)]
+    if labelled:
+        head = (*head, "as labelled")
+        rows = [(*row, _agreement(group)) for row, group in zip(rows, groups, strict=True)]
+    numbers = range(1, len(head))
+    if any(group.labels for group in groups):
+        head = (*head, "by label")
+        rows = [(*row, group.label_counts or "–") for row, group in zip(rows, groups, strict=True)]
+    page.table([head, *rows], right=numbers)
+    return page
+
+
+def groups_object(by: str, groups: Sequence[Group]) -> dict[str, Any]:
+    """The same for JSON: `value` null for the debates without one, shares 0-1 and null where none is completed."""
+    return {"group_by": by, "groups": [_object(group) for group in groups]}
+
+
+def _cells(group: Group) -> tuple[str, ...]:
+    return (
+        NO_VALUE if group.value is None else visible_line(group.value, _VALUE),
+        f"{group.debates:,}",
+        f"{group.completed:,}",
+        *("–" if (share := group.share(verdict)) is None else f"{share:.1%}" for verdict in Verdict),
+        "–" if group.mean_score is None else f"{group.mean_score:.1f}",
+    )
+
+
+def _agreement(group: Group) -> str:
+    return f"{group.as_labelled:,} of {group.labelled:,}" if group.labelled else "–"
+
+
+def _object(group: Group) -> dict[str, Any]:
+    return {
+        "value": group.value,
+        "debates": group.debates,
+        "completed": group.completed,
+        "verdicts": {verdict.value: group.verdicts[verdict] for verdict in Verdict},
+        "shares": {verdict.value: group.share(verdict) for verdict in Verdict},
+        "mean_score": group.mean_score,
+        "without_evaluation": group.without_evaluation,
+        "labelled": group.labelled,
+        "as_labelled": group.as_labelled,
+        "labels": dict(sorted(group.labels.items())),
+    }
+
+
+def _time(value: int | None) -> str | None:
+    return None if value is None else moment(value)
+
+
+def _quorum(row: "DebateRow") -> str | None:
+    return None if row.quorum_met is None else "true" if row.quorum_met else "false"
+
+
+def _accepted(row: "DebateRow") -> str | None:
+    return None if row.accepted is None else "true" if row.accepted else "false"
+
+
+COLUMNS: "Mapping[str, Callable[[DebateRow], Any]]" = {
+    "debate_id": lambda row: row.debate_id,
+    "case_id": lambda row: row.case_id,
+    "run_id": lambda row: row.run_id,
+    "status": lambda row: row.status,
+    "final_verdict": lambda row: row.final_verdict if row.status == "completed" else None,
+    "final_label": lambda row: row.final_label if row.status == "completed" else None,
+    "final_score": lambda row: row.final_score if row.status == "completed" else None,
+    "disposition": lambda row: row.disposition,
+    "reviewers": lambda row: ", ".join(one.reviewer for one in row.review_facts.standing),
+    "accepted": _accepted,
+    "label": lambda row: row.label,
+    "quorum_met": _quorum,
+    "sides": lambda row: row.sides,
+    "agreement": lambda row: None if row.agreement is None else round(row.agreement, 4),
+    "partly_read": lambda row: parts_by_seat(row.partly_read),
+    "rounds": lambda row: row.rounds if row.total_rounds is None else row.total_rounds,
+    "method": lambda row: row.method,
+    "models": lambda row: ", ".join(row.models),
+    "tags": lambda row: ", ".join(row.tags),
+    "cluster": lambda row: row.cluster,
+    "calls": lambda row: row.calls,
+    "input_tokens": lambda row: row.input_tokens,
+    "output_tokens": lambda row: row.output_tokens,
+    "cost": lambda row: None if row.cost is None else round(row.cost, 6),
+    "agent_cost": lambda row: row.agent_cost,
+    "not_shown": lambda row: row.not_shown,
+    "opened_at": lambda row: _time(row.opened_at),
+    "begun_at": lambda row: _time(row.begun_at),
+    "updated_at": lambda row: _time(row.updated_at),
+    "ended_at": lambda row: _time(row.ended_at),
+}
+"""By name the value in a line; None where there is none."""
+
+
+def column_line(row: "DebateRow", names: Sequence[str]) -> str:
+    """The values of these columns, parted by tabs; a tab or a line's end in a value is shown as what it is."""
+    values = (COLUMNS[name](row) for name in names)
+    return "\t".join("" if value is None else visible_line(str(value), 1000) for value in values)
+
+
+def parse_columns(text: str) -> tuple[str, ...]:
+    """The columns that `text` names, parted by commas, each once."""
+    from jury_judge.settings.debates import COLUMN_NAMES
+
+    written = (one.strip() for one in text.split(",") if one.strip())
+    names = tuple(dict.fromkeys(COLUMN_NAMES.get(one, one) for one in written))
+    unknown = next((one for one in names if one not in COLUMNS), None)
+    if unknown is not None or not names:
+        what = "names no column" if unknown is None else f"there is no column {visible_line(repr(unknown), 60)}"
+        raise SettingError(f"--columns: {what}; columns are {', '.join(COLUMNS)}")
+    return names
+
+
+def totals_lines(found: "Totals") -> Iterator[str]:
+    """For a terminal."""
+    from jury_judge.runs.spending import caches_said
+
+    ended = f"{found.completed:,} completed, {found.failed:,} failed, {found.cancelled:,} cancelled"
+    yield f"{pluralize(found.debates, 'debate')}: {ended}"
+    yield ", ".join(f"{getattr(found, verdict.value):,} {verdict.value}" for verdict in Verdict)
+    if found.labels:
+        yield f"by label: {', '.join(f'{count:,} × {label}' for label, count in found.labels.items())}"
+    if found.mean_score is not None:
+        yield f"mean score {found.mean_score:.1f}"
+    if found.without_evaluation:
+        yield f"{found.without_evaluation:,} without an evaluation"
+    unknown = f" + unknown in {pluralize(found.unknown_cost, 'debate')}" if found.unknown_cost else ""
+    caches = caches_said(found.cached_input_tokens, found.cache_write_tokens, found.input_tokens)
+    tokens = f"{found.input_tokens:,} tokens in{caches}, {found.output_tokens:,} out"
+    yield f"{pluralize(found.calls, 'call')}, {tokens}, ${found.cost:.4f}{unknown}"

@@ -48,11 +48,6 @@ def read_calibration(path: Path, name: str | None = None, trust: Collection[Publ
         path: of the file.
         name: of the file in messages.
         trust: one of these keys must have signed it; (): the signature is not verified, only its digest.
-
-    Raises:
-        CalibrationUntrusted: it is signed for other content, or no key of `trust` signed it.
-        PanelFileError: it cannot be read, is no calibration, was changed after it was written, contradicts its own
-            counts, or is of no panel.
     """
     name = name or visible_line(str(path), 1000)
     document = read_content(path, name)
@@ -69,11 +64,7 @@ def read_calibration(path: Path, name: str | None = None, trust: Collection[Publ
 
 
 def read_content(path: Path, name: str) -> dict[str, Any]:
-    """A calibration file as JSON values; its digest is that of the rest without the note.
-
-    Raises:
-        PanelFileError: it cannot be read, is no calibration file, or was changed after it was written.
-    """
+    """A calibration file as JSON values; its digest is that of the rest without the note."""
     document = read_digest_file(path, name, KIND)
     check_digest(document, name, KIND)
     return document
@@ -110,10 +101,6 @@ def with_calibration(document: PanelDocument, trust: Collection[PublicKey] = ())
     Args:
         document: of the panel file.
         trust: see `read_calibration`.
-
-    Raises:
-        CalibrationUntrusted: no key of `trust` signed the file, or its note is over other content.
-        PanelFileError: the file cannot be used; see `read_calibration`.
     """
     final = document.data.get("final")
     if not isinstance(final, dict) or final.get(FIELD) is None:

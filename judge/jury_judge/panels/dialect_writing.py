@@ -20,11 +20,7 @@ Dialects = Mapping[str, Mapping[str, Any]]
 
 
 def write_dialects(path: str, dialects: Dialects) -> None:
-    """Write `providers: NAME: {dialect: …}` of each provider into the panel file at `path`.
-
-    Raises:
-        PanelFileError: the file cannot be written so that it says what it said, and this; it is unchanged.
-    """
+    """Write `providers: NAME: {dialect: …}` of each provider into the panel file at `path`."""
     try:
         text = read_named_text(Path(path), MAX_BYTES)
         expected = read_yaml(text).data

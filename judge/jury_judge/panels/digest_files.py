@@ -44,11 +44,7 @@ def digest_bytes(content: Mapping[str, Any], kind: FileKind, number: int) -> byt
 
 
 def read_digest_file(path: Path, name: str, kind: FileKind) -> dict[str, Any]:
-    """Such a file as JSON values; its digest is that of the rest without the note.
-
-    Raises:
-        PanelFileError: it cannot be read, is no file of this kind, or was changed after it was written.
-    """
+    """Such a file as JSON values; its digest is that of the rest without the note."""
     text = read_text(path, name, lambda: f"{name}: there is no such {kind.name} file; {kind.written_by} -o writes one")
     try:
         document = decode_text(text)
@@ -64,11 +60,7 @@ def read_digest_file(path: Path, name: str, kind: FileKind) -> dict[str, Any]:
 
 
 def check_digest(document: Mapping[str, Any], name: str, kind: FileKind) -> None:
-    """Refuse a file that was changed after it was written.
-
-    Raises:
-        PanelFileError: its digest is not that of its content.
-    """
+    """Refuse a file that was changed after it was written."""
     digest = document[DIGEST]
     found = _digest({key: value for key, value in document.items() if key not in {DIGEST, NOTE}})
     if digest != found:
@@ -85,11 +77,7 @@ def signed_bytes(document: Mapping[str, Any], key: SealKey) -> bytes:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file whole, or not at all.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write a file whole, or not at all."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(content)
@@ -99,11 +87,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def signer_of(name: str, digest: str, note: Any, trust: Collection[PublicKey]) -> str | None:
-    """The trusted key that signed the digest; None where none is asked for.
-
-    Raises:
-        CalibrationUntrusted: it is signed for other content, or no key of `trust` signed it.
-    """
+    """The trusted key that signed the digest; None where none is asked for."""
     if note is None:
         if trust:
             raise CalibrationUntrusted(

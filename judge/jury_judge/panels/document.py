@@ -52,11 +52,7 @@ class PanelDocument(NamedTuple):
         return PanelFileError(f"{self.name}:{line}: {message}" if line else f"{self.name}: {message}")
 
     def validated(self, field: Sequence[str | int], kind: Any, value: Any) -> Any:
-        """The `value` of `field`, validated as the type `kind`.
-
-        Raises:
-            PanelFileError: it is invalid; the message names the first invalid field.
-        """
+        """The `value` of `field`, validated as the type `kind`."""
         try:
             return TypeAdapter(kind).validate_python(value)
         except ValidationError as error:
@@ -95,9 +91,6 @@ def read_document(path: str, known: Sequence[str]) -> PanelDocument:
     Args:
         path: a file, or one of `BUNDLED_PANELS`.
         known: valid names, for the error message if there is no such file.
-
-    Raises:
-        PanelFileError: it cannot be read, or is not a table.
     """
     name = visible_line(path, 1000)
     text = (
@@ -116,11 +109,7 @@ def read_document(path: str, known: Sequence[str]) -> PanelDocument:
 def read_text(
     path: Path, name: str, not_found: Callable[[], str], read: Callable[[Path, int], str] = read_named_text
 ) -> str:
-    """The text of a UTF-8 file of at most `MAX_BYTES`.
-
-    Raises:
-        PanelFileError: it cannot be read, or has a secret; the message names it `name`.
-    """
+    """The text of a UTF-8 file of at most `MAX_BYTES`."""
     try:
         return read(path, MAX_BYTES)
     except FileNotFoundError as error:

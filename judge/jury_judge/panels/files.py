@@ -1,8 +1,11 @@
-"""Loads the panel: a preset or a panel file (YAML or JSON), changed by the environment and explicit arguments."""
+"""Panel files, with the endpoints, prompts and warnings that belong to them."""
 
 import re
-from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping
+from datetime import date
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
@@ -10,20 +13,140 @@ from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
-from jury_events.panel import Panel
+from jury_events.exchange import Usage
+from jury_events.panel import MOST_SEATS, Panel, Seat
 from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error
 from jury_judge.errors import PanelFileError
-from jury_judge.panels import endpoints, redaction_rules
-from jury_judge.panels.asking_order import with_asking_order
-from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, readable_message
-from jury_judge.panels.prompt_files import with_prompts
-from jury_judge.panels.redaction import NO_REDACTION, Redaction
+from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, read_text, readable_message
+from jury_judge.panels.redaction import FIELD as REDACT
+from jury_judge.panels.redaction import NO_REDACTION, Redaction, read_redaction
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
-from jury_providers.endpoints import Endpoints, with_carriage
+from jury_providers.catalogue import retirement_warnings
+from jury_providers.dialects import profiles
+from jury_providers.endpoints import ApiProtocol, Endpoint, Endpoints, ProviderName, completed, with_carriage
 from jury_providers.model_limits import with_windows
-from jury_providers.registry import NO_ENDPOINTS
+from jury_providers.prices import Prices, list_prices_date, load_prices
+from jury_providers.recipients import recipients, same_model_warning
+from jury_providers.registry import NO_ENDPOINTS, SIMULATED, key_destinations, known_providers, setting_warnings
 from jury_store.seals.keys import PublicKey
+
+PROVIDERS = "providers"
+
+_SECRETS = frozenset(
+    {"key", "api_key", "apikey", "token", "api_token", "access_token", "auth_token", "secret", "password", "headers"}
+)
+
+
+def read_endpoints(document: PanelDocument) -> Endpoints:
+    """The endpoints by provider."""
+    written = document.data.get(PROVIDERS)
+    if written is None:
+        return NO_ENDPOINTS
+    if isinstance(written, Mapping):
+        _refuse_keys(document, written)
+    said: dict[str, Endpoint] = document.validated([PROVIDERS], dict[ProviderName, Endpoint], written)
+    endpoints = {name: completed(name, endpoint) for name, endpoint in said.items()}
+    for name, endpoint in endpoints.items():
+        if name == SIMULATED:
+            raise document.refused(
+                [PROVIDERS, name], f"{PROVIDERS}.{name}: simulated jurors have no endpoint; remove it"
+            )
+        if endpoint.protocol is None and name not in known_providers():
+            raise document.refused(
+                [PROVIDERS, name],
+                f"{PROVIDERS}.{name}: write its protocol: {', '.join(get_args(ApiProtocol))}",
+            )
+        led = endpoint.base_url is not None or endpoint.key_env is not None or endpoint.cloud is not None
+        if not led and (name not in known_providers() or name in profiles()):
+            raise document.refused(
+                [PROVIDERS, name],
+                f"{PROVIDERS}.{name}: write its base_url or cloud, or, for another key at the protocol's own provider, "
+                "its key_env",
+            )
+    return MappingProxyType(endpoints)
+
+
+def _refuse_keys(document: PanelDocument, written: Mapping[Any, Any]) -> None:
+    for name, endpoint in written.items():
+        for field in endpoint if isinstance(endpoint, Mapping) else ():
+            if str(field).lower().replace("-", "_") in _SECRETS:
+                raise document.refused(
+                    [PROVIDERS, name, field],
+                    f"{PROVIDERS}.{visible_line(str(name), 50)}.{field}: a panel file must not contain a key; "
+                    "put it into an environment variable and name that in key_env",
+                )
+
+
+_CALL = Usage(input_tokens=10_000, output_tokens=500)
+"""A usual call, by whose cost seats are compared."""
+
+
+def with_asking_order(panel: Panel, endpoints: Endpoints) -> Panel:
+    """The panel whose seats are asked by the list prices of their first models, where its stop rule says so."""
+    if panel.stop is None or panel.stop.last != "price":
+        return panel
+    prices, on = load_prices().at_clouds(endpoints), list_prices_date()
+    costs = {seat.juror_id: _cost(seat, prices, on) for seat in panel.seats}
+    # Sorting keeps the order of seats that cost the same.
+    order = tuple(sorted(panel.juror_ids, key=costs.__getitem__))
+    return panel.model_copy(update={"stop": panel.stop.model_copy(update={"order": order})})
+
+
+def _cost(seat: Seat, prices: Prices, on: date) -> float:
+    cost = prices.cost(seat.model, _CALL, on)
+    if cost is None:
+        raise PanelFileError(
+            f"stop.last: price needs a list price of {seat.model} (seat {seat.juror_id}), and there is none; "
+            "write the order of asking: stop: {order: [...]}"
+        )
+    return cost
+
+
+PROMPT_FILE = "prompt_file"
+
+
+def with_prompts(document: PanelDocument) -> PanelDocument:
+    """The document with every `prompt_file` replaced by a `prompt` with the file's text."""
+    data, read = dict(document.data), document
+    # Too many seats are refused later; their files are not read.
+    if isinstance(data.get("seats"), list) and len(data["seats"]) <= MOST_SEATS:
+        seats = list(data["seats"])
+        for index, seat in enumerate(seats):
+            if _names_prompt(seat):
+                seats[index], read = _prompted(read, ("seats", index), seat)
+        data["seats"] = seats
+    final = data.get("final")
+    if isinstance(final, dict) and _names_prompt(final.get("judge")):
+        judge, read = _prompted(read, ("final", "judge"), final["judge"])
+        data["final"] = {**final, "judge": judge}
+    return read._replace(data=data)
+
+
+def _names_prompt(written: Any) -> bool:
+    return isinstance(written, dict) and PROMPT_FILE in written
+
+
+def _prompted(
+    document: PanelDocument, place: tuple[str | int, ...], written: dict[str, Any]
+) -> tuple[dict[str, Any], PanelDocument]:
+    field = (*place, PROMPT_FILE)
+    path_of_field = ".".join(map(str, field))
+    path = written[PROMPT_FILE]
+    if not isinstance(path, str) or not path:
+        raise document.refused(field, f"{path_of_field}: must be the path of a text file, from the panel file's folder")
+    if written.get("prompt") is not None:
+        raise document.refused(field, f"{path_of_field}: prompt is written too; keep one of them")
+    name = visible_line(str(Path(document.folder, path)), 1000)
+    try:
+        text = read_text(Path(document.folder, path), name, lambda: f"no file {name}")
+    except PanelFileError as error:
+        raise document.refused(field, f"{path_of_field}: {error}") from error
+    if not text.strip():
+        raise document.refused(field, f"{path_of_field}: {name} is empty")
+    prompted = {key: value for key, value in written.items() if key != PROMPT_FILE} | {"prompt": text.strip()}
+    return prompted, document.naming(field, Path(document.folder, path))
+
 
 STAGES = "stages"
 """The field that a ladder file has, and a panel file has not."""
@@ -124,7 +247,7 @@ def load_panel(
 
         document, signed_by = with_calibration(written, trust)
         spec = written_spec(document)
-        reached = endpoints.read_endpoints(document)
+        reached = read_endpoints(document)
     if overrides.preset is not None:
         spec = spec.model_copy(update={"preset": overrides.preset})
     spec = _by_environment(spec, environ, explicit=name_or_path in PRESETS or overrides.preset is not None)
@@ -144,27 +267,19 @@ def load_panel(
     resolved = resolved._replace(panel=with_carriage(resolved.panel, reached))
     if document is None:
         return windowed(LoadedPanel(resolved))
-    redaction = redaction_rules.read_redaction(document)
+    redaction = read_redaction(document)
     return windowed(LoadedPanel(resolved, reached, redaction, signed_by, outside=document.outside))
 
 
 def windowed(loaded: LoadedPanel) -> LoadedPanel:
-    """The panel with what the catalogue knows of its models written out: their windows, and the order by their prices.
-
-    Raises:
-        PanelFileError: the order needs a price that is not known.
-    """
+    """The panel with what the catalogue knows of its models written out: windows, and the order by prices."""
     resolved = loaded.resolved
     panel = with_asking_order(with_windows(resolved.panel, loaded.endpoints), loaded.endpoints)
     return loaded._replace(resolved=resolved._replace(panel=panel))
 
 
 def check_judge(panel: Panel, overrides: Overrides) -> None:
-    """Refuse an override of the judge's model without effect.
-
-    Raises:
-        PanelFileError: the panel has no final judge.
-    """
+    """Refuse an override of the judge's model without effect."""
     if overrides.judge_model is not None and panel.final.judge is None:
         raise PanelFileError(
             f"the judge model {visible_line(overrides.judge_model)!r} has no effect with the method "
@@ -188,14 +303,35 @@ def field_in(message: str) -> tuple[str | int, ...]:
 
 
 def written_spec(document: PanelDocument) -> PanelSpec:
-    """The panel as written, without what no rule of a debate reads.
-
-    Raises:
-        PanelFileError: a field is unknown or its value invalid; the message names it and its line.
-    """
+    """The panel as written, without what no rule of a debate reads."""
     try:
-        return read_spec(document.without(endpoints.FIELD, redaction_rules.FIELD))
+        return read_spec(document.without(PROVIDERS, REDACT))
     except PanelError as error:
         cause = error.__cause__
         field = first_error(cause.errors())["loc"] if isinstance(cause, ValidationError) else ()
         raise document.refused(field, readable_message(str(error))) from error
+
+
+def recipient_lines(loaded: LoadedPanel, environ: Mapping[str, str] | None) -> tuple[str, ...]:
+    """Who receives the cases (`recipients`)."""
+    return _once(line for panel in loaded.panels for line in recipients(panel, loaded.endpoints, environ))
+
+
+def key_lines(loaded: LoadedPanel, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Which keys go where (`key_destinations`)."""
+    return _once(line for panel in loaded.panels for line in key_destinations(panel, loaded.endpoints, environ))
+
+
+def panel_warnings(loaded: LoadedPanel, on: date) -> tuple[str, ...]:
+    """Which models end, seen on this day, and which settings change nothing."""
+    settings = (line for panel in loaded.panels for line in setting_warnings(panel, loaded.endpoints))
+    return _once(iter([*retirement_warnings(loaded.models, on), *settings]))
+
+
+def same_model_warnings(loaded: LoadedPanel) -> tuple[str, ...]:
+    """Which seats are all one model, and which final judge is the model of a seat too."""
+    return _once(line for panel in loaded.panels if (line := same_model_warning(panel)) is not None)
+
+
+def _once(lines: Iterator[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(lines))

@@ -1,15 +1,39 @@
-"""Ladders: the panels of the stages, under the certificate by which they accept, and the audited share."""
+"""Ladders of panels: their files, certificates and stages."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
+from pydantic import Field, ValidationError
+
+from jury_analysis.ladders.ladder_check import RecordedLadder, RecordedStage, ladder_contradiction
 from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_debate.presets import PRESETS
 from jury_debate.prompts_registry import PROMPTS
+from jury_events.calibration import OutcomeThreshold, ShareSignal
 from jury_events.canonical import canonical_json
-from jury_events.ladder import CertifiedStage, LadderCertificate
+from jury_events.ladder import FEWEST_STAGES, MOST_STAGES, CertifiedStage, LadderCertificate
+from jury_events.nearest import did_you_mean
+from jury_events.strict_json import JsonRefused, decode_text
+from jury_events.text import condensed, visible_line
 from jury_judge.errors import PanelFileError
-from jury_judge.panels.files import Ladder, LoadedPanel
+from jury_judge.panels.digest_files import (
+    DIGEST,
+    NOTE,
+    FileKind,
+    check_digest,
+    contradicted,
+    digest_bytes,
+    read_digest_file,
+    signer_of,
+)
+from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, read_text
+from jury_judge.panels.files import STAGES, Ladder, LoadedPanel, load_panel
+from jury_judge.panels.variables import Overrides
 from jury_providers.endpoints import Endpoints
+from jury_store.seals.keys import PublicKey
 
 AUDIT = 0.02
 """The share of early exits that the last stage judges too, where the ladder names none."""
@@ -31,9 +55,6 @@ def applied(
         audit: the share of early exits that is audited.
         refused: makes the error of a message.
         coverage: for each stage the share of the certified cases that ends there; (): not known.
-
-    Raises:
-        PanelFileError: the certificate is of other panels.
     """
     if len(stages) != len(certificate.stages):
         raise refused(
@@ -114,3 +135,215 @@ def _certified(
         return loaded._replace(resolved=resolved)
     final = resolved.panel.final.changed(calibration=calibration)
     return loaded._replace(resolved=resolved._replace(panel=resolved.panel.changed(final=final)))
+
+
+FIELD = "ladder"
+FORMAT = 1
+KIND = FileKind(FIELD, (FORMAT,), "ladder", "jury calibrate --stages")
+
+
+def ladder_bytes(content: Mapping[str, Any]) -> bytes:
+    """The bytes of a file with this content: canonical JSON with `ladder` (the format) and `digest`."""
+    return digest_bytes(content, KIND, FORMAT)
+
+
+class ReadLadder(NamedTuple):
+    """What a ladder applies.
+
+    Attributes:
+        certificate: the thresholds of its stages.
+        coverage: for each stage the share of the cases that end there, of those that the file reports on.
+        signed_by: the trusted key that signed it, by name; None: none was checked.
+    """
+
+    certificate: LadderCertificate
+    coverage: tuple[float, ...]
+    signed_by: str | None
+
+
+def read_ladder(path: Path, name: str | None = None, trust: Collection[PublicKey] = ()) -> ReadLadder:
+    """What a ladder applies: thresholds that follow from the counts of the file.
+
+    Args:
+        path: of the file.
+        name: of the file in messages.
+        trust: one of these keys must have signed it; (): the signature is not verified, only its digest.
+    """
+    name = name or visible_line(str(path), 1000)
+    document = read_ladder_content(path, name)
+    digest, note = document.pop(DIGEST), document.pop(NOTE, None)
+    signed_by = signer_of(name, digest, note, trust)
+    try:
+        # As JSON: strict values take arrays for tuples there alone.
+        recorded = RecordedLadder.model_validate_json(
+            canonical_json({key: value for key, value in document.items() if key != FIELD})
+        )
+    except ValidationError as error:
+        raise PanelFileError(f"{name}: not a ladder file: {condensed(error)}") from error
+    certificate = _applied(name, recorded, digest)
+    return ReadLadder(certificate, _coverage(recorded), signed_by)
+
+
+def read_ladder_content(path: Path, name: str) -> dict[str, Any]:
+    """A ladder file as JSON values."""
+    document = read_digest_file(path, name, KIND)
+    check_digest(document, name, KIND)
+    return document
+
+
+def is_ladder(path: Path) -> bool:
+    """Whether a file says that it is a ladder; not whether it is a usable one."""
+    name = visible_line(str(path), 1000)
+    try:
+        document = decode_text(read_text(path, name, lambda: name))
+    except (JsonRefused, PanelFileError):
+        return False
+    return isinstance(document, dict) and FIELD in document
+
+
+def _applied(name: str, recorded: RecordedLadder, digest: Any) -> LadderCertificate:
+    if (found := ladder_contradiction(recorded)) is not None:
+        raise PanelFileError(f"{name}: {contradicted(found)}")
+    if any(stage.panel is None for stage in recorded.stages):
+        raise PanelFileError(
+            f"{name}: was made from votes of files, which name no panel: calibrate on runs of a store, one a stage"
+        )
+    stages = tuple(_stage(stage, recorded) for stage in recorded.stages)
+    if not any(stage.thresholds for stage in stages):
+        raise PanelFileError(f"{name}: certifies no stage: calibrate again, with more labels or higher risks")
+    return LadderCertificate(
+        digest=digest,
+        stages=stages,
+        missed=recorded.promises.missed,
+        confidence=recorded.promises.confidence,
+    )
+
+
+def _stage(stage: RecordedStage, recorded: RecordedLadder) -> CertifiedStage:
+    assert stage.panel is not None, "a file without panels was refused"
+    of, promises = stage.certificate, recorded.promises
+    thresholds = []
+    if of is not None and of.pass_threshold is not None and promises.passes is not None:
+        thresholds.append(OutcomeThreshold(outcome="pass", threshold=of.pass_threshold, risk=promises.passes))
+    if of is not None and of.fail_threshold is not None and promises.fails is not None:
+        thresholds.append(OutcomeThreshold(outcome="fail", threshold=of.fail_threshold, risk=promises.fails))
+    return CertifiedStage(
+        panel=stage.panel.panel, prompts=stage.panel.prompts, signal=ShareSignal(), thresholds=tuple(thresholds)
+    )
+
+
+def _coverage(recorded: RecordedLadder) -> tuple[float, ...]:
+    """By what is reached: what ends at a stage does not reach the next."""
+    reached = [*(stage.reached for stage in recorded.use.stages), 0]
+    return tuple((here - after) / max(1, recorded.use.units) for here, after in pairwise(reached))
+
+
+_PANEL, _CERTIFICATE, _AUDIT = "panel", "certificate", "audit"
+_FIELDS = (STAGES, _CERTIFICATE, _AUDIT)
+_NO_CERTIFICATE = "none"
+"""Of a ladder that is judged to be calibrated on: every case goes through every stage."""
+
+_NO_OVERRIDES = Overrides()
+_Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def load_panel_or_ladder(
+    name_or_path: str | None,
+    environ: Mapping[str, str],
+    overrides: Overrides = _NO_OVERRIDES,
+    trust: Collection[PublicKey] = (),
+) -> LoadedPanel:
+    """As `load_panel`; of a ladder file the first stage, with the `ladder`, whose endpoints are those of all stages."""
+    if name_or_path is None or name_or_path in (*PRESETS, *BUNDLED_PANELS):
+        return load_panel(name_or_path, environ, overrides, trust)
+    document = read_document(name_or_path, (*PRESETS, *BUNDLED_PANELS))
+    if STAGES not in document.data:
+        return load_panel(name_or_path, environ, overrides, trust)
+    return _load_ladder(document, lambda path: load_panel(path, environ, overrides, trust), trust)
+
+
+def stage_panels(document: PanelDocument) -> tuple[str, ...]:
+    """The panels that a ladder file names: bundled ones, or files, from the working directory."""
+    for field in map(str, document.data):
+        if field not in _FIELDS:
+            raise document.refused(
+                (field,),
+                f"{visible_line(field, 60)}: there is no such field of a ladder{did_you_mean(field, _FIELDS)}; its "
+                f"fields are {', '.join(_FIELDS)}",
+            )
+    stages = document.data[STAGES]
+    if not isinstance(stages, list) or not FEWEST_STAGES <= len(stages) <= MOST_STAGES:
+        raise document.refused(
+            (STAGES,),
+            f"stages: must be a list of {FEWEST_STAGES} to {MOST_STAGES} panels, as in [{{panel: cheap.yaml}}, "
+            "{panel: current}]",
+        )
+    return tuple(_panel_of(document, place, stage) for place, stage in enumerate(stages))
+
+
+def _panel_of(document: PanelDocument, place: int, stage: Any) -> str:
+    if not isinstance(stage, dict) or set(stage) != {_PANEL} or not isinstance(stage[_PANEL], str) or not stage[_PANEL]:
+        raise document.refused(
+            (STAGES, place), f"stages.{place}: must be {{panel: FILE}}, or {{panel: NAME}} of a bundled panel"
+        )
+    name: str = stage[_PANEL]
+    return name if name in (*PRESETS, *BUNDLED_PANELS) else str(Path(document.folder, name))
+
+
+def _load_ladder(
+    document: PanelDocument, load: Callable[[str], LoadedPanel], trust: Collection[PublicKey]
+) -> LoadedPanel:
+
+    stages = []
+    for place, panel in enumerate(stage_panels(document)):
+        try:
+            stages.append(load(panel))
+        except PanelFileError as error:
+            raise type(error)(str(document.refused((STAGES, place), f"stages.{place}: {error}"))) from error
+        if panel not in (*PRESETS, *BUNDLED_PANELS):
+            document = document.naming((STAGES, place, _PANEL), panel)
+    _check_alike(document, stages)
+    audit = document.validated((_AUDIT,), _Share, document.data.get(_AUDIT, AUDIT))
+    path: Any = document.data.get(_CERTIFICATE)
+    if path == _NO_CERTIFICATE:
+        if _AUDIT in document.data:
+            raise document.refused((_AUDIT,), "audit: without a certificate nothing ends early: leave it out")
+        return first_of(uncertified(stages), outside=document.outside)
+    if not isinstance(path, str) or not path:
+        raise document.refused(
+            (_CERTIFICATE,),
+            "certificate: must be the path of the file that jury calibrate --stages wrote, or none, so that no verdict "
+            "is accepted early and every case goes through every stage, to calibrate on",
+        )
+    try:
+        found = read_ladder(Path(document.folder, path), trust=trust)
+    except PanelFileError as error:
+        raise type(error)(str(document.refused((_CERTIFICATE,), f"certificate: {error}"))) from error
+    ladder = applied(
+        stages,
+        found.certificate,
+        audit,
+        lambda message: document.refused((_CERTIFICATE,), message),
+        coverage=found.coverage,
+    )
+    return first_of(ladder, found.signed_by, document.naming((_CERTIFICATE,), Path(document.folder, path)).outside)
+
+
+def _check_alike(document: PanelDocument, stages: list[LoadedPanel]) -> None:
+    """What belongs to the cases, or to a provider's name, is the same in every stage."""
+    first = stages[0]
+    reached: dict[str, Any] = {}
+    for place, stage in enumerate(stages):
+
+        def differs(what: str, place: int = place) -> PanelFileError:
+            return document.refused((STAGES, place), f"stages.{place}: {what}")
+
+        if stage.panel.final.calibration is not None and place < len(stages) - 1:
+            raise differs("has a calibration of its own; the certificate says what is accepted: leave it out")
+        if stage.panel.scale != first.panel.scale:
+            raise differs("has another scale than stages.0: the verdicts of a ladder have the same words")
+        if stage.redaction != first.redaction:
+            raise differs("redacts otherwise than stages.0: all stages judge the same text")
+        for name, endpoint in stage.endpoints.items():
+            if reached.setdefault(name, endpoint) != endpoint:
+                raise differs(f"reaches the provider {visible_line(name, 60)} otherwise than an earlier stage")

@@ -13,8 +13,7 @@ from jury_events.bundled_scales import bundled_scale
 from jury_events.panel import Language
 from jury_judge.panels.calibration_files import with_calibration
 from jury_judge.panels.document import BUNDLED_PANELS, read_document, readable_message
-from jury_judge.panels.files import field_in, written_spec
-from jury_judge.panels.prompt_files import with_prompts
+from jury_judge.panels.files import field_in, with_prompts, written_spec
 
 _HEAD = """\
 # A panel that judges in the scale {name}. The labels go from worst to best; each comes to an outcome
@@ -48,11 +47,7 @@ class CheckedPanel(NamedTuple):
 
 
 def check_panel_file(path: str) -> CheckedPanel:
-    """Read a panel file critically: its labels, criteria and meanings.
-
-    Raises:
-        PanelFileError: the panel is refused; the message names the place.
-    """
+    """Read a panel file critically: its labels, criteria and meanings."""
     document, _ = with_calibration(with_prompts(read_document(path, (*PRESETS, *BUNDLED_PANELS))), ())
     spec: PanelSpec = written_spec(document)
     try:

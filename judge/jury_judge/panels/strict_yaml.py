@@ -44,11 +44,7 @@ class YamlDocument(NamedTuple):
 
 
 def read_yaml(text: str) -> YamlDocument:
-    """Decode with the safe loader.
-
-    Raises:
-        InvalidYaml: it is not YAML, contains several documents, or has a duplicate key.
-    """
+    """Decode with the safe loader."""
     try:
         loader = _StrictLoader(text)
         root = loader.get_single_node()

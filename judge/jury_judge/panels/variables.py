@@ -48,11 +48,7 @@ class PanelVariables(NamedTuple):
 
 
 def read_variables(environ: Mapping[str, str]) -> PanelVariables:
-    """The five variables.
-
-    Raises:
-        PanelFileError: a value is invalid; the message lists the valid ones.
-    """
+    """The five variables."""
     return PanelVariables(
         _yes_no(environ),
         Overrides(
@@ -79,9 +75,6 @@ def seated(spec: PanelSpec, models: Sequence[str]) -> PanelSpec:
     """The panel with these models in its seats, one a seat and in turn, at least the three roles; the first one judges.
 
     No other model is ever asked: nobody has a fallback.
-
-    Raises:
-        PanelFileError: the panel names its own seats.
     """
     if spec.seats:
         raise PanelFileError(f"the panel {spec.name or spec.preset} seats its own models: leave it out, or the models")
@@ -96,11 +89,7 @@ def seated(spec: PanelSpec, models: Sequence[str]) -> PanelSpec:
 
 
 def apply(spec: PanelSpec, overrides: Overrides) -> PanelSpec:
-    """`spec` with the overrides applied.
-
-    Raises:
-        PanelFileError: a value is invalid; the message names the field.
-    """
+    """`spec` with the overrides applied."""
     if overrides.threshold is not None:
         _check_threshold(overrides.threshold)
     discussion = {"max_rounds": overrides.max_rounds, "threshold": overrides.threshold}

@@ -3,7 +3,7 @@
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_events.errors import SettingError
-from jury_judge.probes.twin import Altered
+from jury_judge.probes.twins import Altered
 
 
 def same_case(case: Case) -> Altered:

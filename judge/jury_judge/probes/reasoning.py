@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from jury_events.case import Case, Scenario
 from jury_events.transcript import ItemSource, Reasoning, Transcript
-from jury_judge.probes.probe_texts import texts_for
-from jury_judge.probes.twin import Altered
+from jury_judge.probes.twins import Altered, texts_for
 
 
 def confident(case: Case) -> Altered | None:

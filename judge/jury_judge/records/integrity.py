@@ -30,7 +30,7 @@ class IntegrityRecords(OpenStore):
             BadNote: a checkpoint is none.
             StoreFailed: the database cannot be read.
         """
-        from jury_judge.replays.verifying import verified
+        from jury_judge.replays.stored_debates import verified
 
         return await self._read(verified, asked, progress, self.store_url)
 

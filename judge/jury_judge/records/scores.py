@@ -44,8 +44,7 @@ class ScoreRecords(OpenStore):
             StoreLocked: another process writes to the SQLite store, and did not end in time. The store is locked only
                 while an event is appended.
         """
-        from jury_judge.scores.score_export import export_scores
-        from jury_judge.scores.target_choice import score_target
+        from jury_judge.scores.score_export import export_scores, score_target
 
         chosen = score_target(target, os.environ if environ is None else environ)
         return self._read_each(export_scores, selection.debates, chosen, self.store_url, dry_run=dry_run, say=say)

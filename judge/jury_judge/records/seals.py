@@ -10,10 +10,9 @@ from jury_judge.stores.stores import Say
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
-    from jury_judge.seals.attested_seals import StampedSeal, WitnessedSeal
-    from jury_judge.seals.proofs import ConsistencyProof, InclusionProof
-    from jury_judge.seals.signing import SealedLog
-    from jury_judge.seals.stored_seals import ListedSeal
+    from jury_judge.seals.attesting import StampedSeal, WitnessedSeal
+    from jury_judge.seals.key_files import SealedLog
+    from jury_judge.seals.stored_seals import ConsistencyProof, InclusionProof, ListedSeal
     from jury_store.seals.note import WitnessKey
 
 _RUN = "seal"
@@ -28,7 +27,7 @@ class SealRecords(OpenStore):
         Where nothing is new it is the latest seal again.
 
         Args:
-            key_file: of the private key, as `jury_judge.seals.signing.make_key` writes it.
+            key_file: of the private key, as `jury_judge.seals.key_files.make_key` writes it.
             last_file: of the key's last signature; None: beside the key.
             say: takes warnings.
 
@@ -37,7 +36,7 @@ class SealRecords(OpenStore):
             SealError: a file cannot be read or written, or is not what it should be.
             StoreLocked: another process writes to the store.
         """
-        from jury_judge.seals.signing import seal_now
+        from jury_judge.seals.key_files import seal_now
 
         return await self._write(_RUN, seal_now, key_file, last_file, say)
 
@@ -66,7 +65,7 @@ class SealRecords(OpenStore):
             SettingsRefused: `old` is the newer one.
             SealRefused: a seal is not as it was made, or the log is not the one that was sealed.
         """
-        from jury_judge.seals.proofs import prove_consistency
+        from jury_judge.seals.stored_seals import prove_consistency
 
         return await self._read(prove_consistency, old, new)
 
@@ -77,7 +76,7 @@ class SealRecords(OpenStore):
             NoSeal: there is none, or it covers no event of the debate.
             SealRefused: it is not as it was made, or the log is not the one that was sealed.
         """
-        from jury_judge.seals.proofs import prove_inclusion
+        from jury_judge.seals.stored_seals import prove_inclusion
 
         check_debate_id(debate_id)
         return await self._read(prove_inclusion, debate_id)
@@ -96,7 +95,7 @@ class SealRecords(OpenStore):
             AttestationFailed: the witness cannot be reached, refuses, or answers with no cosignature by these keys.
             StoreLocked: another process writes to the store.
         """
-        from jury_judge.seals.attested_seals import have_witnessed
+        from jury_judge.seals.attesting import have_witnessed
 
         return await self._write(_RUN, have_witnessed, url, keys)
 
@@ -114,6 +113,6 @@ class SealRecords(OpenStore):
             AttestationFailed: the authority cannot be reached, refuses, or answers something else.
             StoreLocked: another process writes to the store.
         """
-        from jury_judge.seals.attested_seals import have_stamped
+        from jury_judge.seals.attesting import have_stamped
 
         return await self._write(_RUN, have_stamped, url, authorities)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jury_judge.statistics.gates import AssumedVariation
     from jury_judge.statistics.ladder_calibrating import FoundLadder
     from jury_judge.statistics.shown_statistics import ShownStatistics
-    from jury_judge.tables.ballot_frame import BallotFrame
+    from jury_judge.tables.ballot_table import BallotFrame
 
 
 class VoteRecords(OpenStore):
@@ -55,7 +55,7 @@ class VoteRecords(OpenStore):
         Raises:
             StoreDamaged: the table of ballots was altered.
         """
-        from jury_judge.tables.ballot_frame import BallotFrame
+        from jury_judge.tables.ballot_table import BallotFrame
 
         return BallotFrame(await self.ballots(filter, unfinished=unfinished))
 
@@ -96,7 +96,7 @@ class VoteRecords(OpenStore):
         from jury_analysis.statistics import StatisticsOptions, statistics
         from jury_judge.statistics.shown_statistics import ShownStatistics
         from jury_judge.tables.ballot_sources import Votes, stored_ballots
-        from jury_judge.tables.counted_words import counted_words
+        from jury_judge.tables.counted_ballots import counted_words
 
         ballots = await self._read(
             stored_ballots, filter, run_ids=tuple(run_ids), seats=tuple(seats), columns=STATISTICS_COLUMNS

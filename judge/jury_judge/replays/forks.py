@@ -44,12 +44,7 @@ class Fork(NamedTuple):
 
 
 def read_origin(store: EventStore, debate_id: str) -> ForkOrigin:
-    """The debate to branch.
-
-    Raises:
-        DebateNotFound: there is none of that id.
-        OriginAltered: its record is not as it was written.
-    """
+    """The debate to branch."""
     return ForkOrigin(store.history(debate_id))
 
 
@@ -71,10 +66,6 @@ def plan_fork(
         resolved: the panel of the branch.
         debate_id: the branch's id; by itself one that follows from origin, event and panel.
         effects: entropy of its secret and salts.
-
-    Raises:
-        ForkRefused: it cannot be branched there, or not under that panel.
-        BranchTaken: another debate has that id.
     """
     version = origin.point(at)
     named = debate_id or branch_id(origin.debate_id, version, resolved)
@@ -93,11 +84,7 @@ def plan_fork(
 
 
 def store_branch(store: EventStore, branch: Branch) -> int:
-    """Append a branch in one transaction; returns the number of its events.
-
-    Raises:
-        StoreError: it was refused, or the database failed; no event of it is stored.
-    """
+    """Append a branch in one transaction; returns the number of its events."""
     for answer in store.append(branch.appends(store.next_epoch())):
         if isinstance(answer, StoreError):
             raise answer

@@ -47,11 +47,6 @@ def load_grid(sets: Sequence[str], path: str | None) -> Grid:
     Args:
         sets: `KEY=VALUE[,VALUE...]`, a key at most once.
         path: YAML: a table `KEY: value` or `KEY: [values]`, or a list of such tables, one grid after another.
-
-    Raises:
-        SettingError: there is no setting, or one cannot be read; the message names the key and what it may be.
-        PanelFileError: the file cannot be read.
-        SettingRefused: there are too many.
     """
     if not sets and path is None:
         raise SettingError(
@@ -68,12 +63,7 @@ def load_grid(sets: Sequence[str], path: str | None) -> Grid:
 
 
 def grid_of(table: Mapping[str, Any]) -> Grid:
-    """The settings of a table `KEY: value` or `KEY: [values]`, every combination; values as in a grid file.
-
-    Raises:
-        SettingError: there is no setting, or one cannot be read; the message names the key and what it may be.
-        SettingRefused: there are too many.
-    """
+    """The settings of a table `KEY: value` or `KEY: [values]`, every combination; values as in a grid file."""
     if not table:
         raise SettingError(f"no setting is given; keys are {', '.join(GRID_KEYS)}")
     return Grid.of({(key := _key(written)): _values(key, values) for written, values in table.items()})

@@ -36,11 +36,7 @@ class CassetteAdmission(NamedTuple):
 
     @classmethod
     def of(cls, keys: Collection[PublicKey], note: bytes | None, *, erase: bool) -> Self:
-        """With the checkpoint of a note.
-
-        Raises:
-            BadNote: it is none.
-        """
+        """With the checkpoint of a note."""
         return cls(keys, None if note is None else read_checkpoint(note), erase or bool(keys))
 
 

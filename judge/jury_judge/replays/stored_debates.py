@@ -1,19 +1,22 @@
-"""Debates of a store done again."""
+"""Debates of a store replayed, rescored and verified."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from jury_events.errors import EventError
-from jury_judge.settings.debates import Rescoring
-from jury_judge.stores.debates import must_exist
+from jury_judge.settings.debates import Rescoring, Verification
+from jury_judge.stores.debates import must_be_known, must_exist
 from jury_replay.errors import RecordDamaged
 from jury_replay.intact import intact_history
+from jury_replay.integrity import IntegrityFailure
 from jury_replay.replay import Replayed, replay
 from jury_replay.rescoring.rescore import rescore, worth_sharing
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
 from jury_replay.rescoring.settings import Grid, Mode
 from jury_replay.selection import DebateSelection, processes_for
+from jury_replay.verify import VerifyReport, verify
 from jury_store.event_store import EventStore
 
 
@@ -56,11 +59,7 @@ def rescored(
 def all_rows(
     store: EventStore, selection: DebateSelection, grid: Grid, mode: Mode
 ) -> list[RescoreRow | RescoreProblem]:
-    """Every row at once, debate by debate.
-
-    Raises:
-        DebateNotFound: no debate has that id, is of that run, or meets the conditions.
-    """
+    """Every row at once, debate by debate."""
     must_exist(store, selection)
     found = _unaltered(store, selection, rescore(store, selection, grid, mode=mode))
     return [row for one in found for row in ([one] if isinstance(one, RescoreProblem) else one)]
@@ -80,3 +79,34 @@ def _unaltered(
             yield found
         except (RecordDamaged, EventError) as error:
             yield RescoreProblem(debate_id, str(error))
+
+
+_WORTH_IT = 5000
+"""From so many debates more processes are faster than their start is slow: checking one takes about a ms."""
+
+
+def verified(store: EventStore, asked: Verification, progress: Callable[[int], None] | None, url: str) -> VerifyReport:
+    """Verify the store at `url`; arguments and errors as of `Records.verify`."""
+    selection = DebateSelection(asked.debate_ids or None, where=asked.where)
+    must_exist(store, selection._replace(debate_ids=None))
+    must_be_known(store, asked.debate_ids)
+    whole = asked.whole
+    report = verify(
+        store,
+        None if whole else [one for chunk in selection.chunks(store) for one in chunk],
+        progress,
+        deep=asked.deep,
+        keys=asked.keys,
+        checkpoints=asked.checkpoints,
+        trust=asked.trust,
+        url=url,
+        processes=processes_for(store, selection, asked.processes, worth_it=_WORTH_IT),
+    )
+    return replace(report, failures=(*report.failures, *_schema_failures(url))) if whole else report
+
+
+def _schema_failures(url: str) -> list[IntegrityFailure]:
+    """A key or guard that the database lacks, or a trigger or view that it should not have."""
+    from jury_migrations.comparison import check  # noqa: PLC0415  (slow to import: Alembic)
+
+    return [IntegrityFailure("", f"the schema is not the declared one: {difference}") for difference in check(url)]

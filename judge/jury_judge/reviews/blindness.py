@@ -66,9 +66,6 @@ def reviewed_same_case(store: EventStore, debate_id: str, reviewer: str) -> str 
 
     Returns:
         The debate's own id where it was reviewed itself; None: the person reviewed none.
-
-    Raises:
-        EventError: a review does not decode.
     """
     row = store.debate(debate_id)
     if row is None:

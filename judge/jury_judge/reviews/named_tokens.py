@@ -24,22 +24,13 @@ def is_token(text: object) -> bool:
 
 
 def check_token(token: str | None) -> None:
-    """Refuse the token of a server that cannot be one.
-
-    Raises:
-        SettingsRefused: see `TOKEN_RULE`.
-    """
+    """Refuse the token of a server that cannot be one."""
     if token is not None and not is_token(token):
         raise SettingsRefused(f"{{token}}: {escaped(TOKEN_RULE)}", usage=False)
 
 
 def named_tokens(path: Path) -> Mapping[str, str]:
-    """The tokens in a YAML file of lines `NAME: TOKEN`, by name.
-
-    Raises:
-        SettingError: the file cannot be read, names no reviewer, or has a bad name or token, or one token twice. The
-            message names the file and the line, never a token.
-    """
+    """The tokens in a YAML file of lines `NAME: TOKEN`, by name."""
     try:
         document = read_yaml(read_text(path, _MOST_BYTES))
     except UnicodeDecodeError as error:

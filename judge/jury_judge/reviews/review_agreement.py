@@ -1,8 +1,10 @@
-"""Do the people agree who reviewed the same debates?"""
+"""How far reviewers agree, on verdicts and on where it went wrong."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -10,12 +12,106 @@ from jury_analysis.agreement import Agreement, agreement
 from jury_analysis.ballots import SCHEMA, check
 from jury_analysis.scale import OURS, Scale
 from jury_analysis.vote_matrix import vote_matrix
+from jury_events.errors import EventError
 from jury_events.review_facts import Review
 from jury_judge.errors import ReviewRefused
-from jury_judge.reviews.decisive_agreement import DecisiveAgreement, decisive_agreement
+from jury_judge.stores.case_messages import CaseMessages
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST, PageCursor
+from jury_views.debate_fold import decisive_items, evaluations_of
+
+_DECISIVE_AT_ONCE = 50
+
+
+class SharedItems(NamedTuple):
+    """Of `compared` pairs that both name an item, `same` name the same one."""
+
+    same: int
+    compared: int
+
+
+class DecisiveAgreement(NamedTuple):
+    """`people`: pairs of reviewers of one debate; `jury`: reviewers and the item of the debate's jury.
+
+    The item of a jury is the one that more of its last evaluations name than any other.
+    """
+
+    people: SharedItems
+    jury: SharedItems
+
+
+def decisive_agreement(store: EventStore, reviews: Mapping[str, Sequence[Review]]) -> DecisiveAgreement:
+    """Compare the items that reviewers name. Only debates of which a reviewer names an item are read.
+
+    Args:
+        store: open for reading.
+        reviews: of each person one, by the id of the debate.
+    """
+    named = {
+        debate: items
+        for debate, given in sorted(reviews.items())
+        if (items := [one.decisive_item for one in given if one.decisive_item is not None])
+    }
+    juries = _juries(store, list(named))
+    return DecisiveAgreement(
+        _shared(pair for items in named.values() for pair in combinations(items, 2)),
+        _shared((item, juries[debate]) for debate, items in named.items() if debate in juries for item in items),
+    )
+
+
+def _shared(pairs: Iterable[tuple[int, int]]) -> SharedItems:
+    compared = list(pairs)
+    return SharedItems(sum(one == other for one, other in compared), len(compared))
+
+
+def _juries(store: EventStore, debates: Sequence[str]) -> dict[str, int]:
+    """The item of each jury that has one."""
+    found = {}
+    for start in range(0, len(debates), _DECISIVE_AT_ONCE):
+        for history in store.histories(debates[start : start + _DECISIVE_AT_ONCE]):
+            try:
+                items = decisive_items(evaluations_of(history.events))
+            except EventError:
+                continue  # jury verify reports it
+            ranked = sorted(items, key=lambda one: -len(one.named_by))
+            if ranked and (len(ranked) == 1 or len(ranked[0].named_by) > len(ranked[1].named_by)):
+                found[history.debate_id] = ranked[0].item
+    return found
+
+
+_MESSAGES_AT_ONCE = 50
+
+
+class DecisiveMessages:
+    """The messages of the decisive items of reviews. Only debates of which an item is named are read.
+
+    Args:
+        store: open for reading.
+        reviews: with their debates.
+    """
+
+    def __init__(self, store: EventStore, reviews: Iterable[tuple[Review, DebateRow]]) -> None:
+        named: defaultdict[str, set[int]] = defaultdict(set)
+        for review, row in reviews:
+            if review.decisive_item is not None:
+                named[row.debate_id].add(review.decisive_item)
+        cases = CaseMessages(store)
+        self._found: dict[tuple[str, int], int] = {}
+        debates = sorted(named)
+        for start in range(0, len(debates), _MESSAGES_AT_ONCE):
+            # The number of a message alone does not name one of a case with several scenarios.
+            found = cases.opened(debates[start : start + _MESSAGES_AT_ONCE])
+            opened = [one for one in found if one.scenarios == 1]
+            for debate_id, messages in cases.of(opened).items():
+                for item in named[debate_id]:
+                    if (message := messages.named(item)) is not None:
+                        self._found[debate_id, item] = message
+
+    def of(self, review: Review, row: DebateRow) -> int | None:
+        """The number of the message, from 0; None: the review names no item, or the message is not known."""
+        return None if review.decisive_item is None else self._found.get((row.debate_id, review.decisive_item))
+
 
 _PAGE = 200
 
@@ -51,9 +147,6 @@ def review_agreement(
         store: open for reading.
         wanted: which debates.
         seen_by: the figures are over debates that this person reviewed, and show nothing of the others; None: over all.
-
-    Raises:
-        ReviewRefused: no debate has a review that may be shown, and in none the reviewers differ.
     """
     every = [row for row in _reviewed(store, wanted) if row.review_facts.standing]
     rows = every if seen_by is None else [row for row in every if row.review_facts.by(seen_by) is not None]

@@ -162,10 +162,6 @@ def decide_changes(store: EventStore, changes: Sequence[ReviewChange], clock: Cl
         store: open for reading.
         changes: of any debates.
         clock: of the events.
-
-    Raises:
-        DebateNotFound: there is no such debate.
-        ReviewRefused, ReasonRefused: a change is refused.
     """
     histories = store.histories([one.debate_id for one in changes])
     return [_decided(store, one, history, clock) for one, history in zip(changes, histories, strict=True)]
@@ -188,11 +184,7 @@ def _decided(store: EventStore, change: ReviewChange, history: DebateHistory, cl
 
 
 def all_stored(results: AppendResults) -> bool:
-    """Whether every append was stored; False: another reviewer was faster, and it has to be decided again.
-
-    Raises:
-        StoreError: an append was refused for another reason.
-    """
+    """Whether every append was stored; False: another reviewer was faster, and it has to be decided again."""
     for one in results:
         # The version is taken, and the event's id with it.
         if not isinstance(one, Appended | WrongVersion | EventConflict):
@@ -212,10 +204,6 @@ def record_changes(store: EventStore, changes: Sequence[ReviewChange], clock: Cl
         store: open for writing.
         changes: of debates that differ.
         clock: of the events.
-
-    Raises:
-        StoreError: the store cannot be written.
-        DebateNotFound, ReviewRefused, ReasonRefused: as `decide_changes`.
     """
     for _ in range(_ATTEMPTS):
         found = decide_changes(store, changes, clock)
@@ -243,11 +231,7 @@ def recorded_assignment(found: Decided) -> AssignedReview:
 
 
 def check_reviewable(history: DebateHistory) -> None:
-    """Refuse a debate that cannot be reviewed.
-
-    Raises:
-        ReviewRefused: it has not ended, or is in quarantine.
-    """
+    """Refuse a debate that cannot be reviewed."""
     _check_released(history)
     if not history.finished:
         raise ReviewRefused(
@@ -257,11 +241,7 @@ def check_reviewable(history: DebateHistory) -> None:
 
 
 def reviewed_position(opened: DebateOpened, new: NewReview) -> SeatPosition:
-    """The verdict of a review, and its label.
-
-    Raises:
-        ReviewRefused: there is neither; the panel of the debate has no such label; or its outcome is another verdict.
-    """
+    """The verdict of a review, and its label."""
     where, scale, label = f"debate {opened.debate_id}", opened.panel.scale, new.label
     if label is None:
         if new.verdict is None:
@@ -284,11 +264,7 @@ def reviewed_position(opened: DebateOpened, new: NewReview) -> SeatPosition:
 
 
 def check_decisive_item(history: DebateHistory, verdict: Verdict, number: int | None) -> None:
-    """Refuse a decisive item that the debate has not, or that its reviewer cannot name.
-
-    Raises:
-        ReviewRefused: the verdict is a pass, or no item has this number.
-    """
+    """Refuse a decisive item that the debate has not, or that its reviewer cannot name."""
     debate_id = history.debate_id
     if number is None:
         return

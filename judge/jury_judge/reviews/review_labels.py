@@ -10,7 +10,7 @@ from jury_analysis.label_schema import DECISIVE_MESSAGE, LABELS
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import SettingError
 from jury_events.review_facts import Review
-from jury_judge.reviews.decisive_messages import DecisiveMessages
+from jury_judge.reviews.review_agreement import DecisiveMessages
 from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST, PageCursor
@@ -74,10 +74,6 @@ def review_labels(store: EventStore, words: VerdictWords | None = None, *, rando
         words: what the verdicts mean as labels; None: themselves.
         random_only: only blind reviews of cases that were drawn at random for their reviewer: a random sample of all
             cases, whatever the jury said of them.
-
-    Raises:
-        SettingError: there is no such review.
-        CaseFileError: a verdict is no category of `words`.
     """
     meanings = words or VerdictWords()
     counted = CountedReviews(random_only=random_only)

@@ -22,22 +22,12 @@ from jury_views.review_objects import reasons_in
 
 
 def reviews_of(store: EventStore, debate_id: str) -> ReviewFacts:
-    """The reviews and assignments of a debate.
-
-    Raises:
-        DebateNotFound: the debate was never opened.
-        RecordDamaged: it was altered.
-    """
+    """The reviews and assignments of a debate."""
     return intact_history(store, debate_id).reviews
 
 
 def reasons_of(store: EventStore, debate_id: str) -> dict[int, str | None]:
-    """The reasons of reviews and withdrawals by the number of their event; None: it was erased.
-
-    Raises:
-        DebateNotFound: the debate was never opened.
-        RecordDamaged: it was altered.
-    """
+    """The reasons of reviews and withdrawals by the number of their event; None: it was erased."""
     return reasons_in(intact_history(store, debate_id))
 
 
@@ -51,14 +41,6 @@ def record_review(store: EventStore, debate_id: str, new: NewReview, *, clock: C
         debate_id: of a debate that has ended.
         new: what the reviewer says.
         clock: microseconds since 1970-01-01 UTC.
-
-    Raises:
-        DebateNotFound: there is no such debate.
-        ReasonRefused: the reason is too long, or not valid Unicode.
-        ReviewRefused: the debate has not ended or is in quarantine; it has no such decisive item, or the verdict is a
-            pass; its panel has no such label; another value cannot be recorded; or the review is said to be blind,
-            and its reviewer reviewed a debate of the same case before.
-        StoreError: the store cannot be written.
     """
     (found,) = record_changes(store, [verdict_change(debate_id, new)], clock)
     return recorded_review(found)
@@ -82,11 +64,6 @@ def assign_review(
         by: who asks.
         sample: the random sample that the debate was drawn in; None: it was chosen.
         clock: microseconds since 1970-01-01 UTC.
-
-    Raises:
-        DebateNotFound: there is no such debate.
-        ReviewRefused: it is in quarantine, or a value cannot be recorded.
-        StoreError: the store cannot be written.
     """
     change = assignment_change(debate_id, reviewer, by=by, sample=sample)
     (found,) = record_changes(store, [change], clock)
@@ -105,10 +82,5 @@ def withdraw_review(
         by: who withdraws it.
         reason: why; "": not said.
         clock: microseconds since 1970-01-01 UTC.
-
-    Raises:
-        DebateNotFound: there is no such debate.
-        ReviewRefused: it has no such review or assignment that counts; or a value cannot be recorded.
-        StoreError: the store cannot be written.
     """
     record_changes(store, [withdrawal_change(debate_id, number, by=by, reason=reason)], clock)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from jury_actors.store_retry import STORE_PATIENCE
 
 if TYPE_CHECKING:
-    from jury_judge.seals.sealing import Sealing
+    from jury_judge.seals.stored_seals import Sealing
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,11 +71,7 @@ class JudgedTrace(NamedTuple):
 
 
 def judged_trace(history: DebateHistory) -> JudgedTrace | str:
-    """The trace that a debate judged, with its scores; or why there is none, in words.
-
-    Raises:
-        EventError: an event does not decode.
-    """
+    """The trace that a debate judged, with its scores; or why there is none, in words."""
     result = result_of(history)
     trace = result.metadata.get(_TRACE)
     if trace is None:

@@ -1,24 +1,82 @@
-"""Scores written to a tool, each once: what was written stands in the stream `local/{id}` of its debate."""
+"""Scores of debates written onto the traces that they judged."""
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
+from jury_cases.containers.langfuse_traces import LangfuseApi
 from jury_events.codec import encode
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.ids import local_stream
-from jury_events.local_events import ExportedScore, ScoresExportBegun, ScoresExported
+from jury_events.local_events import ExportedScore, ScoresExportBegun, ScoresExported, ScoreTargetName
 from jury_events.local_facts import LocalFacts
+from jury_judge.extras import check_mlflow, check_traces
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace, judged_trace
-from jury_judge.scores.export_lock import export_lock
 from jury_judge.scores.score_target import ScoreTarget
 from jury_judge.stores.debates import must_exist
-from jury_judge.stores.stores import Say, open_writer
+from jury_judge.stores.stores import Say, open_writer, shown_url
 from jury_replay.intact import intact_history
 from jury_replay.selection import DebateSelection
-from jury_store.errors import StoreError
+from jury_store.errors import StoreError, StoreLocked
 from jury_store.event_store import Append, EventStore
+from jury_store.opening import database_path, parse_store_url
+from jury_store.run_registry import RunLock
+from jury_store.sqlite import SqliteLock
+
+TARGETS = get_args(ScoreTargetName)
+
+
+def score_target(name: ScoreTargetName, environ: Mapping[str, str]) -> ScoreTarget:
+    """The tool of that name.
+
+    Args:
+        name: of the tool.
+        environ: the environment's variables: `LANGFUSE_…`, `MLFLOW_TRACKING_URI`, `OTEL_EXPORTER_OTLP_…`.
+    """
+    if name == "langfuse":
+        from jury_judge.scores.langfuse_scores import LangfuseScores  # noqa: PLC0415  (one tool is loaded, no other)
+
+        return LangfuseScores(LangfuseApi.of(environ))
+    if name == "mlflow":
+        check_mlflow("export --to mlflow")
+        from jury_judge.scores.mlflow_scores import MlflowScores  # noqa: PLC0415  (the same)
+
+        return MlflowScores()
+    check_traces("export --to otel")
+    from jury_judge.scores.otel_scores import OtelScores  # noqa: PLC0415  (the same)
+
+    return OtelScores(environ)
+
+
+_LOCK_NAME = "jury export --to"
+"""No run has such an id."""
+
+
+def export_lock(url: str, *, wait: float) -> RunLock | SqliteLock:
+    """The lock of the exports of a store, until it is released.
+
+    Args:
+        url: of the store.
+        wait: seconds to wait for another process.
+    """
+    try:
+        return _taken(url, wait)
+    except StoreLocked:
+        raise StoreLocked(
+            f"another process exports scores of {shown_url(url)}; repeat the command when it has ended"
+        ) from None
+
+
+def _taken(url: str, wait: float) -> RunLock | SqliteLock:
+    parsed = parse_store_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        database = database_path(parsed)
+        return SqliteLock.acquire(database.with_name(f"{database.name}.export"), run=_LOCK_NAME, wait=wait)
+    lock = RunLock.acquire(url, _LOCK_NAME, wait=wait)
+    assert lock is not None, "it is the store of a server"
+    return lock
+
 
 WRITER_WAIT = 20.0
 """Seconds to wait for another process that exports scores, or that writes to a SQLite store."""
@@ -66,11 +124,6 @@ def export_scores(
         url: of the store.
         dry_run: write and record nothing.
         say: takes a line when another process has to be waited for.
-
-    Raises:
-        DebateNotFound: no debate has that id, is of that run, or meets the conditions.
-        ScoresRefused: the tool did not take the scores of a debate; those before it are recorded.
-        StoreError: the store cannot be read or written.
     """
     with ExitStack() as stack:
         stack.callback(target.close)
@@ -124,11 +177,7 @@ class _LocalStream:
     def add(
         self, kind: type[ScoresExportBegun | ScoresExported], number: int | None = None, *, wait: float, **fields: Any
     ) -> int:
-        """Append an event of the export with that number, None: of the next one; returns the number.
-
-        Raises:
-            StoreError: it was refused, or another process writes to the store and did not end in time.
-        """
+        """Append an event of the export with that number, None: of the next one; returns the number."""
         with closing(open_writer(self._url, run=_NAME, wait=wait, say=self._say)) as writer:
             history = writer.history(self._debate_id)
             number = history.local.next_export if number is None else number

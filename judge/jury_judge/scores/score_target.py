@@ -44,9 +44,6 @@ class ScoreTarget(Protocol):
             trace: what was judged.
             scores: those that the tool does not have, or has with another content.
             before: the scores that it has, by name.
-
-        Raises:
-            ScoresRefused: not all were taken.
         """
         ...
 

@@ -1,19 +1,25 @@
-"""Attestations of seals: by witnesses (C2SP tlog-witness) and time-stamping authorities (RFC 3161)."""
+"""Witnesses and time-stamping authorities: what they are asked, and what of their answers is stored."""
 
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime
 from typing import NamedTuple
 
 import httpx2
 from cryptography.x509 import Certificate
 
+from jury_actors.effects import Effects
 from jury_events.errors import SettingError
 from jury_events.known_secrets import known_scrubber
 from jury_events.text import visible_line, visible_url
 from jury_judge.errors import AttestationFailed
+from jury_judge.seals.stored_seals import consistency, note_text, seal_of
 from jury_store.errors import BadNote, BadTimestamp, SealRefused
+from jury_store.event_store import EventStore
 from jury_store.seals.merkle import Proof
 from jury_store.seals.note import WitnessKey, read_checkpoint, read_signature_line
+from jury_store.seals.seal import COSIGNATURE, TIMESTAMP, Attestation
 from jury_store.seals.timestamp import Timestamp, read_timestamp, timestamp_fault, timestamp_query
 
 _SECONDS = 30.0
@@ -54,11 +60,6 @@ def ask_witness(
         old: the size that the witness cosigned last, if known; the witness corrects it.
         prove: returns the consistency proof from a size to that of the checkpoint.
         keys: of the witness; other cosignatures are ignored.
-
-    Raises:
-        SettingError: not an http or https URL.
-        SealRefused: the witness has seen a log that this one does not begin with.
-        AttestationFailed: it cannot be reached, refuses, or answers with no cosignature by these keys.
     """
     checkpoint = read_checkpoint(note)
     place, url = f"{_checked(url).rstrip('/')}/add-checkpoint", visible_url(url)
@@ -83,10 +84,6 @@ def ask_authority(url: str, note: bytes, authorities: Sequence[Certificate] = ()
     """Have a time-stamping authority stamp a note; gives its answer, DER, and what it says.
 
     Without certificates the answer's signature is not checked.
-
-    Raises:
-        SettingError: not an http or https URL.
-        AttestationFailed: it cannot be reached, refuses, or answers something else.
     """
     query = timestamp_query(note)
     answer = _post(_checked(url), query.der, "application/timestamp-query")
@@ -173,3 +170,60 @@ def _post(url: str, content: bytes, kind: str) -> _Answer:
         raise AttestationFailed(
             f"{visible_url(url)} cannot be asked: {str(error) or type(error).__name__}; try again later"
         ) from None
+
+
+class WitnessedSeal(NamedTuple):
+    """A seal over `events` that a witness cosigned, and its note with all cosignatures."""
+
+    events: int
+    note: str
+    cosigned: Sequence[Cosigned]
+
+
+class StampedSeal(NamedTuple):
+    """A seal over `events`, and when it was time-stamped."""
+
+    events: int
+    at: datetime
+
+
+def have_witnessed(store: EventStore, url: str, keys: Sequence[WitnessKey]) -> WitnessedSeal:
+    """Have a witness cosign the latest seal.
+
+    Args:
+        store: open for writing.
+        url: the witness's submission prefix.
+        keys: of the witness.
+    """
+    seal = seal_of(store)
+    cosigned = ask_witness(
+        url, seal.note, _cosigned_before(store, keys), lambda old: consistency(store, old, seal.tree_size), keys
+    )
+    for one in cosigned:
+        store.store_attestation(Attestation(seal.tree_size, COSIGNATURE, one.line, Effects().clock()))
+    return WitnessedSeal(seal.tree_size, note_text(seal, store.attestations()), cosigned)
+
+
+def have_stamped(store: EventStore, url: str, authorities: Sequence[Certificate]) -> StampedSeal:
+    """Have a time-stamping authority stamp the note of the latest seal, as it is without cosignatures.
+
+    Args:
+        store: open for writing.
+        url: of the authority.
+        authorities: under which its answer must be; (): its signature is not checked.
+    """
+    seal = seal_of(store)
+    answer, stamp = ask_authority(url, seal.note, authorities)
+    store.store_attestation(Attestation(seal.tree_size, TIMESTAMP, answer, Effects().clock()))
+    return StampedSeal(seal.tree_size, stamp.at)
+
+
+def _cosigned_before(store: EventStore, keys: Iterable[WitnessKey]) -> int:
+    """The largest size that a witness is known to have cosigned, 0: none. It knows better itself."""
+    largest = 0
+    for one in store.attestations():
+        with suppress(BadNote):
+            line = read_signature_line(one.content)
+            if any(key.claims(line) for key in keys):
+                largest = max(largest, one.tree_size)
+    return largest

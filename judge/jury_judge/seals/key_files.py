@@ -1,14 +1,31 @@
-"""Keys and checkpoints in files of the user."""
+"""Keys in files, and what is signed with them."""
 
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from secrets import token_hex
+from typing import TYPE_CHECKING, NamedTuple
 
+from jury_actors.effects import Effects
 from jury_events.regular_files import FileTooLarge, read_failure, read_regular
+from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused
+from jury_judge.panels.calibration_files import read_calibration, read_content
+from jury_judge.panels.digest_files import signed_bytes, write_file
+from jury_judge.panels.ladders import is_ladder, read_ladder, read_ladder_content
+from jury_judge.seals.stored_seals import note_text
 from jury_store.errors import BadNote
-from jury_store.seals.keys import PublicKey, SealKey, last_signed_path, read_public_keys, read_seal_key
+from jury_store.event_store import EventStore
+from jury_store.sealer import Sealer
+from jury_store.seals.keys import (
+    PublicKey,
+    SealKey,
+    last_signed_path,
+    make_key_files,
+    public_path,
+    read_public_keys,
+    read_seal_key,
+)
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -17,36 +34,24 @@ if TYPE_CHECKING:
     from jury_store.seals.last_signed import LastSigned
     from jury_store.seals.note import WitnessKey
 
+
 Say = Callable[[str], None]
 
 
 def read_keys(paths: Iterable[Path]) -> tuple[PublicKey, ...]:
-    """The public keys of all these files.
-
-    Raises:
-        SealError: a file cannot be read, or is no key file.
-    """
+    """The public keys of all these files."""
     return tuple(key for path in paths for key in read_public_keys(path))
 
 
 def read_witnesses(paths: Iterable[Path]) -> "tuple[WitnessKey, ...]":
-    """The keys of witnesses of all these files, each once.
-
-    Raises:
-        SealError: a file cannot be read, or is no file of such keys.
-    """
+    """The keys of witnesses of all these files, each once."""
     from jury_store.seals.note import read_witness_keys
 
     return tuple(dict.fromkeys(key for path in paths for key in read_witness_keys(path)))
 
 
 def read_trust(witnesses: Iterable[Path], required: int | None, certificates: Iterable[Path]) -> "Trust":
-    """Trusted keys beside the log's key.
-
-    Raises:
-        SealError: a file cannot be read, or has other contents.
-        SettingsRefused: more witnesses are required than are named.
-    """
+    """Trusted keys beside the log's key."""
     from jury_replay.attested import NO_TRUST, Trust
 
     keys = read_witnesses(witnesses)
@@ -59,22 +64,14 @@ def read_trust(witnesses: Iterable[Path], required: int | None, certificates: It
 
 
 def read_authorities(paths: Iterable[Path]) -> "tuple[Certificate, ...]":
-    """The certificates of all these files, each once.
-
-    Raises:
-        SealError: a file cannot be read, or has none.
-    """
+    """The certificates of all these files, each once."""
     from jury_store.seals.timestamp import read_certificates
 
     return tuple(dict.fromkeys(one for path in paths for one in read_certificates(path)))
 
 
 def read_note(path: Path) -> bytes:
-    """The bytes of a checkpoint.
-
-    Raises:
-        BadNote: the file cannot be read, or has other contents.
-    """
+    """The bytes of a checkpoint."""
     from jury_store.seals.note import MAX_BYTES, read_checkpoint
 
     try:
@@ -99,9 +96,6 @@ def signer(
         last_file: where it is kept; None: beside the key.
         sealed: whether the log has seals already.
         say: takes warnings.
-
-    Raises:
-        SealError: a file cannot be read, is not what it should be, or nothing can be kept there.
     """
     from jury_store.seals.last_signed import LastSigned
 
@@ -117,12 +111,74 @@ def signer(
 
 
 def read_private_key(path: Path, say: Say) -> SealKey:
-    """The sealing key; a file that others may read is said.
-
-    Raises:
-        SealError: the file cannot be read, or is no private key.
-    """
+    """The sealing key; a file that others may read is said."""
     key = read_seal_key(path)
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         say(f"jury: warning: others than its owner may read {path}, and seal in your name; chmod 600 mends that")
     return key
+
+
+class NewKey(NamedTuple):
+    """A key that was made: the line of its public key, and the file with that line."""
+
+    public_line: str
+    public_file: Path
+
+
+def make_key(file: Path, name: str | None = None) -> NewKey:
+    """Make a key: `file`, which only its owner may read, and `file`.pub for verification.
+
+    Args:
+        file: of the private key.
+        name: the log's name in its notes; None: one drawn by lot.
+    """
+    key = make_key_files(file, name or f"jury-judge/{token_hex(4)}")
+    return NewKey(key.public.line, public_path(file))
+
+
+class SealedLog(NamedTuple):
+    """The latest seal: how many events it covers, its note, and whether it was made now."""
+
+    events: int
+    note: str
+    is_new: bool
+
+
+def seal_now(store: EventStore, key_file: Path, last_file: Path | None, say: Say) -> SealedLog | None:
+    """Seal everything that is stored; None where that is nothing.
+
+    Args:
+        store: open for writing.
+        key_file: of the private key.
+        last_file: of the key's last signature; None: beside the key.
+        say: takes warnings.
+    """
+    key, last = signer(key_file, last_file, sealed=lambda: store.latest_seal() is not None, say=say)
+    made = Sealer(store, key, Effects().clock, last).next()
+    if made is not None:
+        store.store_seal(made)
+    latest = store.latest_seal()
+    return None if latest is None else SealedLog(latest.tree_size, note_text(latest), made is not None)
+
+
+def sign_calibration(file: Path, key_file: Path, say: Say) -> str:
+    """Sign a calibration or ladder file: a note over its digest goes into it, in place of one that is there.
+
+    Args:
+        file: as `jury calibrate -o` writes it.
+        key_file: of the private key.
+        say: takes warnings.
+
+    Returns:
+        The key, by name and id.
+    """
+    name = visible_line(str(file), 1000)
+    key = read_private_key(key_file, say)
+    if is_ladder(file):
+        read_ladder(file, name)
+        document = read_ladder_content(file, name)
+    else:
+        read_calibration(file, name)
+        document = read_content(file, name)
+    write_file(file, signed_bytes(document, key))
+    return f"{key.public.name}+{key.public.key_id.hex()}"

@@ -15,7 +15,7 @@ from jury_events.text import pluralize
 from jury_judge.batches.wave_metrics import StoreBatchMetrics
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.jury import Jury
-from jury_judge.panels.ladder_documents import load_panel_or_ladder
+from jury_judge.panels.ladders import load_panel_or_ladder
 from jury_judge.reviews.named_tokens import check_token, named_tokens
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing

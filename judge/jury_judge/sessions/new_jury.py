@@ -4,8 +4,7 @@ import os
 from typing import Any
 
 from jury_judge.jury import Jury
-from jury_judge.panels.files import LoadedPanel
-from jury_judge.panels.panel_warnings import recipient_lines, same_model_warnings
+from jury_judge.panels.files import LoadedPanel, recipient_lines, same_model_warnings
 from jury_judge.runs.observation import Observation
 from jury_judge.settings.judging import RuntimeSettings
 from jury_judge.stores.stores import Say

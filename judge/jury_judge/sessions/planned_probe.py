@@ -14,9 +14,18 @@ from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.probes.alone import asked_alone
-from jury_judge.probes.markings import check_comparable, other_marking
-from jury_judge.probes.registry import INJECTION, MARKING, REFLECTION, SPEAKERS, absent_twins, twins_alone, with_twins
-from jury_judge.probes.reversed_seats import reversed_seats
+from jury_judge.probes.registry import REFLECTION
+from jury_judge.probes.twins import (
+    INJECTION,
+    MARKING,
+    SPEAKERS,
+    absent_twins,
+    check_comparable,
+    other_marking,
+    reversed_seats,
+    twins_alone,
+    with_twins,
+)
 from jury_judge.records.vote_reports import VoteReports
 from jury_judge.runs.ordered_lines import Line
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS

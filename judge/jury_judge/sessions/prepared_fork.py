@@ -9,7 +9,7 @@ from typing import Any
 from jury_actors.messages import Chunk
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed
-from jury_judge.panels.changed import changed_panel
+from jury_judge.panels.any_panel import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel, windowed
 from jury_judge.replays.forks import Fork, plan_fork, read_origin
 from jury_judge.runs.observation import Observation

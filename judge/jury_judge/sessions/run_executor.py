@@ -45,7 +45,7 @@ from jury_views.failed_calls import failed_calls
 if TYPE_CHECKING:
     from jury_judge.batches.batch_plan import BatchPlan
     from jury_judge.live.feed import Feed
-    from jury_judge.seals.sealing import Sealing
+    from jury_judge.seals.stored_seals import Sealing
 
 _SPENDING_SECONDS = 5.0
 """How often the spending of a run is read."""
@@ -422,7 +422,7 @@ class RunExecutor:
         return Allowance(bounds, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
 
     def _sealed_by(self) -> "Sealing | None":
-        from jury_judge.seals.sealing import Sealing
+        from jury_judge.seals.stored_seals import Sealing
 
         settings, store = self.planned.settings, self.store
         if settings.seal_key is None:

@@ -11,7 +11,7 @@ from jury_cases.omissions import UnreadableRows, omissions_text, without_omissio
 from jury_events.case import Case
 from jury_events.text import pluralize, visible_line
 from jury_judge.panels.files import LoadedPanel, load_panel
-from jury_judge.panels.ladder_documents import load_panel_or_ladder
+from jury_judge.panels.ladders import load_panel_or_ladder
 from jury_judge.running.cancelling import cancellations_at
 from jury_judge.runs.case_stages import Again
 from jury_judge.runs.preflight import PreflightReport, sees_images

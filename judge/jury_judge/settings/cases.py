@@ -159,9 +159,6 @@ class CaseSettings(SettingsModel):
             refuse_labels: whether labels that are not understood are refused; else they are none.
             stdin: for `-`.
             scale: of the panel that judges: labels are read in its words.
-
-        Raises:
-            CaseFileError: a setting cannot be used.
         """
         options = self.selection(refuse_labels=refuse_labels, scale=scale)
         return CaseFiles(paths, options, allowed_hosts=hosts, artifact_roots=self.artifact_roots, stdin=stdin)

@@ -151,11 +151,7 @@ FILTERS = tuple(
 
 
 def debate_filter(filters: Mapping[str, str], where: tuple[Condition, ...] = ()) -> DebateFilter:
-    """The filter of pairs of a name and a text, as `status=failed` or `min-cost=0.5`, and of conditions.
-
-    Raises:
-        SettingsRefused: there is no such filter, or it cannot have that value.
-    """
+    """The filter of pairs of a name and a text, as `status=failed` or `min-cost=0.5`, and of conditions."""
     for name, text in filters.items():
         shown = escaped(f"{visible_line(name, 60)}={visible_line(text, 60)}")
         if name not in FILTERS:

@@ -24,11 +24,7 @@ _LONGEST = 60
 
 
 def checked_drift_id(value: str) -> str:
-    """The id of a baseline; its runs add to it.
-
-    Raises:
-        ValueError: it cannot be one.
-    """
+    """The id of a baseline; its runs add to it."""
     if len(value) > _LONGEST:
         raise ValueError(f"has more than {_LONGEST} characters")
     try:

@@ -59,11 +59,7 @@ class SettingsModel(BaseModel):
 
     @classmethod
     def of(cls, **fields: Any) -> Self:
-        """The settings of these fields.
-
-        Raises:
-            SettingsRefused: a field is unknown or has a value that it cannot have, or fields do not go together.
-        """
+        """The settings of these fields."""
         return cls(**fields)
 
 

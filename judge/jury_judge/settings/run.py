@@ -96,11 +96,7 @@ class ReportSettings(SettingsModel):
 
     @property
     def conditions(self) -> tuple[FailCondition, ...]:
-        """All conditions, each once.
-
-        Raises:
-            SettingsRefused: one cannot be read.
-        """
+        """All conditions, each once."""
         return self._parsed(None)
 
     def check_conditions(self, scale: VerdictScale | None) -> None:
@@ -108,9 +104,6 @@ class ReportSettings(SettingsModel):
 
         Args:
             scale: the panel's own; None: it judges in the three verdicts.
-
-        Raises:
-            SettingsRefused: a name is neither a count nor a label of the scale.
         """
         labels = () if scale is None else scale.ids
         _ = self._parsed(labels)
@@ -136,11 +129,7 @@ class ReportSettings(SettingsModel):
         return self.junit is not None or self.markdown is not None
 
     def check_files(self) -> None:
-        """Check, before anything is judged, that the files may be written.
-
-        Raises:
-            ReportRefused: a folder is missing, or something else stands there.
-        """
+        """Check, before anything is judged, that the files may be written."""
         for path, form in ((self.junit, junit), (self.markdown, markdown)):
             if path is not None:
                 check_report_path(path, form.BEGINS)

@@ -36,10 +36,6 @@ def read_settings(
         path: of the file.
         model: of the settings.
         only: the fields that the file may have; None: all of the model.
-
-    Raises:
-        SettingsFileError: the file cannot be read, is not a table, or a field is unknown or has a value that it cannot
-            have; the message names file, line and field.
     """
     name = visible_line(os.fspath(path), 1000)
     document = _document(path, name)
@@ -83,11 +79,7 @@ def settings_of(
 
 
 def settings_in(path: str | os.PathLike[str], model: type[M]) -> M:
-    """The settings that a file gives alone, without variables of the environment.
-
-    Raises:
-        SettingsFileError: as `read_settings`; also where fields do not go together: the line is that of the first.
-    """
+    """The settings that a file gives alone, without variables of the environment."""
     values = read_settings(path, model)
     try:
         return model.of(**values)

@@ -152,11 +152,7 @@ class VoteSources(SettingsModel):
 
     @property
     def chosen(self) -> DebateFilter:
-        """Which debates of these runs.
-
-        Raises:
-            SettingsRefused: there is no such filter.
-        """
+        """Which debates of these runs."""
         return debate_filter(self.filters, self.where)
 
 

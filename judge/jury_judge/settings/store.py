@@ -26,12 +26,7 @@ class Settings(NamedTuple):
 
 
 def load_settings(environ: Mapping[str, str], *, store_url: str | None = None) -> Settings:
-    """Explicit arguments over the environment over the defaults; an empty variable is unset.
-
-    Raises:
-        SettingError: the URL is not that of a supported store (it may include a password and is not shown), or an
-            artifact host is invalid.
-    """
+    """Explicit arguments over the environment over the defaults; an empty variable is unset."""
     place = "--store" if store_url is not None else STORE_URL
     if not isinstance(store_url, str | None):
         raise SettingError(f"{place}: not a store's URL but a {type(store_url).__name__}; write {_FORMS}")

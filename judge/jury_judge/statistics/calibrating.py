@@ -19,8 +19,7 @@ from jury_judge.panels.document import read_text
 from jury_judge.settings.statistics import Count
 from jury_judge.stores.debates import opening_of, panel_of
 from jury_judge.tables.ballot_sources import Votes, stored_ballots
-from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
-from jury_judge.tables.counted_words import counted_words
+from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots, counted_words
 from jury_replay.output_path import check_output_path
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore

@@ -13,12 +13,11 @@ from jury_analysis.ladders.ladder_votes import StageBallots
 from jury_analysis.scale import OURS, Scale
 from jury_events.errors import SettingError
 from jury_judge.panels.digest_files import write_file
-from jury_judge.panels.ladder_files import ladder_bytes
+from jury_judge.panels.ladders import ladder_bytes
 from jury_judge.statistics.calibrating import CalibratedPanel, calibrated_panel
 from jury_judge.statistics.ladder_stages import LadderStage, ladder_stages
 from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
-from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
-from jury_judge.tables.counted_words import counted_words
+from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots, counted_words
 from jury_replay.output_path import check_output_path
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore

@@ -17,10 +17,17 @@ from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.panel import Marking, Panel
 from jury_judge.panels.own_family import AGENT_MODEL
-from jury_judge.probes.registry import INJECTION, MARKING, MASTER_KEY, PROBES, REFLECTION, SPEAKERS
-from jury_judge.probes.response_changes import answers_length
-from jury_judge.probes.reversed_seats import first_speaker
-from jury_judge.probes.twin import parse_twin_id
+from jury_judge.probes.registry import REFLECTION
+from jury_judge.probes.twins import (
+    INJECTION,
+    MARKING,
+    MASTER_KEY,
+    PROBES,
+    SPEAKERS,
+    answers_length,
+    first_speaker,
+    parse_twin_id,
+)
 from jury_judge.stores.debates import rows_of_run
 from jury_judge.tables.ballot_sources import stored_ballots
 from jury_store.debate_rows import DebateRow

@@ -262,7 +262,7 @@ def _statistics(store: EventStore, ballots: "pa.Table", run_id: str, simulated: 
     from jury_judge.settings.statistics import StatisticsSettings  # noqa: PLC0415  (likewise)
     from jury_judge.statistics.analysis_options import statistics_options  # noqa: PLC0415  (likewise)
     from jury_judge.tables.ballot_sources import Votes  # noqa: PLC0415  (likewise)
-    from jury_judge.tables.counted_words import counted_words  # noqa: PLC0415  (likewise)
+    from jury_judge.tables.counted_ballots import counted_words  # noqa: PLC0415  (likewise)
 
     asked = StatisticsSettings(run_ids=(run_id,), by=("panel",), include_simulated=simulated)
     votes = Votes(ballots, None, counted_words(store, ballots, None).words)

@@ -20,7 +20,7 @@ from jury_judge.settings.statistics import REVIEWS
 from jury_judge.statistics.analysis_options import scale_of
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, stored_ballots
-from jury_judge.tables.counted_words import counted_words
+from jury_judge.tables.counted_ballots import counted_words
 from jury_judge.tables.label_sources import later_labels
 from jury_judge.tables.vote_files import counted_in_files, read_label_files, read_vote_files
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter

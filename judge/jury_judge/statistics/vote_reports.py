@@ -40,14 +40,11 @@ from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_s
 from jury_judge.statistics.true_rates import run_rates, true_gate_of
 from jury_judge.stores.seat_efforts import effort_lines, one_model_lines
 from jury_judge.stores.stores import Say
-from jury_judge.tables.ballot_file import BALLOTS, write_ballots
 from jury_judge.tables.ballot_sources import Votes, of_reading, stored_ballots
-from jury_judge.tables.counted_ballots import COUNTED_COLUMNS
-from jury_judge.tables.counted_words import counted_words
-from jury_judge.tables.frontier_file import FRONTIER, write_frontier
+from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_words
 from jury_judge.tables.label_sources import later_labels, with_later_labels
-from jury_judge.tables.vote_files import counted_in_files, read_foreign_votes, read_vote_files
-from jury_judge.tables.vote_table import VOTES, write_votes
+from jury_judge.tables.table_files import BALLOTS, FRONTIER, write_ballots, write_frontier
+from jury_judge.tables.vote_files import VOTES, counted_in_files, read_foreign_votes, read_vote_files, write_votes
 from jury_replay.table_file import check_new_table
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store

@@ -25,22 +25,13 @@ class LastDriftCheck(NamedTuple):
 
 
 def baselines(store: EventStore) -> Iterator[DriftFacts]:
-    """The baselines of a store, by id.
-
-    Raises:
-        MalformedBody: one was altered.
-        StoreError: the store cannot be read.
-    """
+    """The baselines of a store, by id."""
     for drift_id in store.drift_ids():
         yield intact_drift(store, drift_id).facts
 
 
 def last_check(store: EventStore, panel: str, prompts: str) -> LastDriftCheck | None:
-    """The newest check of a panel, by the digests of its identity and its prompts; None: there is none.
-
-    Raises:
-        MalformedBody, StoreError: as `baselines`.
-    """
+    """The newest check of a panel, by the digests of its identity and its prompts; None: there is none."""
     found: LastDriftCheck | None = None
     for facts in baselines(store):
         if (facts.opened.panel, facts.opened.prompts) != (panel, prompts):
@@ -59,9 +50,6 @@ def require_check(last: LastDriftCheck | None, seconds: float, now: int | None =
         last: of the panel.
         seconds: how old it may be.
         now: in µs since 1970-01-01 UTC; None reads the clock.
-
-    Raises:
-        SettingsRefused: as said; the message has the command that helps.
     """
     if last is None:
         raise SettingsRefused(

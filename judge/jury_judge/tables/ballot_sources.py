@@ -14,8 +14,7 @@ from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.settings.statistics import Read
-from jury_judge.tables.ballot_messages import with_messages
-from jury_judge.tables.ballot_table import OF_EVIDENCE, OF_LABELS, ballot_table
+from jury_judge.tables.ballot_table import OF_EVIDENCE, OF_LABELS, ballot_table, with_messages
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
 
@@ -73,10 +72,6 @@ def stored_ballots(
         run_ids: only those of these runs; (): of any.
         seats: only the votes of these seats, and of the final judge; (): of all.
         columns: those to read; None: all of `SCHEMA` and `OWN_WORDS`. `STATISTICS_COLUMNS` take half the memory.
-
-    Raises:
-        DebateNotFound: a run has no such debate, or there is none at all.
-        SettingError: no debate has a seat of that name.
     """
     runs = tuple(dict.fromkeys(run_ids))
     columns = (*SCHEMA.names, *OWN_WORDS.names) if columns is None else columns
@@ -93,11 +88,7 @@ def stored_ballots(
 
 
 def of_seats(ballots: pa.Table, seats: Sequence[str], *, flag: str = "--seats") -> pa.Table:
-    """The ballots of these seats and of the final judge; all of them for (). `flag` is what messages name.
-
-    Raises:
-        SettingError: there is no ballot of a seat.
-    """
+    """The ballots of these seats and of the final judge; all of them for (). `flag` is what messages name."""
     if not seats:
         return ballots
     jurors = pc.equal(ballots["role"].cast(pa.string()), "juror")
@@ -116,11 +107,7 @@ def of_seats(ballots: pa.Table, seats: Sequence[str], *, flag: str = "--seats") 
 
 
 def of_reading(ballots: pa.Table, read: Read | None) -> pa.Table:
-    """The ballots of debates of which every juror read the whole record, or of the others; None: all of them.
-
-    Raises:
-        SettingError: there is no such debate.
-    """
+    """The ballots of debates of which every juror read the whole record, or of the others; None: all of them."""
     if read is None:
         return ballots
     if "read_percent" in ballots.column_names:

@@ -1,18 +1,141 @@
-"""The ballots of a store as Arrow tables, with the columns of `jury_analysis.ballots`."""
+"""Ballots of debates as a table."""
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as arrow_json
 
 from jury_analysis.ballots import EVIDENCE, MESSAGES, OWN_WORDS, READING, SCHEMA
+from jury_debate.prompts_1.case_items import ItemMessages
+from jury_events.panel import Language
+from jury_judge.extras import check_package
+from jury_judge.stores.case_messages import CaseMessages
 from jury_store.ballot_sheet import FINAL_LABEL, FURTHER_COLUMNS, VOTE_LABEL
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
+from jury_views.notebook.cells import CellHtml, ShownAsCell, ballots_html
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+MOST_ROWS = 20
+"""Rows that a cell shows."""
+
+SHOWN = ("case_id", "round", "role", "seat", "kind", "verdict", "score", "confidence", "label", "final_verdict")
+"""Columns that a cell shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class BallotFrame(ShownAsCell):
+    """Every vote of some debates, a row each (docs/reference/tables.md)."""
+
+    arrow: pa.Table
+    """The columns of `jury_analysis.ballots.SCHEMA`; DuckDB takes it as it is."""
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A data frame of pandas, by pyarrow's `Table.to_pandas`."""
+        check_package("to_pandas()", "pandas")
+        return self.arrow.to_pandas()
+
+    def to_polars(self) -> "pl.DataFrame":
+        """A data frame of polars, by its own conversion; it shares the memory of `arrow` where it can."""
+        check_package("to_polars()", "polars")
+        import polars as pl  # noqa: PLC0415  (of who has it)
+
+        return pl.DataFrame(self.arrow)
+
+    def to_html(self, lang: Language = "en") -> CellHtml:
+        """The first rows, as a cell of a notebook shows them."""
+        rows = self.arrow.select(SHOWN).slice(0, MOST_ROWS).to_pylist()
+        simulated = pc.sum(self.arrow["simulated"]).as_py() or 0
+        return ballots_html(rows, lang, total=self.arrow.num_rows, simulated=simulated)
+
+
+_PAGE = 200
+_FIELDS = (EVIDENCE.field("item_count"), *(MESSAGES.field(name) for name in ("decisive_message", "message_count")))
+_NULL = -1
+
+_Rows = npt.NDArray[np.int64]
+
+
+def with_messages(store: EventStore, ballots: pa.Table) -> pa.Table:
+    """The ballots with the messages that their decisive items come from, and how many items and messages there are.
+
+    Cases are read of debates in which an item is named. Labels name messages of the only scenario: of a case with
+    several, the label's message is left out where evidence was asked for.
+
+    Args:
+        store: of the ballots, open for reading.
+        ballots: with the columns `debate_id`, `verified` and `decisive_item`.
+    """
+    items = _numbers(ballots, "decisive_item")
+    labelled = (_numbers(ballots, "label_message") != _NULL) & (_numbers(ballots, "verified") != _NULL)
+    named = (items != _NULL) | labelled
+    values = {field.name: np.full(len(items), _NULL, dtype=np.int32) for field in _FIELDS}
+    several: list[_Rows] = []
+    cases = CaseMessages(store)
+    debates = _named_debates(ballots, named)
+    while page := dict(islice(debates, _PAGE)):
+        opened = cases.opened(page)
+        several += [page[one.debate_id] for one in opened if one.scenarios > 1]
+        with_item = [one for one in opened if (items[page[one.debate_id]] != _NULL).any()]
+        for debate, messages in cases.of(with_item).items():
+            rows = page[debate]
+            values["item_count"][rows] = messages.items
+            values["message_count"][rows] = messages.messages or _NULL
+            values["decisive_message"][rows] = [_message(messages, int(item)) for item in items[rows]]
+    for field in _FIELDS:
+        column = pa.array(values[field.name], pa.int32(), mask=values[field.name] == _NULL)
+        if field.name in EVIDENCE.names or column.null_count < len(column):
+            ballots = ballots.append_column(field, column)
+    return _without_labels(ballots, several)
+
+
+def _numbers(ballots: pa.Table, name: str) -> npt.NDArray[np.int32]:
+    """A column, `_NULL` for null and where there is no such column."""
+    if name not in ballots.column_names:
+        return np.full(ballots.num_rows, _NULL, dtype=np.int32)
+    numbers: npt.NDArray[np.int32] = pc.fill_null(ballots[name], _NULL).to_numpy()
+    return numbers
+
+
+def _named_debates(ballots: pa.Table, named: npt.NDArray[np.bool_]) -> Iterator[tuple[str, _Rows]]:
+    """The debates with a row of `named`, each with all of its rows, in the order of the table."""
+    names = ballots["debate_id"].cast(pa.string()).combine_chunks().dictionary_encode()
+    codes = names.indices.to_numpy()
+    chosen = np.zeros(len(names.dictionary), dtype=np.bool_)
+    chosen[codes[named]] = True
+    rows = np.flatnonzero(chosen[codes])
+    order = rows[np.argsort(codes[rows], kind="stable")]  # codes are in the order of the table
+    for part in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1) if len(order) else []:
+        yield names.dictionary[int(codes[part[0]])].as_py(), part
+
+
+def _message(messages: ItemMessages, item: int) -> int:
+    found = None if item == _NULL else messages.named(item)
+    return _NULL if found is None else found
+
+
+def _without_labels(ballots: pa.Table, several: list[_Rows]) -> pa.Table:
+    if not several or "label_message" not in ballots.column_names:
+        return ballots
+    place = ballots.schema.get_field_index("label_message")
+    kept = np.ones(ballots.num_rows, dtype=np.bool_)
+    kept[np.concatenate(several)] = False
+    column = pc.if_else(pa.array(kept), ballots["label_message"].combine_chunks(), None)
+    return ballots.set_column(place, ballots.schema.field(place), column)
+
 
 _INDEX = pa.int32()
 _DICTIONARY = pa.dictionary(_INDEX, pa.string())
@@ -88,9 +211,6 @@ def ballot_table(
         ended_only: only debates that are completed, failed or cancelled.
         columns: the names of those to keep, `OF_LABELS`, `OF_EVIDENCE`, `READING` and `OWN_WORDS` among them; None: all
             of `SCHEMA`. Fewer need less memory.
-
-    Raises:
-        StoreDamaged: the table of ballots was altered.
     """
     names = SCHEMA.names if columns is None else [name for name in _READ.names if name in columns]
     schema = pa.schema([_READ.field(name) for name in names])
@@ -108,9 +228,6 @@ def batches_of(
 ) -> Iterator[pa.RecordBatch]:
     """Record batches with these columns of `LEAN_SCHEMA`, `OF_LABELS`, `OF_EVIDENCE`, `READING` and `OWN_WORDS`, each
     with dictionaries of its own.
-
-    Raises:
-        StoreDamaged: the table of ballots was altered.
     """
     for debates in ballots:
         readable = [one for one in debates if one.votes is not None]

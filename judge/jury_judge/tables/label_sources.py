@@ -26,10 +26,6 @@ def with_later_labels(
         store: with the reviews.
         say: takes remarks on the random sample of reviews.
         random_only: of reviews only a random sample is read, and then no label of a case itself: it was not drawn.
-
-    Raises:
-        SettingError: the votes have labels of annotators already, or the store has no such review.
-        CaseFileError, VotesNotAlike: a file of labels cannot be used.
     """
     if not given:
         return votes
@@ -46,10 +42,6 @@ def later_labels(
     """The labels of files, and of the reviews of a store where `REVIEWS` is among the names; and their verdicts.
 
     Those of reviews have the column `jury_analysis.label_schema.DECISIVE_MESSAGE` too.
-
-    Raises:
-        CaseFileError, VotesNotAlike: a file cannot be used.
-        SettingError: the store has no such review.
     """
     files = [one for one in given if one != REVIEWS]
     found: list[pa.Table] = []

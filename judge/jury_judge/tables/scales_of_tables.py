@@ -9,7 +9,6 @@ import yaml
 from jury_events.errors import EventError
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.stores.debates import panel_of
-from jury_judge.tables.reading_files import ENDING
 from jury_replay.output_path import check_output_path
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
@@ -19,6 +18,9 @@ Scales = tuple[VerdictScale | None, ...]
 
 _SCALES = b"jury_judge.scales"
 """The key of a Parquet file's metadata."""
+
+ENDING = ".yaml"
+"""Of the file beside a table that says how it is read."""
 
 _BEGINS = "scales:"
 """What a file of scales begins with."""
@@ -68,23 +70,14 @@ def scales_within(metadata: Mapping[bytes, bytes]) -> Scales:
 
 
 def scales_file(table: Path) -> Path:
-    """The file beside a table that says how it is read.
-
-    Raises:
-        OutputPathTaken: there is one that says something else.
-        OSError: the path cannot be read.
-    """
+    """The file beside a table that says how it is read."""
     path = table.with_suffix(ENDING)
     check_output_path(path, _BEGINS.encode())
     return path
 
 
 def write_scales(path: Path, scales: Scales) -> None:
-    """Write the scales of a table beside it; without any an older file is removed.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write the scales of a table beside it; without any an older file is removed."""
     if not scales:
         path.unlink(missing_ok=True)
         return

@@ -21,13 +21,11 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, calls_stream, debate_stream, repeat_of
 from jury_events.parts import encode_digest
 from jury_events.review_facts import Review
-from jury_judge.reviews.decisive_messages import DecisiveMessages
+from jury_judge.reviews.review_agreement import DecisiveMessages
 from jury_judge.reviews.review_labels import CountedReviews
 from jury_judge.stores.case_messages import CaseMessages, OpenedCase
 from jury_judge.stores.debates import verdict_reasons
 from jury_judge.tables.ballot_table import batches_of
-from jury_judge.tables.csv_file import CsvFile, check_csv_path
-from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS, evidence_rows, may_quote
 from jury_judge.tables.export_schemas import (
     ANNOTATOR,
     BALLOTS,
@@ -37,8 +35,19 @@ from jury_judge.tables.export_schemas import (
     EXCHANGES,
     LABELS,
 )
-from jury_judge.tables.reason_table import DECISIVE_WORDS, REASON_TEXTS, REASONS, reason_of_debate, reason_rows
+from jury_judge.tables.reason_table import (
+    DECISIVE_WORDS,
+    EVIDENCE,
+    EVIDENCE_TEXTS,
+    REASON_TEXTS,
+    REASONS,
+    evidence_rows,
+    may_quote,
+    reason_of_debate,
+    reason_rows,
+)
 from jury_judge.tables.scales_of_tables import Scales, ScalesOfDebates, scales_file, scales_metadata, write_scales
+from jury_judge.tables.table_files import CsvFile, check_csv_path
 from jury_replay.selection import DebateSelection
 from jury_replay.table_file import TableFile, check_table_path
 from jury_store.debate_ballots import VARIANT, DebateBallots
@@ -74,10 +83,6 @@ def export_tables(
         form: of the files.
         texts: with the texts of cases, requests, answers and quotations, and whole reasons and statements.
         on_debate: called after each debate.
-
-    Raises:
-        OutputPathTaken: a file of that name is none of such an export.
-        OSError: a file cannot be written.
     """
     schemas = {
         "debates": _with(DEBATES, CASE_TEXTS | DECISIVE_WORDS if texts else {}),
@@ -151,9 +156,6 @@ def export_debates(
         out: takes the bytes.
         texts: with the texts of cases.
         on_debate: called after each debate.
-
-    Raises:
-        OSError: the bytes cannot be written.
     """
     with (
         CsvFile(out, _with(DEBATES, CASE_TEXTS | DECISIVE_WORDS if texts else {})) as file,

@@ -1,30 +1,132 @@
-"""Files of votes and labels, each read as it says itself: within, in the `.yaml` beside it, else by default."""
+"""Votes in files: how each file is read, and the table that comes of it."""
 
+import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from jury_analysis.ballots import decoded, schema_of
 from jury_cases.containers.rows import STDIN
-from jury_cases.containers.sources import shown, sources_of
+from jury_cases.containers.sources import bare_name, shown, sources_of
 from jury_cases.errors import CaseFileError
 from jury_cases.votes.label_files import LabelFile, read_labels_of
 from jury_cases.votes.vote_files import read_votes_of
+from jury_cases.votes.vote_rows import ANNOTATOR
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import SettingError
+from jury_events.regular_files import open_regular
 from jury_judge.errors import VotesNotAlike
+from jury_judge.settings.settings_file import settings_in
 from jury_judge.settings.statistics import Count
 from jury_judge.settings.votes import VoteReading
 from jury_judge.stores.chosen_scale import chosen_scale
 from jury_judge.tables.ballot_sources import Votes
-from jury_judge.tables.counted_words import CountedWords
-from jury_judge.tables.reading_files import read_reading, reading_beside
-from jury_judge.tables.scales_of_tables import Scales, distinct_scales
-from jury_judge.tables.vote_table import reading_within
+from jury_judge.tables.counted_ballots import CountedWords
+from jury_judge.tables.scales_of_tables import ENDING, Scales, distinct_scales, scales_metadata, scales_within
+from jury_replay.table_file import replace_table
+
+
+def reading_beside(table: Path) -> Path | None:
+    """The file beside a table that says how it is read: the table's name without endings, with `.yaml`; None: none."""
+    if not table.name:
+        return None
+    found = table.with_name(bare_name(table) + ENDING)
+    return found if found != table and found.is_file() else None
+
+
+def read_reading(path: Path) -> VoteReading:
+    """How a table is read. The fields are the options of `jury votes`."""
+    return settings_in(path, VoteReading)
+
+
+VOTES = "votes"
+"""The name of the table in its file."""
+
+_WORDS = b"jury_judge.words"
+"""The key of the file's metadata with the declared verdicts, and what words of later labels mean."""
+
+_BEGINS = b"PAR1"
+_ORDER = [(name, "ascending") for name in ("debate_id", "round", "role", "seat")]
+
+
+def write_votes(path: Path, votes: Votes) -> None:
+    """Write votes, a row a vote, and a row each label of an annotator; an older file of votes is replaced at once.
+
+    Args:
+        path: of the file.
+        votes: of files.
+    """
+    schema = schema_of(votes.ballots)
+    rows = [decoded(votes.ballots)]
+    if votes.labels is not None:
+        rows.append(_label_rows(votes.labels, schema))
+    table = pa.concat_tables(rows).sort_by(_ORDER).cast(schema)
+    words = {
+        "categories": votes.words.declared,
+        "ordered": votes.words.ordered,
+        "labels": dict(votes.words.mapped_labels),
+    }
+    said = {_WORDS: json.dumps(words, ensure_ascii=False).encode(), **scales_metadata(votes.scales)}
+    replace_table(path, VOTES, table, said)
+
+
+def reading_within(path: Path) -> tuple[VoteReading, VerdictWords] | None:
+    """How a file is read that `write_votes` or `write_ballots` wrote, and the words of later labels.
+
+    None: it is another file, or one that says nothing.
+    """
+    metadata = _metadata_within(path)
+    scales = scales_within(metadata)
+    if _WORDS not in metadata:
+        return (VoteReading.of(scales=scales), VerdictWords()) if scales else None
+    words = json.loads(metadata[_WORDS])
+    declared = words["categories"]
+    reading = VoteReading.of(**{"order" if words["ordered"] else "categories": declared, "scales": scales})
+    return reading, VerdictWords(declared, ordered=words["ordered"], labels=words["labels"])
+
+
+def _metadata_within(path: Path) -> Mapping[bytes, bytes]:
+    if not path.is_file():
+        return {}
+    try:
+        with open_regular(path) as file:
+            if file.read(len(_BEGINS)) != _BEGINS:
+                return {}
+            return pq.read_metadata(file).metadata or {}
+    except (OSError, pa.ArrowException):
+        return {}  # who reads its rows says why
+
+
+def _label_rows(labels: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A row of the role `ANNOTATOR` for each label."""
+    case_ids, number = labels["case_id"], labels.num_rows
+    columns = {
+        "debate_id": case_ids,
+        "case_id": case_ids,
+        "cluster": case_ids,
+        "repeat": pa.repeat(1, number),
+        "round": pa.repeat(0, number),
+        "role": pa.repeat(ANNOTATOR, number),
+        "seat": labels["annotator"],
+        "kind": pa.repeat("own", number),
+        "verdict": labels["label"],
+        "simulated": pa.repeat(False, number),  # noqa: FBT003  (a value of the column)
+    }
+    rows = pa.table(columns)
+    return pa.table(
+        {
+            field.name: rows[field.name].cast(field.type) if field.name in columns else pa.nulls(number, field.type)
+            for field in schema
+        },
+        schema,
+    )
+
 
 _OF_VOTES = re.compile(r"--(field|map|order|categories|label|annotators)\b")
 """Options of `jury votes` alone."""
@@ -45,10 +147,6 @@ def read_vote_files(paths: Sequence[str], seats: Sequence[str] = (), judges: Seq
         paths: files, folders and globs; `-` is standard input.
         seats: the seats that are read; (): those that the files name.
         judges: patterns of the columns with the votes of one judge each; (): as the files say.
-
-    Raises:
-        CaseFileError: a file, row or value cannot be used.
-        VotesNotAlike: how a file is read cannot be used, or the files have different verdicts.
     """
     try:
         return read_foreign_votes(paths, VoteReading(seats=tuple(seats), judges=tuple(judges)))
@@ -59,11 +157,7 @@ def read_vote_files(paths: Sequence[str], seats: Sequence[str] = (), judges: Seq
 
 
 def read_foreign_votes(paths: Sequence[str], asked: VoteReading) -> Votes:
-    """The same, read as it is asked, and else as the files say.
-
-    Raises:
-        CaseFileError, VotesNotAlike: as of `read_vote_files`.
-    """
+    """The same, read as it is asked, and else as the files say."""
     files = [one for path in paths for one in _files_of(path, asked)]
     words = common_words([(file.path, file.later) for file in files])
     groups = [
@@ -84,9 +178,6 @@ def counted_in_files(votes: Votes, asked: Count | None, *, usual: Count | None =
         votes: of files that may say scales of the panels' own.
         asked: what is to be counted.
         usual: what is counted if nothing is asked for; None: labels, where all votes are of one scale.
-
-    Raises:
-        SettingError: no file says a scale, or labels of several scales are to be counted.
     """
     if not votes.scales:
         if asked is not None:
@@ -105,9 +196,6 @@ def read_label_files(paths: Iterable[str], words: VerdictWords) -> tuple[pa.Tabl
     Args:
         paths: as of `read_votes`.
         words: of the votes; a `.yaml` beside a file of labels says what its own words mean, and which columns are read.
-
-    Raises:
-        CaseFileError, VotesNotAlike: as of `read_vote_files`.
     """
     files = [_label_file(path, words) for path in paths]
     named = [(os.fspath(file.path), file.words) for file in files]
@@ -152,11 +240,7 @@ def _said(path: str, asked: VoteReading) -> _TableFile | None:
 
 
 def common_words(files: Sequence[tuple[str, VerdictWords]]) -> VerdictWords:
-    """The verdicts that all files have, and what words of later labels mean.
-
-    Raises:
-        VotesNotAlike: they have different verdicts, or a word means different labels.
-    """
+    """The verdicts that all files have, and what words of later labels mean."""
     _check_alike(files)
     first = files[0][1]
     labels: dict[str, str | None] = {}

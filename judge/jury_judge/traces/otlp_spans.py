@@ -52,11 +52,7 @@ class SpanSender:
         self._tracer = provider.get_tracer("jury_judge", version("jury-judge"))
 
     def send(self, trees: Iterable[SpanTree]) -> bool:
-        """Send the spans of debates in one request; returns whether they arrived. Not for two threads at once.
-
-        Raises:
-            SpansRefused: the collector answered, and did not take all of them.
-        """
+        """Send the spans of debates in one request; returns whether they arrived. Not for two threads at once."""
         for tree in trees:
             self._make(tree)
         spans = self._ended.take()
@@ -124,11 +120,7 @@ class _EndedSpans(SpanProcessor):
 
 
 def exporter_of(environ: Mapping[str, str]) -> Callable[[], SpanExporter] | None:
-    """Makes the exporter that the standard variables name; None: they turn traces off.
-
-    Raises:
-        SettingError: a variable asks for what is not supported here.
-    """
+    """Makes the exporter that the standard variables name; None: they turn traces off."""
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return None
     wanted = environ.get("OTEL_TRACES_EXPORTER", "").strip() or "otlp"
@@ -150,11 +142,7 @@ class _CheckedExporter(OTLPSpanExporter):
         self._answers = answers
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """See `SpanExporter`.
-
-        Raises:
-            SpansRefused: the collector answered, and refused some.
-        """
+        """See `SpanExporter`."""
         try:
             result = super().export(spans)
         except NotTaken:

@@ -66,9 +66,6 @@ def span_tree(debate: Sequence[StoredEvent], calls: Iterable[StoredEvent]) -> Sp
     Args:
         debate: the events of its stream `debate/`.
         calls: those of `calls/`.
-
-    Raises:
-        EventError: an event does not decode.
     """
     events = [_as_debate_event(stored) for stored in debate]
     if not events or not isinstance(events[0], DebateOpened):

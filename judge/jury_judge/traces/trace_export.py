@@ -37,10 +37,6 @@ class TraceExport:
         store_url: of the log.
         say: takes a line when traces cannot be sent, once, and how many were not at the end.
         exporter: makes what takes the spans; None: as the standard variables of OpenTelemetry say.
-
-    Raises:
-        ExtraMissing: the packages of the extra `otel` are not installed.
-        SettingError: a standard variable asks for what is not supported.
     """
 
     def __init__(self, store_url: str, say: Say, exporter: "Callable[[], SpanExporter] | None" = None) -> None:

@@ -1,9 +1,4 @@
-"""Tables as CSV (RFC 4180, UTF-8), for spreadsheets and for programs without Parquet.
-
-A null is an empty cell, an empty text `""`: every text is quoted, nothing else is. Spreadsheets compute a cell that
-begins like a formula, whether it is quoted or not: such a text has an apostrophe before it, which a reader takes away
-again (docs/reference/tables.md). https://owasp.org/www-community/attacks/CSV_Injection
-"""
+"""Tables written as files: CSV, and Parquet of ballots and frontiers."""
 
 import json
 import re
@@ -13,8 +8,70 @@ from typing import Any, BinaryIO, Self
 
 import pyarrow as pa
 
+from jury_analysis.ballots import EVERY_COLUMN, check, decoded, schema_of
+from jury_analysis.frontier import CostFrontier
 from jury_events.text import moment
+from jury_judge.tables.scales_of_tables import Scales, scales_metadata
 from jury_replay.output_path import check_output_path
+from jury_replay.table_file import replace_table
+
+BALLOTS = "ballots"
+"""The name of the table in its file."""
+
+_ORDER = [(name, "ascending") for name in ("debate_id", "round", "role", "seat")]
+
+
+def write_ballots(path: Path, ballots: pa.Table, labels: pa.Table | None = None, scales: Scales = ()) -> None:
+    """Write ballots with the columns and types of `jury_analysis.ballots.schema_of`, sorted, so that the same ballots
+    give the same file; an older file of ballots is replaced at once.
+
+    Args:
+        path: of the file.
+        ballots: of a store or of files.
+        labels: rows of `jury_analysis.label_schema.LABELS`, which win over the labels of the ballots.
+        scales: whose labels the ballots have; the file says them.
+    """
+    table = check(ballots, EVERY_COLUMN)
+    if labels is not None:
+        from jury_analysis.labels import label_ballots, resolve  # noqa: PLC0415  (imports numpy, of an extra)
+
+        table = label_ballots(table, resolve(labels)).ballots
+    replace_table(path, BALLOTS, decoded(table).sort_by(_ORDER).cast(schema_of(table)), scales_metadata(scales))
+
+
+FRONTIER = "frontier"
+"""The name of the table in its file."""
+
+_SCHEMA = pa.schema(
+    [
+        pa.field("seats", pa.list_(pa.string()), nullable=False),
+        pa.field("rounds", pa.int32(), nullable=False),
+        pa.field("value", pa.float64()),
+        pa.field("low", pa.float64()),
+        pa.field("high", pa.float64()),
+        pa.field("decided", pa.float64(), nullable=False),
+        pa.field("cost", pa.float64()),
+        pa.field("calls", pa.float64()),
+        pa.field("tokens", pa.float64()),
+        pa.field("by_assumption", pa.int64(), nullable=False),
+        pa.field("on_frontier", pa.bool_(), nullable=False),
+    ]
+)
+
+
+def write_frontier(path: Path, found: CostFrontier) -> None:
+    """Write a row a choice, in the order of the report; an older file of choices is replaced at once."""
+    rows = [
+        {
+            **{name: getattr(one, name) for name in _SCHEMA.names if name not in {"value", "low", "high"}},
+            "value": one.value.value,
+            "low": None if one.value.interval is None else one.value.interval.low,
+            "high": None if one.value.interval is None else one.value.interval.high,
+        }
+        for one in found.points
+    ]
+    replace_table(path, FRONTIER, pa.Table.from_pylist(rows, _SCHEMA))
+
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 """What a text begins with that gets an apostrophe. One that has apostrophes before such a sign gets one more, so that
@@ -27,12 +84,7 @@ _ROWS = 2000
 
 
 def check_csv_path(path: Path, schema: pa.Schema) -> None:
-    """Refuse to replace a file that is not an older one of the same table.
-
-    Raises:
-        OutputPathTaken: there is such a file, a folder or a device.
-        OSError: the path cannot be read.
-    """
+    """Refuse to replace a file that is not an older one of the same table."""
     check_output_path(path, ",".join(schema.names[:_RECOGNISED]).encode())
 
 
