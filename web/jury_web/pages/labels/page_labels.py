@@ -4,6 +4,7 @@ from typing import get_args
 
 from jury_events.panel import Language
 from jury_views.debate_labels import DebateLabels
+from jury_views.drift_labels import DriftLabels
 from jury_views.evidence_labels import EvidenceLabels
 from jury_views.statistics_labels import StatisticsLabels
 from jury_web.pages.labels.cited_items import CitedItemLabels
@@ -27,6 +28,7 @@ class PageLabels(
     CompareLabels,
     ListLabels,
     DebatePageLabels,
+    DriftLabels,
     EventsLabels,
     EvidenceLabels,
     ExchangeLabels,
