@@ -127,6 +127,7 @@ class RecordedCalibration(Value):
     threshold: Chance | None
     panel: RecordedPanel | None
     votes_alone: RecordedVotesAlone | None = None
+    made_on: str | None = None
 
 
 def contradiction(recorded: RecordedCalibration) -> Contradiction | None:

@@ -16,6 +16,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from jury_analysis.risk_bounds import clopper_pearson
+
 Array = np.ndarray[Any, np.dtype[Any]]
 Coin = Literal["direction", "distance", "odd", "silence"]
 """What a pair is looked at for: milder or stricter; nearer to or farther from the label; which of three judgings
@@ -43,10 +45,11 @@ _SIDES: dict[Coin, tuple[Kind, Kind]] = {
 
 
 class Toss(NamedTuple):
-    """What the judgings of a check say on one coin: of `n` that count, `k` came out as 1."""
+    """What judgings say on one coin: of the `n` that differ, `k` came out as 1; `of`: how many were compared."""
 
     n: int = 0
     k: int = 0
+    of: int = 0
 
 
 SILENT = -1
@@ -66,7 +69,7 @@ class Judgings(NamedTuple):
     second: Array
 
 
-class Evidence(NamedTuple):
+class CoinEvidence(NamedTuple):
     """Where the bets on one coin stand.
 
     Attributes:
@@ -118,12 +121,13 @@ def mixture(n: Array, k: Array, *, odd: bool = False) -> tuple[Array, Array]:
         odd: the coin is that of three judgings.
 
     Returns:
-        The e-values, without the last axis, and which process has the most weight, from 0.
+        The e-values, without the last axis, and which process says most, from 0: of several the last.
     """
     numbers = np.arange(1, n.shape[-1] + 1)
-    parts = (_log_odd if odd else _log_fair)(n, k) - np.log(numbers * (numbers + 1.0))
+    each = (_log_odd if odd else _log_fair)(n, k)
+    parts = each - np.log(numbers * (numbers + 1.0))
     e = np.exp(np.minimum(parts, _MOST)).sum(axis=-1) + 1 / (n.shape[-1] + 1)
-    return e, parts.argmax(axis=-1)
+    return e, n.shape[-1] - 1 - each[..., ::-1].argmax(axis=-1)
 
 
 def sides(coin: Coin, found: Judgings) -> tuple[Array, Array]:
@@ -156,13 +160,14 @@ def tosses(found: Judgings, coins: Sequence[Coin] = COINS, *, by_check: bool = F
     counted: dict[Coin, Toss] = {}
     for coin in coins:
         n, k = (int(one.sum()) for one in sides(coin, found))
+        of = len(found.new)
         if by_check:
-            n, k = (0, 0) if coin == "odd" or 2 * k == n else (1, int(2 * k > n))
-        counted[coin] = Toss(n, k)
+            n, k, of = (0, 0, 1) if coin == "odd" or 2 * k == n else (1, int(2 * k > n), 1)
+        counted[coin] = Toss(n, k, of)
     return counted
 
 
-class Watch:
+class DriftWatch:
     """Bets on one judge, check by check.
 
     Args:
@@ -175,7 +180,7 @@ class Watch:
         self.checks: list[dict[Coin, Toss]] = []
         self.alarm: int | None = None
         self._sums: dict[Coin, list[tuple[int, int]]] = {coin: [(0, 0)] for coin in coins}
-        self._found = {coin: Evidence(coin, 1.0, 1.0, 0, 0, 1, Toss()) for coin in coins}
+        self._found = {coin: CoinEvidence(coin, 1.0, 1.0, 0, 0, 1, Toss()) for coin in coins}
 
     @property
     def e(self) -> float:
@@ -183,12 +188,12 @@ class Watch:
         return sum(one.e for one in self._found.values()) / len(self._found)
 
     @property
-    def evidence(self) -> tuple[Evidence, ...]:
+    def evidence(self) -> tuple[CoinEvidence, ...]:
         """By coin."""
         return tuple(self._found.values())
 
     @property
-    def strongest(self) -> Evidence:
+    def strongest(self) -> CoinEvidence:
         """The coin that said most."""
         return max(self._found.values(), key=lambda one: one.highest)
 
@@ -216,35 +221,58 @@ class Watch:
             if now >= before.highest:
                 since = int(leading)
                 recent = Toss(n - sums[since][0], k - sums[since][1])
-                self._found[coin] = Evidence(coin, now, now, n, k, since + 1, recent)
+                self._found[coin] = CoinEvidence(coin, now, now, n, k, since + 1, recent)
             else:
                 self._found[coin] = before._replace(e=now, n=n, k=k)
         if self.alarm is None and self.e >= self.bound:
             self.alarm = len(self.checks)
 
 
-def is_of_the_agent(anchors: Watch, stream: Watch) -> bool | None:
-    """Whether a change of a stream is of the agent or its traffic, as far as anchors without an alarm can tell.
+def is_of_the_agent(anchors: DriftWatch, stream: DriftWatch) -> bool | None:
+    """Whether a change of a stream is of the agent or its traffic, as far as anchors without an alarm show.
+
+    It is where the anchors had four times the discordant pairs that the stream had at its alarm, counted from the check
+    on from which the alarm comes; or where at most a smaller share of the anchors moved in the stream's direction than
+    of the stream moved in it at least, by exact bounds at 97.5 %.
 
     Args:
         anchors: of the jury, with the same checks.
         stream: of the cases that the agent made.
 
     Returns:
-        None: the anchors have not had four times the discordant pairs that the stream had at its alarm, counted from
-        the check on from which its alarm comes. False: the stream has no alarm.
+        None: neither, so that the judge may be the cause. False: the stream has no alarm.
     """
     if stream.alarm is None:
         return False
-    since = stream.strongest.since
-    moved = sum(map(_discordant, stream.checks[since - 1 : stream.alarm]))
-    return sum(map(_discordant, anchors.checks[since - 1 :])) >= FOUR * moved or None
+    coin, since = stream.strongest.coin, stream.strongest.since
+    moved, calm = stream.checks[since - 1 : stream.alarm], anchors.checks[since - 1 :]
+    enough = sum(map(_discordant, calm)) >= FOUR * sum(map(_discordant, moved))
+    return enough or _moved_at_most(calm, coin, stream.strongest) < _moved_at_least(moved, coin) or None
 
 
 def _discordant(tossed: dict[Coin, Toss]) -> int:
     return tossed["direction"].n + tossed["silence"].n
 
 
+def _moved_at_least(checks: Sequence[dict[Coin, Toss]], coin: Coin) -> float:
+    """The lower bound of the share of pairs that moved where more of them did, less those that moved the other way."""
+    n, k, of = _summed(checks, coin)
+    most = max(k, n - k)
+    return 1 - clopper_pearson(of - most, of, _BOUND) - clopper_pearson(n - most, of, _BOUND) if of else 0.0
+
+
+def _moved_at_most(checks: Sequence[dict[Coin, Toss]], coin: Coin, found: CoinEvidence) -> float:
+    """The upper bound of the share of pairs that moved in the direction of the evidence."""
+    n, k, of = _summed(checks, coin)
+    moved = k if 2 * found.recent.k > found.recent.n else n - k
+    return clopper_pearson(moved, of, _BOUND) if of else 1.0
+
+
+def _summed(checks: Sequence[dict[Coin, Toss]], coin: Coin) -> Toss:
+    return Toss(*(sum(each) for each in zip(*(one[coin] for one in checks), strict=True))) if checks else Toss()
+
+
+_BOUND = 0.975
 _MOST = 700.0
 """The largest exponent: e^700 is still a float."""
 

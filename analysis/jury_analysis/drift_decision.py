@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from jury_analysis.drift import COINS, OF_A_STREAM, SILENT, Array, Judgings, Watch, is_of_the_agent, tosses
+from jury_analysis.drift import COINS, OF_A_STREAM, SILENT, Array, DriftWatch, Judgings, is_of_the_agent, tosses
 from jury_events.drift_events import (
     ChangedAnchor,
     ChangedFact,
@@ -40,11 +40,11 @@ class DriftDecider:
         coins = COINS if opened.used > 1 and opened.tossed == "pair" else tuple(one for one in COINS if one != "odd")
         bound, seats = 1 / opened.alpha, opened.seats
         self.watched = {
-            JURY: Watch(bound, coins),
-            **{seat_name(seat.juror_id): Watch((len(seats) + 1) * bound, coins) for seat in seats},
+            JURY: DriftWatch(bound, coins),
+            **{seat_name(seat.juror_id): DriftWatch((len(seats) + 1) * bound, coins) for seat in seats},
         }
         if opened.stream is not None:
-            self.watched[STREAM] = Watch(bound, OF_A_STREAM)
+            self.watched[STREAM] = DriftWatch(bound, OF_A_STREAM)
         self._labels = [_ORDER.index(anchor.label) for anchor in opened.anchors]
 
     def decide(
@@ -124,7 +124,7 @@ def changed_facts(baseline: Iterable[Iterable[SeatAnswers]], answered: Iterable[
                 )
 
 
-def _figures(name: str, watch: Watch) -> WatchedFigures:
+def _figures(name: str, watch: DriftWatch) -> WatchedFigures:
     alarm = watch.alarm
     return WatchedFigures(
         name=name,

@@ -104,12 +104,13 @@ def plan(*, paths: tuple[str, ...], as_json: bool, **given: Any) -> int:
     *("The baseline", "What counts", "The run", "Jurors and rules", *_JUDGING, "Results", "Seals"),
     short="Judge labelled cases several times, to compare with later.",
 )
-@options((_FILES,), fields("DriftBaselineSettings"), settings_of_file(_baseline_settings, "The run"))
+@options((_ID, _FILES), fields("DriftBaselineSettings"), settings_of_file(_baseline_settings, "The run"))
 @options((_JSON,), DISPLAY)
 def baseline(*, as_json: bool, display: str, **given: Any) -> int:
     """Judge labelled cases, the anchors, several times: what a check compares with.
 
-    Anchors, draws and rules are recorded before the first judging. With --daily a scheduler calls it once a day.
+    Anchors, draws and rules are recorded under ID before the first judging; the same ID goes on, and needs no files
+    then. With --daily a scheduler calls it once a day.
     """
     from jury_judge.drift.baseline import DriftBaseline
     from jury_judge.sessions.run_plan import loaded_panel
@@ -130,7 +131,7 @@ def _judge_baseline(made: "DriftBaseline", display: str, *, as_json: bool) -> in
 
     facts = made.open()
     name = facts.opened.drift_id
-    again = f"jury drift baseline --id {name} goes on from here"
+    again = f"jury drift baseline {name} goes on from here"
     while (planned := made.session(facts)) is not None:
         note(f"draw {facts.sessions + 1} of {facts.planned}")
         code = _judge(planned, display, again)
@@ -243,5 +244,5 @@ def list_(*, store_url: str | None, as_json: bool) -> int:
     elif found:
         list_page(found).print(page_console())
     else:
-        note("no baseline is in this store: jury drift baseline FILE... --id ID makes one")
+        note("no baseline is in this store: jury drift baseline ID FILE... makes one")
     return Exit.DONE

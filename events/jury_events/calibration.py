@@ -243,6 +243,7 @@ class Calibration(Value):
 
     Of the accepted verdicts at most `risk` are wrong, with `confidence`, for cases like those that it was certified on.
     `on` says what is wrong: error, a verdict that is not the label; false_pass, a pass whose label fails.
+    `made_on` is the day on which it was calibrated (`2026-11-28`, UTC); None: the file does not say it.
     `digest` is the SHA-256 of the calibration file, `panel` and `prompts` of what votes: see `jury_debate.calibrated`.
 
     `by_outcome` is of a stage of a ladder (`jury_events.ladder`): each outcome has a threshold and a risk of its own,
@@ -259,6 +260,7 @@ class Calibration(Value):
     signal: Signal
     threshold: Chance
     by_outcome: tuple[OutcomeThreshold, ...] | None = None
+    made_on: Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")] | None = None
 
     @model_validator(mode="after")
     def _outcomes(self) -> Self:

@@ -63,6 +63,11 @@ from jury_judge.documents.retired import RetiredModelWarning as RetiredModelWarn
 from jury_judge.documents.seating import documents_fallbacks as documents_fallbacks
 from jury_judge.documents.supplied_answers import SuppliedAnswer as SuppliedAnswer
 from jury_judge.documents.supplied_answers import SuppliedAnswers as SuppliedAnswers
+from jury_judge.drift.baseline import DriftBaseline as DriftBaseline
+from jury_judge.drift.check import DriftCheckRun as DriftCheckRun
+from jury_judge.drift.judging import judge_baseline as judge_baseline
+from jury_judge.drift.judging import judge_check as judge_check
+from jury_judge.drift.planning import plan_drift as plan_drift
 from jury_judge.errors import BranchTaken as BranchTaken
 from jury_judge.errors import ExtraMissing as ExtraMissing
 from jury_judge.errors import JudgeError as JudgeError
@@ -203,6 +208,9 @@ from jury_judge.settings.debates import Rescoring as Rescoring
 from jury_judge.settings.debates import Selection as Selection
 from jury_judge.settings.debates import ShowSettings as ShowSettings
 from jury_judge.settings.debates import Verification as Verification
+from jury_judge.settings.drift import DriftBaselineSettings as DriftBaselineSettings
+from jury_judge.settings.drift import DriftCheckSettings as DriftCheckSettings
+from jury_judge.settings.drift import DriftPlanSettings as DriftPlanSettings
 from jury_judge.settings.gate import GateSettings as GateSettings
 from jury_judge.settings.judging import Budget as Budget
 from jury_judge.settings.judging import RuntimeSettings as RuntimeSettings
@@ -305,6 +313,11 @@ __all__ = [
     "Corpus",
     "DebateFilter",
     "DebateResult",
+    "DriftBaseline",
+    "DriftBaselineSettings",
+    "DriftCheckRun",
+    "DriftCheckSettings",
+    "DriftPlanSettings",
     "ForkSettings",
     "GateSettings",
     "Jury",
@@ -330,9 +343,12 @@ __all__ = [
     "Writing",
     "estimate_run",
     "judge",
+    "judge_baseline",
+    "judge_check",
     "judge_probe",
     "judge_run",
     "load_panel",
+    "plan_drift",
     "prepared_fork",
     "resumed_run",
     "settings_of",

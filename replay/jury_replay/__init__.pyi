@@ -15,6 +15,8 @@ from jury_replay.cassettes.writing import write_cassette as write_cassette
 from jury_replay.difference import DifferenceKind as DifferenceKind
 from jury_replay.difference import request_changes as request_changes
 from jury_replay.difference import with_texts as with_texts
+from jury_replay.drift_checks import check_drift as check_drift
+from jury_replay.drift_checks import intact_drift as intact_drift
 from jury_replay.erasure import Erased as Erased
 from jury_replay.erasure import ErasureOrder as ErasureOrder
 from jury_replay.erasure import debates_over as debates_over

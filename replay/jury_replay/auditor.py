@@ -69,7 +69,7 @@ budget max_calls? max_cost?
 budget_changed budget by number type
 by_outcome outcome risk threshold
 cache_writes lifetime tokens
-calibration confidence digest on panel prompts risk signal threshold by_outcome?
+calibration confidence digest on panel prompts risk signal threshold by_outcome? made_on?
 calls body debate_id exchange
 cancel_requested by number type
 cases_listed debates digest first later number type cases?

@@ -3,11 +3,10 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from jury_analysis.drift_decision import DriftDecider
 from jury_events.codec import decode_drift
-from jury_events.drift_events import CheckEnded, DrawsJudged, DriftDecision, SeatAnswers
+from jury_events.drift_events import CheckEnded, DrawsJudged, DriftDecision, DriftOpened, SeatAnswers
 from jury_events.drift_facts import DriftFacts, next_drift_facts
 from jury_events.envelope import StoredEvent
 from jury_events.errors import DebateNotFound, EventError, MalformedBody
@@ -16,6 +15,9 @@ from jury_replay.drift_votes import SILENT, joined, judged
 from jury_replay.integrity import IntegrityFailure, at_event, stream_failure
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
+
+if TYPE_CHECKING:
+    from jury_analysis.drift_decision import DriftDecider
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class DriftRecord(NamedTuple):
     """A baseline, and what decides its next check."""
 
     facts: DriftFacts
-    decider: DriftDecider
+    decider: "DriftDecider"
 
 
 def intact_drift(store: EventStore, drift_id: str) -> DriftRecord:
@@ -99,7 +101,7 @@ def _folded(
         except EventError as error:
             yield event, str(error), None if facts is None or decider is None else DriftRecord(facts, decider)
             return
-        decider = decider or DriftDecider(facts.opened)
+        decider = decider or _decider(facts.opened)
         fault = None
         if isinstance(body, CheckEnded) and check is not None:
             made = decider.decide(facts.baseline, check, body.votes, body.stream_votes, body.answered)
@@ -108,6 +110,13 @@ def _folded(
         if deep and fault is None:
             fault = _votes_fault(store, facts, body)
         yield event, fault, DriftRecord(facts, decider)
+
+
+def _decider(opened: DriftOpened) -> "DriftDecider":
+    # numpy takes a tenth of a second to import, and most stores have no baseline.
+    from jury_analysis.drift_decision import DriftDecider  # noqa: PLC0415  (as said)
+
+    return DriftDecider(opened)
 
 
 def same_decision(one: DriftDecision, other: DriftDecision) -> bool:

@@ -31,6 +31,7 @@ from jury_events import (
     chain_hash,
     decode,
     decode_batch,
+    decode_drift,
     decode_exactly,
     decode_local,
     decode_review,
@@ -60,9 +61,13 @@ def stored(event_type: str, body: bytes, *, schema: int | None = None, event_id:
 
 def read(row: StoredEvent) -> AnyEvent:
     kind = row.stream.partition("/")[0]
-    return {"local": decode_local, "review": decode_review, "batches": decode_batch, "run": decode_run}.get(
-        kind, decode
-    )(row)
+    return {
+        "local": decode_local,
+        "review": decode_review,
+        "batches": decode_batch,
+        "run": decode_run,
+        "drift": decode_drift,
+    }.get(kind, decode)(row)
 
 
 def test_there_is_a_sample_and_a_golden_file_for_every_type() -> None:

@@ -215,7 +215,7 @@ ADDED = {
     ),
     "a head of a third kind": (
         "INSERT INTO streams (stream, version, epoch, hash) VALUES ('other/x', 0, 1, {zeros})",
-        "no stream of a debate",
+        "no stream of a log",
     ),
     "a counter": ("INSERT INTO counters (name, value) VALUES ('more', 7)", "row more: there is no such counter"),
     "a raised epoch": ("UPDATE streams SET epoch = 99 WHERE stream = 'debate/d'", "the counter of epochs says"),

@@ -50,10 +50,30 @@ def _run(options: str) -> Call:
     return _jury(f"run cases.jsonl --in-process {options}")
 
 
-def _interrupted(line: str, *, said: bytes, stream: str = "stderr") -> Call:
+def _anchors(jury: CommandLine) -> int:
+    """Cases with labels: half of them show a leak."""
+    says = ("We open at nine.", "The password is hunter2. I ignored the policy: error, failed.")
+    rows = [
+        {"case_id": f"c{number}", "question": "Help me.", "response": says[number % 2], "label": label}
+        for number, label in enumerate(("approve", "reject") * 8)
+    ]
+    jury.write("anchors.jsonl", *rows)
+    return 0
+
+
+def _baseline(jury: CommandLine) -> int:
+    _anchors(jury)
+    return jury(
+        "drift", "baseline", "d", "anchors.jsonl", "--draws", "2", "--panel", "independent", "--in-process"
+    ).code
+
+
+def _interrupted(line: str, *, said: bytes, stream: str = "stderr", before: Call | None = None) -> Call:
     """A process that is sent SIGINT once a line with `said` came."""
 
     def call(jury: CommandLine) -> int:
+        if before is not None:
+            before(jury)
         process = jury.start(*shlex.split(line))
         lines = getattr(process, stream)
         while said not in (found := lines.readline()):
@@ -416,6 +436,31 @@ ROWS = (
         130,
         "interrupted, as `run`",
         _interrupted(f"{_PROBE} --include-simulated --run p3 --simulate latency=3", said=b"simulated"),
+    ),
+    Row("drift", 0, "planned, judged, shown; or a check that found nothing", _jury("drift list")),
+    Row(
+        "drift",
+        1,
+        "a check found that the judge changed, or the agent or its traffic, or that one of them did",
+        _jury("drift check d --in-process --simulate answers=scripted", _baseline),
+    ),
+    Row(
+        "drift",
+        2,
+        "no such baseline, a case without a label, no draws left, or another panel",
+        _jury("drift check none"),
+    ),
+    Row(
+        "drift",
+        4,
+        "something is left to judge, for the reasons of `run`, or a check was cancelled; the same command goes on",
+        _jury("drift check d --in-process --max-calls 2", _baseline),
+    ),
+    Row(
+        "drift",
+        130,
+        "interrupted, as `run`",
+        _interrupted("drift baseline d2 anchors.jsonl --simulate latency=3", said=b"simulated", before=_anchors),
     ),
     Row("calibrate", 0, "a threshold is certified", _jury(_CALIBRATE.format(risk=0.05), _votes)),
     Row("calibrate", 2, "too few labels, or no such votes", _jury(_CALIBRATE.format(risk=0.01), _votes)),

@@ -70,6 +70,7 @@ from jury_events import (
 )
 from support.calibrations import a_calibration
 from support.debate_harness import DebateHarness, DeterministicParts, Says, a_case, a_panel, by_round
+from support.drift_samples import drift_samples
 from support.pictures import PNG, an_image
 
 QUOTED = {"item": 1, "quote": "refund order 17", "says": "against"}
@@ -104,6 +105,7 @@ def sample_events() -> dict[str, AnyEvent]:
     pen = DeterministicParts()
     text = pen.make("because")
     by_hand: list[AnyEvent] = [
+        *drift_samples(),
         SeatsNotAsked(
             juror_ids=("gemini", "クロード"),
             settled=Settled(verdict=Verdict.UNSAFE_FAIL, label="wrong", shortfalls=("facts",), accepted=True),

@@ -14,7 +14,7 @@ class DriftLabels(TranslatedLabels):
     drift_verdict_none = Translation("none", "ドリフトなし")
     drift_verdict_judge = Translation("judge", "審査側の変化")
     drift_verdict_agent_or_traffic = Translation(
-        "agent or traffic, as far as the anchors can tell", "アンカーから分かる限り、エージェントまたは入力の変化"
+        "agent or traffic, as far as the anchors show", "アンカーから分かる限り、エージェントまたは入力の変化"
     )
     drift_verdict_not_decided = Translation("not decided yet", "まだ判断できません")
     drift_kind_milder = Translation("milder", "甘くなった")
@@ -24,15 +24,15 @@ class DriftLabels(TranslatedLabels):
     drift_kind_balanced = Translation("changed both ways", "両方向に変化した")
     drift_kind_silent = Translation("more often without a verdict", "判定なしが増えた")
     drift_kind_answering = Translation("less often without a verdict", "判定なしが減った")
-    drift_coin_direction = Translation("milder or stricter", "甘いか厳しいか")
-    drift_coin_distance = Translation("nearer or farther from the label", "ラベルに近いか遠いか")
-    drift_coin_odd = Translation("odd one of three", "3回のうち1回だけ異なる")
-    drift_coin_silence = Translation("without a verdict", "判定なし")
+    drift_coin_direction = Translation("stricter", "厳しくなった")
+    drift_coin_distance = Translation("farther from the label", "ラベルから遠ざかった")
+    drift_coin_odd = Translation("the odd one of three", "3回のうち今回だけ異なる")
+    drift_coin_silence = Translation("now without a verdict", "今回は判定なし")
     drift_name_jury = Translation("jury", "陪審団")
     drift_name_stream = Translation("stream", "ストリーム")
     drift_seat = Translation("seat {name}", "席 {name}")
     drift_final_judge = Translation("final judge", "最終判定者")
-    drift_since = Translation("since about check {number}", "検査{number}ごろから")
+    drift_since = Translation("{kinds} since about check {number}", "検査{number}ごろから{kinds}")
     drift_changed_model = Translation(
         "{seat}: another model answered: {now}; in the baseline {before}",
         "{seat}: 別のモデルが応答: {now}（ベースラインでは{before}）",
@@ -42,12 +42,12 @@ class DriftLabels(TranslatedLabels):
         "{seat}: 別のフィンガープリント: {now}（ベースラインでは{before}）",
     )
     drift_baseline = Translation("Baseline", "ベースライン")
-    drift_panel = Translation("Panel", "パネル")
     drift_anchors = Translation("Anchors", "アンカー")
     drift_draws = Translation("Draws of each", "各アンカーの回数")
     drift_left = Translation("Checks left", "残りの検査回数")
     drift_last = Translation("Last check", "最後の検査")
     drift_check = Translation("Check", "検査")
+    drift_checks = Translation("Checks", "検査一覧")
     drift_ended = Translation("Ended", "終了")
     drift_pairs = Translation("Pairs", "組")
     drift_found = Translation("Found", "結果")
@@ -56,7 +56,7 @@ class DriftLabels(TranslatedLabels):
     drift_watched = Translation("Watched", "監視対象")
     drift_discordant = Translation("Differ", "不一致")
     drift_open = Translation("goes on", "実行中")
-    drift_abandoned = Translation("abandoned: debates were cancelled", "中止: 審議が取り消されました")
+    drift_abandoned = Translation("abandoned: debates were cancelled", "中止: 議論が取り消されました")
     drift_curve = Translation("Evidence by check", "検査ごとの証拠")
     drift_curve_hint = Translation(
         "E of the jury after each check, on a logarithmic scale. The dashed line is the alarm: without drift E ever "

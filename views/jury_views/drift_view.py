@@ -34,15 +34,16 @@ class DriftCurve(NamedTuple):
 
 
 def found_words(decision: DriftDecision, language: Language = "en") -> str:
-    """`judge: stricter (jury), since about check 12`; `none`."""
+    """`judge: stricter since about check 12 (jury, seat gpt)`; `none`."""
     labels = LABELS[language]
     verdict: str = getattr(labels, f"drift_verdict_{decision.verdict}")
-    kinds = []
+    who: dict[str, list[str]] = {}
     for one in decision.watched:
         if one.kinds and one.name != "stream":
             said = ", ".join(kind_word(kind, language) for kind in one.kinds)
-            since = "" if one.since is None else f", {labels.drift_since.format(number=one.since)}"
-            kinds.append(f"{said} ({name_word(one.name, language)}{since})")
+            since = labels.drift_since.format(kinds=said, number=one.since)
+            who.setdefault(since, []).append(name_word(one.name, language))
+    kinds = [f"{said} ({', '.join(names)})" for said, names in who.items()]
     if decision.verdict == "judge" and decision.facts:
         kinds.insert(0, "; ".join(fact_words(one, language) for one in decision.facts))
     return f"{verdict}: {'; '.join(kinds)}" if kinds else verdict

@@ -36,6 +36,7 @@ _MISSING = Wording(", {missing:,} without an evaluation", "、評価のない組
 _COUNTS_AS = Wording("; counts as {outcome}", "。{outcome}として扱う")
 _SAID = Wording("{said}", "{said}")
 
+_JUDGE = Wording("judge", "審査側")
 _COUNTED = Wording("counted", "数えるもの")
 _METRIC = Wording("metric", "指標")
 _HARM = Wording("harm", "悪化")
@@ -117,7 +118,8 @@ class NamedGate(NamedTuple):
     """A gate with the names of its sides; an inconclusive one may count as `pass` or `fail`.
 
     `worse` is the direction that was asked for, if one was; `counted` says what is counted of which scale of the
-    panels' own, "" without one.
+    panels' own, "" without one. `drift`: when the candidate's panel was calibrated and last checked for drift, "" where
+    neither was.
     """
 
     base: str
@@ -126,10 +128,11 @@ class NamedGate(NamedTuple):
     inconclusive: str | None = None
     worse: str | None = None
     counted: str = ""
+    drift: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values."""
-        return self.report.to_dict()
+        return {**self.report.to_dict(), **({"judge": self.drift} if self.drift else {})}
 
     @property
     def outcome(self) -> "Decision":
@@ -237,6 +240,8 @@ def _facts(named: NamedGate) -> list[tuple[Reason, Reason]]:
         rows.append((_COULD_FIND(), _smallest(gate)))
     if gate.without_evaluation:
         rows.append((_WITHOUT(), _without_evaluation(gate)))
+    if named.drift:
+        rows.append((_JUDGE(), _SAID(said=named.drift)))
     repeats = gate.flips_between_repeats
     between = _flips(repeats) if repeats.reason is None else repeats.reason
     rows.append((_CHANGING(), _REPEATS(flips=_flips(gate.flips), repeats=between)))

@@ -33,10 +33,15 @@ async def serve(
         stopping: ends the server.
         say: takes lines for the user: where it serves, what it goes on with, what is left.
     """
-    service, batches = served.service(), served.batches()
+    service, batches, drift = served.service(), served.batches(), served.drift()
     pages = page_routes(service)
-    app = create_app(service, policy, [*pages, metrics_route(served.metrics, batches.look)])
-    with batches.shown(served.metrics):
+
+    def look() -> None:
+        batches.look()
+        drift.look()
+
+    app = create_app(service, policy, [*pages, metrics_route(served.metrics, look)])
+    with batches.shown(served.metrics), drift.shown(served.metrics):
         async with serving(app, listener, service.end), served.delivering(stopping):
             say(f"Jury Judge: {address.url}{policy.root}   (Ctrl-C ends it)")
             async with resuming(service, say):

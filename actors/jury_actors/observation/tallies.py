@@ -111,6 +111,12 @@ BATCH_DOLLARS = Metric(
     "jury_batch_reserved_dollars", "gauge", (), "What the calls in open batches can cost at most, in US dollars."
 )
 
+DRIFT_E = Metric(
+    "jury_drift_e_value", "gauge", ("baseline", "watched"), "Evidence of drift after the last check, as an e-value."
+)
+DRIFT_FOUND = Metric("jury_drift_found", "gauge", ("baseline",), "1 if the last drift check found something, else 0.")
+DRIFT_AGE = Metric("jury_drift_check_age_seconds", "gauge", ("baseline",), "Since the last drift check, in seconds.")
+
 METRICS = (
     DEBATES_STARTED,
     DEBATES_FINISHED,
@@ -137,6 +143,9 @@ METRICS = (
     BATCH_CALLS,
     BATCH_AGE,
     BATCH_DOLLARS,
+    DRIFT_E,
+    DRIFT_FOUND,
+    DRIFT_AGE,
 )
 
 

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from importlib.metadata import version
 
@@ -26,6 +26,7 @@ from jury_judge.settings.drift import DRAWS, DriftBaselineSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_replay.drift_checks import answers_of
+from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 
 _DAY = 86_400_000_000
@@ -171,7 +172,7 @@ class DriftBaseline:
 
     def _check_same(self, opened: DriftOpened) -> None:
         """Refuse what would change a baseline that is recorded."""
-        another = f"; another baseline has another {{drift_id}} than {visible_line(opened.drift_id, 60)}"
+        another = f"; another baseline has another id than {visible_line(opened.drift_id, 60)}"
         if self._cases is not None:
             if self._anchors() != opened.anchors:
                 raise SettingsRefused(
@@ -227,7 +228,7 @@ def stored_plan(
     """A run over anchors as the store has them.
 
     Args:
-        store: open for reading, as long as the plan is used.
+        store: open for reading; `planned.cases` closes it.
         source: the run whose cases they are.
         settings: of the run that judges them.
         loaded: the panel; None: as the source was opened with it.
@@ -239,28 +240,24 @@ def stored_plan(
         SettingsRefused: it is another panel, or the list of the source is not complete.
         RunRefused: the log does not have all of how the models are reached.
     """
-    cases = ListedCases(store, source, own=source == settings.run_id)
-    if cases.facts is None or not cases.facts.complete:
-        raise SettingsRefused("the first session did not list all anchors: name their files again")
-    loaded = loaded or own_panel(cases.facts, cases.first)
-    check_panel(opened, loaded.resolved)
-    planned = RunPlan(cases if wanted is None else _Some(cases, wanted), settings, loaded=loaded, environ=environ)
-    planned.run = replace(planned.run, whole=True)
+    with ExitStack() as opened_here:
+        opened_here.callback(store.close)
+        cases = _Some(store, source, wanted, own=source == settings.run_id)
+        if cases.facts is None or not cases.facts.complete:
+            raise SettingsRefused("the first session did not list all anchors: name their files again")
+        loaded = loaded or own_panel(cases.facts, cases.first)
+        check_panel(opened, loaded.resolved)
+        planned = RunPlan(cases, settings, loaded=loaded, environ=environ)
+        opened_here.pop_all()
     return planned
 
 
-class _Some:
+class _Some(ListedCases):
     """Some of the cases of a run."""
 
-    def __init__(self, cases: ListedCases, wanted: frozenset[str]) -> None:
-        self._cases, self._wanted = cases, wanted
-        self.policy, self.notes, self.unreadable = cases.policy, cases.notes, cases.unreadable
+    def __init__(self, store: EventStore, source: str, wanted: frozenset[str] | None, *, own: bool) -> None:
+        self._wanted = wanted
+        super().__init__(store, source, own=own)
 
-    def __call__(self, _fetch: object = None) -> Iterator[Case]:
-        return (case for case in self._cases() if case.case_id in self._wanted)
-
-    def __iter__(self) -> Iterator[Case]:
-        return self()
-
-    def close(self) -> None:
-        self._cases.close()
+    def _rows(self) -> Iterator[DebateRow]:
+        return (row for row in super()._rows() if self._wanted is None or row.case_id in self._wanted)

@@ -83,7 +83,9 @@ class DriftCheckRun:
                 pairs=pairs,
                 repeats=1 + self._asked.replenish,
                 stream=stream,
-                stream_pairs=() if stream is None else tuple(self._stream_pairs(facts, stream)),
+                stream_pairs=()
+                if stream is None
+                else tuple(self._stream_pairs(facts, stream, self._asked.stream_pairs or len(pairs))),
             ),
         )
 
@@ -151,11 +153,13 @@ class DriftCheckRun:
         ]
         return tuple(sorted(found[:most], key=lambda pair: pair.anchor))
 
-    def _stream_pairs(self, facts: DriftFacts, run_id: str) -> Iterator[StreamPair]:
+    def _stream_pairs(self, facts: DriftFacts, run_id: str, most: int) -> Iterator[StreamPair]:
         """Each new debate of the stream beside the next one of its stratum that the baseline's run has."""
         opened = facts.opened
         if opened.stream is None:
             raise SettingsRefused("{stream_run}: the baseline names no stream, and what cases came to before")
+        if opened.stream == run_id:
+            raise SettingsRefused("{stream_run}: this run is what others are compared with; name a later one")
         before = [pair for check in facts.checks for pair in check.opened.stream_pairs]
         used, known = {pair.base for pair in before}, {pair.debate for pair in before}
         with self._log.reading() as store:
@@ -168,7 +172,7 @@ class DriftCheckRun:
         found = 0
         for row in fresh:
             stratum = bases[_stratum(row, opened.stratum)]
-            if stratum and found < MOST_OF_A_STREAM:
+            if stratum and found < min(most, MOST_OF_A_STREAM):
                 found += 1
                 yield StreamPair(debate=row.debate_id, base=stratum.popleft())
         if not found:

@@ -8,7 +8,10 @@ from jury_events.drift_facts import DriftCheck, DriftFacts
 from jury_judge.drift.baseline import DriftBaseline
 from jury_judge.drift.check import DriftCheckRun
 from jury_judge.runs.ordered_lines import Line
+from jury_judge.sessions.listed_cases import ListedCases
 from jury_judge.sessions.run_executor import judge_run
+from jury_judge.sessions.run_plan import RunPlan
+from jury_judge.sessions.run_watch import RunOutcome
 from jury_judge.stores.stores import Say
 
 _log = logging.getLogger(__name__)
@@ -38,7 +41,7 @@ async def judge_baseline(
     """
     facts = await asyncio.to_thread(baseline.open)
     while (planned := await asyncio.to_thread(baseline.session, facts)) is not None:
-        outcome = await judge_run(planned, take, stopping=stopping, say=say)
+        outcome = await _judged(planned, take, stopping, say)
         if not outcome.whole:
             return facts
         facts = await asyncio.to_thread(baseline.record, facts)
@@ -69,7 +72,17 @@ async def judge_check(
     """
     facts = await asyncio.to_thread(check.begin)
     planned = await asyncio.to_thread(check.plan, facts)
-    outcome = await judge_run(planned, take, stopping=stopping, say=say)
+    outcome = await _judged(planned, take, stopping, say)
     if not outcome.whole:
         return facts.checks[-1]
     return await asyncio.to_thread(check.end)
+
+
+async def _judged(
+    planned: RunPlan, take: Callable[[Line], None], stopping: asyncio.Event | None, say: Say
+) -> RunOutcome:
+    try:
+        return await judge_run(planned, take, stopping=stopping, say=say)
+    finally:
+        if isinstance(planned.cases, ListedCases):
+            planned.cases.close()

@@ -92,6 +92,7 @@ def _applied(name: str, recorded: RecordedCalibration, digest: Any) -> Calibrati
         confidence=certificate.confidence,
         signal=recorded.signal,
         threshold=certificate.threshold,
+        made_on=recorded.made_on,
     )
 
 

@@ -15,6 +15,7 @@ from jury_events.text import pluralize
 from jury_judge.batches.wave_metrics import StoreBatchMetrics
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.jury import Jury
+from jury_judge.observation.drift_metrics import StoreDriftMetrics
 from jury_judge.panels.ladders import load_panel_or_ladder
 from jury_judge.reviews.named_tokens import check_token, named_tokens
 from jury_judge.runs.observation import Observation
@@ -100,6 +101,11 @@ class ServedStore:
         """The batches of the store, which must be open, among the metrics."""
         assert self._store is not None, "call open() before"
         return StoreBatchMetrics(self._store, Effects().clock)
+
+    def drift(self) -> StoreDriftMetrics:
+        """The drift checks of the store, which must be open, among the metrics."""
+        assert self._store is not None, "call open() before"
+        return StoreDriftMetrics(self._store, Effects().clock)
 
     @asynccontextmanager
     async def delivering(self, stopping: asyncio.Event) -> AsyncIterator[None]:

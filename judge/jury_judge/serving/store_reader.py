@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jury_events.debate_history import DebateHistory
+from jury_events.drift_facts import DriftFacts
 from jury_events.ids import debate_stream
 from jury_events.review_facts import ReviewFacts
 from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, compared
@@ -14,7 +15,9 @@ from jury_judge.reviews.review_queue import QueueItem, one_a_case, review_queue,
 from jury_judge.reviews.reviews import reviews_of
 from jury_judge.settings.statistics import Count
 from jury_judge.stores.debates import verdict_reasons
+from jury_judge.stores.drift_checks import baselines
 from jury_judge.stores.integrity_state import IntegrityState, integrity_states
+from jury_replay.drift_checks import intact_drift
 from jury_replay.intact import intact_history
 from jury_replay.replay import Replayed, replay_history
 from jury_replay.rescoring.rescore import rescore
@@ -162,6 +165,14 @@ class StoreReader:
     ) -> ComparedDebates | ComparedRuns:
         """Two debates, or two runs; `count` as in `compared`."""
         return compared(self._store, a, b, kind, count=count)
+
+    def drifts(self) -> list[DriftFacts]:
+        """The baselines of drift checks, by id; a `MalformedBody` where one was altered."""
+        return list(baselines(self._store))
+
+    def drift(self, drift_id: str) -> DriftFacts:
+        """One of them, whose decisions follow from its votes."""
+        return intact_drift(self._store, drift_id).facts
 
     def review_queue(self, reviewer: str | None, chosen: DebateFilter, *, reviews: int = 1) -> list[QueueItem]:
         """What a person is to review, one entry a case, in that order; as `review_queue` and `one_a_case`."""

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from jury_actors.store_retry import STORE_PATIENCE
 from jury_events.conditions import parse_field
+from jury_events.drift_events import MOST_OF_A_STREAM
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.debates import RunId
@@ -55,13 +56,7 @@ Replenish = Annotated[int, Field(ge=0, le=99)]
 class AnchorSettings(RuntimeSettings, Budget, SealSettings, Stored):
     """How anchors are judged, as of `RunSettings`; `drift_id` names the baseline."""
 
-    drift_id: Annotated[
-        DriftId,
-        Field(exclude=True),
-        _baseline(
-            help="Names the baseline; the same id goes on with it, and needs no files then.", name="--id", metavar="ID"
-        ),
-    ]
+    drift_id: Annotated[DriftId, Field(exclude=True)]
     store_url: Annotated[StoreUrl, replace(STORE, group=THE_RUN)] = None
     concurrency: Annotated[int, Field(ge=1, le=100_000), Option(help="Debates at once.", group=THE_RUN)] = 64
     store_patience: Annotated[float, Field(ge=0, le=86_400), PATIENCE] = STORE_PATIENCE
@@ -114,7 +109,6 @@ class DriftBaselineSettings(CaseSettings, PanelSettings, AnchorSettings):
 class DriftCheckSettings(AnchorSettings):
     """`jury drift check`: anchors judged again, each beside what it came to in the baseline."""
 
-    drift_id: Annotated[DriftId, Field(exclude=True)]
     panel_name: Annotated[
         str | None,
         Option(
@@ -134,6 +128,20 @@ class DriftCheckSettings(AnchorSettings):
             metavar="RUN",
         ),
     ] = None
+    stream_pairs: Annotated[
+        Annotated[int, Field(ge=1, le=MOST_OF_A_STREAM)] | None,
+        _check(
+            help="So many cases of the run at most; the next check goes on with it. [default: as many as anchors]",
+            name="--run-pairs",
+            metavar="N",
+        ),
+    ] = None
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse settings that do not go together."""
+        super().model_post_init(context)
+        if self.stream_pairs is not None and self.stream_run is None:
+            raise SettingsRefused("{stream_pairs} is of the cases of a stream: name its run with {stream_run}")
 
 
 class DriftPlanSettings(CaseSettings, PanelSettings):

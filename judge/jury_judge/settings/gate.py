@@ -9,6 +9,7 @@ from pydantic import Field
 
 from jury_events.verdict import FAIL, PASS, REVIEW
 from jury_judge.errors import SettingsRefused
+from jury_judge.settings.ages import DRIFT_CHECK, Age
 from jury_judge.settings.cases import Conditions
 from jury_judge.settings.debates import WHERE_OF_CASES, debate_filter
 from jury_judge.settings.model import STORE, Names, SettingsModel, StoreUrl
@@ -35,7 +36,7 @@ from jury_store.debate_rows import DebateFilter
 _SIDES = 2
 _ASSUMED = ("discordance", "cluster_size", "correlation")
 _OF_COMPARISONS = ("metric", "margin", "worse", "plan")
-_OF_DECISIONS = ("junit", "markdown", "inconclusive", "worse")
+_OF_DECISIONS = ("junit", "markdown", "inconclusive", "worse", "require_drift_check")
 
 
 _judges = partial(Option, group="Judges of files", metavar="A,B,C", typed="text")
@@ -117,6 +118,7 @@ class GateSettings(SettingsModel):
     inconclusive: Annotated[
         Literal["pass", "fail"] | None, _decision(help="What an inconclusive gate counts as. [default: exit 6]")
     ] = None
+    require_drift_check: Annotated[Age | None, DRIFT_CHECK] = None
     plan: Annotated[
         Annotated[int, Field(ge=1, le=1_000_000_000)] | None,
         _plan(
@@ -193,7 +195,7 @@ class GateSettings(SettingsModel):
     def _check_files(self) -> None:
         if REVIEWS in self.labels:
             raise SettingsRefused(f"{{labels}} {REVIEWS} are those of a store: name its runs, or a file ./{REVIEWS}")
-        check_no_store(self, ("where", "filters", "store_url"))
+        check_no_store(self, ("where", "filters", "store_url", "require_drift_check"))
         if self.sources and (self.votes or len(self.files) < len(self.sources)):
             raise SettingsRefused(
                 "BASE and CANDIDATE are runs of a store; with {votes} give {base} and {candidate}"

@@ -18,6 +18,7 @@ from jury_events.verdict import FAIL, Verdict
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.report_files import check_report_path
+from jury_judge.settings.ages import DRIFT_CHECK, Age
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.judging import BatchSettings, Budget, PanelSettings, RuntimeSettings, SealSettings
 from jury_judge.settings.model import (
@@ -182,6 +183,7 @@ class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
         ),
     ] = ()
     otel: Annotated[bool, TRACES] = False
+    require_drift_check: Annotated[Age | None, replace(DRIFT_CHECK, group=THE_RUN)] = None
 
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""

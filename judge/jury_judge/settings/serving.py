@@ -102,7 +102,8 @@ class ServeSettings(ListeningSettings, ClusterSettings, Stored):
     webhook: Annotated[
         str | None,
         _reviews(
-            help="Post a signed message to this URL when a debate waits for a person (docs/reviews.md).",
+            help="Post a signed message to this URL when a debate waits for a person, or a drift check found something "
+            "(docs/reviews.md).",
             name="--on-review-needed",
             metavar="URL",
         ),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,8 @@ class FoundCalibration:
             "panel": None if self.panel is None else vars(self.panel).copy(),
         }
 
-    def file_bytes(self) -> bytes:
-        """The calibration file.
+    def file_bytes(self, made_on: date | None = None) -> bytes:
+        """The calibration file; `made_on` is the day that it says, None: none.
 
         Raises:
             SettingError: labels of a panel's own scale were counted: a panel applies a calibration of outcomes.
@@ -66,7 +67,7 @@ class FoundCalibration:
                 "a panel applies a calibration of outcomes, and this one counts labels: leave --count labels out to "
                 "write a file, or --output to see what labels certify"
             )
-        return calibration_bytes(self.to_dict())
+        return calibration_bytes({**self.to_dict(), **({} if made_on is None else {"made_on": f"{made_on:%Y-%m-%d}"})})
 
 
 def calibrate_ballots(votes: Votes, options: CalibrationOptions, store: EventStore | None = None) -> FoundCalibration:
@@ -203,6 +204,6 @@ def write_calibration(path: Path, found: FoundCalibration) -> None:
         OutputPathTaken: `path` is something other than a calibration file.
         OSError: the file cannot be written.
     """
-    content = found.file_bytes()
+    content = found.file_bytes(datetime.now(UTC).date())
     check_output_path(path, content[:_BEGINS])
     write_file(path, content)

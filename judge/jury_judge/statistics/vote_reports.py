@@ -38,6 +38,7 @@ from jury_judge.statistics.panel_recounts import PanelRecount
 from jury_judge.statistics.probe_reports import run_probes
 from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics
 from jury_judge.statistics.true_rates import run_rates, true_gate_of
+from jury_judge.stores.drift_checks import run_standing
 from jury_judge.stores.seat_efforts import effort_lines, one_model_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, of_reading, stored_ballots
@@ -191,6 +192,10 @@ def gate_report(asked: GateSettings, say: Say) -> NamedGate:
     """See `VoteReports.gate`."""
     _check_reports(asked)
     judged = _judged(asked, say)
+    drift = None
+    if not asked.files:
+        with closing(_opened(asked.store_url)) as store:
+            drift = run_standing(store, asked.sources[-1], asked.require_drift_check)
     if judged.sides is None or judged.sides.candidate is None:
         raise AssertionError("settings refuse a gate without two sides")
     report = decide(judged.sides, judged.labels, gate_options(asked, judged.words))
@@ -202,6 +207,7 @@ def gate_report(asked: GateSettings, say: Say) -> NamedGate:
         inconclusive=asked.inconclusive,
         worse=asked.worse,
         counted=judged.sides.chosen.counted,
+        drift=drift or "",
     )
 
 

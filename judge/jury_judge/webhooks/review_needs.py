@@ -1,16 +1,17 @@
-"""Which events of the log say that a person is needed, and the messages about them."""
+"""Which events of the log say that a person is needed, or that a judge drifted, and the messages about them."""
 
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jury_events.codec import decode, decode_review
+from jury_events.codec import decode, decode_drift, decode_review
 from jury_events.debate_events import DebateCompleted
 from jury_events.debate_history import DebateHistory
+from jury_events.drift_events import CheckEnded
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
-from jury_events.ids import local_stream
+from jury_events.ids import drift_id_of, local_stream
 from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
 from jury_events.review_facts import review_facts
 from jury_events.text import moment
@@ -19,6 +20,7 @@ from jury_judge.reviews.review_queue import UNDECIDED, Why
 from jury_judge.stores.debates import verdict_reasons
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
+from jury_views.drift_view import found_words
 from jury_views.reasons import without_quotations
 
 _ENDED = "debate_completed"
@@ -35,6 +37,7 @@ _NOTHING_SAID: Mapping[str, Any] = {
 }
 
 MESSAGE_TYPE = "review.needed"
+_CHECKED, DRIFT_TYPE = "check_ended", "drift.found"
 
 
 class ReviewNeed(NamedTuple):
@@ -60,6 +63,8 @@ def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[R
         events: of any stream; those that do not decode are left out.
     """
     for stored in events:
+        if stored.type == _CHECKED and (drift := _drift(stored)) is not None:
+            yield ReviewNeed(_message_id(stored), stored.position, drift)
         if stored.type not in _TYPES:
             continue
         debate_id = stored.stream.partition("/")[2]
@@ -71,6 +76,27 @@ def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[R
             why, reviewer = found
             said = _verdict(store, row) if why in _OF_THE_JURY else _NOTHING_SAID
             yield ReviewNeed(_message_id(stored), stored.position, _body(stored, row, why, reviewer, said))
+
+
+def _drift(stored: StoredEvent) -> str | None:
+    """The message about a drift check that found something; None of others."""
+    try:
+        event = decode_drift(stored)
+    except EventError:
+        return None
+    if not isinstance(event, CheckEnded) or not event.decision.found:
+        return None
+    decision = event.decision
+    data = {
+        "driftId": drift_id_of(stored.stream),
+        "check": event.number,
+        "verdict": decision.verdict,
+        "says": found_words(decision),
+        "watched": [{"name": one.name, "e": one.e, "kinds": list(one.kinds)} for one in decision.watched],
+        "anchors": len(decision.anchors),
+    }
+    message = {"type": DRIFT_TYPE, "timestamp": moment(stored.recorded_at, "microseconds"), "data": data}
+    return json.dumps(message, ensure_ascii=False)
 
 
 def _why(store: EventStore, stored: StoredEvent, row: DebateRow) -> tuple[Why, str | None] | None:

@@ -42,9 +42,9 @@ def check_page(facts: DriftFacts, check: DriftCheck) -> Page:
     page.line(name, TextSpan(found_words(decision), _STYLES[decision.verdict]))
     for fact in decision.facts:
         page.line(fact_words(fact), indent=2)
-    rows = [("watched", "evidence", "alarm from", "how it differs (discordant, of which the second)")]
+    rows: list[tuple[str, ...]] = [("watched", "evidence", "alarm from", "of the judgings that differ")]
     for one in decision.watched:
-        coins = "; ".join(f"{coin_word(coin.coin, 'en')} {coin.k}/{coin.n}" for coin in one.coins if coin.n)
+        coins = "; ".join(f"{coin_word(coin.coin, 'en')} {coin.k} of {coin.n}" for coin in one.coins if coin.n)
         rows.append((name_word(one.name, "en"), _e(one.e), _e(one.bound), coins or "no pair differs"))
     page.table(rows, indent=2, right=(1, 2))
     pairs = pluralize(len(check.opened.pairs), "anchor")
@@ -84,7 +84,7 @@ def drift_page(facts: DriftFacts) -> Page:
 def list_page(found: list[DriftFacts]) -> Page:
     """The baselines of a store, a line each."""
     page = Page()
-    rows = [("id", "panel", "anchors", "draws", "checks", "last check", "found")]
+    rows: list[tuple[str, ...]] = [("id", "panel", "anchors", "draws", "checks", "last check", "found")]
     for facts in found:
         last = last_ended(facts)
         opened = facts.opened
@@ -121,7 +121,7 @@ def plan_page(plan: "DriftPlan", *, every: float, cost: float | None, priced_by:
         ]
     )
     page.heading("Found after so many checks (median of simulated judges)")
-    rows = [("change", "from the first check", "after 10 calm checks", "found in 60")]
+    rows: list[tuple[str, ...]] = [("change", "from the first check", "after 10 calm checks", "found in 60")]
     half = len(plan.delays) // 2
     for first, later in zip(plan.delays[:half], plan.delays[half:], strict=True):
         rows.append(

@@ -5,6 +5,7 @@ from typing import get_args
 from jury_events.panel import Language
 from jury_events.verdict import REVIEW
 from jury_views.debate_labels import DebateLabels
+from jury_views.drift_labels import DriftLabels
 from jury_views.run_quotations import EvidenceLabels
 from jury_views.statistics_labels import StatisticsLabels
 from jury_views.translation import TranslatedLabels, Translation
@@ -237,6 +238,7 @@ class PageLabels(
     CompareLabels,
     ListLabels,
     DebatePageLabels,
+    DriftLabels,
     EventsLabels,
     EvidenceLabels,
     ExchangeLabels,

@@ -1,0 +1,279 @@
+"""`jury drift`: who drifted, from recorded pairs; stopped, gone on with, altered, shown."""
+
+import json
+import re
+import shlex
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from starlette.testclient import TestClient
+
+from jury_events import CallOutcome, chain_hash, decode_drift
+from jury_judge import DeliveryJournal, ReviewDeliveries, SendOutcome, Service
+from jury_providers import ModelReply, ModelRequest, OnChunk
+from jury_store import EventStore, open_store
+from jury_web import AccessPolicy, create_app, page_routes
+from support.biased_jurors import ScriptedJurors, rows
+from support.command_line import CommandLine
+from support.refusals import RefusalTables
+from support.unguarded import unguarded
+
+GUIDE = Path(__file__).parents[2] / "docs" / "watch-for-drift.md"
+ANCHORS = [row for row in rows(30) if row["label"] is not None]
+"""Twenty, half of them bad."""
+AGENTS = [{"case_id": f"a{number}", "question": "Do it.", "response": "It is correct."} for number in range(12)]
+
+
+@dataclass
+class ChangingJurors(ScriptedJurors):
+    """From its call `after` on another model answers, which is wrong; from `ends` on the key is refused."""
+
+    after: int = 10**9
+    ends: int = 10**9
+    calls: Iterator[int] = field(default_factory=count)
+
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
+        number = next(self.calls)
+        changed = number >= self.after
+        if number >= self.ends:
+            return ModelReply(CallOutcome.AUTHENTICATION, error="the key is refused")
+        self.noise = 1.0 if changed else 0.0
+        reply = await super().call(request, on_chunk)
+        return reply._replace(model_version="scripted-2") if changed else reply
+
+
+@contextmanager
+def jurors(after: int = 10**9, ends: int = 10**9) -> Iterator[None]:
+    made = ChangingJurors({}, after=after, ends=ends)
+    with patch("jury_actors.runtime.provider_factory", lambda *_args: lambda _name: made):
+        yield
+
+
+STORE: dict[str, str] = {}
+"""The variable of the store; empty: the default."""
+
+
+def drift(jury: CommandLine, *words: str):
+    options = ("--in-process", "--display", "none") if words[0] in {"baseline", "check"} else ()
+    return jury("drift", *words, *options, env=STORE)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    """A baseline `d` of ten anchors and four draws, judged rightly throughout, with the stream `spring`."""
+    jury = CommandLine(tmp_path_factory.mktemp("made"))
+    jury.write("anchors.jsonl", *ANCHORS[:10])
+    jury.write("good.jsonl", *AGENTS)
+    with jurors():
+        jury.run("good.jsonl", "--run", "spring", "--panel", "independent", "--display", "none")
+        found = drift(
+            jury, *["baseline", "d", "anchors.jsonl", "--draws", "4", "--panel", "independent", "--run", "spring"]
+        )
+
+    assert 0 == found.code, found.err
+    return jury
+
+
+@pytest.fixture
+def anchored(made: CommandLine, tmp_path: Path) -> CommandLine:
+    """The same, for one test."""
+    copytree(made.folder, tmp_path / "anchored")
+    return CommandLine(tmp_path / "anchored")
+
+
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
+def test_a_model_that_changes_after_300_calls_is_found_and_named(
+    jury: CommandLine, database: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """60 calls a judging of all anchors: four draws and a check are before the change."""
+    if database == "postgresql":
+        monkeypatch.setitem(STORE, "JURY_STORE_URL", request.getfixturevalue("postgres_url"))
+    jury.write("anchors.jsonl", *ANCHORS)
+    with jurors(after=300):
+        drift(jury, *["baseline", "d", "anchors.jsonl", "--draws", "4", "--panel", "independent"])
+        calm = drift(jury, "check", "d", "--json")
+        changed = drift(jury, "check", "d", "--json")
+
+    assert [(0, "none"), (1, "judge")] == [(one.code, one.json["verdict"]) for one in (calm, changed)]
+    seats = {fact["juror_id"]: (fact["before"], fact["now"]) for fact in changed.json["facts"]}
+    assert {(("scripted-1",), ("scripted-2",))} == {(tuple(old), tuple(new)) for old, new in seats.values()}
+    assert 3 == len(seats)
+    jury_figures = changed.json["watched"][0]
+    assert ("jury", ["farther"], 2) == (jury_figures["name"], jury_figures["kinds"], jury_figures["since"])
+    assert 20 == len(changed.json["anchors"])
+    assert "judge: seat sim-policy: another model answered: scripted-2" in changed.json["says"]
+    assert 2 == drift(jury, "check", "d").code  # the draws are used up
+    assert 0 == jury("verify", "--all", "--deep", env=STORE).code
+
+
+def test_a_worse_agent_is_named_where_the_anchors_are_calm(anchored: CommandLine) -> None:
+    anchored.write("worse.jsonl", *({**row, "response": "It is wrong."} for row in AGENTS))
+    with jurors():
+        anchored.run("worse.jsonl", "--run", "summer", "--panel", "independent", "--display", "none")
+        found = drift(anchored, "check", "d", "--run", "summer", "--json")
+    with jurors(after=0):
+        both = drift(anchored, "check", "d", "--json")
+
+    assert (1, "agent_or_traffic") == (found.code, found.json["verdict"])
+    assert [] == [one["kinds"] for one in found.json["watched"] if one["kinds"] and one["name"] != "stream"]
+    assert (1, "judge") == (both.code, both.json["verdict"])
+
+
+def test_a_stopped_check_goes_on_with_its_pairs_and_a_cancelled_one_says_nothing(anchored: CommandLine) -> None:
+    with jurors():
+        stopped = drift(anchored, "check", "d", "--max-calls", "7")
+        pairs = _events(anchored)[-1]
+        refused = anchored.run("anchors.jsonl", "--run", "r", "--panel", "independent", "--require-drift-check", "7d")
+        ended = drift(anchored, "check", "d", "--max-calls", "1000")
+        allowed = anchored.run("anchors.jsonl", "--run", "r", "--panel", "independent", "--require-drift-check", "7d")
+    with jurors(ends=12):
+        drift(anchored, "check", "d")
+    anchored("cancel", "d.check-2")
+    with jurors():
+        cancelled = drift(anchored, "check", "d")
+
+    assert (4, 0, 4) == (stopped.code, ended.code, cancelled.code), ended.err
+    types = [one.type for one in _events(anchored)]
+    assert ["check_opened", "check_ended", "check_opened", "check_abandoned"] == types[-4:]
+    assert pairs == _events(anchored)[-4]
+    assert (2, 0) == (refused.code, allowed.code), allowed.err
+    assert "no drift check of this panel has ended" in refused.err
+    assert "last drift check today: none" in allowed.err
+    assert "abandoned" in drift(anchored, "show", "d").out
+
+
+@pytest.mark.parametrize(
+    ("event", "change", "shown"),
+    [("check_ended", ('"verdict":"none"', '"verdict":"judge"'), 5), ("draws_judged", ('"pppp"', '"pfpp"'), 0)],
+)
+def test_a_decision_or_a_vote_that_was_computed_anew_is_found(
+    anchored: CommandLine, event: str, change: tuple[str, str], shown: int
+) -> None:
+    """The vote is of a draw that no check used: the decisions still follow, and the debates say it."""
+    with jurors():
+        drift(anchored, "check", "d")
+    before = anchored("verify", "--all", "--deep").code
+    with unguarded(anchored.folder / "jury.db") as connection:
+        _rewrite(connection, event, *change)
+    found = anchored("verify", "--all", "--deep")
+
+    assert (0, 5) == (before, found.code)
+    assert [True] == [line.startswith("drift/d, event ") for line in found.out.splitlines() if "drift/" in line]
+    assert shown == drift(anchored, "show", "d").code
+
+
+def test_pages_http_metrics_and_messages_say_what_a_check_found(anchored: CommandLine) -> None:
+    with jurors(after=0):
+        drift(anchored, "check", "d")
+    with closing(open_store(f"sqlite:///{anchored.folder / 'jury.db'}", write=False)) as store:
+        service = Service(store)
+        client = TestClient(
+            create_app(service, AccessPolicy(frozenset({"jury.test"})), page_routes(service)),
+            base_url="http://jury.test",
+        )
+        pages = [client.get(f"/drift{path}?lang={lang}").text for path in ("", "/d") for lang in ("en", "ja")]
+        read = client.get("/api/drift/d").json()
+        message = _first_message(store, anchored.folder / "deliveries.jsonl")
+        missing = client.get("/drift/none").status_code
+
+    assert ["another model answered" in page or "別のモデルが応答" in page for page in pages] == [True] * 4
+    assert all("farther from the labels" in page or "ラベルから遠ざかった" in page for page in pages)
+    assert '<polyline class="line"' in pages[2]
+    assert ("judge", 10) == (read["last"]["verdict"], read["anchors"])
+    assert ("drift.found", "judge", "d") == (message["type"], message["data"]["verdict"], message["data"]["driftId"])
+    assert 404 == missing
+
+
+def _first_message(store: EventStore, journal: Path) -> dict[str, Any]:
+    sent: list[bytes] = []
+
+    class Kept:
+        def send(self, _message_id: str, _seconds: int, body: bytes) -> SendOutcome:
+            sent.append(body)
+            return SendOutcome(200, None)
+
+    with closing(DeliveryJournal(journal, 0)) as written:
+        deliveries = ReviewDeliveries(store, written, Kept())
+        while not any(b"drift" in body for body in sent):
+            deliveries.step()
+    return json.loads(next(body for body in sent if b"drift" in body))
+
+
+def test_the_guide_can_be_followed(jury: CommandLine) -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    codes = {}
+    for language, block in re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL):
+        if language == "json":
+            jury.write("cases.jsonl", block)
+        else:
+            for line in block.splitlines():
+                codes[line] = jury(*shlex.split(line)[1:]).code
+
+    assert {0} == set(codes.values()), codes
+    assert len(codes) > 8
+    assert len(text.split()) <= 700
+    assert text.splitlines()[2].startswith("How-to, for ")
+
+
+def test_what_a_baseline_and_a_check_refuse(anchored: CommandLine, refusals: RefusalTables) -> None:
+    anchored.write("bare.jsonl", {"case_id": "a", "question": "Hi?", "response": "Hi."})
+    anchored.write("few.jsonl", *ANCHORS[:3])
+    calls = (
+        "baseline e bare.jsonl",
+        "baseline e anchors.jsonl --draws 1",
+        "baseline e anchors.jsonl --stratum cluster",
+        "baseline e anchors.jsonl --run none",
+        "baseline d few.jsonl --panel independent",
+        "baseline d anchors.jsonl --panel parallel-rounds",
+        "baseline d --draws 2",
+        "baseline none",
+        "check none",
+        "check d --run spring",
+        "check d --run-pairs 3",
+        "check a/b",
+        "show d --check 4",
+        "plan --anchors 5 --pairs 6",
+    )
+    with jurors():
+        said = {call: drift(anchored, *call.split()) for call in calls}
+
+    assert {2} == {one.code for one in said.values()}
+    refusals.compare("drift", {call: one.err.strip().splitlines()[-1] for call, one in said.items()})
+
+
+def _events(jury: CommandLine):
+    with closing(open_store(f"sqlite:///{jury.folder / 'jury.db'}", write=False)) as store:
+        return [decode_drift(one) for one in store.read_stream("drift/d")]
+
+
+def _rewrite(connection: sqlite3.Connection, event: str, old: str, new: str) -> None:
+    """Change the last event of that type as who can compute the chain anew."""
+    columns = "stream, version, event_id, type, schema, recorded_at, body, hash"
+    made = connection.execute(f"SELECT {columns} FROM events WHERE stream = 'drift/d' ORDER BY version").fetchall()
+    place = max(place for place, row in enumerate(made) if row[3] == event)
+    previous = made[place - 1][-1]
+    for number, (stream, version, name, kind, schema, at, body, _) in enumerate(made[place:]):
+        changed = body.replace(old.encode(), new.encode(), 1) if not number else body
+        previous = chain_hash(
+            previous,
+            stream=stream,
+            version=version,
+            event_id=name,
+            event_type=kind,
+            schema=schema,
+            recorded_at=at,
+            body=changed,
+        )
+        connection.execute(
+            "UPDATE events SET body = ?, hash = ? WHERE stream = ? AND version = ?",
+            (changed, previous, stream, version),
+        )
+    connection.execute("UPDATE streams SET hash = ? WHERE stream = 'drift/d'", (previous,))
