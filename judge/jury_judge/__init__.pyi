@@ -255,7 +255,6 @@ from jury_judge.tables.counted_ballots import counted_ballots as counted_ballots
 from jury_judge.tables.label_sources import later_labels as later_labels
 from jury_judge.tables.table_export import export_tables as export_tables
 from jury_judge.tables.table_files import CsvFile as CsvFile
-from jury_judge.traces.span_tree import PHASES as PHASES
 from jury_judge.traces.span_tree import SpanTree as SpanTree
 from jury_judge.traces.span_tree import span_tree as span_tree
 from jury_judge.webhooks.deliveries import DELAYS as DELAYS

@@ -17,7 +17,7 @@ from jury_events.case import Case, ExecutionResult, Scenario
 from jury_events.errors import SettingError
 from jury_events.panel import Language, Marking, Panel
 from jury_events.text import pluralize, visible_line
-from jury_events.transcript import Item, Message, Transcript
+from jury_events.transcript import Item, ItemSource, Message, Reasoning, Transcript
 from jury_events.verdict import PASS
 
 _BEST = "{best}"
@@ -31,6 +31,7 @@ class ProbeTexts(NamedTuple):
 
     format_heading: str
     identity: str
+    reasoning: str
     padding: tuple[str, ...]
     master_key: dict[str, str]
     injection: dict[str, str]
@@ -235,6 +236,54 @@ def length(case: Case) -> Altered | None:
 CaseSource = Callable[[Fetch], Iterable[Case]]
 """Returns the cases from the first on; called for each case whether to fetch the records behind its URIs."""
 
+
+def confident(case: Case) -> Altered | None:
+    """The same actions after confident reasoning; None if the agent's reasoning is not recorded."""
+    text = texts_for(case).reasoning
+    return _with_reasoning(case, lambda item: item.changed(text=text))
+
+
+def removed(case: Case) -> Altered | None:
+    """The same actions without reasoning; None if it is not recorded."""
+    return _with_reasoning(case, lambda _item: None)
+
+
+def _with_reasoning(case: Case, change: Callable[[Reasoning], Reasoning | None]) -> Altered | None:
+    changed = case.changed(scenarios=tuple(_with_changed_reasoning(one, change) for one in case.scenarios))
+    return None if changed == case else Altered(changed)
+
+
+def _with_changed_reasoning(scenario: Scenario, change: Callable[[Reasoning], Reasoning | None]) -> Scenario:
+    execution, before = scenario.execution, scenario.execution.transcript
+    sources: tuple[ItemSource | None, ...] = before.sources or (None,) * len(before.items)
+    kept = [
+        (item, source)
+        for one, source in zip(before.items, sources, strict=True)
+        if (item := change(one) if isinstance(one, Reasoning) else one) is not None
+    ]
+    transcript = Transcript(
+        items=tuple(item for item, _ in kept), sources=tuple(source for _, source in kept if source is not None)
+    )
+    return scenario.changed(execution=execution.changed(transcript=transcript))
+
+
+def same_case(case: Case) -> Altered:
+    """The case itself: what differs is what jurors are shown of each other."""
+    return Altered(case)
+
+
+def asked_alone(resolved: ResolvedPanel) -> ResolvedPanel:
+    """The panel whose rounds show a seat its own evaluation and no other."""
+    panel = resolved.panel
+    if len(panel.seats) == 1 or not panel.discussion.max_rounds:
+        raise SettingError("--probe reflection: the panel has no discussion, whose control this is")
+    if panel.final.calibration is not None:
+        raise SettingError(
+            "--probe reflection: the panel's calibration was certified for its discussion; leave final.calibration out"
+        )
+    return resolved._replace(panel=panel.changed(discussion=panel.discussion.changed(history="none")))
+
+
 SPEAKERS = "speakers"
 """The probe whose twins are judged by another panel: in a run of their own."""
 
@@ -248,7 +297,12 @@ MARKING = "marking"
 """The probe that judges the twins of `injection` under both ways to mark judged text: the other one in a run of its
 own."""
 
+REFLECTION = "reflection"
+"""The probe whose twins are the cases themselves, judged by seats that are not shown their peers: in a run of their
+own."""
+
 _ANSWER = "an answer to change"
+_REASONING = "recorded reasoning of the agent"
 
 
 Alter = Callable[[Case, str], Altered | None]
@@ -277,10 +331,13 @@ PROBES: Mapping[str, Probe] = {
     INJECTION: Probe(injection, _ANSWER),
     MARKING: Probe(injection, _ANSWER),
     "identity": Probe(_in_any_scale(identity), _ANSWER),
+    "reasoning": Probe(_in_any_scale(confident), _REASONING),
+    "no-reasoning": Probe(_in_any_scale(removed), _REASONING),
+    REFLECTION: Probe(_in_any_scale(same_case)),
 }
 
-OF_ONE_MARKING = tuple(name for name in PROBES if name != MARKING)
-"""What `all` means: `marking` judges every case twice more, and decides on a setting of the panel."""
+OF_ONE_MARKING = tuple(name for name in PROBES if name not in {MARKING, REFLECTION})
+"""What `all` means: `marking` and `reflection` judge every case again, and decide on a setting of the panel."""
 
 
 class AbsentTwins(NamedTuple):

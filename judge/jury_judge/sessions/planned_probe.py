@@ -13,13 +13,13 @@ from jury_events.errors import SettingError
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.probes.alone import asked_alone
-from jury_judge.probes.registry import REFLECTION
 from jury_judge.probes.twins import (
     INJECTION,
     MARKING,
+    REFLECTION,
     SPEAKERS,
     absent_twins,
+    asked_alone,
     check_comparable,
     other_marking,
     reversed_seats,

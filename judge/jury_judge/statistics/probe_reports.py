@@ -17,12 +17,12 @@ from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.panel import Marking, Panel
 from jury_judge.panels.own_family import AGENT_MODEL
-from jury_judge.probes.registry import REFLECTION
 from jury_judge.probes.twins import (
     INJECTION,
     MARKING,
     MASTER_KEY,
     PROBES,
+    REFLECTION,
     SPEAKERS,
     answers_length,
     first_speaker,

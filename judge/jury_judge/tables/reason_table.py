@@ -13,9 +13,10 @@ from jury_events.debate_events import StatementMade
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
+from jury_events.exchange import ExchangeRecorded
 from jury_store.event_store import EventStore
-from jury_views.debate_fold import EVALUATING, StepEvaluation, evaluation_of, evaluations_of, quotations, text_in
-from jury_views.reasons import VerdictReason, evaluation_of, said_by, without_quotations
+from jury_views.debate_fold import EVALUATING, StepEvaluation, evaluation_of, quotations, text_in
+from jury_views.reasons import VerdictReason, said_by, without_quotations
 
 EVIDENCE = pa.schema(
     [
@@ -64,8 +65,8 @@ def evidence_rows(
             event = decode(stored)
         except EventError:
             continue
-        for one in evaluations_of([event]):
-            yield from _rows(debate_id, one, texts, messages)
+        if not isinstance(event, ExchangeRecorded) and (made := evaluation_of(event)) is not None:
+            yield from _rows(debate_id, made, texts, messages)
 
 
 def may_quote(stored: StoredEvent) -> bool:
