@@ -279,9 +279,11 @@ class PanelSpec(Spec):
     least_read: LeastRead = 0.0
     """The share of the record that a seat must have read for its verdict to pass."""
     stop: Annotated[StopSpec, BeforeValidator(_rule_by_name)] | None = None
-    reasoning: Literal["show", "hide"] = "show"
-    own_family: Literal["warn", "refuse", "leave-out"] = "warn"
     """Which seats need not be asked."""
+    reasoning: Literal["show", "hide"] = "show"
+    """Whether jurors are shown the agent's reasoning."""
+    own_family: Literal["warn", "refuse", "leave-out"] = "warn"
+    """What becomes of a seat whose model is of the judged agent's family (`metadata.agent_model` of the case)."""
 
 
 class ResolvedPanel(NamedTuple):

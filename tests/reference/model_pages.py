@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 from pydantic import Field, TypeAdapter, create_model
 
+from jury_analysis.report_schemas import REPORTS, report_schema
 from jury_debate import PRESETS, FinalSpec, JudgeSpec, PanelSpec, SeatSpec
 from jury_events import BUNDLED_SCALES, SCHEMAS, STREAMS, AnyEvent, bundled_scale
 from jury_judge.panels.redaction import RuleSpec
@@ -209,15 +210,8 @@ def statistics() -> str:
     found = tomllib.loads((_HERE / "figures.toml").read_text("utf-8"))["section"]
     parts = [_figures(one) for one in found]
     reports = []
-    for name, title in (
-        ("stats", "Statistics"),
-        ("paired", "Paired"),
-        ("gate", "Gate"),
-        ("gate-plan", "GatePlan"),
-        ("value", "PanelWorth"),
-        ("probe", "RunProbes"),
-    ):
-        schema = json.loads((files("jury_analysis") / "schema" / f"{name}.schema.json").read_text("utf-8"))
+    for name, (_, title, _) in REPORTS.items():
+        schema = report_schema(name)
         outer = {key: value for key, value in schema.items() if key != "$defs"}
         reports.append((title, name, outer, schema.get("$defs", {})))
     shared: dict[str, Any] = {}
