@@ -61,7 +61,7 @@ ABOUT_WORDS = frozenset(
 _OF_QUESTIONS = frozenset(
     {
         *("choices", "options", "distractors", "passage", "paragraph", "article", "story", "supporting"),
-        *("hint", "solution", "rationale", "lecture", "difficulty"),
+        *("hint", "solution", "rationale"),
     }
 )
 """Words of columns that rows of benchmarks have: beside them, an `answer` alone is the expected one."""
@@ -237,7 +237,8 @@ def why_expected(row: dict[str, Any], name: str) -> str:
     expected = any(not EXPECTED_WORDS.isdisjoint(words_of(one)) for one in row)
     if words_of(name) not in (["answer"], ["answers"]) or expected:
         return ""
-    beside = next((one for one in row if not _OF_QUESTIONS.isdisjoint(words_of(one)) and not is_blank(row[one])), None)
+    filled = (one for one, value in row.items() if isinstance(value, str | list) and not is_blank(value))
+    beside = next((one for one in filled if not _OF_QUESTIONS.isdisjoint(words_of(one))), None)
     if beside is not None:
         return f"the row has {visible_line(beside, 60)}"
     answer = row[name] if isinstance(row[name], str) else ""
