@@ -1,4 +1,4 @@
-"""Allowed hosts of artifact records and their allowed addresses (`JURY_ARTIFACT_HOSTS`)."""
+"""Allowed hosts of artifact records (`JURY_ARTIFACT_HOSTS`), and downloads from their checked addresses only."""
 
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""A row as read by its format, before the user's `--field` settings are applied."""
+"""A row as read by its format, before the user's `--field` settings; its tags, costs and metadata, checked."""
 
 import json
 import math

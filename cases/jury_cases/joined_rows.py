@@ -1,4 +1,4 @@
-"""Rows of two files that belong together: requests and their answers by an id, as of a batch.
+"""The rows of files with their formats: one is a case, or several are, gathered, or joined from two files by an id.
 
 Rows that only ask are kept in a temporary database on disk; a row with the answer is read with what was asked in it.
 """

@@ -1,4 +1,4 @@
-"""Cases outlined: those whose result is known are named without being built, so that a long run is resumed quickly."""
+"""Cases named without being built, so that a long run resumes quickly; duplicate ids; cases of an iterator, kept."""
 
 import sqlite3
 import threading

@@ -288,8 +288,9 @@ def _question(
         value = getattr(draft, part)
         if value is not None and (part in reading.fields or spec.get(part) is None):
             spec[part] = _text(value, part)
-    if spec.get("policy") is None:
-        spec["policy"], transcript = split_system(transcript)
+    system, rest = split_system(transcript)
+    if spec.get("policy") is None or (system or "").strip() == str(spec["policy"]).strip():
+        spec["policy"], transcript = spec.get("policy") or system, rest
     if spec.get("policy") is None:
         spec["policy"] = reading.policy
     try:

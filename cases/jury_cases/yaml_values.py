@@ -1,4 +1,4 @@
-"""Rows of a YAML document: one object, or a list of them. The whole document is in memory."""
+"""YAML as JSON values: the words of YAML 1.2, no key twice, repeated parts within a limit."""
 
 import math
 import re

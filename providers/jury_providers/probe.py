@@ -1,4 +1,4 @@
-"""One small call to each model of a panel, outside any debate: whether it answers, its model version, its latency."""
+"""One small call to each model of a panel, outside any debate; what a server of one's own takes, in a few calls."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Byte streams with `peek`, over files, standard input and callers' streams."""
+"""Byte streams with `peek`, over files, standard input and callers' streams, also unpacked from gzip and Zstandard."""
 
 import gzip
 import io

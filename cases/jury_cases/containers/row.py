@@ -1,4 +1,4 @@
-"""Decoded rows with their position, and the selection of a file's rows."""
+"""Decoded rows with their position, the selection of a file's rows, and rows inside its objects (`--rows`)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePath

@@ -1,4 +1,4 @@
-"""The files of a path: a file, the files of a folder, or the matches of a glob."""
+"""The files of a path: a file, those of a folder (also of a saved data set, by splits), or the matches of a glob."""
 
 import glob
 import os

@@ -13,7 +13,7 @@ from jury_cases.formats.format import Format
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_chat, read_end, read_message
-from jury_cases.transcripts.json_values import as_text, text_or_none
+from jury_cases.transcripts.json_values import as_object, as_text, text_or_none
 from jury_cases.transcripts.reading import first_prompt
 from jury_events.transcript import Event, Item, ToolCall
 
@@ -86,8 +86,8 @@ HEADER = "_eval"
 
 def _read(row: Any) -> CaseDraft:
     sample = row
-    header = _object(sample.get(HEADER))
-    attachments = _object(sample.get("attachments"))
+    header = as_object(sample.get(HEADER))
+    attachments = as_object(sample.get("attachments"))
     builder = TranscriptBuilder()
     last = _messages(sample.get("messages") or [], attachments, builder, _ends(sample))
     _output(_resolved(sample.get("output"), attachments), last, builder)
@@ -104,18 +104,14 @@ def _read(row: Any) -> CaseDraft:
         built=builder,
         error=as_text(error.get("message")) if isinstance(error, dict) else as_text(error) or None,
         metadata={
-            **_object(sample.get("metadata")),
-            **{f"score.{name}": _score(score) for name, score in _object(sample.get("scores")).items()},
+            **as_object(sample.get("metadata")),
+            **{f"score.{name}": _score(score) for name, score in as_object(sample.get("scores")).items()},
             **{name: header[name] for name in ("task", "model") if header.get(name) is not None},
             "epoch": epoch,
         },
         tags=header.get("tags"),
         cluster=identity,
     )
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _ends(sample: dict[str, Any]) -> dict[str, Any]:
@@ -132,9 +128,9 @@ def _ends(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def _end(output: Any) -> tuple[str | None, Any]:
-    choices = _object(output).get("choices")
-    first = _object(choices[0]) if isinstance(choices, list) and choices else {}
-    return text_or_none(_object(first.get("message")).get("id")), first.get("stop_reason")
+    choices = as_object(output).get("choices")
+    first = as_object(choices[0]) if isinstance(choices, list) and choices else {}
+    return text_or_none(as_object(first.get("message")).get("id")), first.get("stop_reason")
 
 
 def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilder, ends: dict[str, Any]) -> Any:
@@ -181,7 +177,7 @@ def _without_spaces(text: str) -> str:
 
 def _output(output: Any, last: Any, builder: TranscriptBuilder) -> None:
     """Add the output's content that the messages lack: a different final answer, more choices, an abnormal end."""
-    found = _object(output)
+    found = as_object(output)
     choices = found.get("choices")
     listed = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
     first = listed[0] if listed else {}

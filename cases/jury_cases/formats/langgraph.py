@@ -11,7 +11,7 @@ from typing import Any
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format, RowsByKey
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.json_values import as_text, is_blank, text_or_none
+from jury_cases.transcripts.json_values import as_object, as_text, is_blank, text_or_none
 from jury_cases.transcripts.langchain import is_langchain, read_fields, read_langchain_list, unwrapped
 from jury_cases.transcripts.reading import first_prompt, is_message, read_messages
 from jury_events.transcript import Event
@@ -28,10 +28,6 @@ class ThreadRows(list[Any]):
     """The rows of one thread."""
 
 
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _checkpoint(row: Mapping[str, Any]) -> dict[str, Any]:
     """A checkpoint, by itself or with its configuration."""
     inner = row.get("checkpoint")
@@ -43,14 +39,14 @@ def _values(row: Any) -> dict[str, Any] | None:
     if not isinstance(row, dict):
         return None
     if isinstance(row.get("values"), dict) and "next" in row:
-        return _table(row["values"])
+        return as_object(row["values"])
     found = _checkpoint(row).get("channel_values")
     return found if isinstance(found, dict) else None
 
 
 def _is_streamed(row: Any) -> bool:
     """Whether a row is a message with its metadata, as `stream_mode="messages"` gives it."""
-    return isinstance(row, list) and len(row) == 2 and is_langchain(row[0]) and "langgraph_node" in _table(row[1])  # noqa: PLR2004
+    return isinstance(row, list) and len(row) == 2 and is_langchain(row[0]) and "langgraph_node" in as_object(row[1])  # noqa: PLR2004
 
 
 def _is_event(row: Any) -> bool:
@@ -65,8 +61,8 @@ def _recognises(row: Any) -> bool:
 def _thread(row: Any) -> str:
     """The id of a row's thread; "" if the row does not have it."""
     if isinstance(row, list):
-        return as_text(_table(row[-1]).get("thread_id"))
-    places = [_table(_table(row.get("config")).get("configurable")), _table(row.get("checkpoint")), row]
+        return as_text(as_object(row[-1]).get("thread_id"))
+    places = [as_object(as_object(row.get("config")).get("configurable")), as_object(row.get("checkpoint")), row]
     return next((found for one in places if (found := text_or_none(one.get("thread_id"))) is not None), "")
 
 
@@ -124,7 +120,7 @@ class _Messages:
             if kind in _WHOLE:
                 self._add(data)
             elif kind == "values":
-                self._add(_channel(_table(data)))
+                self._add(_channel(as_object(data)))
             elif kind == "messages" and isinstance(data, list):
                 parts += data[:1]
             elif isinstance(row, list):

@@ -24,7 +24,7 @@ from jury_cases.traces.span import failures, id_text, optional_text, plain_span,
 from jury_cases.traces.tables.all_tables import OPENINFERENCE_SPANS, TABLES, spans_of_tables
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, is_blank, json_kind
+from jury_cases.transcripts.json_values import as_object, as_objects, as_text, decoded_json, is_blank, json_kind
 
 RESOURCES = ("resourceSpans", "resource_spans")
 LOGS = ("resourceLogs", "resource_logs")
@@ -85,11 +85,11 @@ def _only_makes_agent(span: dict[str, Any]) -> bool:
 
 def span_id(span: dict[str, Any]) -> str:
     """The id of a span, or of a log record's span; "" if it has none."""
-    return id_text(first_of(span, ("spanId", "span_id")) or _table(span.get("context")).get("span_id"))
+    return id_text(first_of(span, ("spanId", "span_id")) or as_object(span.get("context")).get("span_id"))
 
 
 def _trace_id(span: dict[str, Any]) -> str:
-    return id_text(first_of(span, ("traceId", "trace_id")) or _table(span.get("context")).get("trace_id"))
+    return id_text(first_of(span, ("traceId", "trace_id")) or as_object(span.get("context")).get("trace_id"))
 
 
 def is_sdk_span(row: Mapping[str, Any]) -> bool:
@@ -100,7 +100,7 @@ def is_sdk_span(row: Mapping[str, Any]) -> bool:
 
 def _parts(document: Any) -> Iterator[dict[str, Any]]:
     if isinstance(document, dict) and is_sdk_span(document):
-        common = _attributes(_table(document.get("resource")).get("attributes"))
+        common = _attributes(as_object(document.get("resource")).get("attributes"))
         attributes = common | _attributes(document.get("attributes"))
         yield {**document, "attributes": attributes, "events": document.get("events") or []}
         return
@@ -112,7 +112,7 @@ def _parts(document: Any) -> Iterator[dict[str, Any]]:
 
 def _spans(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for resource in as_objects(first_of(document, RESOURCES), "resourceSpans", "resources"):
-        common = _attributes(_table(resource.get("resource")).get("attributes"))
+        common = _attributes(as_object(resource.get("resource")).get("attributes"))
         for scope in as_objects(first_of(resource, _SCOPES), "scopeSpans", "scopes"):
             for span in as_objects(scope.get("spans"), "spans", "spans"):
                 events = as_objects(span.get("events"), "events", "events")
@@ -153,10 +153,6 @@ def first_of(table: dict[str, Any], names: Iterable[str]) -> Any:
     return next((table[name] for name in names if table.get(name) is not None), None)
 
 
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _attributes(listed: Any) -> dict[str, Any]:
     if isinstance(listed, dict):
         return {as_text(key): value for key, value in listed.items()}
@@ -172,7 +168,7 @@ def _any_value(value: Any) -> Any:
     kind, inner = next(iter(value.items()))
     match kind:
         case "arrayValue":
-            values = _table(inner).get("values")
+            values = as_object(inner).get("values")
             return [_any_value(one) for one in values] if isinstance(values, list) else inner or []
         case "kvlistValue":
             return _attributes(inner["values"]) if isinstance(inner, dict) and "values" in inner else inner or {}

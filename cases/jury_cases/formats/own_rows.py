@@ -8,7 +8,7 @@ from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import json_kind
-from jury_cases.transcripts.reading import read_messages
+from jury_cases.transcripts.reading import is_message, read_messages
 from jury_events.strict_json import JsonRefused, decode_text
 from jury_events.text import visible_line
 
@@ -37,10 +37,25 @@ def read_own_row(row: Any) -> CaseDraft:
         draft.response = execution.get("response")
     draft.answered = present(row, "response") or "response" in execution
     draft.built = None if messages is None else built_of(messages)
+    for part in ("question", "response") if messages is None else ():
+        if are_messages(listed := getattr(draft, part)):  # of which one alone may be a text in blocks
+            draft.built = draft.built or TranscriptBuilder()
+            read_messages(listed, draft.built, part)
+            setattr(draft, part, None)
     draft.metadata = metadata_cell(automatic(row, "metadata"))
     draft.tags, draft.agent_cost = decoded_cell(automatic(row, "tags"), "tags"), automatic(row, "cost")
     draft.decisive_message, draft.decisive_agent = (automatic(row, f"decisive_{of}") for of in ("message", "agent"))
     return draft
+
+
+def are_messages(value: Any) -> bool:
+    """Whether a value is two messages or more."""
+    return (
+        isinstance(value, list)
+        and len(value) > 1
+        and all(isinstance(one, dict) for one in value)
+        and is_message(value[0])
+    )
 
 
 def decoded_cell(value: Any, part: str) -> Any:

@@ -20,7 +20,7 @@ from jury_cases.transcripts.reading import has_turns, is_message, read_messages
 from jury_events.text import visible_line
 from jury_events.transcript import Message
 
-QUESTIONS = ("question", "input", "prompt", "instruction", "query", "user_input")
+QUESTIONS = ("question", "input", "inputs", "prompt", "instruction", "query", "user_input", "request_body")
 """Columns that may be the question; beside an `instruction` an `input` belongs to it."""
 
 _RESPONSES = frozenset(
@@ -61,7 +61,7 @@ ABOUT_WORDS = frozenset(
 _OF_QUESTIONS = frozenset(
     {
         *("choices", "options", "distractors", "passage", "paragraph", "article", "story", "supporting"),
-        *("hint", "solution", "rationale", "lecture", "difficulty"),
+        *("hint", "solution", "rationale"),
     }
 )
 """Words of columns that rows of benchmarks have: beside them, an `answer` alone is the expected one."""
@@ -72,6 +72,9 @@ _OPTION = re.compile(r"\(?[A-H]\)?([.):\s]|$)")
 _ASKERS, _ANSWERERS = ({"user", "human", "customer", "usr"}, {"assistant", "agent", "ai", "bot", "chatbot", "gpt"})
 """Columns that have what both sides said."""
 
+_STEPS = ("spans", "steps", "observations", "events", "trajectory", "intermediate_steps", "actions")
+"""Columns of what happened between a request and its answer, in forms that are not known here."""
+
 _SETTINGS = BOOKKEEPING | {"model", "tools", "tool_choice", "temperature", "top_p", "max_tokens", "stream", "object"}
 
 _TAKEN_EXPECTED = re.compile(r"expected|expected_(output|answer|response|completion|result|text|value)|reference")
@@ -80,7 +83,7 @@ _WORDS = re.compile(r"[a-z]+")
 
 def question_columns(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """The columns that could be the question, those that are read together in one."""
-    found = [name for name in row if snake_case(name) in QUESTIONS and _is_said(row[name])]
+    found = [name for name in row if snake_case(name) in QUESTIONS and _is_said(row[name], row)]
     if [snake_case(name) for name in sorted(found)] == ["input", "instruction"]:
         return [
             (
@@ -92,7 +95,7 @@ def question_columns(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 def response_columns(row: Mapping[str, Any]) -> list[str]:
-    return [name for name in row if could_answer(name) and _is_said(row[name])]
+    return [name for name in row if could_answer(name) and _is_said(row[name], row)]
 
 
 def words_of(name: str) -> list[str]:
@@ -118,8 +121,15 @@ def could_answer(name: str) -> bool:
     )
 
 
-def _is_said(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float) or _is_talk(value)
+def _is_said(value: Any, row: Mapping[str, Any]) -> bool:
+    """Whether a value is a text, a number, nothing or messages; an object with them, if the row has no steps beside."""
+    if isinstance(value, dict):
+        return _is_talk(value) and not any(_is_filled(row.get(name)) for name in _STEPS)
+    return value is None or isinstance(value, str | int | float) or is_message_list(value)
+
+
+def _is_filled(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(one, dict) for one in value)
 
 
 def _is_talk(value: Any) -> bool:
@@ -169,8 +179,12 @@ def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
     for part, columns in taken.items():
         value = decoded_json(row[columns[0]])
         if _is_talk(value):
-            draft.built = draft.built or TranscriptBuilder()
-            _read_talk(value, draft.built, columns[0])
+            talk = TranscriptBuilder()
+            _read_talk(value, talk, columns[0])
+            first, last = (talk, draft.built) if part == "question" else (draft.built, talk)
+            draft.built = first or talk
+            if first is not None and last is not None:
+                first.extend(last)
         elif part == "question":
             draft.question = "\n\n".join(as_text(row[name]) for name in columns if not is_blank(row[name]))
         elif part == "response":
@@ -193,7 +207,7 @@ def refuse_preferences(draft: CaseDraft, row: Any, fields: Mapping[str, str]) ->
 
 def _found(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     questions, responses = question_columns(row), response_columns(row)
-    messages = draft.built is not None
+    messages = draft.built is not None and any(one.item.kind == "user" for one in draft.built.built)
     answered = draft.answered or "response" in fields or (draft.built is not None and not _asks_last(draft.built))
     if messages and not answered and len(responses) > 1:
         raise CaseFileError(missing(row, question=False, response=True))
@@ -223,7 +237,8 @@ def why_expected(row: dict[str, Any], name: str) -> str:
     expected = any(not EXPECTED_WORDS.isdisjoint(words_of(one)) for one in row)
     if words_of(name) not in (["answer"], ["answers"]) or expected:
         return ""
-    beside = next((one for one in row if not _OF_QUESTIONS.isdisjoint(words_of(one)) and not is_blank(row[one])), None)
+    filled = (one for one, value in row.items() if isinstance(value, str | list) and not is_blank(value))
+    beside = next((one for one in filled if not _OF_QUESTIONS.isdisjoint(words_of(one))), None)
     if beside is not None:
         return f"the row has {visible_line(beside, 60)}"
     answer = row[name] if isinstance(row[name], str) else ""
@@ -249,7 +264,9 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
         return _of_text(as_text(table["text"]))
     answered = response_columns(table)
     listed = list(_conversations(table)) if response and question else []
-    rows = [str(name) for name in table if _has_cases(table[name])] if response and question else []
+    rows = (
+        [str(name) for name in table if name not in _STEPS and _has_cases(table[name])] if response and question else []
+    )
     asked = [one[0] for one in question_columns(table)] or [*filter(None, (_said(table),))]
     asked = asked or [name for name in table if _asks(name) and isinstance(table[name], str)]
     asked = asked or [name for name in table if snake_case(str(name)) in _ASKERS and isinstance(table[name], str)]

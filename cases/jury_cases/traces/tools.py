@@ -1,4 +1,4 @@
-"""Tool spans: their calls and results that no message contains."""
+"""Tool spans: which call of a message each is the run of; their calls and results that no message contains."""
 
 import ast
 import json

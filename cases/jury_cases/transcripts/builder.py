@@ -1,4 +1,4 @@
-"""Builds transcripts: items in order, pictures for jurors, and parts that are not shown."""
+"""Builds transcripts: items with their authors and messages in order, pictures, calls kept apart, what is not shown."""
 
 import hashlib
 import re

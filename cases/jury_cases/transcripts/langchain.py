@@ -13,7 +13,7 @@ from jury_cases.transcripts.authors import MessageAuthor
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
-from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, is_blank, text_or_none
+from jury_cases.transcripts.json_values import as_object, as_objects, as_text, decoded_json, is_blank, text_or_none
 from jury_cases.transcripts.responses import is_item, read_item
 from jury_cases.transcripts.tool_calls import RepeatedCalls
 from jury_events.transcript import Event, Origin, ToolCall, ToolResult
@@ -60,7 +60,7 @@ def _converted(block: Any, calls: Mapping[str, Sequence[dict[str, Any]]]) -> Ite
 
 
 def _server_call(block: dict[str, Any]) -> dict[str, Any]:
-    extras = _table(block.get("extras"))
+    extras = as_object(block.get("extras"))
     named = (as_text(extras.get("server_label")), as_text(extras.get("tool_name")))  # of a tool of an MCP server
     name = ".".join(filter(None, named)) if named[1] else block.get("name")
     return {"type": "server_tool_use", "id": block.get("id"), "name": name, "input": decoded_json(block.get("args"))}
@@ -71,7 +71,7 @@ def _server_result(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
     failed = block.get("status") == "error"
     if is_blank(block.get("output")) and not failed:
         return
-    kind = _table(block.get("extras")).get("block_type")
+    kind = as_object(block.get("extras")).get("block_type")
     found = {"tool_use_id": block.get("tool_call_id"), "content": block.get("output")}
     if isinstance(kind, str) and kind.endswith("_tool_result"):
         yield {"type": kind, **found}
@@ -81,7 +81,7 @@ def _server_result(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _thought(block: dict[str, Any]) -> dict[str, Any]:
     """A thought or refusal; the parts of a summary without their places in a stream."""
-    plain = {**_picked(_table(block.get("extras")), "signature"), **_plain(block)}
+    plain = {**_picked(as_object(block.get("extras")), "signature"), **_plain(block)}
     if isinstance(plain.get("summary"), list):
         plain["summary"] = [_plain(one) if isinstance(one, dict) else one for one in plain["summary"]]
     return plain
@@ -89,10 +89,6 @@ def _thought(block: dict[str, Any]) -> dict[str, Any]:
 
 def _without_index(block: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in block.items() if name != "index"}
-
-
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 _OTHERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -178,7 +174,7 @@ def _file(block: dict[str, Any], kind: str) -> dict[str, Any]:
     data = next((block[name] for name in ("base64", "data") if isinstance(block.get(name), str)), None)
     if kind == "media":
         kind = (media or "file").partition("/")[0]
-    extras = _table(block.get("extras"))
+    extras = as_object(block.get("extras"))
     name = next((n for n in (*_names(block), *_names(extras)) if n is not None), None)
     if isinstance(block.get("text"), str) and kind in {"text-plain", "file"}:
         source = {"type": "text", "data": block["text"]}
@@ -249,8 +245,8 @@ def added_up(chunks: list[dict[str, Any]]) -> dict[str, Any]:
             if name not in {"tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata"}:
                 whole[name] = _sum(name, whole.get(name), value)
         whole["response_metadata"] = {
-            **_table(whole.get("response_metadata")),
-            **_table(chunk.get("response_metadata")),
+            **as_object(whole.get("response_metadata")),
+            **as_object(chunk.get("response_metadata")),
         }
     parts = whole.get("tool_call_chunks")
     if isinstance(parts, list) and all(isinstance(one, dict) for one in parts):

@@ -1,4 +1,4 @@
-"""Reads the votes of files as the table of ballots."""
+"""Reads the votes of files as the table of ballots, and checks them over all rows."""
 
 import os
 from collections.abc import Iterable, Sequence

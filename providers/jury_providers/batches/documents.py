@@ -1,4 +1,4 @@
-"""What providers answer about batches: ids, times and lines."""
+"""What providers answer about batches: ids, times and lines, each kept as the bytes that it was sent as."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The base of the three: bodies and replies by the live adapters, results read from a temporary file."""
+"""Which providers have batches, and the base of the three: bodies and replies by the live adapters."""
 
 import hashlib
 import os

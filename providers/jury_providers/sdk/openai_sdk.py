@@ -1,4 +1,4 @@
-"""Shared by the adapters that use OpenAI's SDK."""
+"""Shared by the adapters that use OpenAI's SDK; the windows of models of Ollama and LM Studio."""
 
 import os
 import re

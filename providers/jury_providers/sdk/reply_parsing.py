@@ -1,4 +1,4 @@
-"""Shared parsing: replies of any protocol, conversation turns with their tool results, defensive JSON access."""
+"""Shared parsing: events of a stream, replies, turns with their tool results, what stands around an answer, costs."""
 
 import json
 import math

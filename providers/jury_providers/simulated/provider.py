@@ -1,4 +1,4 @@
-"""The provider `simulated`: rule-based jurors behind the provider interface, with scripted latency and faults."""
+"""The provider `simulated`: rule-based jurors, and decision models, with scripted latency and faults."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Answers requests: reads step and call number from the prompt, draws the fault from the script."""
+"""Answers requests: step and call number from the prompt, the fault from the script; sends, counts, asks a `Vendor`."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Checked access to the fields of a client's request; errors name the field."""
+"""Checked access to the fields, messages and pictures of a client's request; errors name the field."""
 
 import binascii
 import json

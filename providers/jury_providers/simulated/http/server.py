@@ -1,4 +1,4 @@
-"""The simulation server on uvicorn, for the command `jury simulate` and for tests of model clients."""
+"""The simulation server on uvicorn with its routes, for the command `jury simulate` and for tests of model clients."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
