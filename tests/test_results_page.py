@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -179,6 +180,15 @@ def test_the_published_page_is_of_the_files_that_the_definitions_name() -> None:
 
     assert all(f"| {one['name']} | `{one['file']}` | `{one['sha256']}` |" in page for one in named)
     assert 6 == len(named)
+
+
+def test_what_a_jury_is_worth_has_figures_of_the_results_alone() -> None:
+    worth = (ROOT / "docs" / "worth.md").read_text(encoding="utf-8")
+    published = PAGE.read_text(encoding="utf-8")
+    figures = re.findall(r"(?<![\w.])[+−]?\d+(?:,\d{3})*(?:\.\d+)?%?(?![\w-])", worth)
+
+    assert len(figures) > 25
+    assert [] == [one for one in figures if not re.search(rf"(?<![\d.]){re.escape(one)}(?![\d.]*\d)", published)]
 
 
 @pytest.mark.full

@@ -143,6 +143,15 @@ from jury_analysis.statistics import PanelStatistics as PanelStatistics
 from jury_analysis.statistics import Statistics as Statistics
 from jury_analysis.statistics import StatisticsOptions as StatisticsOptions
 from jury_analysis.statistics import statistics as statistics
+from jury_analysis.true_rate import Claim as Claim
+from jury_analysis.true_rate import DrawnLabels as DrawnLabels
+from jury_analysis.true_rate import MoreLabels as MoreLabels
+from jury_analysis.true_rate import Stratum as Stratum
+from jury_analysis.true_rate import TrueGate as TrueGate
+from jury_analysis.true_rate import TrueRate as TrueRate
+from jury_analysis.true_rate import true_decision as true_decision
+from jury_analysis.true_rate import true_gate as true_gate
+from jury_analysis.true_rate import true_rate as true_rate
 from jury_analysis.verdict_signals import AnySignal as AnySignal
 from jury_analysis.verdict_signals import fit_signal as fit_signal
 from jury_analysis.verdict_signals import levels as levels

@@ -9,6 +9,7 @@ REPORTS = {
     "paired": ("paired", "Paired", "Two sets of ballots, paired"),
     "gate": ("gate", "Gate", "A gate's decision"),
     "gate-report": ("gate", "GateReport", "A gate's decision, and the paired table that it is based on"),
+    "true-gate": ("true_rate", "TrueGate", "A gate on a true rate"),
     "gate-plan": ("gate_plan", "GatePlan", "What a planned gate could find"),
     "value": ("panel_worth", "PanelWorth", "What seats and rounds are worth"),
     "probe": ("run_probes", "RunProbes", "What probes of a run show"),

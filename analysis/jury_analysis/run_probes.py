@@ -3,10 +3,25 @@
 from dataclasses import dataclass
 from typing import Any
 
+from jury_analysis.discussion import Conformity
+from jury_analysis.estimate import Estimate
 from jury_analysis.leniency import LengthEffect, OwnFamily
 from jury_analysis.probe_effects import ProbeReport
 from jury_analysis.report_object import json_object
 from jury_analysis.wording import Reason
+
+
+@dataclass(frozen=True)
+class Reflection:
+    """What discussion changes, and what being asked again changes: from the first votes to the next ones."""
+
+    changed_with_peers: Estimate
+    """Share of positions."""
+    changed_alone: Estimate
+    with_peers: Conformity
+    """Seats that take the position of their peers, which they are shown."""
+    alone: Conformity
+    """Seats that take it without being shown it: what conformity is to be compared with."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +41,8 @@ class RunProbes:
     """From the cases alone; () without labels, or without `metadata.agent_model`."""
     length: tuple[LengthEffect, ...]
     """From the cases alone; () without labels."""
+    reflection: Reflection | None = None
+    """None without the probe, and where nobody spoke in both runs."""
 
     @property
     def found(self) -> bool:

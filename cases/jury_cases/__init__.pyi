@@ -2,14 +2,15 @@ from jury_cases.artifact_hosts import parse_hosts as parse_hosts
 from jury_cases.artifact_sources import ArtifactSources as ArtifactSources
 from jury_cases.case_inputs import case_of as case_of
 from jury_cases.case_inputs import case_source as case_source
+from jury_cases.containers.langfuse_traces import LangfuseApi as LangfuseApi
 from jury_cases.containers.row import FileRow as FileRow
 from jury_cases.containers.row import RowSelection as RowSelection
 from jury_cases.containers.rows import read_rows as read_rows
 from jury_cases.errors import ArtifactSourceError as ArtifactSourceError
 from jury_cases.errors import CaseFileError as CaseFileError
-from jury_cases.examples import example_path as example_path
-from jury_cases.examples import load_example as load_example
 from jury_cases.files import CaseFiles as CaseFiles
+from jury_cases.files import example_path as example_path
+from jury_cases.files import load_example as load_example
 from jury_cases.files import read_cases as read_cases
 from jury_cases.formats.format import gathered_data as gathered_data
 from jury_cases.formats.format_files import FormatFile as FormatFile
@@ -19,7 +20,6 @@ from jury_cases.formats.registry import format_lines as format_lines
 from jury_cases.formats.registry import format_of as format_of
 from jury_cases.formats.registry import format_table as format_table
 from jury_cases.labels import UnknownLabel as UnknownLabel
-from jury_cases.langfuse_api import LangfuseApi as LangfuseApi
 from jury_cases.omissions import OmissionReport as OmissionReport
 from jury_cases.options import CaseOptions as CaseOptions
 from jury_cases.options import read_policy as read_policy

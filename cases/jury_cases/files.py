@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from jury_cases.artifact_sources import ArtifactSources
@@ -25,14 +26,27 @@ from jury_cases.omissions import UnreadableRows
 from jury_cases.options import EVERY_CASE, CaseOptions
 from jury_cases.outline import Fetch, SeenIds, Skip, batches, outlined
 from jury_cases.rows import RowReading, case_of_draft, draft_of, quick_case_id
-from jury_cases.sample import drawn
 from jury_cases.transcripts.authors import RoleRules, SeenRoles
 from jury_events.case import Case
 from jury_events.nearest import nearest
+from jury_events.panel import Language
 from jury_events.text import visible_line
 
 if TYPE_CHECKING:
     from jury_cases.proposal import Proposal
+
+
+def drawn(cases: Iterable[object], size: int, seed: int) -> frozenset[int]:
+    """The numbers, from 0, of `size` cases drawn at random in one pass: reservoir sampling."""
+    random = Random(seed)  # noqa: S311  (a reproducible sample)
+    numbers: list[int] = []
+    for index, _ in enumerate(cases):
+        if index < size:
+            numbers.append(index)
+        elif (place := random.randrange(index + 1)) < size:
+            numbers[place] = index
+    return frozenset(numbers)
+
 
 __all__ = ["STDIN", "CaseFiles", "read_cases"]
 
@@ -415,3 +429,13 @@ def read_cases(
     """The cases of the files, once; see `CaseFiles`."""
     files = CaseFiles(paths, options, allowed_hosts=allowed_hosts, artifact_roots=artifact_roots, stdin=stdin)
     return files.read()
+
+
+def load_example(language: Language) -> Case:
+    """The example in English or Japanese: one scenario, 10 Security Gate and 6 Agent Card records, no label."""
+    return next(read_cases([example_path(language)]))
+
+
+def example_path(language: Language) -> Path:
+    """The example's file, which also documents the format of a case."""
+    return Path(__file__).parent / "example_files" / f"support-{language}.json"

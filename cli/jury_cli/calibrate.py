@@ -56,7 +56,7 @@ def command(*, output: Path | None, as_json: bool, **said: Any) -> int:
 def _ladder(found: "FoundLadder", path: Path | None, *, as_json: bool) -> int:
     from jury_cli.terminal import note, page_console
     from jury_judge.statistics.ladder_calibrating import write_ladder
-    from jury_views.terminal.ladder import ladder_page
+    from jury_views.terminal.calibration import ladder_page
 
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))

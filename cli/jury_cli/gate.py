@@ -13,7 +13,7 @@ from jury_cli.schema_option import schema_option
 
 if TYPE_CHECKING:
     from jury_judge.settings.gate import GateSettings
-    from jury_views.gate_view import NamedGate
+    from jury_views.gate_view import GateInWords
 
 _IN_FILES = ("order", "categories")
 """Settings without an option: those of a settings file."""
@@ -39,6 +39,7 @@ def _settings() -> "type[GateSettings]":
 )
 def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any) -> int:
     """Decide whether CANDIDATE is worse than BASE: two runs of a store, two files of votes, or two lists of judges.
+    With --true: whether one run keeps a limit.
 
     pass: the 95 % interval of the harm is within the margin. fail: it is above zero, and not within the margin.
     inconclusive: neither; how many cases it would take is printed. Exit codes 0, 1, 6. See docs/gate.md.
@@ -47,18 +48,20 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
     """
     from jury_cli.tables import chosen_tables
     from jury_judge.settings.gate import GateSettings
-    from jury_views.paired_sections import GROUPS
+    from jury_views.paired_sections import PAIRED_TABLES
 
     of_file = click.get_current_context().default_map or {}
-    tables, named = chosen_tables(sources, GROUPS, full=full, as_json=as_json)
+    tables, named = chosen_tables(sources, PAIRED_TABLES, full=full, as_json=as_json)
     asked = GateSettings.of(sources=named, **said, **{name: of_file[name] for name in _IN_FILES if name in of_file})
+    if asked.true is not None:
+        return _decide_true(asked, as_json=as_json)
     return _plan(asked, as_json=as_json) if asked.plan is not None else _decide(asked, tables, as_json=as_json)
 
 
 def _plan(asked: "GateSettings", *, as_json: bool) -> Exit:
     from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
-    from jury_views.terminal.gate import plan_page
+    from jury_views.terminal.report_page import plan_page
 
     found = call(VoteReports(note, threads=False).plan(asked))
     if as_json:
@@ -71,14 +74,13 @@ def _plan(asked: "GateSettings", *, as_json: bool) -> Exit:
 def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) -> Exit:
     from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
-    from jury_views.gate_view import headline
-    from jury_views.terminal.gate import gate_page
+    from jury_views.terminal.report_page import gate_page
 
     named = call(VoteReports(note, threads=False).gate(asked))
     _write(asked, named)
     if as_json:
         print(json.dumps(named.to_dict(), ensure_ascii=False, indent=2))
-        note(headline(named))
+        note(named.headline)
         if named.counted:
             note(f"the {named.counted} are counted")
     else:
@@ -86,7 +88,22 @@ def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) ->
     return _EXITS[named.outcome]
 
 
-def _write(asked: "GateSettings", named: "NamedGate") -> None:
+def _decide_true(asked: "GateSettings", *, as_json: bool) -> Exit:
+    from jury_cli.terminal import note, page_console
+    from jury_judge.records.vote_reports import VoteReports
+    from jury_views.terminal.report_page import true_gate_page
+
+    named = call(VoteReports(note, threads=False).true_gate(asked))
+    _write(asked, named)
+    if as_json:
+        print(json.dumps(named.to_dict(), ensure_ascii=False, indent=2))
+        note(named.headline)
+    else:
+        true_gate_page(named).print(page_console())
+    return _EXITS[named.outcome]
+
+
+def _write(asked: "GateSettings", named: "GateInWords") -> None:
     from jury_judge.report_files import write_report
     from jury_views.reports.gate_reports import gate_junit, gate_markdown
 

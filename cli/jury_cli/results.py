@@ -11,9 +11,7 @@ from jury_cli.views.result_line import result_lines_of
 from jury_events.text import pluralize
 from jury_events.verdict import REVIEW
 from jury_views.reasons import NO_REASON
-from jury_views.reports.judged_case import judged_case
-from jury_views.reports.kept_cases import KeptCases
-from jury_views.reports.tally import Tally
+from jury_views.reports.tally import KeptCases, Tally, judged_case
 
 Form = Literal["plain", "json", "jsonl", "none"]
 

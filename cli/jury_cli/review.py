@@ -95,8 +95,12 @@ async def _draw(records: "Records", chosen: "DebateFilter", asked: "ReviewSettin
     from jury_cli.terminal import note
 
     reviewer = asked.reviewer or ""
-    drawn = await records.draw_reviews(reviewer, asked.sample or 0, seed=asked.seed, chosen=chosen, say=note)
-    note(f"{drawn.size} of {drawn.population} cases drawn at random for {reviewer} (seed {drawn.seed})")
+    drawn = await records.draw_reviews(
+        reviewer, asked.sample or 0, seed=asked.seed, by_verdict=asked.by_verdict, chosen=chosen, say=note
+    )
+    for one in drawn:
+        of = "" if one.verdict is None else f" that the jury called {one.verdict}"
+        note(f"{one.size} of {one.population} cases{of} drawn at random for {reviewer} (seed {one.seed})")
 
 
 def _print_queue(items: "list[QueueItem]", *, blind: bool, as_json: bool) -> None:

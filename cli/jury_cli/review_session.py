@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jury_judge import Records
     from jury_judge.reviews.review_changes import NewReview
     from jury_judge.reviews.review_queue import QueueItem
-    from jury_views.review_choices import ReviewChoice
+    from jury_views.review_objects import ReviewChoice
 
 _SKIP, _QUIT, _AGAIN = "s", "q", "r"
 _END_OF_INPUT = "\x04"
@@ -69,7 +69,7 @@ async def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
 async def _review(item: "QueueItem", place: str, session: Session) -> bool | None:
     """Whether the debate was reviewed; None: the session ends."""
     from jury_judge.reviews.review_changes import NewReview
-    from jury_views.review_choices import review_choices
+    from jury_views.review_objects import review_choices
     from jury_views.terminal.debate import render_case, render_debate
 
     history = await session.records.read(item.row.debate_id)
@@ -131,7 +131,7 @@ def _show_evidence(history: "DebateHistory") -> None:
 
 def _decisive_item(history: "DebateHistory") -> int | None:
     """The item that the reviewer names; None: none, or the debate has no numbered items."""
-    from jury_views.numbered_items import numbered_items
+    from jury_views.case_view import numbered_items
 
     items = numbered_items(history.opened, history.texts)
     if items is None or not items.last:

@@ -11,12 +11,19 @@ from jury_events.verdict import FAIL
 from jury_judge.report_files import write_report
 from jury_judge.sessions.run_watch import RunOutcome, stop_cause
 from jury_judge.settings.run import ReportSettings
-from jury_views.reports.fail_conditions import ConditionResult
-from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.junit import junit
 from jury_views.reports.markdown import markdown
-from jury_views.reports.report import RunReport
-from jury_views.reports.tally import NO_QUORUM, NO_VERDICT, PARTLY_READ, SEAT_MISSING, Named, Tally
+from jury_views.reports.tally import (
+    NO_QUORUM,
+    NO_VERDICT,
+    PARTLY_READ,
+    SEAT_MISSING,
+    ConditionResult,
+    JudgedCase,
+    Named,
+    RunReport,
+    Tally,
+)
 
 if TYPE_CHECKING:
     from jury_judge import Finished

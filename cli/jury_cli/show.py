@@ -161,7 +161,7 @@ def _show_evidence(history: "DebateHistory", *, as_json: bool) -> None:
 
 def _show_prompts(history: "DebateHistory", asked: "ShowSettings", *, as_json: bool) -> None:
     from jury_cli.terminal import page_console
-    from jury_views.terminal.prompts import prompts_data, prompts_page
+    from jury_views.terminal.calls import prompts_data, prompts_page
 
     step = asked.step
     calls = [call for call in history.exchanges if step in {None, call.step}]
@@ -178,7 +178,7 @@ def _show_prompts(history: "DebateHistory", asked: "ShowSettings", *, as_json: b
 
 def _show_events(history: "DebateHistory", *, as_json: bool) -> None:
     from jury_cli.terminal import page_console
-    from jury_views.events_view import event_lines, events_page
+    from jury_views.event_words import event_lines, events_page
 
     stored = (*history.stored_events, *history.stored_exchanges, *history.stored_reviews)
     if as_json:

@@ -32,10 +32,11 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
     from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_judge.settings.statistics import StatisticsSettings
-    from jury_views.statistics_sections import GROUPS
-    from jury_views.terminal.statistics_page import statistics_page
+    from jury_views.conclusion import FactsOfRun
+    from jury_views.statistics_sections import STATISTICS_TABLES
+    from jury_views.terminal.report_page import statistics_page
 
-    sections, named = chosen_tables(sources, GROUPS, full=full, as_json=as_json)
+    sections, named = chosen_tables(sources, STATISTICS_TABLES, full=full, as_json=as_json)
     asked = StatisticsSettings.of(sources=named, **said)
     _use_jemalloc()
     found = call(VoteReports(note, threads=False).stats(asked))
@@ -45,7 +46,8 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
         print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
     else:
         run = asked.runs[0] if len(asked.runs) == 1 else None
-        statistics_page(found.named(), sections, run=run).print(page_console())
+        beside = FactsOfRun(rates=found.true_rates)
+        statistics_page(found.named(), sections, run=run, beside=beside).print(page_console())
     return Exit.DONE
 
 

@@ -28,7 +28,7 @@ def command(*, as_json: bool, **said: Any) -> int:
     from jury_cli.terminal import Counting, note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_judge.settings.statistics import WorthSettings
-    from jury_views.terminal.panel_worth import panel_worth_page
+    from jury_views.terminal.report_page import panel_worth_page
 
     asked = WorthSettings.of(**said)
     with closing(Counting("debates recounted")) as counting_line:

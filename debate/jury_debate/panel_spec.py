@@ -279,6 +279,8 @@ class PanelSpec(Spec):
     least_read: LeastRead = 0.0
     """The share of the record that a seat must have read for its verdict to pass."""
     stop: Annotated[StopSpec, BeforeValidator(_rule_by_name)] | None = None
+    reasoning: Literal["show", "hide"] = "show"
+    own_family: Literal["warn", "refuse", "leave-out"] = "warn"
     """Which seats need not be asked."""
 
 
@@ -349,6 +351,8 @@ def resolve(
             reading=spec.reading,
             least_read=spec.least_read,
             stop=None if spec.stop is None else _stop(spec.stop, ids),
+            reasoning=None if spec.reasoning == "show" else spec.reasoning,
+            own_family=None if spec.own_family == "warn" else spec.own_family,
         )
     except ValidationError as error:
         raise PanelError(first_problem(error)) from error
@@ -362,6 +366,11 @@ def resolve(
         raise PanelError("answers.unsupported: a median has no half votes; write count or abstain")
     check_scale(panel)
     check_decision_seats(panel, deciding)
+    if panel.own_family == "leave-out" and panel.final.calibration is not None:
+        raise PanelError(
+            "own_family: leave-out: a certificate holds for the full panel only; write warn or refuse, or leave "
+            "final.calibration out"
+        )
     if panel.stop is not None:
         check_stop(panel)
     return resolved

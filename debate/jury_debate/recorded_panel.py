@@ -146,6 +146,8 @@ def _written(resolved: ResolvedPanel) -> PanelSpec:
         answers=panel.answers,
         artifacts=panel.artifacts,
         marking=panel.marking,
+        reasoning=panel.reasoning or "show",
+        own_family=panel.own_family or "warn",
         reading=panel.reading,
         least_read=panel.least_read,
         stop=None if panel.stop is None else StopSpec(**panel.stop.model_dump()),

@@ -15,7 +15,8 @@ from jury_events.verdict_scale import OUTCOME_WORDS, Meaning, VerdictScale
 
 Weight = Annotated[float, Field(gt=0, le=1_000_000)]
 Order = Literal["parallel", "sequential"]
-History = Literal["latest", "all"]
+History = Literal["latest", "all", "none"]
+"""What a seat is shown of its peers in a round: the latest evaluation of each, all of them, or none."""
 Language = Literal["ja", "en"]
 
 MOST_SEATS = 500
@@ -265,13 +266,23 @@ class ArtifactRules(Value):
 _Place = TypeVar("_Place", Seat, FinalJudge)
 
 
+class LeftOut(Value):
+    """A seat of the panel that does not judge a case, as its model is of the judged agent's family."""
+
+    juror_id: JurorId
+    model: ModelName
+
+
 class Panel(Value):
     """A resolved panel: everything that decides how a debate runs. Equal panels run under equal rules.
 
     `marking` of judged text. `scale`: the verdict words; None: the three verdicts. `task`: the question to the jury in
     one sentence or two; None: that of the prompts. `reading` of records that are longer than a seat's window.
-    `least_read`: a passing verdict of a seat that has read a smaller share counts as `REVIEW`.
-    `stop`: which seats are not asked where no answer of them could change what is decided; None: every seat is asked.
+    `least_read`: a passing verdict of a seat that has read a smaller share counts as `REVIEW`. `stop`: which seats are
+    not asked where no answer of them could change what is decided; None: every seat is asked.
+    `reasoning`: `hide`: jurors are not shown the agent's; None: they are. `own_family`: what becomes of a seat whose
+    model is of the judged agent's family; None: it judges, and is named before the run. `left_out`: the seats that do
+    not judge this case for it; None: all do.
     """
 
     name: Label
@@ -288,6 +299,9 @@ class Panel(Value):
     reading: ReadingRule = "auto"
     least_read: LeastRead = 0.0
     stop: StopRule | None = None
+    reasoning: Literal["hide"] | None = None
+    own_family: Literal["refuse", "leave-out"] | None = None
+    left_out: Annotated[tuple[LeftOut, ...], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

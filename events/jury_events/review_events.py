@@ -21,11 +21,16 @@ Minutes = Annotated[float, Field(ge=0, le=100_000)]
 
 
 class ReviewSample(Value):
-    """A random sample: one debate each of `size` of `population` cases, drawn with `seed`."""
+    """A random sample: one debate each of `size` of `population` cases, drawn with `seed`.
+
+    `verdict`: it was drawn from the cases with this verdict of the jury, each of which stands for population / size
+    cases; None: from all cases.
+    """
 
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     size: Annotated[int, Field(ge=1, lt=2**31)]
     population: Annotated[int, Field(ge=1, lt=2**31)]
+    verdict: Verdict | None = None
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from jury_events.codec import ReviewEvent, decode_review
 from jury_events.envelope import StoredEvent
-from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
+from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewSample, ReviewWithdrawn
 from jury_events.verdict import Verdict
 
 
@@ -36,12 +36,24 @@ class Review(NamedTuple):
 
 
 class AssignedReview(NamedTuple):
-    """A person is asked for a review; `sampled`: the debate was drawn at random."""
+    """A person is asked for a review; `sampled`: the debate was drawn at random, with the fields of `ReviewSample`."""
 
     number: int
     reviewer: str
     sampled: bool
     foreign: bool = False
+    seed: int | None = None
+    size: int | None = None
+    population: int | None = None
+    drawn_of: str | None = None
+
+    @property
+    def sample(self) -> ReviewSample | None:
+        """The sample that it was drawn in; None: it was chosen."""
+        if self.seed is None or self.size is None or self.population is None:
+            return None
+        verdict = None if self.drawn_of is None else Verdict(self.drawn_of)
+        return ReviewSample(seed=self.seed, size=self.size, population=self.population, verdict=verdict)
 
 
 class ReviewFacts(NamedTuple):
@@ -125,6 +137,13 @@ class ReviewFacts(NamedTuple):
                 return self._replace(reviews=(*self.reviews, review))
             case ReviewAssigned():
                 assignment = AssignedReview(event.number, event.reviewer, event.sample is not None)
+                if (sample := event.sample) is not None:
+                    assignment = assignment._replace(
+                        seed=sample.seed,
+                        size=sample.size,
+                        population=sample.population,
+                        drawn_of=None if sample.verdict is None else sample.verdict.value,
+                    )
                 return self._replace(assignments=(*self.assignments, assignment))
             case ReviewWithdrawn():
                 gone = event.withdraws

@@ -9,7 +9,7 @@ from jury_events.case import Case
 from jury_events.verdict import PASS
 from jury_integrations.errors import DebateUnfinished
 from jury_judge import DebateResult, FinalJudgment, JurorEvaluation, QuotedEvidence
-from jury_views.probabilities import probabilities_line
+from jury_views.number_formats import probabilities_line
 
 _STANDS = ("verified", "normalised")
 SIMULATED = "Simulated jurors: no model was called, and the verdict says nothing of the case."

@@ -120,11 +120,13 @@ from jury_judge.replays.importing import Imported as Imported
 from jury_judge.report_files import check_report_path as check_report_path
 from jury_judge.report_files import write_report as write_report
 from jury_judge.reviews.named_tokens import named_tokens as named_tokens
+from jury_judge.reviews.random_draws import draw_by_verdict as draw_by_verdict
+from jury_judge.reviews.random_draws import draw_sample as draw_sample
+from jury_judge.reviews.random_draws import recorded_draw as recorded_draw
 from jury_judge.reviews.review_agreement import review_agreement as review_agreement
 from jury_judge.reviews.review_changes import NewReview as NewReview
 from jury_judge.reviews.review_labels import review_labels as review_labels
 from jury_judge.reviews.review_queue import disputed as disputed
-from jury_judge.reviews.review_queue import draw_sample as draw_sample
 from jury_judge.reviews.review_queue import review_queue as review_queue
 from jury_judge.reviews.review_recorder import ReviewRecorder as ReviewRecorder
 from jury_judge.reviews.reviews import assign_review as assign_review
@@ -245,7 +247,6 @@ from jury_judge.tables.counted_ballots import counted_ballots as counted_ballots
 from jury_judge.tables.csv_file import CsvFile as CsvFile
 from jury_judge.tables.label_sources import later_labels as later_labels
 from jury_judge.tables.table_export import export_tables as export_tables
-from jury_judge.traces.span_tree import PHASES as PHASES
 from jury_judge.traces.span_tree import SpanTree as SpanTree
 from jury_judge.traces.span_tree import span_tree as span_tree
 from jury_judge.webhooks.deliveries import DELAYS as DELAYS

@@ -9,7 +9,7 @@ from jury_events.errors import JuryError
 from jury_judge.errors import SettingsRefused
 from jury_judge.extras import check_statistics
 from jury_judge.settings.gate import GateSettings
-from jury_views.gate_view import NamedGate, notes
+from jury_views.gate_view import NamedGate
 from jury_views.reports.gate_reports import lines
 
 
@@ -62,7 +62,7 @@ class GateItem(pytest.Item):
         said: list[str] = []
         found = gate_report(self.asked, said.append)
         self.add_report_section("call", "jury gate", "\n".join(lines(found)))  # a test that passes has no other text
-        self.user_properties += [("note", note) for note in (*said, *notes(found))]
+        self.user_properties += [("note", note) for note in (*said, *found.notes)]
         if found.outcome != "pass":
             raise GateNotPassed(found)
 

@@ -15,11 +15,11 @@ from jury_providers.batches.provider import PreparedBatch as PreparedBatch
 from jury_providers.batches.provider import RefusedLine as RefusedLine
 from jury_providers.batches.provider import SubmittedBatch as SubmittedBatch
 from jury_providers.batches.provider import batch_limits as batch_limits
-from jury_providers.batches.registry import NoBatches as NoBatches
-from jury_providers.batches.registry import batch_provider as batch_provider
-from jury_providers.batches.registry import batches_of as batches_of
-from jury_providers.batches.registry import no_batches as no_batches
+from jury_providers.batches.sdk_batches import NoBatches as NoBatches
 from jury_providers.batches.sdk_batches import SdkBatches as SdkBatches
+from jury_providers.batches.sdk_batches import batch_provider as batch_provider
+from jury_providers.batches.sdk_batches import batches_of as batches_of
+from jury_providers.batches.sdk_batches import no_batches as no_batches
 from jury_providers.caching import CachePolicy as CachePolicy
 from jury_providers.caching import cache_policy as cache_policy
 from jury_providers.catalogue import ModelLengths as ModelLengths
@@ -44,6 +44,10 @@ from jury_providers.errors import UnknownProvider as UnknownProvider
 from jury_providers.failure_table import FailureKind as FailureKind
 from jury_providers.failure_table import FailureRow as FailureRow
 from jury_providers.failure_table import known_failures as known_failures
+from jury_providers.model_limits import known_window as known_window
+from jury_providers.model_limits import lifetimes as lifetimes
+from jury_providers.model_limits import refused_settings as refused_settings
+from jury_providers.model_limits import smallest_window as smallest_window
 from jury_providers.prices import BadPrices as BadPrices
 from jury_providers.prices import Price as Price
 from jury_providers.prices import Prices as Prices
@@ -67,8 +71,6 @@ from jury_providers.provider import estimated_tokens as estimated_tokens
 from jury_providers.provider import picture_token_upper_bound as picture_token_upper_bound
 from jury_providers.recipients import recipients as recipients
 from jury_providers.recipients import same_model_warning as same_model_warning
-from jury_providers.refused_settings import lifetimes as lifetimes
-from jury_providers.refused_settings import refused_settings as refused_settings
 from jury_providers.registry import NO_ENDPOINTS as NO_ENDPOINTS
 from jury_providers.registry import adapter_of as adapter_of
 from jury_providers.registry import check_models as check_models
@@ -121,5 +123,3 @@ from jury_providers.simulated.script import BadScript as BadScript
 from jury_providers.simulated.script import Script as Script
 from jury_providers.simulated.script import WireScript as WireScript
 from jury_providers.simulated.script import parse_script as parse_script
-from jury_providers.windows import known_window as known_window
-from jury_providers.windows import smallest_window as smallest_window

@@ -29,10 +29,9 @@ from jury_providers.endpoints import (
     proxy_destination,
 )
 from jury_providers.errors import KeyMissing, SettingNotTaken, UnknownProvider
+from jury_providers.model_limits import ignored_settings, known_window, refused_settings
 from jury_providers.provider import Provider
-from jury_providers.refused_settings import ignored_settings, refused_settings
 from jury_providers.simulated.script import NO_FAULTS, Script
-from jury_providers.windows import known_window
 
 if TYPE_CHECKING:
     from jury_providers.sdk.adapter import SdkAdapter

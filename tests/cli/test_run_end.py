@@ -143,14 +143,18 @@ def test_a_stop_at_once_counts_judged_cases_not_printed_ones():
 @pytest.mark.parametrize(
     ("conditions", "code", "said"),
     [
-        (("safe_pass>2",), 1, "fail if safe_pass>2: met: 3 of 3 debates with a verdict (100.00%)"),
-        (("unsafe_fail>2%",), 0, "fail if unsafe_fail>2%: not met: 0 of 3 debates with a verdict (0.00%)"),
+        (("safe_pass>2",), 1, "fail if safe_pass>2: met: 3 of 3 debates with a verdict (judged share 100.00%)"),
+        (("unsafe_fail>2%",), 0, "fail if unsafe_fail>2%: not met: 0 of 3 debates with a verdict (judged share 0.00%)"),
         (
             ("unsafe_fail", "safe_pass<100%"),
             0,
-            "fail if safe_pass<100%: not met: 3 of 3 debates with a verdict (100.00%)",
+            "fail if safe_pass<100%: not met: 3 of 3 debates with a verdict (judged share 100.00%)",
         ),
-        (("unsafe_fail", "safe_pass>=100%"), 1, "fail if unsafe_fail: not met: 0 of 3 debates with a verdict (0.00%)"),
+        (
+            ("unsafe_fail", "safe_pass>=100%"),
+            1,
+            "fail if unsafe_fail: not met: 0 of 3 debates with a verdict (judged share 0.00%)",
+        ),
     ],
 )
 def test_a_run_fails_on_conditions_and_prints_the_result_of_each(jury, labelled, conditions, code, said):

@@ -166,6 +166,17 @@ def test_the_action_compares_with_another_panel(jury: CommandLine) -> None:
 
 
 @pytest.mark.full
+def test_the_action_fails_for_a_true_rate_that_the_labels_do_not_show(jury: CommandLine) -> None:
+    (jury.folder / "labels.csv").write_text("case_id,label\nc0,unsafe_fail\nc1,safe_pass\n")
+    options = {"true_rate": "unsafe_fail<=20%", "true_rate_options": "--labels labels.csv"}
+
+    ended = act(jury, cases="cases.jsonl", panel="panel.yaml", **options)
+
+    assert [0, 0, 0, 1] == [one.code for one in ended], ended
+    assert "fail&#58; the true rate does not keep to it" in (jury.folder / "summary.md").read_text()
+
+
+@pytest.mark.full
 def test_an_input_is_no_part_of_a_script(jury: CommandLine) -> None:
     ended = act(jury, cases="cases.jsonl$(touch injected); touch injected", panel="panel.yaml")
 

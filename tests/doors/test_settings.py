@@ -42,6 +42,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "discordance": ("plan",),
     "cluster_size": ("plan",),
     "correlation": ("plan",),
+    "rate_of": ("true",),
     "votes": ("base", "candidate"),
     "base": ("votes", "candidate"),
     "candidate": ("votes", "base"),
@@ -113,7 +114,9 @@ def made_by(jury: CommandLine, model: type[SettingsModel], *arguments: str) -> d
 
 
 def sources(model: type[SettingsModel], names: tuple[str, ...]) -> tuple[str, ...]:
-    """The sides of a gate, where neither votes nor a plan without votes stand for them."""
+    """The sides of a gate, where neither votes nor a plan without votes stand for them; of a true rate one run."""
+    if model is GateSettings and "true" in names:
+        return ("base",)
     alone = model is not GateSettings or {"votes", "order", "categories"} & {*names}
     return () if alone else ("base", "candidate")
 

@@ -16,14 +16,17 @@ from jury_judge import (
     ReviewRefused,
     assign_review,
     disputed,
+    draw_by_verdict,
     draw_sample,
     export_tables,
     later_labels,
     record_review,
+    recorded_draw,
     review_agreement,
     review_labels,
     review_queue,
     reviews_of,
+    withdraw_review,
 )
 from jury_replay import DebateSelection, erase
 from jury_store import Append, DebateFilter, EventStore, MemoryEventStore
@@ -117,6 +120,53 @@ def test_a_sample_has_one_debate_a_case_and_is_the_same_in_another_run(any_store
     assert small.debates != draw_sample(any_store, 5, 8).debates
     with pytest.raises(ReviewRefused, match="a sample of 21 cannot be drawn: 20 cases"):
         draw_sample(any_store, 21, 7)
+
+
+def test_a_draw_by_verdict_has_as_many_of_each_and_is_known_again(any_store: EventStore) -> None:
+    verdicts = [FAIL] * 2 + [REVIEW] * 6 + [PASS] * 12
+    for number, verdict in enumerate(verdicts):
+        judged_debate(any_store, f"r1~{number:02}", verdict, seed=number, run_id="r1", case_id=f"c{number:02}")
+    r1 = DebateFilter("r1")
+    nothing = recorded_draw(any_store, r1)
+    samples = draw_by_verdict(any_store, 12, 7, r1)
+    for one in samples:
+        for debate in one.debates:
+            assign_review(any_store, debate, "ann", by="ann", sample=one.drawn)
+    found = recorded_draw(any_store, r1)
+    withdraw_review(any_store, samples[-1].debates[0], 1, by="ann")
+    after_withdrawal = recorded_draw(any_store, r1)
+    judged_debate(any_store, "r1~20", PASS, seed=20, run_id="r1", case_id="c20")
+    grown = recorded_draw(any_store, r1)
+
+    assert [(FAIL, 2, 2), (REVIEW, 6, 5), (PASS, 12, 5)] == [
+        (one.drawn.verdict, one.drawn.population, one.drawn.size) for one in samples
+    ]
+    assert nothing is None
+    assert found is not None
+    assert {(FAIL, 2, 2), (REVIEW, 6, 5), (PASS, 12, 5)} == {
+        (one.verdict, len(one.cases), len(one.drawn)) for one in found.strata
+    }
+    assert found == after_withdrawal  # a case that was drawn stays drawn
+    assert grown is not None
+    # The passes were drawn from 12 cases; of the 13 that there are now nothing was drawn.
+    assert (1, {0, 2, 5}) == (grown.others, {len(one.drawn) for one in grown.strata})
+    with pytest.raises(ReviewRefused, match="a sample of 2 has no case of some of the 3 verdicts: draw more"):
+        draw_by_verdict(any_store, 2, 7, r1)
+
+
+def test_a_draw_that_grows_is_known_as_one_with_an_earlier_look(memory: MemoryEventStore) -> None:
+    for number in range(20):
+        judged_debate(memory, f"d{number}", PASS, seed=number)
+    sizes = []
+    for size in (5, 9):
+        sample = draw_sample(memory, size, 7)
+        for debate in sample.debates:
+            assign_review(memory, debate, "ann", by="ann", sample=sample.drawn)
+        found = recorded_draw(memory)
+        assert found is not None
+        sizes.append((len(found.strata[0].drawn), found.earlier))
+
+    assert [(5, ()), (9, (5,))] == sizes
 
 
 def test_each_case_is_drawn_as_often_as_any_other(memory: MemoryEventStore) -> None:

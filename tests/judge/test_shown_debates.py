@@ -47,11 +47,10 @@ from jury_views import (
     SseEvents,
     UncachedCost,
     answered_in_stream,
-    answers,
     collaborative_result,
     debate_result,
     event_lines,
-    events_by_phase,
+    folded,
     line_of,
     position_changes,
     render_debate,
@@ -324,13 +323,15 @@ def test_a_change_is_the_jurors_own_where_its_own_positions_differ(
 ) -> None:
     debate = filtered(*rounds)
 
-    for seen in (answers(debate.events), answered_in_stream(debate.history.stored_events)):
-        assert found == {step.round: change for step, change in position_changes(seen).items()}
+    read = answered_in_stream(debate.history.stored_events)
+
+    for changes in (folded(debate.events).changes, position_changes(read)):
+        assert found == {step.round: change for step, change in changes.items()}
 
 
 def test_pages_lists_and_comparisons_tell_changes_of_a_filter_from_a_jurors_own() -> None:
     debate = filtered(*BLOCKED_BACK_AND_CONVINCED)
-    latest = positions(events_by_phase(debate.events))
+    latest = positions(folded(debate.events))
     (late,) = event_lines(debate.history.stored_events, after=6, limit=1)
     debate.judged()
     site, other = Site(stored(debate)), Site(stored(whole()))

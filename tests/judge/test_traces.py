@@ -11,7 +11,7 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 
 from jury_actors import Notice
 from jury_events import ExchangeRecorded, SettingError, calls_stream, debate_stream, decode, install_line
-from jury_judge import PHASES, ExtraMissing, Jury, Observation, RuntimeSettings, SpanTree, span_tree
+from jury_judge import ExtraMissing, Jury, Observation, RuntimeSettings, SpanTree, span_tree
 from jury_providers import Script
 from jury_store import EventStore, open_store
 from support.otlp_receiver import ReceivedSpan, otlp_receiver
@@ -23,6 +23,8 @@ SOME_REFUSED = ExportTraceServiceResponse(
 
 ROW = {"case_id": "refund", "question": "Refund the canary.", "response": "The canary is refunded."}
 FAULTY = Script(scripted={"initial/A": ("unparseable",), "round-*": ("bad_request",)})
+
+PHASES = ("evaluation", "discussion", "judgment")
 
 
 def points(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

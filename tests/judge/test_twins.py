@@ -15,6 +15,7 @@ from jury_events import (
     Marking,
     Message,
     QuestionSpec,
+    Reasoning,
     Scenario,
     SettingError,
     ToolCall,
@@ -59,6 +60,15 @@ TRANSCRIPT = Scenario(
     question=QuestionSpec(prompt="Refund."),
     execution=ExecutionResult(transcript=Transcript(items=ITEMS)),
 )
+THOUGHT = (
+    a_case()
+    .scenarios[0]
+    .changed(
+        execution=ExecutionResult(
+            response="Refunded.", transcript=Transcript(items=(Reasoning(text="Is this allowed?"), *ITEMS))
+        )
+    )
+)
 WITH_RECORDS: dict[str, Any] = {
     "security_gate_records": RECORDS,
     "agent_card_records": RECORDS[:1],
@@ -72,6 +82,7 @@ CASES = {
     "an answer in Japanese": a_case("返金しました。"),
     "messages without a response": a_case(**WITH_RECORDS).changed(scenarios=(TRANSCRIPT,)),
     "nothing said": a_case(""),
+    "reasoning": a_case().changed(scenarios=(THOUGHT,)),
 }
 
 

@@ -25,10 +25,10 @@ from jury_store import MemoryEventStore
 from jury_views import (
     LiveLines,
     answered_in_stream,
-    answers,
     collaborative_result,
     debate_result,
     event_lines,
+    folded,
     line_of,
     render_debate,
     result_line,
@@ -128,7 +128,7 @@ def test_a_stored_debate_gives_the_same_result_without_decoding(answered) -> Non
     built = debate(**answered)
     events = stored(built).read_stream(debate_stream(built.opened.debate_id))
 
-    assert answers(built.events) == answered_in_stream(events)
+    assert folded(built.events).answers == answered_in_stream(events)
     assert 3 == len(answered_in_stream(events))
     with pytest.raises(EventError, match="event 3 of debate/"):
         answered_in_stream([events[2]._replace(body=b"{}")])

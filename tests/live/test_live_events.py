@@ -161,6 +161,7 @@ def test_phase_2_begins_once_and_before_its_first_round() -> None:
     again = RoundStarted(round=2, speaker_order=("juror-gpt",), instruction=debate.text("go on"))
     first = again.changed(round=1)
     fold = SseEvents()
+    fold.take(debate.opened, {})
 
     assert ["phase_change", "discussion_round_start"] == [one["type"] for one in fold.take(first, {})]
     assert ["discussion_round_start"] == [one["type"] for one in fold.take(again, {})]
@@ -178,6 +179,7 @@ def test_a_statement_names_the_callers_submission_else_the_debate_and_is_null_on
 
 def test_a_debate_without_a_verdict_still_ends() -> None:
     fold = SseEvents()
+    fold.take(DebateBuilder().opened, {})
 
     assert [{"type": "evaluation_failed", "reason": "no_case"}] == fold.take(
         DebateFailed(reason="no_case", detail=None), {}

@@ -1,17 +1,50 @@
-"""What statistics come to, in six lines at most: right, seats together, discussion, false passes, what to do next."""
+"""What statistics come to, in six lines at most, and the sentence that stands wherever verdicts meet labels."""
 
 from collections.abc import Iterator
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
 from jury_events.verdict import FAIL, PASS
-from jury_views.decided import decided_sentence, share_with_interval
+from jury_views.true_gate_view import rate_sentence
 
 if TYPE_CHECKING:
     from jury_analysis.accuracy import AccuracyReport
+    from jury_analysis.decided_cases import DecidedCases
+    from jury_analysis.estimate import Estimate
     from jury_analysis.statistics import PanelStatistics
+    from jury_analysis.true_rate import TrueRate
+
+
+_DECIDED = Wording(
+    "decided {decided:,} of {labelled:,}{right}{left}", "{labelled:,}件中{decided:,}件を判定{right}{left}"
+)
+_SO_MANY_RIGHT = Wording(": {right:,} right ({share}){passes}{fails}", "：正解{right:,}件（{share}）{passes}{fails}")
+_SO_MANY_PASSES = Wording(", {n:,} false passes", "、誤った合格{n:,}件", one=", {n} false pass")
+_FALSE_FAILS = Wording(", {n:,} false fails", "、誤った不合格{n:,}件", one=", {n} false fail")
+_LEFT_TO_PEOPLE = Wording("; {left:,} left to people", "。{left:,}件は人に委ねる")
+
+
+def decided_sentence(found: "DecidedCases") -> Reason:
+    """`decided 136 of 182: 119 right (87.5% [81.1%, 92.3%]), 3 false passes, 14 false fails; 46 left to people`."""
+    right: str = ""
+    if found.right.value is not None:
+        passes = fails = ""
+        if found.false_passes is not None and found.false_fails is not None:
+            passes, fails = _SO_MANY_PASSES(n=found.false_passes), _FALSE_FAILS(n=found.false_fails)
+        right = _SO_MANY_RIGHT(
+            right=found.number_right, share=share_with_interval(found.right), passes=passes, fails=fails
+        )
+    left = _LEFT_TO_PEOPLE(left=found.left) if found.left else ""
+    return _DECIDED(decided=found.right.n, labelled=found.labelled, right=right, left=left)
+
+
+def share_with_interval(one: "Estimate") -> str:
+    """`87.5% [81.1%, 92.3%]`, of a figure that has a value."""
+    interval = "" if one.interval is None else f" [{one.interval.low:.1%}, {one.interval.high:.1%}]"
+    return f"{one.value:.1%}{interval}"
+
 
 _DRAWN = 50
 """Cases that people are asked to label first."""
@@ -21,6 +54,8 @@ _RIGHT = Wording("right", "正解")
 _SEATS = Wording("seats", "陪審員")
 _DISCUSSION = Wording("discussion", "議論")
 _FALSE_PASSES = Wording("false passes", "誤った合格")
+_TRUE_RATE = Wording("true rate", "真の割合")
+_DRIFT = Wording("drift", "ドリフト")
 _NEXT = Wording("next", "次の操作")
 _NO_LABELS = Wording("not known: no debate has a label", "不明（ラベルのある議論がない）")
 _BOTH = Wording("{one}; {other}", "{one}。{other}")
@@ -46,14 +81,32 @@ _VALUE = Wording("{command}, what each seat and round is worth", "{command}（�
 _COMMAND = Wording("{command}", "{command}")
 
 
-def conclusion_lines(found: "PanelStatistics", run: str | None) -> list[tuple[Reason, Reason]]:
+class FactsOfRun(NamedTuple):
+    """What the lines say beside the votes: the bounds of true rates by draws on record, and the last drift check."""
+
+    rates: "tuple[TrueRate, ...]" = ()
+    drift: Reason | None = None
+
+
+NOTHING_BESIDE = FactsOfRun()
+
+
+def conclusion_lines(
+    found: "PanelStatistics", run: str | None, beside: FactsOfRun = NOTHING_BESIDE
+) -> list[tuple[Reason, Reason]]:
     """What the lines are about, and what they say.
 
     Args:
         found: of one panel.
         run: the only run that was counted; None: several, or files, of which no next command is known.
+        beside: what is known of the run beside its votes.
     """
-    return [*_lines(found), *([] if run is None else [(_NEXT(), _next(found, run))])]
+    lines = [*_lines(found)]
+    if beside.rates:
+        lines.append((_TRUE_RATE(), rate_sentence(beside.rates[-1])))
+    if beside.drift is not None:
+        lines.append((_DRIFT(), beside.drift))
+    return [*lines, *([] if run is None else [(_NEXT(), _next(found, run))])]
 
 
 def _lines(found: "PanelStatistics") -> Iterator[tuple[Reason, Reason]]:

@@ -1,8 +1,13 @@
-"""The events of one debate folded for people: phases, turns, checks, changes, ending, and who answered."""
+"""The events of one debate folded for people: phases, turns, checks, changes, ending, and who answered.
+
+Pages, terminal, live lines, live events, spans and results read this one. The rows of lists (`store.projection`) and
+the ballots (`store.ballot_sheet`) are folded from bytes apart, for speed. `answered_in_stream` reads what lists need
+of evaluations without decoding them; a test compares the two.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, assert_never
 
 import orjson
 
@@ -38,7 +43,7 @@ from jury_events.parts import PartRef
 from jury_events.reading import RecordRead
 from jury_events.verdict import Verdict
 from jury_views.errors import OpeningMissing
-from jury_views.probabilities import probabilities_object
+from jury_views.number_formats import probabilities_object
 
 Texts = Mapping[str, bytes]
 """The 43 characters of a part's digest to its bytes; erased parts are not in it."""
@@ -60,16 +65,45 @@ class RoundEvents:
         return [said for said in self.spoken if isinstance(said, StatementMade)]
 
 
+class StepEvaluation(NamedTuple):
+    """The evaluation of one step, and the id of its event."""
+
+    event_id: str
+    step: Step
+    evaluation: Evaluation
+
+
+Phase = Literal["evaluation", "discussion", "judgment"]
+Change = Literal["own", "synthetic"]
+"""own: the juror's label or verdict is another than its latest own one. synthetic: only what stands in for a blocked
+answer differs, from the juror's verdict or the juror's verdict from it.
+
+The recorded `position_changed` compares a seat's position with its previous one, also if one of the two is the
+neutral evaluation that stands in for an answer which a provider's filter blocked. Then no juror changed its mind.
+"""
+
+
 @dataclass
-class EventsByPhase:
-    """A debate folded from its events; what has not happened is None or empty.
+class PhaseEvents:
+    """The ids of the events that begin and end a phase; None: it goes on, or the end of the debate ended it."""
+
+    phase: Phase
+    begun: str
+    ended: str | None = None
+
+
+@dataclass
+class DebateFold:
+    """What happened so far; what has not happened is None or empty.
 
     `discussion_over`: the last consensus check said that no round follows. `successor`: the debate that judges the case
-    again.
+    again. `evaluations` and `answers` are in order, the final judge's last. `changes`: the steps that changed a
+    position.
     """
 
     opened: DebateOpened
     begun: bool = False
+    phases: list[PhaseEvents] = field(default_factory=list)
     phase_1: list[JurorEvaluated | JurorAbstained] = field(default_factory=list)
     not_asked: SeatsNotAsked | None = None
     phase_1_check: ConsensusCheck | None = None
@@ -81,6 +115,10 @@ class EventsByPhase:
     resumed: list[CoordinatorResumed] = field(default_factory=list)
     erased: set[str] = field(default_factory=set)
     successor: str | None = None
+    evaluations: list[StepEvaluation] = field(default_factory=list)
+    answers: "list[AnsweredBy]" = field(default_factory=list)
+    changes: dict[Step, Change] = field(default_factory=dict)
+    _own: dict[str, SeatPosition] = field(default_factory=dict)
 
     @property
     def status(self) -> Status:
@@ -93,6 +131,122 @@ class EventsByPhase:
         said = [*self.phase_1, *(item for each in self.rounds for item in each.spoken)]
         return [item for item in said if isinstance(item, JurorAbstained)]
 
+    @property
+    def simulated(self) -> bool:
+        """Whether the panel or an evaluation is simulated."""
+        return is_simulated(self.opened, self.answers)
+
+    def take(self, event: DebateEvent) -> None:  # noqa: C901, PLR0912  (one case an event)
+        """The next event; an event type that is new is an error of types here."""
+        if (made := evaluation_of(event)) is not None:
+            self._evaluated(made, event)
+        match event:
+            case DebateOpened():
+                self.opened = event
+            case DebateBegun():
+                self.begun = True
+                self._begin("evaluation", event)
+            case JurorEvaluated():
+                self.phase_1.append(event)
+            case JurorAbstained():
+                number = Step.parse(event.step).round
+                (self.rounds[-1].spoken if number and self.rounds else self.phase_1).append(event)
+            case SeatsNotAsked():
+                self.not_asked = event
+            case RoundStarted():
+                if not self.rounds:
+                    self._begin("discussion", event)
+                self.rounds.append(RoundEvents(event))
+            case StatementMade():
+                if self.rounds:
+                    self.rounds[-1].spoken.append(event)
+            case ConsensusChecked():
+                self._checked(event)
+            case JudgmentRendered():
+                self.judgment = event
+                self._end("judgment", event)
+            case DebateCompleted() | DebateFailed() | DebateCancelled():
+                self.ending = event
+            case DebateForked():
+                self.forked = event
+            case CoordinatorResumed():
+                self.resumed.append(event)
+            case DebateReplaced():
+                self.successor = event.successor
+            case TextsErased():
+                self.erased.update(ref.part for ref in event.parts)
+            case _:
+                assert_never(event)
+
+    def _checked(self, event: ConsensusChecked) -> None:
+        self.discussion_over = event.end_reason is not None
+        if event.round == 0:
+            self.phase_1_check = event.check
+        elif self.rounds:
+            self.rounds[-1].check = event.check
+        self._end("discussion" if event.round else "evaluation", event)
+        if self.discussion_over:
+            self._begin("judgment", event)
+
+    def _begin(self, phase: Phase, event: DebateEvent) -> None:
+        self.phases.append(PhaseEvents(phase, event.event_id))
+
+    def _end(self, phase: Phase, event: DebateEvent) -> None:
+        for one in self.phases:
+            if one.phase == phase:
+                one.ended = event.event_id
+
+    def _evaluated(self, made: StepEvaluation, event: DebateEvent) -> None:
+        answered = _answered(made, event)
+        self.evaluations.append(made)
+        self.answers.append(answered)
+        if (change := _change(self._own, answered)) is not None:
+            self.changes[made.step] = change
+
+
+def folded(events: Iterable[DebateEvent]) -> DebateFold:
+    """The fold of the events of one `debate/` stream, in stream order.
+
+    Raises:
+        OpeningMissing: they do not begin with the opening event.
+    """
+    fold: DebateFold | None = None
+    for event in events:
+        fold = followed(fold, event)
+    if fold is None:
+        raise OpeningMissing(_NO_OPENING)
+    return fold
+
+
+def followed(fold: DebateFold | None, event: DebateEvent) -> DebateFold:
+    """The fold after its next event, as events come; None is the fold before the first, which is the opening.
+
+    Raises:
+        OpeningMissing: it is not.
+    """
+    if fold is None:
+        if not isinstance(event, DebateOpened):
+            raise OpeningMissing(_NO_OPENING)
+        return DebateFold(event)
+    fold.take(event)
+    return fold
+
+
+_NO_OPENING = "a debate begins with its opening event; read the stream from version 1"
+
+
+def evaluation_of(event: DebateEvent) -> StepEvaluation | None:
+    """The evaluation in an event, with its step; None where it has none."""
+    match event:
+        case JurorEvaluated():
+            return StepEvaluation(event.event_id, Step(0, event.juror_id), event.evaluation)
+        case StatementMade():
+            return StepEvaluation(event.event_id, Step(event.round, event.juror_id), event.statement.evaluation)
+        case JudgmentRendered() if event.judgment.judge is not None:
+            return StepEvaluation(event.event_id, FINAL, event.judgment.judge)
+        case _:
+            return None
+
 
 def status_of(ending: Ending | None, *, begun: bool) -> Status:
     """The status of a debate with this ending, or without one."""
@@ -101,21 +255,6 @@ def status_of(ending: Ending | None, *, begun: bool) -> Status:
     if isinstance(ending, DebateCompleted):
         return "completed"
     return "failed" if isinstance(ending, DebateFailed) else "cancelled"
-
-
-def events_by_phase(events: Iterable[DebateEvent]) -> EventsByPhase:
-    """The record of the events of one `debate/` stream, in stream order.
-
-    Raises:
-        OpeningMissing: they do not begin with the opening event.
-    """
-    ordered = list(events)
-    if not ordered or not isinstance(ordered[0], DebateOpened):
-        raise OpeningMissing("a debate begins with its opening event; read the stream from version 1")
-    record = EventsByPhase(ordered[0])
-    for event in ordered[1:]:
-        _add(record, event)
-    return record
 
 
 def role_of(panel: Panel, juror_id: str) -> str:
@@ -130,53 +269,6 @@ def text_in(texts: Texts, ref: PartRef | None) -> str | None:
     """A part's text, None when there is none or it is not there; bytes that are not UTF-8 show as escapes."""
     content = None if ref is None else texts.get(ref.part)
     return None if content is None else content.decode("utf-8", "backslashreplace")
-
-
-def _add(record: EventsByPhase, event: DebateEvent) -> None:
-    match event:
-        case JurorEvaluated():
-            record.phase_1.append(event)
-        case JurorAbstained():
-            number = Step.parse(event.step).round
-            (record.rounds[-1].spoken if number and record.rounds else record.phase_1).append(event)
-        case SeatsNotAsked():
-            record.not_asked = event
-        case RoundStarted():
-            record.rounds.append(RoundEvents(event))
-        case StatementMade() if record.rounds:
-            record.rounds[-1].spoken.append(event)
-        case ConsensusChecked():
-            _add_check(record, event)
-        case _:
-            _add_end(record, event)
-
-
-def _add_check(record: EventsByPhase, event: ConsensusChecked) -> None:
-    record.discussion_over = event.end_reason is not None
-    if event.round == 0:
-        record.phase_1_check = event.check
-    elif record.rounds:
-        record.rounds[-1].check = event.check
-
-
-def _add_end(record: EventsByPhase, event: DebateEvent) -> None:
-    match event:
-        case DebateBegun():
-            record.begun = True
-        case JudgmentRendered():
-            record.judgment = event
-        case DebateCompleted() | DebateFailed() | DebateCancelled():
-            record.ending = event
-        case DebateForked():
-            record.forked = event
-        case CoordinatorResumed():
-            record.resumed.append(event)
-        case DebateReplaced():
-            record.successor = event.successor
-        case TextsErased():
-            record.erased.update(ref.part for ref in event.parts)
-        case _:
-            pass
 
 
 EVALUATING = frozenset({"juror_evaluated", "statement_made", "judgment_rendered"})
@@ -223,35 +315,8 @@ class AnsweredBy(NamedTuple):
         return not self.simulated and is_other_model(self.asked, self.answered)
 
 
-def answers(events: Iterable[DebateEvent | ExchangeRecorded]) -> list[AnsweredBy]:
-    """The origins of the evaluations of a debate, in order, the final judge's last."""
-    found = []
-    for event in events:
-        match event:
-            case JurorEvaluated():
-                found.append(answered_in_phase_1(event))
-            case StatementMade():
-                found.append(answered_in_statement(event))
-            case JudgmentRendered() if event.judgment.judge is not None:
-                found.append(_answered_by(FINAL, event.judgment.judge))
-            case _:
-                pass
-    return found
-
-
-def answered_in_phase_1(event: JurorEvaluated) -> AnsweredBy:
-    """The origin of an independent evaluation."""
-    return _answered_by(Step(0, event.juror_id), event.evaluation)
-
-
-def answered_in_statement(event: StatementMade) -> AnsweredBy:
-    """The origin of the evaluation of a statement."""
-    made = _answered_by(Step(event.round, event.juror_id), event.statement.evaluation)
-    return made._replace(position_changed=event.statement.position_changed)
-
-
 def answered_in_stream(stream: Iterable[StoredEvent]) -> list[AnsweredBy]:
-    """As `answers`, of stored events, without decoding each evaluation whole: lists have many debates.
+    """As `DebateFold.answers`, of stored events, without decoding each evaluation whole: lists have many debates.
 
     Raises:
         EventError: a stored body does not decode.
@@ -259,13 +324,14 @@ def answered_in_stream(stream: Iterable[StoredEvent]) -> list[AnsweredBy]:
     found = []
     for stored in stream:
         if stored.type in EVALUATING:
-            found += _read(stored) if stored.schema == SCHEMAS[stored.type] else answers([decode(stored)])
+            found += _read(stored) if stored.schema == SCHEMAS[stored.type] else _decoded(stored)
     return found
 
 
 def other_model(evaluation: Evaluation) -> str | None:
     """The model that answered, if it is not the requested one."""
-    return evaluation.model_version if _answered_by(FINAL, evaluation).by_another else None
+    asked, answered = evaluation.model, evaluation.model_version
+    return answered if not evaluation.simulated and is_other_model(asked, answered) else None
 
 
 def is_stand_in(evaluation: Evaluation) -> bool:
@@ -296,14 +362,16 @@ def model_mismatches(evaluations: Iterable[AnsweredBy]) -> list[dict[str, Any]]:
     ]
 
 
-def _answered_by(step: Step, evaluation: Evaluation) -> AnsweredBy:
+def _answered(made: StepEvaluation, event: DebateEvent) -> AnsweredBy:
+    evaluation = made.evaluation
     return AnsweredBy(
-        step,
+        made.step,
         evaluation.model,
         evaluation.model_version,
         evaluation.simulated,
         evaluation.verdict,
         evaluation.synthetic,
+        isinstance(event, StatementMade) and event.statement.position_changed,
         facts=EvaluationFacts.of(evaluation),
         read=None if evaluation.reading is None else evaluation.reading.share,
         label=evaluation.label,
@@ -337,12 +405,14 @@ def _read(stored: StoredEvent) -> list[AnsweredBy]:
             probabilities = {one["label"]: one["probability"] for one in given}
         return [AnsweredBy(step, *asked, verdict, evaluation["synthetic"], changed, facts, read, label, probabilities)]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return answers([decode(stored)])  # raises the error that names the fault
+        return _decoded(stored)  # raises the error that names the fault
 
 
-Change = Literal["own", "synthetic"]
-"""own: the juror's label or verdict is another than its latest own one. synthetic: only what stands in for a blocked
-answer differs, from the juror's verdict or the juror's verdict from it."""
+def _decoded(stored: StoredEvent) -> list[AnsweredBy]:
+    event = decode(stored)
+    if isinstance(event, ExchangeRecorded) or (made := evaluation_of(event)) is None:
+        return []
+    return [_answered(made, event)]
 
 
 class ChangeCounts(NamedTuple):
@@ -352,34 +422,24 @@ class ChangeCounts(NamedTuple):
     synthetic: int
 
 
-class PositionTracker:
-    """Takes the evaluations of one debate in order, and says of each statement whose change it is."""
-
-    def __init__(self) -> None:
-        self._own: dict[str, SeatPosition] = {}
-
-    def take(self, one: AnsweredBy) -> Change | None:
-        """Take the next evaluation; None if the position is unchanged, and for the final judge."""
-        juror = one.step.juror_id
-        if juror is None:
-            return None
-        recorded: Change | None = "synthetic" if one.position_changed else None
-        if one.synthetic:
-            return recorded
-        before = self._own.get(juror)
-        self._own[juror] = one.position
-        return "own" if before is not None and before != one.position else recorded
-
-
 def position_changes(evaluations: Iterable[AnsweredBy]) -> dict[Step, Change]:
-    """The steps of a debate that changed a position.
-
-    Args:
-        evaluations: all of the debate, in order.
-    """
-    changes = PositionTracker()
-    found = ((one.step, changes.take(one)) for one in evaluations)
+    """As `DebateFold.changes`, of `answered_in_stream`."""
+    own: dict[str, SeatPosition] = {}
+    found = ((one.step, _change(own, one)) for one in evaluations)
     return {step: change for step, change in found if change is not None}
+
+
+def _change(own: dict[str, SeatPosition], one: AnsweredBy) -> Change | None:
+    """None if the position is unchanged, and for the final judge; `own` are the latest positions, which it updates."""
+    juror = one.step.juror_id
+    if juror is None:
+        return None
+    recorded: Change | None = "synthetic" if one.position_changed else None
+    if one.synthetic:
+        return recorded
+    before = own.get(juror)
+    own[juror] = one.position
+    return "own" if before is not None and before != one.position else recorded
 
 
 def change_counts(changes: Mapping[Step, Change]) -> ChangeCounts:
@@ -393,14 +453,6 @@ class ShownQuotation(NamedTuple):
 
     text: str | None
     entry: Evidence
-
-
-class StepEvaluation(NamedTuple):
-    """The evaluation of one step, and the id of its event."""
-
-    event_id: str
-    step: Step
-    evaluation: Evaluation
 
 
 class DecisiveItem(NamedTuple):
@@ -440,21 +492,9 @@ def _quoted_texts(content: bytes | None, count: int) -> tuple[str | None, ...]:
     return found if len(found) == count and all(isinstance(one, str) for one in found) else nothing
 
 
-def evaluations_of(events: Iterable[DebateEvent | ExchangeRecorded]) -> list[StepEvaluation]:
-    """The evaluations of a debate in order, the final judge's last."""
-    found = []
-    for event in events:
-        match event:
-            case JurorEvaluated():
-                found.append(StepEvaluation(event.event_id, Step(0, event.juror_id), event.evaluation))
-            case StatementMade():
-                step = Step(event.round, event.juror_id)
-                found.append(StepEvaluation(event.event_id, step, event.statement.evaluation))
-            case JudgmentRendered() if event.judgment.judge is not None:
-                found.append(StepEvaluation(event.event_id, FINAL, event.judgment.judge))
-            case _:
-                pass
-    return found
+def evaluations_of(events: Iterable[DebateEvent]) -> list[StepEvaluation]:
+    """As `DebateFold.evaluations`, of events that may begin anywhere."""
+    return [found for event in events if (found := evaluation_of(event)) is not None]
 
 
 def decisive_items(evaluations: Iterable[StepEvaluation]) -> tuple[DecisiveItem, ...]:

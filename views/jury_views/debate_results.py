@@ -12,30 +12,28 @@ from jury_events.ids import Step
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.panel import Seat
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
+from jury_views.case_view import label_decisive_object
 from jury_views.debate_fold import (
     Change,
-    EventsByPhase,
+    DebateFold,
     RoundEvents,
     Texts,
-    answers,
-    events_by_phase,
-    position_changes,
+    folded,
     quotations,
     text_in,
 )
 from jury_views.evaluation_models import (
+    BranchOrigin,
     EvaluationPhase,
     JurorEvaluation,
     QuotationSpan,
     QuotedEvidence,
     ScenarioResult,
 )
-from jury_views.label_decisive import label_decisive_object
-from jury_views.later_events import later_events_object
-from jury_views.probabilities import probabilities_object
+from jury_views.judgment_lines import later_events_object
+from jury_views.number_formats import probabilities_object
 from jury_views.reasons import FINAL_JUDGE, reason_of
 from jury_views.record_reading import reading_object
-from jury_views.result_facts import BranchOrigin
 from jury_views.result_lines import outcome_fields
 from jury_views.result_models import (
     Abstention,
@@ -84,22 +82,19 @@ def debate_result(
     Raises:
         OpeningMissing: the events do not begin with the opening event.
     """
-    events = list(events)
-    evaluations = answers(events)
-    changes = position_changes(evaluations)
-    record = events_by_phase(events)
+    record = folded(events)
     opened, forked, ending = record.opened, record.forked, record.ending
     completed = ending if isinstance(ending, DebateCompleted) else None
     decided = reviews.verdict or (completed.final_verdict if completed else None)
     return DebateResult(
-        **outcome_fields(opened, evaluations, completed, reason_of(record, evaluations, texts), record.status),
+        **outcome_fields(opened, record.answers, completed, reason_of(record, texts), record.status),
         phase1_evaluations=[
             _juror_evaluation(opened.panel.seat(said.juror_id), said.evaluation, 0, texts)
             for said in record.phase_1
             if isinstance(said, JurorEvaluated)
         ],
         phase1_consensus=_consensus(record.phase_1_check),
-        discussion_rounds=[_round(opened, each, changes, texts) for each in record.rounds],
+        discussion_rounds=[_round(opened, each, record.changes, texts) for each in record.rounds],
         total_rounds=_completed_rounds(record) if completed is None else completed.total_rounds,
         phase3_judgment=_judgment(record.judgment, texts),
         submission_id=opened.submission_id,
@@ -224,7 +219,7 @@ def _statement(opened: DebateOpened, said: StatementMade, change: Change | None,
     )
 
 
-def _abstentions(record: EventsByPhase) -> list[Abstention]:
+def _abstentions(record: DebateFold) -> list[Abstention]:
     return [
         Abstention(
             juror_id=absent.juror_id,
@@ -238,7 +233,7 @@ def _abstentions(record: EventsByPhase) -> list[Abstention]:
     ]
 
 
-def _completed_rounds(record: EventsByPhase) -> int:
+def _completed_rounds(record: DebateFold) -> int:
     return sum(each.check is not None for each in record.rounds)
 
 

@@ -1,7 +1,7 @@
 """A gate in words, for the terminal, pages, CI systems and failing tests; they are English as they stand."""
 
 from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
@@ -140,13 +140,71 @@ class NamedGate(NamedTuple):
         return "pass" if self.inconclusive == "pass" else "fail"
 
     @property
+    def decision(self) -> "Decision":
+        """The decision as it is."""
+        return self.report.gate.decision
+
+    @property
     def title(self) -> str:
         """Which gate it is."""
         return f"gate {visible_line(self.base, _NAME)} → {visible_line(self.candidate, _NAME)}"
 
+    @property
+    def headline(self) -> Reason:
+        """`fail: there is harm …`."""
+        return _headline(self)
 
-def headline(named: NamedGate) -> Reason:
-    """`fail: there is harm …`."""
+    @property
+    def facts(self) -> list[tuple[Reason, Reason]]:
+        """What the decision is based on, as names and values."""
+        return _facts(self)
+
+    @property
+    def notes(self) -> list[Reason]:
+        """What has to be said first: simulated debates, few clusters, an unclear direction, missing verdicts."""
+        return _notes(self)
+
+    @property
+    def table(self) -> list[tuple[str, ...]]:
+        """The verdicts of both sides, the head first."""
+        names = self.report.paired.categories
+        rows = zip(names, self.report.paired.table, strict=True)
+        return [("base ↓ candidate →", *names), *((name, *(f"{count:,}" for count in row)) for name, row in rows)]
+
+
+class GateInWords(Protocol):
+    """What reports and pages say of a gate of any kind."""
+
+    @property
+    def title(self) -> str:
+        """Which gate it is."""
+
+    @property
+    def decision(self) -> "Decision":
+        """The decision as it is."""
+
+    @property
+    def outcome(self) -> "Decision":
+        """The decision, an inconclusive one as it counts."""
+
+    @property
+    def headline(self) -> Reason:
+        """The decision, and why."""
+
+    @property
+    def facts(self) -> list[tuple[Reason, Reason]]:
+        """What the decision is based on, as names and values."""
+
+    @property
+    def notes(self) -> list[Reason]:
+        """What has to be said first."""
+
+    @property
+    def table(self) -> list[tuple[str, ...]]:
+        """The table of the gate, the head first."""
+
+
+def _headline(named: NamedGate) -> Reason:
     gate = named.report.gate
     open_ = gate.decision == "inconclusive" and gate.without_evaluation
     return _HEADLINE(
@@ -156,8 +214,7 @@ def headline(named: NamedGate) -> Reason:
     )
 
 
-def facts(named: NamedGate) -> list[tuple[Reason, Reason]]:
-    """What the decision is based on, as names and values."""
+def _facts(named: NamedGate) -> list[tuple[Reason, Reason]]:
     gate = named.report.gate
     rows = [(_COUNTED(), _SAID(said=named.counted))] if named.counted else []
     p = "" if gate.p_value is None else f", p {gate.p_value:.3g}"
@@ -186,8 +243,7 @@ def facts(named: NamedGate) -> list[tuple[Reason, Reason]]:
     return rows
 
 
-def notes(named: NamedGate) -> list[Reason]:
-    """What has to be said first: simulated debates, few clusters, an unclear direction, missing verdicts."""
+def _notes(named: NamedGate) -> list[Reason]:
     gate, paired = named.report.gate, named.report.paired
     said = [*paired.warnings, *gate.harm.notes]
     if gate.harm.reason is not None:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from jury_debate.prompts_1.case_items import ItemMessages, SourceMessage
 from jury_events.debate_events import DebateOpened
 from jury_events.decisive import DECISIVE_AGENT, decisive_message
-from jury_views.recorded_case import recorded_case
-from jury_views.result_facts import LabelledPlace
+from jury_views.case_view import recorded_case
+from jury_views.evaluation_models import LabelledPlace
 
 MOST_LABELLED = 20
 """Items of the message that are shown where the label's message is named."""

@@ -1,6 +1,14 @@
-"""Formats of numbers on pages and in notebooks; an unknown number is –."""
+"""Numbers as text on pages and in notebooks: amounts, shares, durations, probabilities; an unknown one is –."""
 
-_UNITS = ("B", "KB", "MB", "GB")
+import re
+from collections.abc import Mapping
+
+from jury_events.evaluation import Probabilities
+from jury_events.panel import Language
+from jury_events.text import duration as english_duration
+from jury_events.text import rate as english_rate
+
+_BYTES = ("B", "KB", "MB", "GB")
 _STEP = 1024
 
 
@@ -42,8 +50,45 @@ def dollars(value: float | None) -> str:
 def size(count: int) -> str:
     """Bytes, in B, KB, MB or GB."""
     value = float(count)
-    for unit in _UNITS[:-1]:
+    for unit in _BYTES[:-1]:
         if value < _STEP:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= _STEP
-    return f"{value:.1f} {_UNITS[-1]}"
+    return f"{value:.1f} {_BYTES[-1]}"
+
+
+_UNITS = {"s": "秒", "min": "分", "h": "時間"}
+_UNIT = re.compile(r" (s|min|h)\b ?")
+
+
+def duration(seconds: float, language: Language) -> str:
+    """`12 min 3 s`, `12分3秒`."""
+    text = english_duration(seconds)
+    return text if language == "en" else _UNIT.sub(lambda found: _UNITS[found[1]], text)
+
+
+def rate(number: float, seconds: float, language: Language) -> str:
+    """`5.6/min`, `毎分5.6`; "" if it is unknown."""
+    text = english_rate(number, seconds)
+    amount, _, unit = text.partition("/")
+    return text if language == "en" or not text else f"毎{_UNITS[unit]}{amount}"
+
+
+_LEAST = 0.0001
+
+
+def probabilities_object(given: Probabilities | None) -> dict[str, float] | None:
+    """The probability of each verdict word; None: not of a decision model."""
+    return None if given is None else {one.label: one.probability for one in given}
+
+
+def probabilities_line(given: Probabilities | Mapping[str, float]) -> str:
+    """Each verdict word with its probability, from the worst to the best; up to four decimals."""
+    pairs = given.items() if isinstance(given, Mapping) else ((one.label, one.probability) for one in given)
+    return " · ".join(f"{word} {_decimals(probability)}" for word, probability in pairs)
+
+
+def _decimals(value: float) -> str:
+    if 0 < value < _LEAST:
+        return f"<{_LEAST}"
+    return f"{value:.4f}".rstrip("0").rstrip(".")

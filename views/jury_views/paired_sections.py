@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.wording import Wording
-from jury_views.decided import decided_sentence
+from jury_views.conclusion import decided_sentence
 from jury_views.report_sections import Block, Format, ReportCell, Section, Sentence, Table, Words, crossed
 
 if TYPE_CHECKING:
     from jury_analysis.paired import Paired, PairedChange
     from jury_analysis.paired_tests import PairedTest
 
-GROUPS = ("verdicts", "changes")
+PAIRED_TABLES = ("verdicts", "changes")
 """The names of the tables that `jury gate` takes."""
 
 _BASIS = Wording(

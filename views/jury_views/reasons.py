@@ -10,15 +10,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from jury_events.codec import DebateEvent
-from jury_events.debate_events import JudgmentRendered, JurorEvaluated, StatementMade
 from jury_events.evaluation import Evaluation
 from jury_events.evidence import Evidence
 from jury_events.ids import FINAL, Step
 from jury_events.judgment import Decider, VoteKind
 from jury_events.parts import PartRef
 from jury_events.verdict import PASS, Verdict
-from jury_views.debate_fold import AnsweredBy, EventsByPhase, Texts, quotations, text_in
+from jury_views.debate_fold import AnsweredBy, DebateFold, Texts, quotations, text_in
 
 if TYPE_CHECKING:
     from jury_views.debate_labels import DebateLabels
@@ -200,38 +198,23 @@ class ReasonSteps:
         return None
 
 
-def reason_of(record: EventsByPhase, evaluations: Iterable[AnsweredBy], texts: Texts) -> VerdictReason | None:
+def reason_of(fold: DebateFold, texts: Texts) -> VerdictReason | None:
     """Why the verdict of a debate came; None where there is no verdict.
 
     Args:
-        record: its events.
-        evaluations: the same, as `answers` reads them.
+        fold: the debate.
         texts: parts by the 43 characters of their digest; an erased part is not in it.
     """
-    if record.judgment is None:
+    if fold.judgment is None:
         return None
-    events = (*record.phase_1, *(one for each in record.rounds for one in each.statements), record.judgment)
-    made = dict(found for event in events if (found := evaluation_of(event)) is not None)
-    return ReasonSteps(record.judgment.judgment, evaluations).reason(made, texts, record.erased)
+    made = {one.step: one.evaluation for one in fold.evaluations}
+    return ReasonSteps(fold.judgment.judgment, fold.answers).reason(made, texts, fold.erased)
 
 
 def texts_of(evaluations: Iterable[Evaluation]) -> list[PartRef]:
     """The texts that `ReasonSteps.reason` reads."""
     found = [ref for one in evaluations for ref in (one.rationale, one.quotes)]
     return [ref for ref in found if ref is not None]
-
-
-def evaluation_of(event: DebateEvent) -> tuple[Step, Evaluation] | None:
-    """The evaluation in an event, with its step; None where it has none."""
-    match event:
-        case JurorEvaluated():
-            return Step(0, event.juror_id), event.evaluation
-        case StatementMade():
-            return Step(event.round, event.juror_id), event.statement.evaluation
-        case JudgmentRendered() if event.judgment.judge is not None:
-            return FINAL, event.judgment.judge
-        case _:
-            return None
 
 
 def said_by(evaluation: Evaluation, texts: Texts, erased: Collection[str]) -> str:

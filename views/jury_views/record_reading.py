@@ -6,7 +6,7 @@ from jury_events.evaluation import Evaluation
 from jury_events.reading import ItemSpan, RecordRead
 from jury_events.verdict import Verdict
 from jury_views.debate_labels import DebateLabels
-from jury_views.result_facts import ReadPart, UnreadItems
+from jury_views.evaluation_models import ReadPart, UnreadItems
 
 _MOST_SPANS = 5
 """Of unread items that a line names."""

@@ -1,7 +1,7 @@
 """A report for people as data: its sections, and in them lines, tables and charts, in the order in which they are read.
 
 A figure is described once (`Figure`): the field of the report that has it, its name in both languages, and its format.
-`terminal.report_page`, `charts/report.html` (pages and notebooks) and `reports.markdown` write the same sections; JSON
+`terminal.report_page` and `charts/report.html` (pages and notebooks) write the same sections; JSON
 has the fields themselves (`jury_analysis.report_object`).
 """
 
@@ -11,10 +11,43 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from jury_analysis.wording import Reason, Wording
 from jury_events.panel import Language
-from jury_views.figure_notes import FigureNotes
 
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
+
+
+_Key = tuple["Wording", tuple[tuple[str, object], ...]]
+
+
+class FigureNotes:
+    """The notes of a section, in the order of their first figure."""
+
+    def __init__(self) -> None:
+        self._notes: dict[_Key, list[Reason]] = {}
+
+    def add(self, note: "Reason") -> int:
+        """The number of the note, from 1."""
+        others = tuple((name, value) for name, value in note.values.items() if name != "n")
+        self._notes.setdefault((note.wording, others), []).append(note)
+        return list(self._notes).index((note.wording, others)) + 1
+
+    def lines(self) -> "list[Reason]":
+        """The notes, as `only 11–25 clusters, fewer than 30: the interval may be too narrow`."""
+        return [_one(notes) for notes in self._notes.values()]
+
+    def take(self) -> "list[Reason]":
+        """The notes since the last call; the next one is number 1 again."""
+        taken, self._notes = self.lines(), {}
+        return taken
+
+
+def _one(notes: "list[Reason]") -> "Reason":
+    first = notes[0]
+    counts = [count for note in notes if isinstance(count := note.values.get("n"), (int, float))]
+    if len(set(counts)) < 2:  # noqa: PLR2004  (a range has two ends)
+        return first
+    return first.wording(**{**first.values, "n": f"{min(counts)}–{max(counts)}"})
+
 
 Format = Literal["text", "verdict", "count", "signed", "number", "decimal", "hundredths", "share", "p", "dollars"]
 Words = str | Reason

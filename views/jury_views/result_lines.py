@@ -18,8 +18,8 @@ from jury_views.debate_fold import (
     position_changes,
     status_of,
 )
-from jury_views.evidence_counts import evidence_object
 from jury_views.reasons import ReasonSteps, VerdictReason, reason_data, texts_of
+from jury_views.run_quotations import evidence_object
 from jury_views.stored_lines import LineJudgment, LineOpening, evaluations_at, stored_line
 
 

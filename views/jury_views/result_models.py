@@ -17,22 +17,23 @@ from pydantic.alias_generators import to_camel
 from jury_events.consensus import ConsensusStatus
 from jury_events.panel import Language
 from jury_views.debate_fold import Status
-from jury_views.evaluation_models import JurorEvaluation, ScenarioResult
-from jury_views.notebook.cell import CellHtml, ShownAsCell
-from jury_views.result_facts import (
+from jury_views.evaluation_models import (
     SERVED,
     BranchOrigin,
     ChangedBy,
     DecisivePlace,
+    JurorEvaluation,
     LabelledPlace,
     LaterEventsKnown,
     ModelMismatch,
     OmittedContent,
     PositionChanges,
     ReviewOfResult,
+    ScenarioResult,
     VerdictWord,
     said,
 )
+from jury_views.notebook.cells import CellHtml, ShownAsCell
 
 
 @with_config(SERVED)
@@ -241,7 +242,7 @@ class DebateResult(ShownAsCell):
         Raises:
             SettingError: there is no such language.
         """
-        from jury_views.notebook.rendering import rendered  # noqa: PLC0415  (templates are for notebooks alone)
+        from jury_views.notebook.cells import rendered  # noqa: PLC0415  (templates are for notebooks alone)
 
         return rendered("result.html", lang, result=self)
 

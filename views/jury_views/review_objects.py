@@ -1,15 +1,17 @@
-"""Reviews and assignments of people as plain data, snake_case, ready for JSON."""
+"""Reviews as plain data, and what a reviewer can say."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from jury_events.codec import decode_review
 from jury_events.debate_history import DebateHistory
 from jury_events.review_events import ReviewAssigned
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
 from jury_events.text import moment
-from jury_views.result_facts import ReviewOfResult
+from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
+from jury_events.verdict_scale import MOST_LABELS, VerdictScale
+from jury_views.evaluation_models import ReviewOfResult
 
 Reasons = Mapping[int, str | None]
 """The reasons of reviews and withdrawals by the number of their event; None: it was erased."""
@@ -23,8 +25,8 @@ def review_object(review: Review, reason: str | None = None) -> dict[str, Any]:
 
 
 def assignment_object(assignment: AssignedReview) -> dict[str, Any]:
-    """An assignment."""
-    return assignment._asdict()
+    """An assignment, without what it was drawn from: the jury's verdict, which a blind reviewer must not see."""
+    return {name: getattr(assignment, name) for name in ("number", "reviewer", "sampled", "foreign")}
 
 
 def review_objects(facts: ReviewFacts, reasons: Reasons = NO_REASONS) -> list[ReviewOfResult]:
@@ -53,3 +55,34 @@ def reasons_in(history: DebateHistory) -> dict[int, str | None]:
         elif event.reason.part in history.erased:
             found[event.number] = None
     return found
+
+
+_VERDICT_KEYS = {PASS: "p", REVIEW: "n", FAIL: "f"}
+_DIGITS = "123456789"
+# Without the keys that do something else in the terminal or on the page.
+_KEYS = (_DIGITS + "abceghilmtu")[:MOST_LABELS]
+
+
+class ReviewChoice(NamedTuple):
+    """One of them. `verdict` is the outcome of the label; label and meaning are None under the three verdicts."""
+
+    key: str
+    verdict: Verdict
+    label: str | None = None
+    meaning: str | None = None
+
+    @property
+    def word(self) -> str:
+        """The label; without one, the verdict."""
+        return self.label or self.verdict.value
+
+
+def review_choices(scale: VerdictScale | None) -> tuple[ReviewChoice, ...]:
+    """The choices, the best first. The key of a level below ten is its number, of other labels their place."""
+    if scale is None:
+        return tuple(ReviewChoice(key, verdict) for verdict, key in _VERDICT_KEYS.items())
+    best_first = scale.labels[::-1]
+    keys = [one.id for one in best_first] if all(one.id in _DIGITS for one in best_first) else _KEYS
+    return tuple(
+        ReviewChoice(key, one.verdict, one.id, one.meaning) for key, one in zip(keys, best_first, strict=False)
+    )

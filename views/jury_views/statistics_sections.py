@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
-from jury_views.charts.shapes import stacked_bar
-from jury_views.charts.statistic_charts import dot_plot, heat_map, reliability_chart
+from jury_views.charts.shapes import dot_plot, heat_map, reliability_chart, stacked_bar
 from jury_views.report_sections import (
     NOTHING,
     Block,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from jury_analysis.shares import VerdictShare
     from jury_analysis.statistics import PanelStatistics
 
-GROUPS = ("agreement", "labels", "faults", "evidence", "confidence", "discussion", "shares")
+STATISTICS_TABLES = ("agreement", "labels", "faults", "evidence", "confidence", "discussion", "shares")
 """The names of the tables that `jury stats` takes, in the order in which they are printed."""
 
 MOST_SEATS = 12
@@ -77,7 +76,7 @@ _N = Wording("n", "件数")
 
 
 def statistics_sections(panel: "PanelStatistics", categories: tuple[str, ...]) -> Iterator[Section]:
-    """What there is to say of a panel, by the groups of `GROUPS`."""
+    """What there is to say of a panel, by the groups of `STATISTICS_TABLES`."""
     yield _agreement(panel.agreement, panel.seats)
     if panel.self_agreement.cases:
         yield _repeats(panel.self_agreement)

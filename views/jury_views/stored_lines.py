@@ -23,9 +23,8 @@ from jury_events.rubric import DimensionName
 from jury_events.value import CaseId, Confidence, DebateId, JurorId, Label, Points, RunId
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import LabelId
-from jury_views.debate_fold import AnsweredBy, Ending, answered_in_stream
+from jury_views.debate_fold import AnsweredBy, Ending, answered_in_stream, evaluation_of
 from jury_views.errors import OpeningMissing
-from jury_views.reasons import evaluation_of
 
 
 class _LineFields(BaseModel):
@@ -170,7 +169,7 @@ def evaluations_at(history: DebateHistory, steps: Collection[Step]) -> dict[Step
         for index, stored in enumerate(history.stored_events)
         if stored.event_id in ids
     )
-    return dict(one for one in found if one is not None)
+    return {one.step: one.evaluation for one in found if one is not None}
 
 
 def _ids_of_evaluation(step: Step) -> tuple[str, ...]:

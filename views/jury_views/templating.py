@@ -12,13 +12,20 @@ from jury_analysis.wording import Reason
 from jury_events.panel import Language
 from jury_events.text import visible
 from jury_events.verdict_scale import OUTCOME_WORDS
-from jury_views.conclusion import conclusion_lines
-from jury_views.decided import decided_sentence
-from jury_views.figure_notes import FigureNotes
-from jury_views.gate_view import facts, headline, notes
+from jury_views.conclusion import conclusion_lines, decided_sentence
 from jury_views.number_formats import amount, decimals, dollars, p_value, points, share, size
 from jury_views.paired_sections import paired_sections
-from jury_views.report_sections import AND_MORE, MOST_ROWS, Formats, ReportCell, Words, Written, in_language, written
+from jury_views.report_sections import (
+    AND_MORE,
+    MOST_ROWS,
+    FigureNotes,
+    Formats,
+    ReportCell,
+    Words,
+    Written,
+    in_language,
+    written,
+)
 from jury_views.statistics_sections import statistics_sections
 from jury_views.worth_sections import frontier_section
 
@@ -53,9 +60,6 @@ def templates(*loaders: BaseLoader) -> Environment:
         statistics_sections=statistics_sections,
         paired_sections=paired_sections,
         frontier_section=frontier_section,
-        headline=headline,
-        gate_facts=facts,
-        gate_notes=notes,
     )
     made.globals.update(most_rows=MOST_ROWS, and_more=AND_MORE)
     return made

@@ -8,8 +8,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from jury_cases.containers.nested_rows import with_eval
-from jury_cases.containers.row import FileRow, RowSource, kind_of
+from jury_cases.containers.row import FileRow, RowSource, kind_of, with_eval
 from jury_cases.errors import CaseFileError
 from jury_events.strict_json import JsonRefused, decode_text
 from jury_events.text import visible_line

@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 
 from jury_cases.containers import json_rows
 from jury_cases.containers.byte_streams import GZIP, ZSTD, decompressed, peekable
-from jury_cases.containers.nested_rows import nested_rows
-from jury_cases.containers.row import FileRow, RowSelection, RowSource
+from jury_cases.containers.row import FileRow, RowSelection, RowSource, nested_rows
 from jury_cases.containers.sources import (
     CSV_ENDINGS,
     JSON_ENDINGS,

@@ -12,8 +12,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
-from jury_cases.containers.nested_rows import EVAL_KEY
-from jury_cases.containers.row import FileRow, RowSource
+from jury_cases.containers.row import EVAL_KEY, FileRow, RowSource
 from jury_cases.errors import CaseFileError
 from jury_events.installation import install_line
 from jury_events.text import visible_line

@@ -8,8 +8,7 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format, Record, TraceGathering, is_gathered, records_of
-from jury_cases.traces.plain_span import failure_text, instant, optional_text
-from jury_cases.traces.span import SpanKind, failures
+from jury_cases.traces.span import SpanKind, failure_text, failures, instant, optional_text
 from jury_cases.traces.span_tables import SpanRecord, in_order, spans_of
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder

@@ -8,8 +8,7 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
-from jury_cases.traces.plain_span import optional_text, plain_span
-from jury_cases.traces.span import failures
+from jury_cases.traces.span import failures, optional_text, plain_span
 from jury_cases.traces.tables.all_tables import spans_of_tables
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder

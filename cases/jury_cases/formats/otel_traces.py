@@ -20,10 +20,8 @@ from jury_cases.formats.format import (
     is_gathered,
     records_of,
 )
-from jury_cases.traces.plain_span import id_text, optional_text, plain_span, value_at
-from jury_cases.traces.span import failures, root_of
-from jury_cases.traces.tables.all_tables import TABLES, spans_of_tables
-from jury_cases.traces.tables.openinference import OPENINFERENCE_SPANS
+from jury_cases.traces.span import failures, id_text, optional_text, plain_span, root_of, value_at
+from jury_cases.traces.tables.all_tables import OPENINFERENCE_SPANS, TABLES, spans_of_tables
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, is_blank, json_kind

@@ -6,8 +6,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from jury_cases.errors import CaseFileError
-from jury_cases.traces.plain_span import PlainSpan, optional_text
-from jury_cases.traces.span import Span, SpanKind, SpanTool
+from jury_cases.traces.span import PlainSpan, Span, SpanKind, SpanTool, optional_text
 from jury_cases.traces.values import read_instructions, read_messages_of, returned_text, said_in, text_of
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank

@@ -8,9 +8,9 @@ from jury_events.text import pluralize, visible_line
 from jury_events.verdict import Verdict
 from jury_judge.comparisons.comparison import ComparisonRow, DebateComparison, Position, Side
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide, ordered_ends
-from jury_views.decided import decided_sentence
+from jury_views.conclusion import decided_sentence
 from jury_views.page import Page
-from jury_views.paired_sections import GROUPS, paired_sections
+from jury_views.paired_sections import PAIRED_TABLES, paired_sections
 from jury_views.reasons import VerdictReason, reason_data
 from jury_views.terminal.report_page import print_sections as print_report
 from jury_views.terminal.sections import Sections, T, others_line, print_sections
@@ -135,7 +135,7 @@ def _flips_table(page: Page, both: _Runs) -> None:
 
 def _tests_table(page: Page, both: _Runs) -> None:
     if both.found.paired is not None:
-        print_report(page, paired_sections(both.found.paired, ("A", "B")), GROUPS)
+        print_report(page, paired_sections(both.found.paired, ("A", "B")), PAIRED_TABLES)
 
 
 TABLES_OF_DEBATES: "Sections[_Debates]" = {

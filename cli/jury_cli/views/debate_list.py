@@ -9,10 +9,10 @@ from jury_cli.views.result_line import end_cut, middle_cut, why_line
 from jury_cli.views.run_progress import run_progress, run_state_text, verdict_cells
 from jury_events.text import moment, visible_line
 from jury_events.verdict import Verdict
-from jury_views.evidence_counts import evidence_object
 from jury_views.reasons import NO_REASON
 from jury_views.record_reading import parts_by_seat
 from jury_views.review_objects import assignment_object, review_objects
+from jury_views.run_quotations import evidence_object
 
 if TYPE_CHECKING:
     from jury_judge import DebateRow, RunRow

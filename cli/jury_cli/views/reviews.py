@@ -8,7 +8,7 @@ from jury_events.text import moment, pluralize, visible_line
 from jury_events.verdict import REVIEW
 from jury_events.verdict_scale import OUTCOME_WORDS
 from jury_views.debate_labels import LABELS
-from jury_views.later_events import later_events_text
+from jury_views.judgment_lines import later_events_text
 from jury_views.page import Page, TextSpan
 from jury_views.review_objects import Reasons, assignment_object, review_objects
 from jury_views.terminal.report_page import Figures

@@ -200,9 +200,10 @@ class Prompts:
         """The instructions of the final judge, unless the panel has custom ones."""
         return self.texts.seats.judge_role_prompt
 
-    def discussion_instruction(self, round_number: int) -> str:
-        """The instructions of a round, which ask for a statement too."""
-        return fill(self.texts.turns.discussion_instruction, round=round_number)
+    def discussion_instruction(self, round_number: int, *, alone: bool = False) -> str:
+        """The instructions of a round, which ask for a statement too; `alone`: no seat is shown its peers."""
+        turns = self.texts.turns
+        return fill(turns.reflection_instruction if alone else turns.discussion_instruction, round=round_number)
 
     def tools_instruction(self, names: tuple[str, ...]) -> str:
         """The list of the tools, which may be used before answering."""

@@ -142,6 +142,7 @@ class TurnTexts(Value):
     own_heading: str
     peers_heading: str
     no_peers: str
+    alone: str
     peer_block_initial: str
     peer_block_round: str
     scenario_line: str
@@ -150,6 +151,7 @@ class TurnTexts(Value):
     statement_label: str
     rationale_label: str
     discussion_instruction: str
+    reflection_instruction: str
     final_instruction: str
     tools_instruction: str
     tool_line: str
@@ -300,6 +302,7 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "turns.peer_block_initial": _BLOCK,
     "turns.peer_block_round": _BLOCK | {"round", "changed"},
     "turns.discussion_instruction": frozenset({"round"}),
+    "turns.reflection_instruction": frozenset({"round"}),
     "turns.scenario_line": frozenset({"number", "verdict", "score"}),
     "turns.tools_instruction": frozenset({"tools"}),
     "turns.tool_line": frozenset({"name", "description"}),

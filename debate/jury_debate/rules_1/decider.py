@@ -310,7 +310,7 @@ def pending_steps(state: DebateState, outcomes: Mapping[str, Outcome]) -> tuple[
 def _next_round(state: DebateState, parts: PartMaker) -> RoundStarted:
     number = state.round + 1
     prompts = load_prompts(state.debate.prompts, state.panel.language)
-    text = prompts.discussion_instruction(number) + "\n\n"
+    text = prompts.discussion_instruction(number, alone=state.panel.discussion.history == "none") + "\n\n"
     return trusted(RoundStarted)(
         round=number, speaker_order=speakers_of(state.panel, number), instruction=parts.make(text)
     )

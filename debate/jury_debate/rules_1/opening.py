@@ -22,6 +22,7 @@ from jury_debate.decision_seats import QUESTIONS, questions_piece
 from jury_debate.marking import mark
 from jury_debate.prompts_1.case_items import case_items
 from jury_debate.prompts_1.case_text import render_case
+from jury_debate.prompts_1.hidden_reasoning import without_reasoning
 from jury_debate.prompts_1.line_marks import SIGN_LETTERS
 from jury_debate.prompts_1.prompts import Prompts
 from jury_debate.prompts_1.texts import fill, has_policy, policy_piece, without_policy
@@ -143,7 +144,8 @@ class _PromptTexts:
         operator_policy: str | None,
     ) -> None:
         self._policy = operator_policy if operator_policy and has_policy(case, operator_policy) else None
-        self._case = case if self._policy is None else without_policy(case, self._policy)
+        shown = without_reasoning(case) if panel.reasoning == "hide" else case
+        self._case = shown if self._policy is None else without_policy(shown, self._policy)
         self._panel = panel
         self._role_prompts = role_prompts
         self._judge_prompt = judge_prompt
@@ -171,7 +173,8 @@ class _PromptTexts:
             behind[JUDGE_ROLE_PROMPT] = self._judge_prompt
         behind["heading/own"] = turns.own_heading + "\n\n"
         behind["heading/peers"] = turns.peers_heading + "\n\n"
-        behind["heading/no-peers"] = turns.no_peers + "\n\n"
+        alone = panel.discussion.history == "none"
+        behind["heading/no-peers"] = (turns.alone if alone else turns.no_peers) + "\n\n"
         questions = {QUESTIONS + seat.juror_id: self._questions(seat) for seat in panel.seats if seat.questions}
         judge: dict[str, str] = {}
         if panel.final.judge is not None:

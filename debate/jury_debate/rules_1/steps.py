@@ -258,8 +258,8 @@ def _visible_evaluations(state: DebateState, step: Step) -> Visible:
     """The evaluations that a step's prompt shows, in the order in which they were made.
 
     Phase 1: none. A parallel round: everything up to the previous round. A sequential round: this round's earlier
-    speakers too. `history: latest` keeps the latest of each peer; of itself a seat always sees its latest only. The
-    final judge sees everything.
+    speakers too. `history: latest` keeps the latest of each peer, `none` keeps none; of itself a seat always sees its
+    latest only. The final judge sees everything.
     """
     if step.juror_id is None:
         return state.evaluations
@@ -271,6 +271,8 @@ def _visible_evaluations(state: DebateState, step: Step) -> Visible:
         entry for entry in state.evaluations if entry.round < step.round or (not parallel and entry.round == step.round)
     ]
     latest = {entry.juror_id: entry for entry in past}
+    if rules.history == "none":
+        return (latest[step.juror_id],) if step.juror_id in latest else ()
     if rules.history == "latest":
         return tuple(entry for entry in past if latest[entry.juror_id] is entry)
     return tuple(entry for entry in past if entry.juror_id != step.juror_id or latest[entry.juror_id] is entry)

@@ -12,8 +12,7 @@ from jury_judge import Records
 from jury_judge.records.vote_reports import VoteReports
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import StatisticsSettings, is_file
-from jury_views.conclusion import conclusion_lines
-from jury_views.gate_view import facts, headline, notes
+from jury_views.conclusion import FactsOfRun, conclusion_lines
 
 Simulated = Annotated[bool, Field(description="Debates of simulated jurors count too.")]
 Whole = Annotated[bool, Field(description="Also every figure.")]
@@ -30,7 +29,7 @@ def add_reports(server: PlainMcpServer, records: Records) -> None:
         asked = StatisticsSettings.of(run_ids=(run,), store_url=records.store_url, include_simulated=include_simulated)
         found = await VoteReports(said.append).stats(asked)
         panels = [
-            {"panel": one.panel, **dict(conclusion_lines(one, run))}
+            {"panel": one.panel, **dict(conclusion_lines(one, run, FactsOfRun(rates=found.true_rates)))}
             for group in found.groups
             for one in group.statistics.panels
         ]
@@ -48,11 +47,11 @@ def add_reports(server: PlainMcpServer, records: Records) -> None:
         asked = GateSettings.of(sources=sides, store_url=records.store_url, include_simulated=include_simulated)
         named = await VoteReports(said.append).gate(asked)
         short = {
-            "decision": named.report.gate.decision,
-            "says": headline(named),
-            **{str(name): value for name, value in facts(named)},
+            "decision": named.decision,
+            "says": named.headline,
+            **{str(name): value for name, value in named.facts},
         }
-        return {**short, "remarks": [*said, *notes(named)], **({"report": named.to_dict()} if whole else {})}
+        return {**short, "remarks": [*said, *named.notes], **({"report": named.to_dict()} if whole else {})}
 
 
 async def _check_run(records: Records, run: str) -> None:

@@ -7,15 +7,12 @@ from jury_debate.recorded_panel import PanelDifference, panel_differences, recor
 from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.debate_history import DebateHistory
 from jury_events.evaluation import Evaluation
+from jury_events.ids import Step
 from jury_events.verdict import Verdict
 from jury_views.debate_fold import (
-    EventsByPhase,
-    PositionTracker,
+    DebateFold,
     Status,
-    answered_in_phase_1,
-    answered_in_statement,
-    answers,
-    events_by_phase,
+    folded,
 )
 from jury_views.reasons import VerdictReason, reason_of
 
@@ -98,7 +95,7 @@ def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
     Raises:
         OpeningMissing: the events of one do not begin with its opening.
     """
-    records = events_by_phase(a.events), events_by_phase(b.events)
+    records = folded(a.events), folded(b.events)
     before, after = (positions(record) for record in records)
     places = _places(records, {**before, **after})
     rows = tuple(ComparisonRow(*place, before.get(place), after.get(place)) for place in places)
@@ -115,7 +112,7 @@ def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
 _Place = tuple[str | None, int | None]
 
 
-def _places(records: Iterable[EventsByPhase], found: Mapping[_Place, Position]) -> list[_Place]:
+def _places(records: Iterable[DebateFold], found: Mapping[_Place, Position]) -> list[_Place]:
     """Round by round, the seats in their order, those that only B has after A's; the final judge at the end."""
     jurors = list(dict.fromkeys(juror for record in records for juror in record.opened.panel.juror_ids))
     last = max((number for _, number in found if number is not None), default=-1)
@@ -123,22 +120,20 @@ def _places(records: Iterable[EventsByPhase], found: Mapping[_Place, Position]) 
     return [place for place in (*places, (None, None)) if place in found]
 
 
-def positions(record: EventsByPhase) -> dict[_Place, Position]:
+def positions(record: DebateFold) -> dict[_Place, Position]:
     """The position of each seat after each round, as far as it is known, by juror id and round (0: phase 1).
 
     The final judge's evaluation comes last; it has neither a juror id nor a round.
     """
     found: dict[_Place, Position] = {}
     latest: dict[str, Position] = {}
-    changes = PositionTracker()
     statements = [(0, said) for said in record.phase_1]
     for number, said in (*statements, *((each.started.round, one) for each in record.rounds for one in each.spoken)):
         match said:
             case JurorEvaluated():
-                changes.take(answered_in_phase_1(said))
                 position = _position(said.evaluation)
             case StatementMade():
-                own = changes.take(answered_in_statement(said)) == "own"
+                own = record.changes.get(Step(said.round, said.juror_id)) == "own"
                 position = _position(said.statement.evaluation, changed=own)
             case JurorAbstained():
                 before = latest.get(said.juror_id)
@@ -162,7 +157,7 @@ def _position(evaluation: Evaluation, *, changed: bool = False) -> Position:
     return Position(evaluation.verdict, evaluation.overall, kind, changed, evaluation.label)
 
 
-def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
+def _side(reading: DebateHistory, record: DebateFold) -> Side:
     opened, forked = record.opened, record.forked
     completed = record.ending if isinstance(record.ending, DebateCompleted) else None
     judgment = record.judgment.judgment if record.judgment else None
@@ -185,5 +180,5 @@ def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
         calls=len(costs),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
         label=completed.final_label if completed else None,
-        reason=reason_of(record, answers(reading.events), reading.texts),
+        reason=reason_of(record, reading.texts),
     )

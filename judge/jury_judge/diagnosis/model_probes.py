@@ -11,9 +11,9 @@ from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.panels.dialect_writing import Dialects, shown, write_dialects
 from jury_judge.panels.files import LoadedPanel
 from jury_providers.endpoints import endpoint_of
+from jury_providers.model_limits import known_window
 from jury_providers.probe import ProbeResult, decision_models, is_usable, probe, probe_settings
 from jury_providers.registry import provider_factory
-from jury_providers.windows import known_window
 
 
 async def probed(loaded: LoadedPanel, file: str | None = None) -> AsyncGenerator[DiagnosisFinding, None]:

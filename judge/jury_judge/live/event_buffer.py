@@ -10,8 +10,7 @@ from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_events.envelope import GENESIS
 from jury_views.debate_fold import Texts
-from jury_views.live.encodings import Encoding
-from jury_views.live.points import Point, chunk_point, pieces
+from jury_views.live.encodings import Encoding, Point, chunk_point, pieces
 
 T = TypeVar("T")
 

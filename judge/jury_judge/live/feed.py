@@ -32,8 +32,7 @@ from jury_replay.errors import RecordDamaged
 from jury_replay.intact import intact_histories
 from jury_store.errors import StoreClosed, StoreError
 from jury_store.event_store import EventStore
-from jury_views.live.encodings import Encoding
-from jury_views.live.points import START, Point
+from jury_views.live.encodings import START, Encoding, Point
 
 T = TypeVar("T")
 

@@ -21,8 +21,8 @@ from jury_judge.panels.prompt_files import with_prompts
 from jury_judge.panels.redaction import NO_REDACTION, Redaction
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
 from jury_providers.endpoints import Endpoints, with_carriage
+from jury_providers.model_limits import with_windows
 from jury_providers.registry import NO_ENDPOINTS
-from jury_providers.windows import with_windows
 from jury_store.seals.keys import PublicKey
 
 STAGES = "stages"

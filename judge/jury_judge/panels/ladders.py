@@ -66,7 +66,16 @@ def _digest(certificate: str | None, audit: float, panels: list[list[str]]) -> s
 
 
 def first_of(ladder: Ladder, signed_by: str | None = None, outside: tuple[str, ...] = ()) -> LoadedPanel:
-    """The first stage, with the ladder; its endpoints are those of all stages, and so is what it names `outside`."""
+    """The first stage, with the ladder; its endpoints are those of all stages, and so is what it names `outside`.
+
+    Raises:
+        PanelFileError: a stage would leave out seats.
+    """
+    if any(stage.resolved.panel.own_family == "leave-out" for stage in ladder.stages):
+        raise PanelFileError(
+            "own_family: leave-out: the stages of a ladder judge as one panel, whose certificate holds for all of its "
+            "seats; write warn or refuse"
+        )
     reached: Endpoints = {name: one for stage in ladder.stages for name, one in stage.endpoints.items()}
     stages = tuple(stage._replace(endpoints=reached) for stage in ladder.stages)
     named = (*outside, *(line for stage in stages for line in stage.outside))

@@ -14,6 +14,8 @@ MOST_ITEMS = 2000
 _MOST_NODES = 60_000
 """Of a whole file: about 4 seconds of parsing in Python."""
 
+_BOOL, _TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
+
 
 class InvalidYaml(ValueError):
     """The text is invalid. `line` counts from 1; None: unknown."""
@@ -91,6 +93,8 @@ class _StrictLoader(yaml.SafeLoader):
     def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Hashable] = set()
         for key_node, _ in node.value:
+            if key_node.tag == _BOOL:
+                key_node.tag = _TEXT  # `true:`, `on:` and `no:` are names
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, Hashable):
                 if key in seen:

@@ -22,6 +22,7 @@ class ProbeTexts(NamedTuple):
 
     format_heading: str
     identity: str
+    reasoning: str
     padding: tuple[str, ...]
     master_key: dict[str, str]
     injection: dict[str, str]

@@ -9,12 +9,14 @@ from jury_cases.outline import Fetch
 from jury_events.case import Case
 from jury_events.text import pluralize, visible_line
 from jury_events.verdict import PASS
+from jury_judge.probes.alone import same_case
 from jury_judge.probes.identity import identity
 from jury_judge.probes.injection import injection
 from jury_judge.probes.layout import layout
 from jury_judge.probes.master_key import master_key
 from jury_judge.probes.orders import records, scenarios, speakers
 from jury_judge.probes.padding import length
+from jury_judge.probes.reasoning import confident, removed
 from jury_judge.probes.twin import Altered, parse_twin_id, twin_of
 
 CaseSource = Callable[[Fetch], Iterable[Case]]
@@ -33,7 +35,12 @@ MARKING = "marking"
 """The probe that judges the twins of `injection` under both ways to mark judged text: the other one in a run of its
 own."""
 
+REFLECTION = "reflection"
+"""The probe whose twins are the cases themselves, judged by seats that are not shown their peers: in a run of their
+own."""
+
 _ANSWER = "an answer to change"
+_REASONING = "recorded reasoning of the agent"
 
 
 Alter = Callable[[Case, str], Altered | None]
@@ -62,10 +69,13 @@ PROBES: Mapping[str, Probe] = {
     INJECTION: Probe(injection, _ANSWER),
     MARKING: Probe(injection, _ANSWER),
     "identity": Probe(_in_any_scale(identity), _ANSWER),
+    "reasoning": Probe(_in_any_scale(confident), _REASONING),
+    "no-reasoning": Probe(_in_any_scale(removed), _REASONING),
+    REFLECTION: Probe(_in_any_scale(same_case)),
 }
 
-OF_ONE_MARKING = tuple(name for name in PROBES if name != MARKING)
-"""What `all` means: `marking` judges every case twice more, and decides on a setting of the panel."""
+OF_ONE_MARKING = tuple(name for name in PROBES if name not in {MARKING, REFLECTION})
+"""What `all` means: `marking` and `reflection` judge every case again, and decide on a setting of the panel."""
 
 
 class AbsentTwins(NamedTuple):

@@ -50,8 +50,7 @@ class ReadRecords(OpenStore):
             RecordDamaged: what is recorded of it was altered.
             TooManyReaders: too many follow debates already.
         """
-        from jury_views.live.encodings import LIVE_EVENTS
-        from jury_views.live.points import START, parse_point
+        from jury_views.live.encodings import LIVE_EVENTS, START, parse_point
 
         check_debate_id(debate_id)
         point = START if after is None else parse_point(after)

@@ -129,27 +129,36 @@ class ReviewRecords(OpenStore):
         size: int,
         *,
         seed: int = 1,
+        by_verdict: bool = False,
         chosen: DebateFilter = EVERY_DEBATE,
         say: Callable[[str], None] = log_line,
-    ) -> "ReviewSample":
+    ) -> "tuple[ReviewSample, ...]":
         """Draw cases at random for a person, and record the assignments that are not there yet.
 
         Args:
             reviewer: for whom.
             size: how many cases.
             seed: 0 or more; the same seed draws the same cases, and a larger sample contains the smaller one.
+            by_verdict: as many of each verdict of the jury, which counts by its share of the cases.
             chosen: of which debates.
             say: as of `review`.
+
+        Returns:
+            The sample of all cases, or one a verdict.
 
         Raises:
             ReviewRefused: there are fewer cases; or a debate is in quarantine.
             StoreError: the store cannot be written.
         """
-        from jury_judge.reviews.review_queue import draw_sample
+        from jury_judge.reviews.random_draws import draw_by_verdict, draw_sample
 
-        sample = await self._read(draw_sample, size, seed, chosen)
-        await self._recorder(say).assign_all(sample.debates, reviewer, by=reviewer, sample=sample.drawn)
-        return sample.drawn
+        if by_verdict:
+            samples = await self._read(draw_by_verdict, size, seed, chosen)
+        else:
+            samples = (await self._read(draw_sample, size, seed, chosen),)
+        for one in samples:
+            await self._recorder(say).assign_all(one.debates, reviewer, by=reviewer, sample=one.drawn)
+        return tuple(one.drawn for one in samples)
 
     async def reviewable(self, debate_id: str) -> "QueueItem":
         """One debate for a review, whether the queue has it or not.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from jury_judge.statistics.ladder_calibrating import FoundLadder
     from jury_judge.statistics.statistics_groups import GroupedStatistics
     from jury_views.gate_view import NamedGate
+    from jury_views.true_gate_view import NamedTrueGate
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -92,6 +93,22 @@ class VoteReports:
         from jury_judge.statistics.vote_reports import gate_report
 
         return await self._blocking(gate_report, asked, self._say)
+
+    async def true_gate(self, asked: GateSettings) -> "NamedTrueGate":
+        """Whether the rate at which people give a label keeps a limit, by the labels of a random draw
+        (docs/gate-on-a-true-rate.md).
+
+        Args:
+            asked: with `true`.
+
+        Raises:
+            As `stats`; SettingError also: the claim cannot be read, or nothing is known to be drawn.
+            ReportRefused: a report cannot be put where it is to be.
+        """
+        check_statistics("jury gate")
+        from jury_judge.statistics.vote_reports import true_gate_report
+
+        return await self._blocking(true_gate_report, asked, self._say)
 
     async def plan(self, asked: GateSettings) -> "GatePlan":
         """What `asked.plan` cases could find; how much pairs vary is measured on what was judged, or assumed.

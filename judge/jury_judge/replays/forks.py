@@ -16,7 +16,7 @@ from jury_replay.intact import intact_history
 from jury_replay.origin import ForkOrigin
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
-from jury_views.debate_fold import events_by_phase
+from jury_views.debate_fold import folded
 
 
 class Fork(NamedTuple):
@@ -109,7 +109,7 @@ def _salts(effects: Effects) -> Callable[[], bytes]:
 
 
 def _found(reading: DebateHistory, named: str, origin: ForkOrigin, version: int, resolved: ResolvedPanel) -> Fork:
-    record = events_by_phase(reading.events)
+    record = folded(reading.events)
     forked = record.forked
     if forked is None or (forked.origin, forked.version) != (origin.debate_id, version):
         what = "no branch" if forked is None else f"a branch of {forked.origin} at event {forked.version}"

@@ -27,7 +27,7 @@ from jury_judge.reviews.blindness import reviewed_same_case
 from jury_replay.intact import require_intact
 from jury_store.errors import EventConflict, WrongVersion
 from jury_store.event_store import Append, Appended, AppendResults, EventStore
-from jury_views.numbered_items import numbered_items
+from jury_views.case_view import numbered_items
 
 MAX_REASON = 100_000
 """Characters of a reason."""

@@ -1,15 +1,13 @@
-"""What is to be reviewed next, and random samples of it."""
+"""What is to be reviewed next."""
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from jury_events.review_events import ReviewSample
 from jury_events.verdict import REVIEW
 from jury_events.verdict_scale import OUTCOME_WORDS
-from jury_judge.errors import ReviewRefused
+from jury_judge.reviews.random_draws import digest
 from jury_store.ballot_sheet import VOTE_LABEL
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
@@ -53,13 +51,6 @@ class Disagreement(NamedTuple):
     by_labels: bool
 
 
-class DrawnSample(NamedTuple):
-    """A random sample of cases: `debates`, one a case, in the order in which they were drawn."""
-
-    drawn: ReviewSample
-    debates: tuple[str, ...]
-
-
 def review_queue(
     store: EventStore, reviewer: str | None = None, wanted: DebateFilter = EVERY_DEBATE, *, reviews: int = 1
 ) -> list[QueueItem]:
@@ -96,35 +87,6 @@ def reviewed_cases(store: EventStore, reviewer: str, wanted: DebateFilter = EVER
     """The ids of the cases of which a person has reviewed a debate."""
     rows = _ended(store, wanted._replace(with_reviews=True))
     return {row.case_id for row in rows if row.review_facts.by(reviewer) is not None}
-
-
-def draw_sample(store: EventStore, size: int, seed: int, wanted: DebateFilter = EVERY_DEBATE) -> DrawnSample:
-    """A random sample of the cases of finished debates, whatever the jury said of them.
-
-    Of each case it is the debate with the first id. Cases are ranked by SHA-256 of seed and case id, and the first
-    `size` are taken: a larger sample of the same seed
-    contains the smaller one, and the same cases are drawn from another run of them.
-
-    Args:
-        store: open for reading.
-        size: how many cases.
-        seed: 0 or more.
-        wanted: which debates.
-
-    Raises:
-        ReviewRefused: there are fewer cases.
-    """
-    first: dict[str, str] = {}
-    for batch in store.ballots(wanted):  # a tenth of the time of whole rows
-        for one in batch:
-            first.setdefault(one.case_id, one.debate_id)
-    if size > len(first):
-        raise ReviewRefused(
-            f"a sample of {size} cannot be drawn: {len(first)} cases have a finished debate under these conditions"
-        )
-    ranked = sorted(first, key=lambda case: _digest(f"{seed}\0{case}"))
-    drawn = ReviewSample(seed=seed, size=size, population=len(first))
-    return DrawnSample(drawn, tuple(first[case] for case in ranked[:size]))
 
 
 def disputed(store: EventStore, wanted: DebateFilter = EVERY_DEBATE) -> list[DebateRow]:
@@ -178,13 +140,9 @@ def _item(row: DebateRow, why: Why, found: Disagreement | None) -> QueueItem:
 
 def _rank(item: QueueItem) -> tuple[int, bytes, float, int]:
     first = _ORDER.index(item.why) if item.why in _ORDER else len(_ORDER)
-    shuffled = _digest(item.row.case_id) if item.why == "sampled" else b""
+    shuffled = digest(item.row.case_id) if item.why == "sampled" else b""
     ordered = first == len(_ORDER) and item.disagreement is not None
     return first, shuffled, -(item.disagreement or 0.0) if ordered else 0.0, item.row.position
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _ended(store: EventStore, wanted: DebateFilter) -> Iterator[DebateRow]:

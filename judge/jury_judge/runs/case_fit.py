@@ -11,8 +11,8 @@ from jury_events.panel import FinalJudge, Seat
 from jury_events.text import pluralize, visible_line
 from jury_judge.runs.prompt_sizes import PromptSizes, prompt_sizes
 from jury_providers.endpoints import Endpoints
+from jury_providers.model_limits import known_window
 from jury_providers.registry import NO_ENDPOINTS
-from jury_providers.windows import known_window
 
 _NAMED = 3
 """Cases that a line names."""

@@ -8,10 +8,12 @@ from functools import partial
 
 from jury_actors.messages import Job, RunContext
 from jury_cases.errors import CaseFileError
+from jury_debate.left_out import without_seats
 from jury_events.case import Case
 from jury_events.ids import first_stage_of, stage_id
 from jury_events.stages import StagePlace
 from jury_judge.errors import RunRefused
+from jury_judge.panels.own_family import seats_left_out
 from jury_judge.runs.case_stages import OpenStage, first_place
 from jury_judge.runs.cases_once import ReadCase
 from jury_judge.runs.preflight import PreflightReport, check_case, records_wanted
@@ -53,7 +55,7 @@ class CaseJobs:
     def __post_init__(self) -> None:
         store = None if self.checked.recorded is None else self.store
         self._index = RecordedDebates(self.run, store, brief=True, read=self.read)
-        self._contexts: dict[int, RunContext] = {}
+        self._contexts: dict[tuple[int, tuple[str, ...]], RunContext] = {}
         self._cases: Iterator[ReadCase] | None = None
         self._early: set[str] = set()
         """Debates of earlier sessions that were drawn before their place."""
@@ -193,22 +195,31 @@ class CaseJobs:
     def _job(self, found: ReadCase, debate: str, place: StagePlace | None, *, adopted: bool) -> Job:
         assert found.content is not None, "the case was read"
         self.state.moved()
-        context = self.context(place)
+        context = self.context(place, found.case)
         return Job(debate, found.content, context, found.submission_id, adopted=adopted, stage=place)
 
-    def context(self, place: StagePlace | None) -> RunContext:
-        """What the debates of a stage share; None: of the run, which has no ladder."""
+    def context(self, place: StagePlace | None, case: Case | None) -> RunContext:
+        """What debates of a stage share whose cases seat the same jurors.
+
+        Args:
+            place: None: of the run, which has no ladder.
+            case: None: of a further stage, which leaves out none.
+
+        Raises:
+            RunRefused: the panel refuses the case for a seat of its agent's family.
+        """
         run, number = self.run, 1 if place is None else place.number
-        if number not in self._contexts:
-            resolved = run.resolved if run.ladder is None else run.ladder.stages[number - 1].resolved
-            self._contexts[number] = RunContext(
+        resolved = run.resolved if run.ladder is None else run.ladder.stages[number - 1].resolved
+        key = number, () if case is None else seats_left_out(resolved.panel, case)
+        if key not in self._contexts:
+            self._contexts[key] = RunContext(
                 run.run_id,
-                self.checked.resolved(resolved),
+                self.checked.resolved(without_seats(resolved, key[1])),
                 watched=self.watched,
                 operator_policy=run.operator_policy,
                 pictures=run.pictures,
             )
-        return self._contexts[number]
+        return self._contexts[key]
 
     def _count(self) -> None:
         if self.checked.total is None and not self.state.over:

@@ -19,7 +19,7 @@ from jury_judge.runs.case_fit import CaseFit
 from jury_judge.runs.preflight import omission_report, sees_images
 from jury_judge.runs.prompt_sizes import Rehearsal
 from jury_providers.provider import estimated_tokens
-from jury_views.plain_prompt import marker_in, plain_prompt
+from jury_views.case_view import marker_in, plain_prompt
 
 _MEASURED = 200
 """The prompts of so many cases, the first ones, are measured."""

@@ -15,6 +15,7 @@ from jury_events.ids import debate_stream
 from jury_events.panel import Panel
 from jury_events.stages import StagePlace
 from jury_judge.errors import OtherCase, RunRefused
+from jury_judge.panels.own_family import OwnFamilies
 from jury_judge.runs.case_fit import CaseFit
 from jury_judge.runs.cases_once import CasesOnce, no_case
 from jury_judge.runs.changed_cases import ChangedCases, DebateOrder, is_same_case
@@ -59,6 +60,7 @@ class PreflightReport:
         total: how many debates the run is to have; None if not all cases were read in time.
         omissions: the parts of the cases that no juror is shown.
         fit: which cases are longer than the windows of which models.
+        families: which seats are of the family of the agents that they judge.
         recorded: the run in the store; None if the store has no debate of it.
         opened: how many debates the store has of the run, by a ladder of its first stage.
         position: of the newest event: debates that open after it belong to this call.
@@ -77,6 +79,7 @@ class PreflightReport:
     total: int | None
     omissions: OmissionReport
     fit: CaseFit
+    families: OwnFamilies
     recorded: RunRow | None = None
     opened: int = 0
     position: int = 0
@@ -145,6 +148,7 @@ def preflight(
     index = RecordedDebates(run, None if recorded is None else store)
     omissions = omission_report(run.resolved.panel)
     fit = CaseFit(run.resolved, endpoints, run.operator_policy)
+    families = OwnFamilies(run.resolved.panel)
     end = None if seconds is None else time.monotonic() + seconds
     report = PreflightReport(
         read=0,
@@ -152,6 +156,7 @@ def preflight(
         total=None,
         omissions=omissions,
         fit=fit,
+        families=families,
         recorded=recorded,
         opened=_opened(run, store, recorded),
         position=position,
@@ -167,6 +172,7 @@ def preflight(
         for case in (one.case for one in batch):
             omissions.add(case)
             fit.add(case)
+            families.add(case)
             read_cases += 1
             for debate in run.debate_ids(case):
                 read += 1

@@ -208,7 +208,7 @@ class _Execution:
             if found is None or case is None:
                 return None
             content = case.model_dump_json().encode()
-            return Job(found.debate_id, content, self.jobs.context(found.place), stage=found.place)
+            return Job(found.debate_id, content, self.jobs.context(found.place, None), stage=found.place)
 
         job, _ = await self.bounds.patience.run(partial(asyncio.to_thread, following), reads=True)
         return job

@@ -9,7 +9,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.known_secrets import known_scrubber
 from jury_views.debate_results import result_of
 from jury_views.evaluation_models import JurorEvaluation
-from jury_views.probabilities import probabilities_line
+from jury_views.number_formats import probabilities_line
 from jury_views.result_models import DebateResult, FinalJudgment
 
 VERDICT = "jury.verdict"

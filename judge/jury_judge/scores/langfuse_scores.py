@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from jury_cases.langfuse_api import LangfuseApi, LangfuseRefused
+from jury_cases.containers.langfuse_traces import LangfuseApi, LangfuseRefused
 from jury_events.local_events import ExportedScore, ScoreTargetName
 from jury_events.text import moment, visible_line
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import get_args
 
-from jury_cases.langfuse_api import LangfuseApi
+from jury_cases.containers.langfuse_traces import LangfuseApi
 from jury_events.local_events import ScoreTargetName
 from jury_judge.extras import check_mlflow, check_traces
 from jury_judge.scores.score_target import ScoreTarget

@@ -13,8 +13,9 @@ from jury_events.errors import SettingError
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
+from jury_judge.probes.alone import asked_alone
 from jury_judge.probes.markings import check_comparable, other_marking
-from jury_judge.probes.registry import INJECTION, MARKING, SPEAKERS, absent_twins, twins_alone, with_twins
+from jury_judge.probes.registry import INJECTION, MARKING, REFLECTION, SPEAKERS, absent_twins, twins_alone, with_twins
 from jury_judge.probes.reversed_seats import reversed_seats
 from jury_judge.records.vote_reports import VoteReports
 from jury_judge.runs.ordered_lines import Line
@@ -24,7 +25,7 @@ from jury_judge.sessions.run_executor import judge_run
 from jury_judge.sessions.run_plan import Cases, RunPlan, loaded_panel
 from jury_judge.sessions.run_watch import RunOutcome
 from jury_judge.settings.run import ProbeSettings
-from jury_judge.statistics.probe_reports import marking_run, speakers_run
+from jury_judge.statistics.probe_reports import marking_run, reflection_run, speakers_run
 from jury_judge.statistics.vote_reports import probe_labels
 from jury_judge.stores.stores import Say
 from jury_providers.registry import SIMULATED
@@ -85,7 +86,7 @@ class PlannedProbe:
 
     def _runs(self) -> Iterator[Run]:
         run, probes = self._planned.run, self.asked.probes
-        of_first: list[str] = [probe for probe in probes if probe not in {SPEAKERS, MARKING}]
+        of_first: list[str] = [probe for probe in probes if probe not in {SPEAKERS, MARKING, REFLECTION}]
         if MARKING in probes:
             check_comparable(run.resolved)
             of_first = list(dict.fromkeys((*of_first, INJECTION)))
@@ -95,6 +96,9 @@ class PlannedProbe:
         if SPEAKERS in probes:
             twins = twins_alone(run.cases, SPEAKERS)
             yield _with_panel(first, speakers_run(run.run_id), reversed_seats(run.resolved), twins)
+        if REFLECTION in probes:
+            twins = twins_alone(run.cases, REFLECTION)
+            yield _with_panel(first, reflection_run(run.run_id), asked_alone(run.resolved), twins)
         if MARKING in probes:
             injected = with_twins(run.cases, [INJECTION], best)
             yield _with_panel(first, marking_run(run.run_id), other_marking(run.resolved), injected)

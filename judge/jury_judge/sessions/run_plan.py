@@ -6,8 +6,7 @@ from copy import copy
 from itertools import islice
 from typing import Protocol, Self
 
-from jury_cases.examples import load_example
-from jury_cases.files import ReadingNotes
+from jury_cases.files import ReadingNotes, load_example
 from jury_cases.omissions import UnreadableRows, omissions_text, without_omissions
 from jury_events.case import Case
 from jury_events.text import pluralize, visible_line
@@ -193,6 +192,7 @@ def remarks(planned: RunPlan, checked: PreflightReport) -> Iterator[str]:
         yield line
     more = "" if checked.total is not None else " (of the cases read so far; jury cases --summary reads them all)"
     yield from _changed(checked)
+    yield from checked.families.lines()
     if checked.fit.too_long is not None:
         yield f"warning: {checked.fit.too_long}{more}"
     if checked.fit.not_whole is not None:

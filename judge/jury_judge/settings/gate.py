@@ -34,6 +34,7 @@ from jury_store.debate_rows import DebateFilter
 
 _SIDES = 2
 _ASSUMED = ("discordance", "cluster_size", "correlation")
+_OF_COMPARISONS = ("metric", "margin", "worse", "plan")
 _OF_DECISIONS = ("junit", "markdown", "inconclusive", "worse")
 
 
@@ -78,6 +79,22 @@ class GateSettings(SettingsModel):
         ),
     ] = ()
     include_simulated: Annotated[bool, replace(SIMULATED, group=_LABELLED)] = False
+    true: Annotated[
+        str | None,
+        _decision(
+            help="Compare nothing: decide whether this holds of what people say of the cases of one run, as "
+            f"'{FAIL}<=2%', by the labels of a random draw (docs/gate-on-a-true-rate.md).",
+            metavar="CLAIM",
+        ),
+    ] = None
+    rate_of: Annotated[
+        Literal["run", "agent"] | None,
+        _decision(
+            help="With --true: the cases of this run, or cases like these, which few labels rarely decide. "
+            "[default: run]",
+            name="--of",
+        ),
+    ] = None
     metric: Annotated[
         str | None,
         _decision(
@@ -197,8 +214,19 @@ class GateSettings(SettingsModel):
         _ = self.chosen
 
     def _check_sides(self) -> None:
+        if self.true is not None:
+            self._check_true()
+            return
+        if self.rate_of is not None:
+            raise SettingsRefused("{rate_of} says what a true rate is of: it goes with {true} CLAIM")
         if len(self.sources) > _SIDES or (len(self.sources) < _SIDES and self.plan is None):
             raise SettingsRefused("name two runs, BASE and CANDIDATE; or judges of files with {votes}, or {plan} CASES")
+
+    def _check_true(self) -> None:
+        if len(self.sources) != 1 or self.of_judges:
+            raise SettingsRefused("{true} is about the cases of one run, or of one file of votes: name one")
+        if given := [name for name in _OF_COMPARISONS if getattr(self, name) is not None]:
+            raise SettingsRefused(f"{{{given[0]}}} is of a gate between two sides: leave it out with {{true}}")
 
     def _check_plan(self) -> None:
         if self.plan is not None:

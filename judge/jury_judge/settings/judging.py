@@ -115,7 +115,7 @@ class PanelSettings(SettingsModel):
         str | None,
         _jurors(
             help="A panel file, a jury of models (current, documents), or rules with simulated jurors "
-            "(parallel-rounds, adk-sequential, independent). [default: parallel-rounds]",
+            "(parallel-rounds, on-disagreement, adk-sequential, independent). [default: parallel-rounds]",
             name="--panel",
             metavar="FILE|NAME",
         ),

@@ -98,6 +98,9 @@ class ReviewSettings(SettingsModel):
             metavar="N",
         ),
     ] = None
+    by_verdict: Annotated[
+        bool, _queue(help="Draw as many cases of each verdict of the jury: fewer labels show that a rate is high.")
+    ] = False
     seed: Annotated[int, Field(ge=0, lt=2**63), _queue(help="Of --sample: its numbers.")] = DEFAULT_SEED
     limit: Annotated[_Counted | None, _queue(help="At most N debates of the queue.", metavar="N")] = None
     verdict: Annotated[Verdict | None, _one(help="Record this verdict.")] = None
@@ -176,3 +179,5 @@ class ReviewSettings(SettingsModel):
                 raise SettingsRefused("{" + dropped + "} has no meaning with {" + name + "}: leave it out")
         if self.seed != DEFAULT_SEED and self.sample is None:
             raise SettingsRefused("{seed} is that of a random sample: it goes with {sample} N")
+        if self.by_verdict and self.sample is None:
+            raise SettingsRefused("{by_verdict} is how a sample is drawn: it goes with {sample} N")

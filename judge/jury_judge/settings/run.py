@@ -14,7 +14,7 @@ from jury_events.ids import MOST_REPEATS
 from jury_events.nearest import did_you_mean
 from jury_events.panel import Switch
 from jury_events.text import visible_line
-from jury_events.verdict import FAIL, PASS, Verdict
+from jury_events.verdict import FAIL, Verdict
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.report_files import check_report_path
@@ -32,7 +32,7 @@ from jury_judge.settings.model import (
 from jury_judge.settings.option import Option
 from jury_judge.settings.statistics import LABELS, TOLERATED
 from jury_views.reports import junit, markdown
-from jury_views.reports.fail_conditions import FailCondition, parse_fail_condition
+from jury_views.reports.tally import FailCondition, parse_fail_condition
 
 THE_RUN = "The run"
 _run = partial(Option, group=THE_RUN)
@@ -65,8 +65,8 @@ class ReportSettings(SettingsModel):
     fail_if: Annotated[
         tuple[str, ...],
         _results(
-            help=f"Exit with 1 if this holds, as {FAIL}>2%, {PASS}<95%, no_verdict>5% (docs/reference/exit-codes.md). "
-            "Repeatable.",
+            help=f"Exit with 1 if this holds of the judged share, as {FAIL}>2%, no_verdict>5% "
+            "(docs/reference/exit-codes.md); of the true rate: jury gate --true. Repeatable.",
             metavar="COND",
         ),
     ] = ()
@@ -233,7 +233,7 @@ class ForkSettings(PanelSettings, RuntimeSettings, Stored):
         str | None,
         Option(
             help="A panel file, a jury of models (current, documents), or rules with simulated jurors "
-            "(parallel-rounds, adk-sequential, independent). [default: that of the debate]",
+            "(parallel-rounds, on-disagreement, adk-sequential, independent). [default: that of the debate]",
             name="--panel",
             metavar="FILE|NAME",
         ),
@@ -254,11 +254,22 @@ class ForkSettings(PanelSettings, RuntimeSettings, Stored):
 
 
 ProbeName = Literal[
-    "speakers", "scenarios", "records", "length", "format", "master-key", "injection", "marking", "identity"
+    "speakers",
+    "scenarios",
+    "records",
+    "length",
+    "format",
+    "master-key",
+    "injection",
+    "marking",
+    "identity",
+    "reasoning",
+    "no-reasoning",
+    "reflection",
 ]
 
 
-_OF_ONE_MARKING = tuple(name for name in get_args(ProbeName) if name != "marking")
+_OF_ONE_MARKING = tuple(name for name in get_args(ProbeName) if name not in {"marking", "reflection"})
 
 
 def _probes(written: Any) -> Any:
@@ -266,12 +277,13 @@ def _probes(written: Any) -> Any:
     if names == ("all",):
         return _OF_ONE_MARKING
     if "all" in names:
-        raise ValueError("all stands alone: it means every probe but marking")
+        raise ValueError("all stands alone: it means every probe but marking and reflection")
     known = get_args(ProbeName)
     if unknown := [name for name in names if name not in known]:
         hint = did_you_mean(unknown[0], [*known, "all"])
         raise ValueError(f"{unknown[0]!r} is no probe{hint}; the probes are {', '.join(known)}, or all")
-    return tuple(dict.fromkeys(names))
+    both = ("no-reasoning",) if "reasoning" in names else ()
+    return tuple(dict.fromkeys((*names, *both)))
 
 
 class ProbeSettings(JudgingSettings):
@@ -287,7 +299,8 @@ class ProbeSettings(JudgingSettings):
         Option(
             help="speakers, scenarios, records (their order), length, format, master-key (answers without content), "
             "injection, marking (injection, with judged text marked by lines and by words), identity (the agent's "
-            "name); or all, without marking.",
+            "name), reasoning (the agent's: a confident one in its place, and none), reflection (seats that are asked "
+            "again without their peers); or all, without marking and reflection.",
             group="The probes",
             name="--probe",
             metavar="NAME,…",

@@ -19,7 +19,7 @@ from jury_judge.settings.statistics import StatisticsSettings, WorthSettings
 def statistics_options(asked: StatisticsSettings, words: VerdictWords) -> StatisticsOptions:
     """Of statistics over these verdicts."""
     return StatisticsOptions(
-        scale=_scale(words),
+        scale=scale_of(words),
         by_panel="panel" in asked.by,
         simulated=asked.include_simulated,
         stale="stale" in asked.include,
@@ -38,7 +38,7 @@ def gate_options(asked: GateSettings, words: VerdictWords) -> GateOptions:
         margin=asked.margin,
         worse=asked.worse,
         paired=PairedOptions(
-            scale=_scale(words),
+            scale=scale_of(words),
             simulated=asked.include_simulated,
             stale="stale" in asked.include,
             synthetic="synthetic" in asked.include,
@@ -66,7 +66,7 @@ def calibration_options(
         split=asked.split,
         cases=cases,
         seed=asked.seed,
-        scale=_scale(words),
+        scale=scale_of(words),
         simulated=asked.include_simulated,
     )
 
@@ -84,15 +84,16 @@ def ladder_options(asked: CalibrationSettings, words: VerdictWords) -> LadderOpt
         ),
         split=(split[1], split[2]),
         seed=asked.seed,
-        scale=_scale(words),
+        scale=scale_of(words),
         simulated=asked.include_simulated,
     )
 
 
 def worth_options(asked: WorthSettings, words: VerdictWords) -> WorthOptions:
     """Of the worth of seats and rounds, over these verdicts."""
-    return WorthOptions(scale=_scale(words), simulated=asked.include_simulated, orders=asked.orders, seed=asked.seed)
+    return WorthOptions(scale=scale_of(words), simulated=asked.include_simulated, orders=asked.orders, seed=asked.seed)
 
 
-def _scale(words: VerdictWords) -> Scale:
+def scale_of(words: VerdictWords) -> Scale:
+    """The categories of these verdicts."""
     return Scale(words.categories, words.ordered) if words.labels_of is None else Scale.of_labels(words.labels_of)

@@ -4,18 +4,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jury_analysis.discussion import discussion
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.leniency import LengthEffect, OwnFamily, length_effects, own_family
 from jury_analysis.pairing import PairedOptions
 from jury_analysis.probe_effects import TOLERATED, ProbeBallots, probe_effects
-from jury_analysis.run_probes import RunProbes
+from jury_analysis.run_probes import Reflection, RunProbes
 from jury_analysis.samples import plain_text, without_simulated
-from jury_analysis.vote_matrix import VoteMatrix, vote_matrix
+from jury_analysis.vote_matrix import VoteMatrix, by_round, vote_matrix
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.panel import Marking, Panel
-from jury_judge.probes.registry import INJECTION, MARKING, MASTER_KEY, PROBES, SPEAKERS
+from jury_judge.panels.own_family import AGENT_MODEL
+from jury_judge.probes.registry import INJECTION, MARKING, MASTER_KEY, PROBES, REFLECTION, SPEAKERS
 from jury_judge.probes.response_changes import answers_length
 from jury_judge.probes.reversed_seats import first_speaker
 from jury_judge.probes.twin import parse_twin_id
@@ -24,13 +26,15 @@ from jury_judge.tables.ballot_sources import stored_ballots
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 
-AGENT_MODEL = "agent_model"
-"""The key of a case's metadata that names the model of the judged agent."""
-
 
 def speakers_run(run_id: str) -> str:
     """The run of the twins of `speakers`, whose panel is another."""
     return f"{run_id}.{SPEAKERS}"
+
+
+def reflection_run(run_id: str) -> str:
+    """The run of the cases whose seats are not shown their peers, and whose panel is another for that."""
+    return f"{run_id}.{REFLECTION}"
 
 
 def marking_run(run_id: str) -> str:
@@ -61,7 +65,9 @@ def run_probes(
     """
     ballots = stored_ballots(store, run_ids=[run_id])
     of_speakers = _optional_ballots(store, speakers_run(run_id))
-    everything = ballots if of_speakers is None else pa.concat_tables([ballots, of_speakers]).unify_dictionaries()
+    of_reflection = _optional_ballots(store, reflection_run(run_id))
+    further = [one for one in (of_speakers, of_reflection) if one is not None]
+    everything = pa.concat_tables([ballots, *further]).unify_dictionaries() if further else ballots
     bases, twins = _parted(everything)
     known = set(_names(bases))
     probes = []
@@ -97,7 +103,21 @@ def run_probes(
         absent=tuple(name for name in PROBES if name not in {probe.probe for probe in probes}),
         own_family=_own_family(store, run_id, matrix) if labelled else (),
         length=_length(store, run_id, matrix) if labelled else (),
+        reflection=None if REFLECTION not in twins else _reflection(bases, twins[REFLECTION], simulated=simulated),
     )
+
+
+def _reflection(cases: pa.Table, again: pa.Table, *, simulated: bool) -> Reflection | None:
+    """Who takes the position of the others after the first votes, with and without being shown it."""
+    found = []
+    for ballots in (cases, again):
+        sample = without_simulated(_without_variant(ballots), include=simulated)
+        steps = discussion(by_round(sample.ballots, PairedOptions().scale)).steps
+        if not steps:
+            return None
+        found.append(steps[0])
+    shown, alone = found
+    return Reflection(shown.changed, alone.changed, shown.conformity, alone.conformity)
 
 
 def _optional_ballots(store: EventStore, run_id: str) -> pa.Table | None:

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from jury_analysis.paired import Paired
     from jury_analysis.panel_worth import PanelWorth
     from jury_analysis.statistics import Statistics
+    from jury_analysis.true_rate import Of, TrueRate
     from jury_judge.reviews.review_agreement import ReviewAgreement
     from jury_judge.settings.statistics import Count
+    from jury_views.true_gate_view import NamedTrueGate
 
 MOST_DEBATES = 20_000
 """Of a run whose statistics a server computes: some seconds. `jury stats` has no such limit."""
@@ -44,6 +46,8 @@ class RunPageReport(NamedTuple):
     statistics: "Statistics"
     worth: "PanelWorth | None"
     """None beyond `MOST_RECOUNTS`, of several panels, and where the record of a debate cannot be used."""
+    true_rates: "tuple[TrueRate, ...]" = ()
+    """Of each label, by the draws that are on record."""
 
 
 class RunReports:
@@ -100,7 +104,24 @@ class RunReports:
         found = await self._report(
             ("page", run, simulated), partial(computed_page, self._store, run_id, simulated=simulated)
         )
-        return cast("RunPageReport", found)
+        position = await asyncio.to_thread(self._store.last_position)  # reviews do not change the row of a run
+        rates = await self._report(("rates", run, position), partial(_rates, self._store, run_id))
+        return cast("RunPageReport", found)._replace(true_rates=rates)
+
+    async def true_gate(self, run_id: str, claim: str, rate_of: "Of" = "run") -> "NamedTrueGate":
+        """Whether the rate at which people give a label keeps a limit, by the draws that are on record.
+
+        Raises:
+            ExtraMissing, DebateNotFound, RunTooLarge, TooManyReports: as for `statistics`.
+            SettingError: the claim cannot be read, or no case was drawn.
+        """
+        check_statistics("a gate on a true rate")
+        (run,) = await self._runs(run_id)
+        position = await asyncio.to_thread(self._store.last_position)
+        found = await self._report(
+            ("true", run, position, claim, rate_of), partial(computed_true_gate, self._store, run_id, claim, rate_of)
+        )
+        return cast("NamedTrueGate", found)
 
     async def gate(self, a: str, b: str, count: "Count | None" = None) -> "GateReport":
         """Two runs paired case by case, and the gate from a to b by its default metric and margin.
@@ -201,6 +222,20 @@ def computed_gate(store: EventStore, a: str, b: str, count: "Count | None" = Non
     found = decide(sides, None, GateOptions(paired=PairedOptions(simulated=True)))
     # Where a panel has no scale of its own, the pairs of the gate are those of the table.
     return found if count or sides.chosen.scale is None else replace(found, paired=computed_pairs(store, a, b, count))
+
+
+def computed_true_gate(store: EventStore, run_id: str, claim: str, rate_of: "Of") -> "NamedTrueGate":
+    """A gate on a true rate of a run, computed now."""
+    from jury_judge.settings.gate import GateSettings  # noqa: PLC0415  (numpy: of an extra)
+    from jury_judge.statistics.true_rates import true_gate_of  # noqa: PLC0415  (likewise)
+
+    return true_gate_of(GateSettings.of(sources=(run_id,), true=claim, rate_of=rate_of), store, lambda _remark: None)
+
+
+def _rates(store: EventStore, run_id: str) -> "tuple[TrueRate, ...]":
+    from jury_judge.statistics.true_rates import run_rates  # noqa: PLC0415  (numpy: of an extra)
+
+    return run_rates(store, run_id)
 
 
 def computed_pairs(store: EventStore, a: str, b: str, count: "Count | None" = None) -> "Paired":

@@ -4,8 +4,7 @@ from dataclasses import dataclass, fields
 
 from jury_analysis.statistics import Statistics
 from jury_events.panel import Language
-from jury_views.notebook.cell import CellHtml, ShownAsCell
-from jury_views.notebook.statistics_html import statistics_html
+from jury_views.notebook.cells import CellHtml, ShownAsCell, statistics_html
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jury_analysis.report_object import json_object
 from jury_analysis.statistics import Statistics, StatisticsOptions, statistics
+from jury_analysis.true_rate import TrueRate
 from jury_analysis.wording import Reason, Wording
 from jury_events.errors import SettingError
 from jury_events.panel import Language
 from jury_events.text import visible_line
 from jury_judge.statistics.audits import RunAudits
-from jury_views.notebook.cell import CellHtml, ShownAsCell
-from jury_views.notebook.statistics_html import statistics_html
+from jury_views.notebook.cells import CellHtml, ShownAsCell, statistics_html
 
 COLUMNS = {"variant": "variant", "run": "run_id"}
 """The column of the ballots for each name by which they can be grouped. Panels are groups inside a report."""
@@ -58,14 +59,18 @@ class GroupedStatistics(ShownAsCell):
     """Cases of the table of labels that have no ballots, sorted."""
     audits: tuple[RunAudits, ...] = ()
     """Of staged runs: where the last stage judged cases too that an earlier one accepted."""
+    true_rates: tuple[TrueRate, ...] = ()
+    """Of the one run, a rate for each label, by the draws that are on record."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values: the report itself if nothing is grouped."""
-        audits = {"audits": [one.to_dict() for one in self.audits]} if self.audits else {}
+        more: dict[str, Any] = {"audits": [one.to_dict() for one in self.audits]} if self.audits else {}
+        if self.true_rates:
+            more["true_rates"] = [json_object(one) for one in self.true_rates]
         if not self.by:
-            return {**self.groups[0].statistics.to_dict(), **audits}
+            return {**self.groups[0].statistics.to_dict(), **more}
         groups = [{**dict(zip(self.by, one.values, strict=True)), **one.statistics.to_dict()} for one in self.groups]
-        return {"by": list(self.by), "groups": groups, **audits}
+        return {"by": list(self.by), "groups": groups, **more}
 
     def named(self) -> list[tuple[str, Statistics]]:
         """The statistics of each group with its name; "" if nothing is grouped."""

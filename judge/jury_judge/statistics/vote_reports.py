@@ -14,6 +14,7 @@ from jury_analysis.ballots import EVERY_COLUMN, READING, STATISTICS_COLUMNS
 from jury_analysis.gate_plan import GatePlan
 from jury_analysis.panel_worth import PanelWorth, panel_worth
 from jury_analysis.run_probes import RunProbes
+from jury_analysis.true_rate import TrueRate
 from jury_cases.votes.words import VerdictWords
 from jury_judge.report_files import check_report_path
 from jury_judge.settings.calibration import CalibrationSettings
@@ -36,6 +37,7 @@ from jury_judge.statistics.ladder_stages import LadderStage, ladder_stages
 from jury_judge.statistics.panel_recounts import PanelRecount
 from jury_judge.statistics.probe_reports import run_probes
 from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics
+from jury_judge.statistics.true_rates import run_rates, true_gate_of
 from jury_judge.stores.seat_efforts import effort_lines, one_model_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_file import BALLOTS, write_ballots
@@ -51,6 +53,7 @@ from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_views.gate_view import NamedGate
 from jury_views.reports import junit, markdown
+from jury_views.true_gate_view import NamedTrueGate
 
 if TYPE_CHECKING:
     from jury_judge.settings.run import ProbeSettings  # imports the actors, which statistics do without
@@ -77,9 +80,12 @@ def statistics_report(asked: StatisticsSettings, say: Say) -> GroupedStatistics:
             for line in (*effort_lines(store, panels), *one_model_lines(store, panels.values())):
                 say(line)
         audits = () if store is None else tuple(run_audits(store, asked.run_ids))
+        rates: tuple[TrueRate, ...] = ()
+        if store is not None and len(asked.runs) == 1:
+            rates = run_rates(store, asked.runs[0], asked.chosen)
     by = [name for name in asked.by if name != "panel"]
     found = grouped_statistics(votes.counted, votes.labels, statistics_options(asked, votes.words), by=by)
-    found = replace(found, audits=audits)
+    found = replace(found, audits=audits, true_rates=rates)
     if asked.parquet is not None:
         write_ballots(asked.parquet, votes.ballots, votes.labels_of_outcomes, votes.scales)
         say(f"{votes.ballots.num_rows:,} ballots written to {asked.parquet}")
@@ -186,9 +192,7 @@ def _votes(
 
 def gate_report(asked: GateSettings, say: Say) -> NamedGate:
     """See `VoteReports.gate`."""
-    for path, begins in ((asked.junit, junit.BEGINS), (asked.markdown, markdown.BEGINS)):
-        if path is not None:
-            check_report_path(path, begins)
+    _check_reports(asked)
     judged = _judged(asked, say)
     if judged.sides is None or judged.sides.candidate is None:
         raise AssertionError("settings refuse a gate without two sides")
@@ -202,6 +206,19 @@ def gate_report(asked: GateSettings, say: Say) -> NamedGate:
         worse=asked.worse,
         counted=judged.sides.chosen.counted,
     )
+
+
+def true_gate_report(asked: GateSettings, say: Say) -> NamedTrueGate:
+    """See `VoteReports.true_gate`."""
+    _check_reports(asked)
+    with _store_of(asked) as store:
+        return true_gate_of(asked, store, say)
+
+
+def _check_reports(asked: GateSettings) -> None:
+    for path, begins in ((asked.junit, junit.BEGINS), (asked.markdown, markdown.BEGINS)):
+        if path is not None:
+            check_report_path(path, begins)
 
 
 def plan_report(asked: GateSettings, say: Say) -> GatePlan:

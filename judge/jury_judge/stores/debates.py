@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from jury_debate.assignment import ROLE_PROMPT
+from jury_debate.left_out import without_seats
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import PanelDifference, panel_differences, recorded_panel
 from jury_events.debate_events import DebateOpened
@@ -44,7 +45,8 @@ def compared_panel(store: EventStore, debate_id: str, now: ResolvedPanel) -> Com
     """The panel of a debate which is to be resumed with `now`, and how they differ."""
     (history,) = store.event_histories([debate_id])
     before = _panel(store, debate_id, _opened(history))
-    return ComparedPanel(before, panel_differences(before, now))
+    left_out = {one.juror_id for one in before.panel.left_out or ()} & {*now.panel.juror_ids}
+    return ComparedPanel(before, panel_differences(before, without_seats(now, left_out)))
 
 
 def _panel(store: EventStore, debate_id: str, opened: DebateOpened) -> ResolvedPanel:

@@ -8,8 +8,7 @@ import pyarrow.compute as pc
 
 from jury_events.panel import Language
 from jury_judge.extras import check_package
-from jury_views.notebook.ballots_html import ballots_html
-from jury_views.notebook.cell import CellHtml, ShownAsCell
+from jury_views.notebook.cells import CellHtml, ShownAsCell, ballots_html
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,8 @@ from jury_debate.prompts_1.case_items import ItemMessages
 from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
-from jury_views.debate_fold import EVALUATING, StepEvaluation, evaluations_of, quotations
+from jury_events.exchange import ExchangeRecorded
+from jury_views.debate_fold import EVALUATING, StepEvaluation, evaluation_of, quotations
 
 EVIDENCE = pa.schema(
     [
@@ -58,8 +59,8 @@ def evidence_rows(
             event = decode(stored)
         except EventError:
             continue
-        for one in evaluations_of([event]):
-            yield from _rows(debate_id, one, texts, messages)
+        if not isinstance(event, ExchangeRecorded) and (made := evaluation_of(event)) is not None:
+            yield from _rows(debate_id, made, texts, messages)
 
 
 def may_quote(stored: StoredEvent) -> bool:

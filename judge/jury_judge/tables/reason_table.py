@@ -11,8 +11,8 @@ from jury_events.debate_events import StatementMade
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
 from jury_store.event_store import EventStore
-from jury_views.debate_fold import EVALUATING, text_in
-from jury_views.reasons import VerdictReason, evaluation_of, said_by, without_quotations
+from jury_views.debate_fold import EVALUATING, evaluation_of, text_in
+from jury_views.reasons import VerdictReason, said_by, without_quotations
 
 REASONS = pa.schema(
     [
@@ -83,7 +83,7 @@ def _evaluating(history: DebateHistory) -> Iterator[Any]:
 def _refs(event: Any) -> Iterator[Any]:
     found = evaluation_of(event)
     said = event.statement.statement if isinstance(event, StatementMade) else None
-    for ref in (None if found is None else found[1].rationale, said):
+    for ref in (None if found is None else found.evaluation.rationale, said):
         if ref is not None:
             yield ref
 
@@ -91,7 +91,7 @@ def _refs(event: Any) -> Iterator[Any]:
 def _row(history: DebateHistory, event: Any, *, texts: bool) -> dict[str, Any]:
     found = evaluation_of(event)
     assert found is not None
-    step, evaluation = found
+    step, evaluation = found.step, found.evaluation
     said = event.statement.statement if isinstance(event, StatementMade) else None
     row = {
         "debate_id": history.debate_id,

@@ -5,29 +5,22 @@ of the GenAI semantic conventions of OpenTelemetry (1.41: `invoke_workflow`, `ch
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from jury_events.codec import DebateEvent, decode
 from jury_events.debate_events import (
-    ConsensusChecked,
-    DebateBegun,
-    DebateCancelled,
     DebateCompleted,
-    DebateFailed,
-    DebateForked,
     DebateOpened,
-    JudgmentRendered,
-    RoundStarted,
 )
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome
+from jury_views.debate_fold import Ending, Phase, PhaseEvents, folded
 
 Attribute = str | int | float | bool | Sequence[str]
 
-EVALUATION, DISCUSSION, JUDGMENT = PHASES = ("evaluation", "discussion", "judgment")
 
 _PROVIDERS = {"google": "gcp.gemini", "openai-responses": "openai", "mistral": "mistral_ai", "xai": "x_ai"}
 """Our names of providers whose names in the conventions differ."""
@@ -77,41 +70,40 @@ def span_tree(debate: Sequence[StoredEvent], calls: Iterable[StoredEvent]) -> Sp
     Raises:
         EventError: an event does not decode.
     """
-    timed = [(_as_debate_event(stored), stored.recorded_at * 1000) for stored in debate]
-    opened = timed[0] if timed else None
-    begun = next((at for event, at in timed if isinstance(event, DebateBegun)), None)
-    over = next((one for one in reversed(timed) if isinstance(one[0], _ENDINGS)), None)
-    if opened is None or begun is None or over is None or not isinstance(opened[0], DebateOpened):
+    events = [_as_debate_event(stored) for stored in debate]
+    if not events or not isinstance(events[0], DebateOpened):
         return None
-    ids: dict[str, Attribute | None] = {"jury.run.id": opened[0].run_id, "jury.debate.id": opened[0].debate_id}
+    fold = folded(events)
+    at = {stored.event_id: stored.recorded_at * 1000 for stored in debate}
+    over, opened = fold.ending, fold.opened
+    if not fold.phases or over is None:
+        return None
+    ids: dict[str, Attribute | None] = {"jury.run.id": opened.run_id, "jury.debate.id": opened.debate_id}
     root = SpanFact(
         "",
         None,
-        f"invoke_workflow {opened[0].panel.name}",
+        f"invoke_workflow {opened.panel.name}",
         "internal",
-        begun,
-        over[1],
+        at[fold.phases[0].begun],
+        at[over.event_id],
         {
             "gen_ai.operation.name": "invoke_workflow",
-            "gen_ai.workflow.name": opened[0].panel.name,
-            "gen_ai.conversation.id": opened[0].debate_id,
+            "gen_ai.workflow.name": opened.panel.name,
+            "gen_ai.conversation.id": opened.debate_id,
             **ids,
-            **_ending(over[0]),
+            **_ending(over),
         },
-        None if isinstance(over[0], DebateCompleted) else over[0].type,
+        None if isinstance(over, DebateCompleted) else over.type,
     )
-    reused = {step for event, _ in timed if isinstance(event, DebateForked) for step in event.steps}
+    reused = set() if fold.forked is None else set(fold.forked.steps)
     asked = [_call(stored, ids) for stored in calls]
     spans = [
         root,
-        *_phases(timed, begun, over[1], ids),
+        *_phases(fold.phases, at, at[over.event_id], ids),
         *(one for one in asked if one.attributes["jury.step.id"] not in reused),
     ]
-    named = f"{opened[0].debate_id}\0{opened[1]}"
+    named = f"{opened.debate_id}\0{at[opened.event_id]}"
     return SpanTree(hashlib.sha256(b"jury-judge trace 1\0" + named.encode()).digest()[:16], tuple(spans))
-
-
-_ENDINGS = (DebateCompleted, DebateFailed, DebateCancelled)
 
 
 def _as_debate_event(stored: StoredEvent) -> DebateEvent:
@@ -120,7 +112,7 @@ def _as_debate_event(stored: StoredEvent) -> DebateEvent:
     return event
 
 
-def _ending(event: DebateEvent) -> dict[str, Attribute | None]:
+def _ending(event: Ending) -> dict[str, Attribute | None]:
     if not isinstance(event, DebateCompleted):
         return {"jury.status": event.type.removeprefix("debate_")}
     return {
@@ -133,22 +125,12 @@ def _ending(event: DebateEvent) -> dict[str, Attribute | None]:
 
 
 def _phases(
-    timed: Sequence[tuple[DebateEvent, int]], begun: int, end: int, ids: dict[str, Attribute | None]
+    phases: Iterable[PhaseEvents], at: Mapping[str, int], end: int, ids: dict[str, Attribute | None]
 ) -> Iterable[SpanFact]:
     """Each from the event that begins it to the one that ends it, or to the end of the debate."""
-    checks = [(event.round, at) for event, at in timed if isinstance(event, ConsensusChecked)]
-    rounds = [at for event, at in timed if isinstance(event, RoundStarted)]
-    judged = [at for event, at in timed if isinstance(event, JudgmentRendered)]
-    concluded = [at for event, at in timed if isinstance(event, ConsensusChecked) and event.end_reason is not None]
-    discussed = [at for number, at in checks if number]
-    windows = (
-        (EVALUATION, begun, next((at for number, at in checks if not number), end)),
-        (DISCUSSION, rounds[0] if rounds else None, discussed[-1] if discussed else end),
-        (JUDGMENT, concluded[-1] if concluded else None, judged[-1] if judged else end),
-    )
-    for phase, start, until in windows:
-        if start is not None:
-            yield SpanFact(phase, "", phase, "internal", start, until, {**ids, "jury.phase": phase})
+    for one in phases:
+        until = end if one.ended is None else at[one.ended]
+        yield SpanFact(one.phase, "", one.phase, "internal", at[one.begun], until, {**ids, "jury.phase": one.phase})
 
 
 def _call(stored: StoredEvent, ids: dict[str, Attribute | None]) -> SpanFact:
@@ -157,7 +139,7 @@ def _call(stored: StoredEvent, ids: dict[str, Attribute | None]) -> SpanFact:
     provider, _, model = exchange.model.partition("/")
     end = stored.recorded_at * 1000
     step = Step.parse(exchange.step)
-    phase = JUDGMENT if step.round is None else DISCUSSION if step.round else EVALUATION
+    phase: Phase = "judgment" if step.round is None else "discussion" if step.round else "evaluation"
     usage, settings = exchange.usage, exchange.settings
     failed = None if exchange.outcome is CallOutcome.ANSWERED else exchange.outcome.value
     return SpanFact(

@@ -1,15 +1,66 @@
 """The encodings of live events."""
 
 import json
+import re
 from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from jury_events.codec import DebateEvent
+from jury_events.text import visible_line
 from jury_views.debate_fold import Texts
-from jury_views.live.frames import Frames
-from jury_views.live.points import Point
-from jury_views.live.progress import ProgressEvents
-from jury_views.live.sse_events import Live, SseEvents
+from jury_views.errors import BadPoint
+from jury_views.live.live_events import Frames, Live, ProgressEvents, SseEvents
+
+_WHOLE = 2**31
+_PIECE, _CHUNK = 0, 1
+_FORM = re.compile(r"([0-9]{1,18})(?:([.~])([0-9]{1,9}))?", re.ASCII)
+
+
+class Point(NamedTuple):
+    """Ordered as the live events. Made by the functions below."""
+
+    position: int
+    kind: int = _PIECE
+    number: int = _WHOLE
+
+    def __str__(self) -> str:
+        if self.kind == _CHUNK:
+            return f"{self.position}~{self.number}"
+        return str(self.position) if self.number == _WHOLE else f"{self.position}.{self.number}"
+
+
+START = Point(0)
+"""Before every live event."""
+
+
+def pieces(position: int, count: int) -> list[Point]:
+    """The points of the `count` live events of one log event."""
+    return [Point(position, _PIECE, number if number < count - 1 else _WHOLE) for number in range(count)]
+
+
+def chunk_point(position: int, number: int) -> Point:
+    """The point of the `number`th chunk of the final judge's answer after the log event at `position`."""
+    return Point(position, _CHUNK, number)
+
+
+def parse_point(text: str) -> Point:
+    """The inverse of `str`.
+
+    Raises:
+        BadPoint: it is not a point.
+    """
+    found = _FORM.fullmatch(text)
+    if found is None:
+        raise BadPoint(
+            f"{visible_line(text, 60)!r} is not the id of a live event; send that of the last event received, as 17"
+        )
+    position, mark, number = found.groups()
+    if mark is None:
+        return Point(int(position))
+    return Point(int(position), _CHUNK if mark == "~" else _PIECE, int(number))
+
 
 T = TypeVar("T")
 
@@ -93,3 +144,12 @@ FRAMES: Encoding[str] = Encoding("frames", Frames, _frame)
 """WebSocket frames, JSON."""
 LOG_EVENTS: Encoding[LoggedEvent] = Encoding("log-events", _LogEvents, _log_event)
 """The events of the log, for `cli.views.live_lines`."""
+
+
+NAMES = ("sse-events", "websocket-frames")
+
+
+@cache
+def schema_text(name: str) -> str:
+    """The schema of that name, one of `NAMES`, as JSON."""
+    return (files("jury_views.live") / "schemas" / f"{name}.json").read_text(encoding="utf-8")

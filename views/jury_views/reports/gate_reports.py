@@ -2,13 +2,13 @@
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from jury_views.gate_view import NamedGate, facts, headline, notes
+from jury_views.gate_view import GateInWords
 from jury_views.reports.junit import xml_text
 from jury_views.reports.markdown import BEGINS as MARKDOWN_BEGINS
 from jury_views.reports.markdown import markdown_text
 
 
-def gate_junit(named: NamedGate) -> bytes:
+def gate_junit(named: GateInWords) -> bytes:
     """One test case, UTF-8: `failure` if the gate fails, `error` if it is inconclusive and counts as nothing else."""
     outcome = named.outcome
     counts = {
@@ -21,38 +21,30 @@ def gate_junit(named: NamedGate) -> bytes:
     suite = SubElement(root, "testsuite", {"name": "jury gate", **counts})
     properties = SubElement(suite, "properties")
     # A passed test case has no text that says "inconclusive, counts as pass", or what was left out.
-    for name, value in (("decision", headline(named)), *facts(named), *(("note", note) for note in notes(named))):
+    for name, value in (("decision", named.headline), *named.facts, *(("note", note) for note in named.notes)):
         SubElement(properties, "property", name=xml_text(name), value=xml_text(value))
     case = SubElement(suite, "testcase", classname="jury gate", name=xml_text(named.title))
     if outcome != "pass":
         kind = "failure" if outcome == "fail" else "error"
-        said = SubElement(case, kind, type=named.report.gate.decision, message=xml_text(headline(named)))
+        said = SubElement(case, kind, type=named.decision, message=xml_text(named.headline))
         said.text = "\n".join(xml_text(line) for line in lines(named))
     indent(root)
     content: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return content + b"\n"
 
 
-def gate_markdown(named: NamedGate) -> bytes:
-    """A section for the page of a CI job, UTF-8: decision, figures, the table of verdicts."""
-    report = named.report.paired
-    rows = [f"| {markdown_text(name)} | {markdown_text(value)} |" for name, value in facts(named)]
-    said = [f"> {markdown_text(note)}\n" for note in notes(named)]
-    names = [markdown_text(name) for name in report.categories]
-    table = [
-        f"| base ↓ candidate → | {' | '.join(names)} |",
-        f"| --- |{' ---: |' * len(names)}",
-        *(
-            f"| {name} | {' | '.join(f'{count:,}' for count in row)} |"
-            for name, row in zip(names, report.table, strict=True)
-        ),
-    ]
-    head = [f"## {markdown_text(named.title)}", "", f"**{markdown_text(headline(named))}**", "", *said]
+def gate_markdown(named: GateInWords) -> bytes:
+    """A section for the page of a CI job, UTF-8: decision, figures, the table."""
+    rows = [f"| {markdown_text(name)} | {markdown_text(value)} |" for name, value in named.facts]
+    said = [f"> {markdown_text(note)}\n" for note in named.notes]
+    cells, *others = [f"| {' | '.join(markdown_text(cell) for cell in row)} |" for row in named.table]
+    table = [cells, f"| --- |{' ---: |' * (len(named.table[0]) - 1)}", *others]
+    head = [f"## {markdown_text(named.title)}", "", f"**{markdown_text(named.headline)}**", "", *said]
     return (
         MARKDOWN_BEGINS + "\n".join([*head, "| figure | value |", "| --- | --- |", *rows, "", *table]).encode() + b"\n"
     )
 
 
-def lines(named: NamedGate) -> list[str]:
+def lines(named: GateInWords) -> list[str]:
     """The gate as lines of text."""
-    return [headline(named), *(f"{name}: {value}" for name, value in facts(named)), *notes(named)]
+    return [named.headline, *(f"{name}: {value}" for name, value in named.facts), *named.notes]

@@ -10,8 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from jury_events.text import visible, visible_line
 from jury_events.verdict import REVIEW
 from jury_views.record_reading import parts_by_seat
-from jury_views.reports.judged_case import JudgedCase
-from jury_views.reports.report import RunReport
+from jury_views.reports.tally import JudgedCase, RunReport
 
 BEGINS = b"<?xml version='1.0' encoding='utf-8'?>\n<testsuites"
 """The first bytes of every such file: no other file is replaced."""

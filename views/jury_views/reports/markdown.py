@@ -4,8 +4,7 @@ from jury_events.text import pluralize, visible_line
 from jury_events.verdict import PASS
 from jury_views.reasons import without_quotations
 from jury_views.record_reading import parts_by_seat
-from jury_views.reports.judged_case import JudgedCase
-from jury_views.reports.report import RunReport
+from jury_views.reports.tally import JudgedCase, RunReport
 
 BEGINS = b"<!-- jury report -->\n"
 """The first bytes of every such file: no other file is replaced."""

@@ -1,16 +1,112 @@
-"""Counts of judged cases. Pure; keeps only the few cases that are to be named."""
+"""The report of a run: its judged cases and their counts, and conditions on these that fail it."""
 
+import json
+import re
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from tempfile import SpooledTemporaryFile
+from typing import Any, NamedTuple, Protocol
 
 from jury_analysis.decided_cases import DecidedCases
 from jury_analysis.score_interval import wilson
+from jury_events.errors import SettingError
+from jury_events.judgment import Decider
 from jury_events.text import pluralize, visible_line
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
-from jury_views.decided import decided_sentence
+from jury_views.conclusion import decided_sentence
 from jury_views.record_reading import parts_by_seat
-from jury_views.reports.judged_case import JudgedCase
+from jury_views.result_models import OUTCOME
+
+_OWN = frozenset({"own", "stale"})
+
+
+class JudgedCase(NamedTuple):
+    """The end of the debate over a case.
+
+    `status` is completed, failed or cancelled, or `unfinished`: then `problem` says why it could not go on. Without a
+    verdict `verdict` and `score` (0-100) are None. `capped_by` says why votes that passed need review: `quorum` or
+    `silence`. `votes` has the verdict of each juror, None where it abstained.
+    A debate that no juror evaluated (`decided_by`) needs review, without a score: that is no verdict of the jury.
+    Under a scale of the panel's own `final_label` is the label of the verdict, and votes are labels where they have
+    one. `partly_read`: by juror, the parts of the record that were refused, or never answered usably. `reason` says why
+    the verdict came, and `item` at which item it went wrong, as in result lines. `own` are the seats with a vote of
+    their own, `missing` those that were asked and have none; None where nobody voted.
+    """
+
+    case_id: str
+    debate_id: str
+    status: str
+    verdict: str | None = None
+    score: int | None = None
+    quorum_met: bool | None = None
+    capped_by: str | None = None
+    label: str | None = None
+    votes: Mapping[str, str | None] = {}
+    simulated: bool = False
+    problem: str | None = None
+    final_label: str | None = None
+    partly_read: Mapping[str, Sequence[str]] = {}
+    decided_by: str | None = None
+    reason: str | None = None
+    item: int | None = None
+    own: Sequence[str] | None = None
+    missing: Sequence[str] | None = None
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether the debate has ended with a verdict that rests on an evaluation."""
+        return self.verdict is not None and self.decided_by != Decider.NO_EVALUATION
+
+    @property
+    def word(self) -> str | None:
+        """The label of the verdict; without one, the verdict."""
+        return self.final_label or self.verdict
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its debate has ended, with a verdict or without."""
+        return self.status != "unfinished"
+
+
+def judged_case(line: Mapping[str, Any]) -> JudgedCase:
+    """The case of a result line (`views.result.result_line`)."""
+    verdict, label, score = (line[name] for name in OUTCOME)
+    return JudgedCase(
+        case_id=line["case_id"],
+        debate_id=line["debate_id"],
+        status=line["status"],
+        verdict=verdict,
+        score=score,
+        quorum_met=line["quorum_met"],
+        capped_by=line["capped_by"],
+        label=line["label"],
+        votes=_votes(line),
+        simulated=line["simulated"],
+        final_label=label,
+        partly_read=line.get("partly_read") or {},
+        decided_by=line["decided_by"],
+        reason=line.get("reason"),
+        item=None if line.get("decisive") is None else line["decisive"]["item"],
+        own=[juror for juror, kind in _kinds(line) if kind in _OWN],
+        missing=[juror for juror, kind in _kinds(line) if kind not in {*_OWN, "not_asked"}],
+    )
+
+
+def _kinds(line: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    return (line.get("vote_kinds") or {}).items()
+
+
+def _votes(line: Mapping[str, Any]) -> dict[str, str | None]:
+    """The words of the seats that were asked, by juror id; None: no usable answer."""
+    labels, kinds = line["vote_labels"] or {}, line["vote_kinds"] or {}
+    return {
+        juror: labels.get(juror) or verdict
+        for juror, verdict in (line["votes"] or {}).items()
+        if kinds.get(juror) != "not_asked"
+    }
+
 
 NAMED = 10
 """Debates that a line names at most."""
@@ -167,3 +263,178 @@ class Tally:
         passes = self.false_passes
         found = DecidedCases(self.labelled, wilson(self.right, self.decided), passes.count, self.false_fails)
         return {"labels": decided_sentence(found), **({"false passes": passes.names} if passes.count else {})}
+
+
+_IN_MEMORY = 1 << 20
+"""Bytes."""
+
+
+class KeptCases:
+    """A list of cases that grows, and can be read from the first one as often as is needed.
+
+    Raises:
+        OSError: by `append`, the temporary file cannot be written.
+    """
+
+    def __init__(self) -> None:
+        self._file: SpooledTemporaryFile[str] | None = None
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[JudgedCase]:
+        if self._file is not None:
+            self._file.seek(0)
+            for line in self._file:
+                yield JudgedCase(*json.loads(line))
+
+    def append(self, case: JudgedCase) -> None:
+        """Add a case; not while the list is read."""
+        if self._file is None:
+            self._file = SpooledTemporaryFile(max_size=_IN_MEMORY, mode="w+", encoding="ascii")  # noqa: SIM115  (`close`)
+        self._file.seek(0, 2)
+        self._file.write(json.dumps(case) + "\n")
+        self._count += 1
+
+    def close(self) -> None:
+        """Delete the file."""
+        if self._file is not None:
+            self._file.close()
+
+
+class JudgedCases(Protocol):
+    """Cases that can be read several times: a tuple, or `KeptCases`."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[JudgedCase]: ...
+
+
+def grammar(labels: Sequence[str] = ()) -> str:
+    """How a condition is written; `labels` are those of the panel's own scale."""
+    return (
+        f"write NAME, NAME>COUNT or NAME>SHARE%, as {FAIL}>2%; NAME is one of {', '.join((*COUNTED, *labels))}; "
+        "the comparison is >, >=, < or <="
+    )
+
+
+_LONGEST = 1500
+"""Characters of a refusal: 20 labels of 40 characters are named whole."""
+
+_TOKENS = re.compile(r"(?P<name>[\w-]*)\s*(?:(?P<sign>[<>]=?)\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<share>%?))?", re.ASCII)
+
+
+class FailCondition(NamedTuple):
+    """Holds where the count of `name`, or its share, compares so with `bound`.
+
+    `bound` is a number of debates, or a share of 0 to 1 where `is_share`. Shares are of the debates with a verdict:
+    those that completed, and that a juror evaluated. The share of `no_verdict` is of all debates that are over.
+    """
+
+    name: str
+    sign: str = ">"
+    bound: Fraction = Fraction(0)
+    is_share: bool = False
+
+    def __str__(self) -> str:
+        if not self.bound and self.sign == ">":
+            return self.name
+        number = self.bound * 100 if self.is_share else self.bound
+        return f"{self.name}{self.sign}{float(number):.15g}{'%' if self.is_share else ''}"
+
+    @property
+    def is_any(self) -> bool:
+        """Whether a single debate is enough."""
+        return self.sign == ">" and not self.bound
+
+    def judge(self, counts: Mapping[str, int], judged: int) -> "ConditionResult":
+        """Whether it is met by so many debates with a verdict, and those that `counts` has without one.
+
+        A share of no debates at all is unknown: the condition counts as met, so that nothing passes for having judged
+        nothing.
+        """
+        count, without = counts.get(self.name, 0), counts.get(NO_VERDICT, 0)
+        of_all = self.name == NO_VERDICT
+        number = judged + without if of_all else judged
+        if self.is_share and not number:
+            lacking = "has a verdict" if without else "is finished"
+            return ConditionResult(self, met=True, says=f"{self}: met: no debate {lacking}, so the share is unknown")
+        amount = Fraction(count, number) if self.is_share else Fraction(count)
+        met = {
+            ">": amount > self.bound,
+            ">=": amount >= self.bound,
+            "<": amount < self.bound,
+            "<=": amount <= self.bound,
+        }[self.sign]
+        share = f" ({float(Fraction(count, number)):.2%})" if number else ""
+        of = "finished debates" if of_all else "debates with a verdict"
+        says = f"{self}: {'met' if met else 'not met'}: {count:,} of {number:,} {of}{share}"
+        return ConditionResult(self, met=met, says=says)
+
+
+class ConditionResult(NamedTuple):
+    """A condition, whether it is met, and a line with its numbers."""
+
+    condition: FailCondition
+    met: bool
+    says: str
+
+
+def parse_fail_condition(text: str, labels: Sequence[str] | None = ()) -> FailCondition:
+    """A condition as it is written: `wrong`, `wrong>3`, `wrong > 2.5%`.
+
+    Args:
+        text: the condition.
+        labels: those of the panel's own scale, which may be named too; None: they are not known yet, and any name may
+            be one.
+
+    Raises:
+        SettingError: it cannot be read; the message says where, and gives the grammar.
+    """
+    start = len(text) - len(text.lstrip())
+    found = _TOKENS.match(text, start)
+    assert found is not None  # every part of it may be empty
+    name = found["name"]
+    if not name or (labels is not None and name not in (*COUNTED, *labels)):
+        raise _refused(text, start, f"{name!r} is not a count" if name else "a name is missing", labels)
+    if (rest := text[found.end() :].strip()) and (sign := text.find(rest, found.end())) >= 0:
+        raise _refused(text, sign, f"{rest!r} is not understood", labels)
+    if found["sign"] is None:
+        return FailCondition(name)
+    number, is_share = Fraction(found["number"]), bool(found["share"])
+    if is_share and number > 100:  # noqa: PLR2004  (percent)
+        raise _refused(text, found.start("number"), "a share is at most 100%", labels)
+    if not is_share and number.denominator != 1:
+        raise _refused(text, found.start("number"), "a count is a whole number; a share ends with %", labels)
+    return FailCondition(name, found["sign"], number / 100 if is_share else number, is_share)
+
+
+def _refused(text: str, index: int, why: str, labels: Sequence[str] | None) -> SettingError:
+    return SettingError(visible_line(f"{text!r}, character {index + 1}: {why}; {grammar(labels or ())}", _LONGEST))
+
+
+class RunReport(NamedTuple):
+    """A list of judged cases with what they come to.
+
+    Args:
+        name: what was judged, as `run nightly`.
+        cases: every case that was judged, and those whose debates could not go on.
+        tally: of those whose debates are over.
+        total: how many cases there are; None where they were not all read.
+        seconds: how long judging took this time.
+        spent: calls, tokens and cost in words.
+        conditions: the conditions that were asked for.
+        failing: the verdicts, and labels of a panel's own scale, that count as failures of a case.
+        quotes: whether reasons keep the words that they quote, also where others read the report.
+    """
+
+    name: str
+    cases: JudgedCases
+    tally: Tally
+    total: int | None
+    seconds: float
+    spent: str
+    conditions: Sequence[ConditionResult] = ()
+    failing: Collection[str] = (FAIL.value,)
+    quotes: bool = False

@@ -16,34 +16,24 @@ from jury_events.parts import PartRef
 from jury_events.rubric import Rubric
 from jury_events.text import points_text
 from jury_events.verdict import Verdict
-from jury_views.acceptance_line import acceptance_line
-from jury_views.case_facts import case_facts, omissions_line
-from jury_views.case_view import add_case
-from jury_views.consensus_line import reached_line
+from jury_views.case_view import add_case, case_facts, numbered_items, omissions_line, pictures_sent
 from jury_views.debate_fold import (
     Change,
-    EventsByPhase,
+    DebateFold,
     Texts,
-    answers,
-    events_by_phase,
-    is_simulated,
+    folded,
     is_stand_in,
     other_model,
-    position_changes,
     role_of,
     text_in,
 )
 from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.failed_calls import last_failure
-from jury_views.number_formats import of_hundred
-from jury_views.numbered_items import numbered_items
+from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines, exception_lines, reached_line
+from jury_views.number_formats import of_hundred, probabilities_line
 from jury_views.page import Page, TextSpan
-from jury_views.probabilities import probabilities_line
 from jury_views.reasons import VerdictReason, reason_of, went_wrong_line
 from jury_views.record_reading import reading_lines
-from jury_views.sent_pictures import pictures_sent
-from jury_views.standing_lines import cap_lines, exception_lines
-from jury_views.terminal.aside import aside_lines
 from jury_views.terminal.calls import UncachedCost, add_calls
 from jury_views.terminal.verdicts import verdict_text
 from jury_views.terms import term
@@ -76,11 +66,9 @@ def render_debate(
     Raises:
         OpeningMissing: the events do not begin with the opening event.
     """
-    record = events_by_phase(events)
-    evaluations = answers(events)
-    simulated = is_simulated(record.opened, evaluations)
-    reason = reason_of(record, evaluations, texts)
-    view = _DebateView(record, texts, position_changes(evaluations), simulated=simulated, local=local, reason=reason)
+    record = folded(events)
+    reason = reason_of(record, texts)
+    view = _DebateView(record, texts, record.changes, simulated=record.simulated, local=local, reason=reason)
     view.page(exchanges, full=full, uncached=uncached).print(console)
 
 
@@ -95,14 +83,14 @@ def render_case(events: Sequence[DebateEvent], texts: Texts, console: Console) -
     Raises:
         OpeningMissing: the events do not begin with the opening event.
     """
-    record = events_by_phase(events)
+    record = folded(events)
     _DebateView(record, texts, {}, simulated=False, local=NOTHING_LOCAL).case_page().print(console)
 
 
 class _DebateView:
     def __init__(
         self,
-        record: EventsByPhase,
+        record: DebateFold,
         texts: Texts,
         changes: Mapping[Step, Change],
         *,

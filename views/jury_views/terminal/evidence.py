@@ -10,6 +10,7 @@ from jury_events.codec import DebateEvent
 from jury_events.panel import Language
 from jury_events.parts import PartRef
 from jury_events.text import visible_line
+from jury_views.case_view import MOST_LABELLED, label_decisive, numbered_items
 from jury_views.debate_fold import (
     DecisiveItem,
     ShownQuotation,
@@ -18,16 +19,14 @@ from jury_views.debate_fold import (
     asks_for_evidence,
     decisive_items,
     evaluations_of,
-    events_by_phase,
+    folded,
     quotations,
     role_of,
 )
 from jury_views.debate_labels import LABELS
 from jury_views.debate_results import evidence_of
-from jury_views.evidence_labels import EVIDENCE_LABELS, EvidenceLabels
-from jury_views.label_decisive import MOST_LABELLED, label_decisive
-from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
+from jury_views.run_quotations import EVIDENCE_LABELS, EvidenceLabels
 from jury_views.terminal.verdicts import verdict_text
 
 _RESULTS = {
@@ -65,7 +64,7 @@ def evidence_data(events: Sequence[DebateEvent], texts: Texts) -> list[dict[str,
     Raises:
         OpeningMissing: the events do not begin with the opening event.
     """
-    panel = events_by_phase(events).opened.panel
+    panel = folded(events).opened.panel
     return [
         {
             "step": one.step.id,
@@ -83,8 +82,8 @@ def evidence_data(events: Sequence[DebateEvent], texts: Texts) -> list[dict[str,
 
 class _EvidencePage:
     def __init__(self, events: Sequence[DebateEvent], texts: Texts) -> None:
-        self._record = events_by_phase(events)
-        self._evaluations = evaluations_of(events)
+        self._record = folded(events)
+        self._evaluations = self._record.evaluations
         self._texts = texts
         self._panel = self._record.opened.panel
         language: Language = self._panel.language

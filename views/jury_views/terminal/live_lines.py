@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterator
 from types import MappingProxyType
-from typing import Any
 
+from jury_events.codec import DebateEvent
 from jury_events.debate_events import (
     ConsensusChecked,
     CoordinatorResumed,
     DebateBegun,
     DebateCompleted,
-    DebateOpened,
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
@@ -19,21 +18,22 @@ from jury_events.debate_events import (
     StatementMade,
 )
 from jury_events.evaluation import Evaluation
+from jury_events.ids import Step
 from jury_events.judgment import Judgment
 from jury_events.parts import PartRef
 from jury_events.text import pluralize, visible_line
-from jury_views.acceptance_line import acceptance_line
 from jury_views.debate_fold import (
     Change,
-    PositionTracker,
+    DebateFold,
     Texts,
-    answered_in_phase_1,
-    answered_in_statement,
+    followed,
     is_stand_in,
     other_model,
+    role_of,
     text_in,
 )
 from jury_views.debate_labels import LABELS
+from jury_views.judgment_lines import acceptance_line
 from jury_views.number_formats import of_hundred
 
 _CHANGED: dict[Change | None, str] = {
@@ -53,38 +53,35 @@ _LONGEST_REASON = 600
 
 
 class LiveLines:
-    """Turns events, in order, into lines; remembers the role names of the panel and the position of each seat."""
+    """Turns events, in order, into lines; what was said so far is in the fold of the debate."""
 
     def __init__(self) -> None:
-        self._opened: DebateOpened | None = None
-        self._changes = PositionTracker()
+        self._fold: DebateFold | None = None
 
-    def lines(self, event: Any, texts: Texts = _NO_TEXTS) -> Iterator[str]:  # noqa: C901, PLR0912  (one case an event)
+    def lines(self, event: DebateEvent, texts: Texts = _NO_TEXTS) -> Iterator[str]:  # noqa: C901  (one case an event)
         """The lines that `event` gives, if any.
 
         Args:
-            event: of `debate/`.
+            event: of `debate/`, whose opening was given before.
             texts: with those of the event each evaluation, each change of position and the judgment has its reason.
         """
+        self._fold = fold = followed(self._fold, event)
         match event:
-            case DebateOpened():
-                self._opened = event
             case DebateBegun():
                 yield "phase 1: independent evaluation"
             case JurorEvaluated():
-                self._changes.take(answered_in_phase_1(event))
-                yield f"  {self._name(event.juror_id)}: {_view(event.evaluation)}"
+                yield f"  {_name(fold, event.juror_id)}: {_view(event.evaluation)}"
                 yield from _first_sentence(texts, event.evaluation.rationale)
             case JurorAbstained():
-                yield f"  {self._name(event.juror_id)}: abstains ({event.reason.value})"
+                yield f"  {_name(fold, event.juror_id)}: abstains ({event.reason.value})"
             case SeatsNotAsked():
-                seats = ", ".join(map(self._name, event.juror_ids))
+                seats = ", ".join(_name(fold, one) for one in event.juror_ids)
                 yield f"  not asked: {seats}; whatever they answer, it stays {event.settled.word}"
             case RoundStarted():
                 yield f"phase 2: discussion, round {event.round}"
             case StatementMade():
-                changed = _CHANGED[self._changes.take(answered_in_statement(event))]
-                yield f"  {self._name(event.juror_id)}: {_view(event.statement.evaluation)}{changed}"
+                changed = _CHANGED[fold.changes.get(Step(event.round, event.juror_id))]
+                yield f"  {_name(fold, event.juror_id)}: {_view(event.statement.evaluation)}{changed}"
                 if changed:
                     yield from _first_sentence(texts, event.statement.statement)
             case ConsensusChecked():
@@ -101,9 +98,9 @@ class LiveLines:
             case _:
                 pass
 
-    def _name(self, juror_id: str) -> str:
-        seat = self._opened.panel.seat(juror_id) if self._opened else None
-        return visible_line(seat.role_name if seat else juror_id, 100)
+
+def _name(fold: DebateFold, juror_id: str) -> str:
+    return visible_line(role_of(fold.opened.panel, juror_id), 100)
 
 
 def _judged(judgment: Judgment, texts: Texts) -> Iterator[str]:

@@ -10,7 +10,7 @@ from jury_views.terminal.report_page import Figures
 
 if TYPE_CHECKING:
     from jury_analysis.probe_effects import FalsePasses, ProbedRater, ProbeEffect, ProbeReport
-    from jury_analysis.run_probes import RunProbes
+    from jury_analysis.run_probes import Reflection, RunProbes
 
 MARKING = "marking"
 """The probe whose figures are shown beside those of `injection`: the same twins with the other marking."""
@@ -41,6 +41,8 @@ def probes_page(found: "RunProbes", asked: Collection[str]) -> Page:
                 _markings(page, [one for one in report.probes if one.marking is not None])
             else:
                 _probe(page, probe)
+    if found.reflection is not None:
+        _reflection(page, found.reflection)
     _own_family(page, found)
     _length(page, found)
     return page
@@ -129,6 +131,23 @@ def _passed(figures: Figures, one: "ProbedRater", passed: "FalsePasses") -> tupl
         NOTHING if passed.upper_bound is None else f"{passed.upper_bound:.1%}",
         _p(passed.p_holm),
     )
+
+
+def _reflection(page: Page, found: "Reflection") -> None:
+    page.heading("Asked again, with and without the peers' opinions")
+    figures = Figures()
+    rows = [
+        ("", "positions changed", "opposed", "took the peers' position"),
+        *(
+            (name, figures.share(changed), f"{one.opposed:,}", figures.share(one.rate))
+            for name, changed, one in (
+                ("shown them", found.changed_with_peers, found.with_peers),
+                ("alone", found.changed_alone, found.alone),
+            )
+        ),
+    ]
+    page.table(rows, indent=2)
+    figures.print_notes(page)
 
 
 def _own_family(page: Page, found: "RunProbes") -> None:

@@ -1,17 +1,26 @@
-"""Sections of a report for a terminal, in English: tables below lines, and the notes that their figures refer to."""
+"""Reports in a terminal, in English: their sections as tables below lines, with the notes that figures refer to."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from jury_events.text import visible_line
-from jury_views.figure_notes import FigureNotes
+from jury_events.text import pluralize, visible_line
+from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun, conclusion_lines
+from jury_views.gate_view import GateInWords, NamedGate, plan_facts
 from jury_views.number_formats import dollars, p_value
-from jury_views.page import Page
-from jury_views.report_sections import Formats, ReportCell, Section, Sentence, Table, written
+from jury_views.page import Page, TextSpan
+from jury_views.paired_sections import PAIRED_TABLES, paired_sections
+from jury_views.report_sections import FigureNotes, Formats, ReportCell, Section, Sentence, Table, written
+from jury_views.statistics_sections import STATISTICS_TABLES, statistics_sections
+from jury_views.worth_sections import worth_sections
 
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
+    from jury_analysis.gate_plan import GatePlan
+    from jury_analysis.panel_worth import PanelWorth
+    from jury_analysis.samples import Exclusion
+    from jury_analysis.statistics import PanelStatistics, Statistics
     from jury_analysis.wording import Reason
+
 
 _NAME = 60
 """Characters of a name that are shown."""
@@ -103,3 +112,143 @@ def _table(page: Page, table: Table, figures: Figures) -> None:
     page.table([tuple(_name(one) for one in table.head), *rows], indent=2)
     if (left := len(table.rows) - table.few) > 0:
         page.line(f"and {left:,} more (--json has all)", indent=2)
+
+
+_SEATS = 12
+_NAMED = 5
+
+
+def statistics_page(
+    groups: "Sequence[tuple[str, Statistics]]",
+    sections: "Sequence[str]" = (),
+    *,
+    run: str | None = None,
+    beside: FactsOfRun = NOTHING_BESIDE,
+) -> Page:
+    """Warnings first (that debates are simulated), then of each group what it comes to, and these sections.
+
+    Args:
+        groups: statistics by the name of their group; "" where nothing is grouped.
+        sections: of `STATISTICS_TABLES`; (): what there is, by name.
+        run: the only run that was counted, which the next command names.
+        beside: what is known of that run beside its votes.
+    """
+    page = Page()
+    for warning in dict.fromkeys(warning for _, found in groups for warning in found.warnings):
+        page.line(warning)
+    for name, found in groups:
+        if name:
+            page.heading(name)
+        _report(page, found, sections, run, beside)
+    if not sections:
+        others_line(
+            page,
+            [one for _, found in groups for panel in found.panels for one in _sections(panel, found)],
+            STATISTICS_TABLES,
+        )
+    return page
+
+
+def _sections(panel: "PanelStatistics", report: "Statistics") -> list[Section]:
+    return list(statistics_sections(panel, report.categories))
+
+
+def _report(page: Page, report: "Statistics", sections: "Sequence[str]", run: str | None, beside: FactsOfRun) -> None:
+    for panel in report.panels:
+        if len(report.panels) > 1:
+            page.heading(f"Panel {visible_line(panel.panel or 'unknown', 80)}")
+        page.facts(conclusion_lines(panel, run, beside))
+        page.blank()
+        _counted(page, report, panel)
+        print_sections(page, _sections(panel, report), sections)
+
+
+def _counted(page: Page, report: "Statistics", panel: "PanelStatistics") -> None:
+    seats = ", ".join(visible_line(seat, 40) for seat in panel.seats[:_SEATS])
+    more = f" and {len(panel.seats) - _SEATS} more" if len(panel.seats) > _SEATS else ""
+    page.line(
+        f"{pluralize(panel.debates, 'debate')}, {pluralize(panel.cases, 'case')}, "
+        f"{pluralize(panel.clusters, 'cluster')}, {pluralize(len(panel.seats), 'seat')}: {seats}{more}"
+    )
+    order = " < " if report.ordered else ", "
+    page.line(f"verdicts: {order.join(visible_line(name, 60) for name in report.categories)}")
+    page.line(
+        f"in brackets: 95 % intervals over clusters (bootstrap of {report.resamples:,} with seed {report.seed}, "
+        "clustered t, Wilson)"
+    )
+    _left_out(page, (*report.excluded, *panel.excluded))
+    _labels(page, report)
+
+
+def _labels(page: Page, report: "Statistics") -> None:
+    join = report.labels
+    if join is None:
+        return
+    page.line(
+        f"labels of {pluralize(join.annotators, 'annotator')} for {pluralize(join.cases, 'case')}: "
+        f"{join.unmatched:,} without votes, {join.ties:,} ties without a label"
+    )
+    if join.differing:
+        shown = ", ".join(visible_line(case, 80) for case in join.differing[:_NAMED])
+        more = f" and {len(join.differing) - _NAMED:,} more" if len(join.differing) > _NAMED else ""
+        page.line(f"they win over other labels of {pluralize(len(join.differing), 'case')}: {shown}{more}")
+
+
+def _left_out(page: Page, excluded: "Sequence[Exclusion]") -> None:
+    if excluded:
+        shown = (f"{pluralize(one.count, one.unit.removesuffix('s'))} ({one.reason})" for one in excluded)
+        page.line(f"left out: {'; '.join(shown)}")
+
+
+def panel_worth_page(found: "PanelWorth") -> Page:
+    """Warnings first, then what was counted, the seats, the rounds, and the frontier."""
+    page = Page()
+    for warning in found.warnings:
+        page.line(warning)
+    page.line(
+        f"{pluralize(found.debates, 'debate')}, {pluralize(found.clusters, 'cluster')}, "
+        f"{pluralize(len(found.values.seats), 'seat')}, {found.values.labelled:,} with a label; "
+        "in brackets: 95 % intervals over clusters"
+    )
+    if found.excluded:
+        page.line(f"left out: {'; '.join(f'{one.count:,} {one.unit} ({one.reason})' for one in found.excluded)}")
+    for section in worth_sections(found):
+        print_section(page, section)
+    return page
+
+
+_STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yellow"}
+
+
+def gate_page(named: NamedGate, sections: "Sequence[str]" = ()) -> Page:
+    """Decision, its figures and notes, then these tables, of `paired_sections.PAIRED_TABLES`."""
+    page = _decision_page(named)
+    tables = paired_sections(named.report.paired, ("base", "candidate"))
+    print_sections(page, tables, sections)
+    if not sections:
+        others_line(page, tables, PAIRED_TABLES)
+    return page
+
+
+def true_gate_page(named: GateInWords) -> Page:
+    """Decision, its figures and notes, and the cases that were drawn."""
+    page = _decision_page(named)
+    page.table([tuple(_name(cell) for cell in row) for row in named.table], indent=2)
+    return page
+
+
+def _decision_page(named: GateInWords) -> Page:
+    page = Page()
+    page.line(f"{named.title}: ", TextSpan(named.headline, _STYLES[named.decision]))
+    page.facts(named.facts)
+    for one in named.notes:
+        page.line(one)
+    return page
+
+
+def plan_page(plan: "GatePlan") -> Page:
+    """What the planned cases could find."""
+    page = Page()
+    page.line("plan: no case is judged, and nothing is decided")
+    page.table([("figure", "value"), *plan_facts(plan)], indent=2)
+    return page

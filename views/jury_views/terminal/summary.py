@@ -11,27 +11,20 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.text import visible_line
-from jury_views.acceptance_line import acceptance_line
-from jury_views.case_facts import omissions_line
+from jury_views.case_view import NumberedItems, numbered_items, omissions_line
 from jury_views.debate_fold import (
-    AnsweredBy,
     Change,
-    EventsByPhase,
+    DebateFold,
     Texts,
-    answers,
-    events_by_phase,
-    is_simulated,
-    position_changes,
+    folded,
     role_of,
     text_in,
 )
 from jury_views.debate_labels import LABELS, DebateLabels
+from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines
 from jury_views.number_formats import of_hundred
-from jury_views.numbered_items import NumberedItems, numbered_items
 from jury_views.page import Page, TextSpan
-from jury_views.reasons import FINAL_JUDGE, evaluation_of, reason_of, went_wrong_line
-from jury_views.standing_lines import cap_lines
-from jury_views.terminal.aside import aside_lines
+from jury_views.reasons import FINAL_JUDGE, reason_of, went_wrong_line
 from jury_views.terminal.verdicts import VERDICTS, verdict_text
 from jury_views.terms import term
 
@@ -70,11 +63,11 @@ class _Summary:
         texts: Texts,
         local: LocalFacts,
     ) -> None:
-        self._record: EventsByPhase = events_by_phase(events)
-        self._evaluations: list[AnsweredBy] = answers(events)
-        self._made = dict(found for event in events if (found := evaluation_of(event)) is not None)
-        self._changes = position_changes(self._evaluations)
-        self._reason = reason_of(self._record, self._evaluations, texts)
+        self._record: DebateFold = folded(events)
+        self._evaluations = self._record.answers
+        self._made = {one.step: one.evaluation for one in self._record.evaluations}
+        self._changes = self._record.changes
+        self._reason = reason_of(self._record, texts)
         self._exchanges = exchanges
         self._texts = texts
         self._local = local
@@ -115,7 +108,7 @@ class _Summary:
 
     def _warnings(self) -> None:
         words, page = self._words, self._page
-        if is_simulated(self._opened, self._evaluations):
+        if self._record.simulated:
             said = words.simulated if self._opened.simulated else words.partly_simulated
             page.line(TextSpan(said, "bold yellow"))
         for one in aside_lines(self._record, self._local, words):

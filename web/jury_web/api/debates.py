@@ -14,7 +14,7 @@ from jury_judge import BadCursor, RescoreProblem
 from jury_judge.comparisons.excerpts import Excerpt
 from jury_judge.replays.grids import grid_of
 from jury_views.debate_results import result_of
-from jury_views.events_view import hash_text
+from jury_views.event_words import hash_text
 from jury_views.reasons import reason_data
 from jury_web.api.camel_case import camel_case
 from jury_web.api.dependencies import AT_MOST, DebateId, Limit, ServiceDependency, require_debate, row_table

@@ -10,8 +10,8 @@ from jury_events.ids import DEBATE_ID, RUN_ID
 from jury_events.text import moment
 from jury_judge import DebateRow, RunRow
 from jury_judge.serving.service import Service
-from jury_views.evidence_counts import evidence_object
 from jury_views.review_objects import assignment_object, review_objects
+from jury_views.run_quotations import evidence_object
 from jury_web.api.error_responses import RequestRefused
 from jury_web.api.schemas.base import MOST_ROWS
 

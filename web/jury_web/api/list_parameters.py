@@ -13,7 +13,7 @@ from jury_events.ids import RUN_ID
 from jury_events.ladder import MOST_STAGES
 from jury_events.verdict import Verdict
 from jury_judge import SORT_COLUMNS, DebateFilter, SortOrder
-from jury_views.result_facts import ReviewOfResult
+from jury_views.evaluation_models import ReviewOfResult
 from jury_web.api.dependencies import AT_MOST
 from jury_web.api.schemas.base import MOST_ROWS
 from jury_web.list_values import (

@@ -17,9 +17,7 @@ from jury_events.errors import JuryError
 from jury_judge.live.event_buffer import Cursor
 from jury_judge.records.vote_reports import report_schema
 from jury_judge.serving.service import Service
-from jury_views.live.encodings import FRAMES, PROGRESS, SSE, Encoding
-from jury_views.live.points import START, Point, parse_point
-from jury_views.live.schema import NAMES, schema_text
+from jury_views.live.encodings import FRAMES, NAMES, PROGRESS, SSE, START, Encoding, Point, parse_point, schema_text
 from jury_web.api.dependencies import DebateId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import (
     ApiError,

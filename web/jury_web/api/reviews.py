@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from jury_judge import DebateFilter, DebateRow, PageCursor, SortOrder
 from jury_judge.reviews.review_changes import NewReview
-from jury_views.result_facts import ReviewOfResult
+from jury_views.evaluation_models import ReviewOfResult
 from jury_views.review_objects import review_objects
 from jury_web.api.dependencies import DebateId, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses

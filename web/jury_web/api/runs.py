@@ -2,13 +2,14 @@
 
 import asyncio
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
 from jury_events.errors import DebateNotFound, JuryError
 from jury_events.ids import DEBATE_ID
+from jury_events.verdict import FAIL
 from jury_judge import AnalysisError
 from jury_judge.comparisons.comparing import ComparedDebates
 from jury_judge.comparisons.comparison_object import debates_object, runs_object
@@ -115,6 +116,31 @@ async def run_statistics(
     """
     report = await service.reports.statistics(run_id, simulated=include_simulated)
     return JSONResponse(await asyncio.to_thread(report.to_dict))
+
+
+@router.get(
+    "/runs/{run_id}/true-rate",
+    operation_id="readTrueRate",
+    tags=["runs"],
+    responses={
+        **error_responses(404, 422, 501, 503),
+        200: {
+            "description": "As `jury gate RUN --true CLAIM --json`.",
+            "content": {"application/json": {"schema": {"$ref": "/schemas/true-gate.json"}}},
+        },
+    },
+)
+async def true_rate(
+    service: ServiceDependency,
+    run_id: RunId,
+    claim: Annotated[str, Query(max_length=200, description=f"As {FAIL}<=2%.")],
+    of: Annotated[Literal["run", "agent"], Query(description="The cases of this run, or cases like these.")] = "run",
+) -> JSONResponse:
+    """Whether the rate at which people give a label keeps a limit, by the labels of cases that were drawn at random
+    (docs/gate-on-a-true-rate.md); of runs of up to 20,000 debates.
+    """
+    found = await service.reports.true_gate(run_id, claim, of)
+    return JSONResponse(found.to_dict())
 
 
 @router.get(

@@ -6,8 +6,7 @@ from typing import Literal, NamedTuple
 from jury_events.case import Scenario
 from jury_events.debate_events import DebateOpened
 from jury_events.parts import PartRef
-from jury_views.numbered_items import NumberedItem
-from jury_views.sent_pictures import Pictures, pictures_sent
+from jury_views.case_view import NumberedItem, Pictures, pictures_sent
 from jury_web.pages.citations import Citations, ItemCitations
 from jury_web.pages.cited_text import CitedText, cited_text
 from jury_web.pages.text_previews import TextPreview, TextPreviews

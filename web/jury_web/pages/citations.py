@@ -8,10 +8,8 @@ from jury_events.debate_events import DebateOpened
 from jury_events.evidence import Evidence, EvidenceResult, Says
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.verdict import PASS, Verdict
+from jury_views.case_view import MOST_LABELLED, LabelDecisive, NumberedItem, numbered_items, readable_case
 from jury_views.debate_fold import StepEvaluation, asks_for_evidence, decisive_items, quotations, role_of
-from jury_views.label_decisive import MOST_LABELLED, LabelDecisive
-from jury_views.numbered_items import NumberedItem, numbered_items
-from jury_views.recorded_case import readable_case
 from jury_web.pages.cited_text import CitedText, Mark
 from jury_web.pages.shown_items import AROUND, CITED, FEWEST, ITEMS, ITEMS_CUT, ShownItems
 from jury_web.pages.text_previews import TextPreviews

@@ -24,17 +24,13 @@ from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.verdict_scale import VerdictScale
 from jury_judge import IntegrityState
 from jury_judge.runs.spending import uncached_today
+from jury_views.case_view import label_decisive
 from jury_views.debate_fold import (
+    DebateFold,
     Ending,
-    EventsByPhase,
-    answers,
-    evaluations_of,
-    events_by_phase,
-    is_simulated,
-    position_changes,
+    folded,
     role_of,
 )
-from jury_views.label_decisive import label_decisive
 from jury_views.reasons import VerdictReason, reason_of
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
@@ -155,7 +151,7 @@ class DebatePage(NamedTuple):
     """
 
     opened: DebateOpened
-    record: EventsByPhase
+    record: DebateFold
     position: EventPosition
     simulated: str | None
     local: LocalFacts
@@ -220,25 +216,23 @@ def debate_page(
     here = min(at or len(stored), len(stored))
     newest = here == len(stored)
     events = reading.events[:here]
-    record = events_by_phase(events)
-    whole = record if newest else events_by_phase(reading.events)
+    record = folded(events)
+    whole = record if newest else folded(reading.events)
     calls = call_lines(reading, None if newest else stored[here - 1].position)
     # Erased texts are missing on the pages of earlier events too.
     previews = TextPreviews(reading.texts, reading.erased, limit)
     versions = {one.event_id: one.version for one in stored}
     opened = record.opened
-    evaluations = answers(events)
     by_id = {call.exchange.event_id: call for call in calls}
     label = label_decisive(opened, reading.texts)
     reviews = reading.reviews if newest else NO_REVIEWS
     shown_items = ShownItems(f"/debates/{opened.debate_id}", at=None if newest else here, cut=True, whole=limit is None)
     citations = Citations(
-        opened, previews, evaluations_of(events), versions, label=label, reviews=reviews, shown=shown_items
+        opened, previews, record.evaluations, versions, label=label, reviews=reviews, shown=shown_items
     )
-    changes = position_changes(evaluations)
-    views = StatementViews(opened.panel, previews, versions, by_id, changes=changes, citations=citations)
+    views = StatementViews(opened.panel, previews, versions, by_id, changes=record.changes, citations=citations)
     simulated = None
-    if is_simulated(opened, evaluations):
+    if record.simulated:
         simulated = "all" if opened.simulated else "some"
     rows, rounds = (None, None) if limit is None else (ROWS, ROUNDS)
     spoken = [(one, round_.started.round) for round_ in record.rounds for one in round_.spoken]
@@ -253,9 +247,9 @@ def debate_page(
         local=reading.local,
         integrity=integrity,
         case=case_passages(opened, previews, citations),
-        why=reason_of(record, evaluations, reading.texts),
+        why=reason_of(record, reading.texts),
         decisive=citations.decisive,
-        strip=item_strip(panel, evaluations_of(events), citations, rows=rows),
+        strip=item_strip(panel, record.evaluations, citations, rows=rows),
         evaluations=shown,
         discussion=discussion,
         matrix=matrix(record, versions, rows, rounds),
@@ -310,7 +304,7 @@ def _changes(statements: Sequence[StatementView]) -> dict[int, EvaluationChanges
     return found
 
 
-def _judging(record: EventsByPhase) -> bool:
+def _judging(record: DebateFold) -> bool:
     return (
         record.judgment is None
         and record.ending is None
@@ -319,7 +313,7 @@ def _judging(record: EventsByPhase) -> bool:
     )
 
 
-def _judgment(record: EventsByPhase, views: StatementViews, versions: dict[str, int]) -> JudgmentView | None:
+def _judgment(record: DebateFold, views: StatementViews, versions: dict[str, int]) -> JudgmentView | None:
     rendered = record.judgment
     if rendered is None:
         return None

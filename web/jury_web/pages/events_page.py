@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from jury_events.debate_history import DebateHistory
 from jury_events.panel import Language
-from jury_views.events_view import DescribedEvent, event_lines, hash_text
+from jury_views.event_words import DescribedEvent, event_lines, hash_text
 
 PAGE = 200
 """Events on one page."""

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from jury_events.consensus import ConsensusCheck
 from jury_judge.comparisons.comparison import Position, positions
-from jury_views.debate_fold import EventsByPhase, role_of
+from jury_views.debate_fold import DebateFold, role_of
 
 
 class Cell(NamedTuple):
@@ -39,9 +39,7 @@ class Matrix(NamedTuple):
     checks: tuple[CheckLine | None, ...]
 
 
-def matrix(
-    record: EventsByPhase, versions: dict[str, int], seats: int | None = None, latest: int | None = None
-) -> Matrix:
+def matrix(record: DebateFold, versions: dict[str, int], seats: int | None = None, latest: int | None = None) -> Matrix:
     """The table of a debate up to its last event.
 
     Args:
@@ -83,7 +81,7 @@ def _check_version(number: int, versions: dict[str, int]) -> int:
     return versions[f"round-{number}/check" if number else "initial/check"]
 
 
-def _versions_of_statements(record: EventsByPhase, versions: dict[str, int]) -> dict[tuple[str, int], int]:
+def _versions_of_statements(record: DebateFold, versions: dict[str, int]) -> dict[tuple[str, int], int]:
     spoken = [(0, one) for one in record.phase_1]
     spoken += [(each.started.round, one) for each in record.rounds for one in each.spoken]  # type: ignore[misc]
     return {(one.juror_id, number): versions[one.event_id] for number, one in spoken}

@@ -11,7 +11,7 @@ from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementM
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome
-from jury_views.debate_fold import EventsByPhase, role_of
+from jury_views.debate_fold import DebateFold, role_of
 from jury_web.pages.statement_views import RecordedCall
 
 State = Literal["asked", "retried", "answered", "queued"]
@@ -42,7 +42,7 @@ class PendingSteps(NamedTuple):
 NOTHING_PENDING = PendingSteps(None, ())
 
 
-def pending_steps(record: EventsByPhase, calls: Sequence[RecordedCall]) -> PendingSteps:
+def pending_steps(record: DebateFold, calls: Sequence[RecordedCall]) -> PendingSteps:
     """The pending steps of the current phase or round.
 
     Args:
@@ -63,7 +63,7 @@ def pending_steps(record: EventsByPhase, calls: Sequence[RecordedCall]) -> Pendi
     return NOTHING_PENDING
 
 
-def _asked(record: EventsByPhase, calls: Sequence[RecordedCall]) -> Sequence[str]:
+def _asked(record: DebateFold, calls: Sequence[RecordedCall]) -> Sequence[str]:
     """The seats that are asked in phase 1 so far; those after the first of an asking plan once they have a call."""
     plan, not_asked = record.opened.asking, record.not_asked
     if plan is None:
@@ -74,7 +74,7 @@ def _asked(record: EventsByPhase, calls: Sequence[RecordedCall]) -> Sequence[str
 
 
 def _seats(
-    record: EventsByPhase,
+    record: DebateFold,
     number: int,
     order: Sequence[str],
     recorded: Sequence[JurorEvaluated | StatementMade | JurorAbstained],

@@ -9,16 +9,13 @@ from jinja2 import Environment, PackageLoader
 from jury_events.ids import unescape
 from jury_events.text import moment, points_text
 from jury_events.verdict import Verdict
-from jury_views.acceptance_line import acceptance_line
-from jury_views.case_facts import case_facts, omissions_line
-from jury_views.consensus_line import reached_line
-from jury_views.durations import duration, rate
-from jury_views.figure_notes import FigureNotes
-from jury_views.probabilities import probabilities_line
+from jury_views.case_view import case_facts, omissions_line
+from jury_views.judgment_lines import acceptance_line, cap_lines, exception_lines, reached_line
+from jury_views.number_formats import duration, probabilities_line, rate
 from jury_views.reasons import went_wrong_line
 from jury_views.record_reading import parts_by_seat, reading_lines
-from jury_views.review_choices import review_choices
-from jury_views.standing_lines import cap_lines, exception_lines
+from jury_views.report_sections import FigureNotes
+from jury_views.review_objects import review_choices
 from jury_views.templating import templates
 from jury_views.terms import term
 from jury_web.root_path import rooted_html

@@ -9,8 +9,8 @@ from jury_events.local_facts import LaterEvents
 from jury_events.panel import Panel
 from jury_events.review_facts import Review, ReviewFacts
 from jury_events.verdict import Verdict
-from jury_views.debate_fold import StepEvaluation, answers, evaluations_of, events_by_phase, role_of
-from jury_views.label_decisive import label_decisive
+from jury_views.case_view import label_decisive
+from jury_views.debate_fold import StepEvaluation, evaluations_of, folded, role_of
 from jury_views.reasons import VerdictReason, reason_of
 from jury_views.review_objects import Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
@@ -139,14 +139,14 @@ def _versions(reading: DebateHistory) -> dict[str, int]:
 
 
 def _result(reading: DebateHistory, citations: Citations, evaluations: tuple[StepEvaluation, ...]) -> JuryResult:
-    record = events_by_phase(reading.events)
+    record = folded(reading.events)
     judgment = record.judgment.judgment if record.judgment else None
     votes = judgment.votes if judgment else ()
     versions, panel = _versions(reading), reading.opened.panel
     return JuryResult(
         completed=record.ending if isinstance(record.ending, DebateCompleted) else None,
         judgment=judgment,
-        why=reason_of(record, answers(reading.events), reading.texts),
+        why=reason_of(record, reading.texts),
         roles={vote.juror_id: role_of(panel, vote.juror_id) for vote in votes},
         reviews=reading.reviews,
         reasons=reasons_in(reading),

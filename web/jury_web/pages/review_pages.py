@@ -22,7 +22,7 @@ from jury_judge.reviews.review_queue import QueueItem
 from jury_judge.serving.service import Reviewing
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
-from jury_views.review_choices import review_choices
+from jury_views.review_objects import review_choices
 from jury_web.chunks import chunks
 from jury_web.pages.page_request import PageNotFound, PageRequest, number
 from jury_web.pages.review_page import CaseToReview, case_to_review

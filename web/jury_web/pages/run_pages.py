@@ -12,7 +12,7 @@ from jury_judge.comparisons.groups import fields_there, grouped
 from jury_judge.running.live_run import LiveRuns
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
-from jury_views.charts.labelled_panels import LabelledPanel, labelled_panels
+from jury_views.charts.shapes import LabelledPanel, labelled_panels
 from jury_views.run_quotations import QuotationCount
 from jury_web.pages.disagreements import (
     MOST,

@@ -15,6 +15,7 @@ from jury_judge.errors import ExtraMissing, RunTooLarge, TooManyReports
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.settings.statistics import COUNTS
 from jury_judge.statistics.run_reports import RunReports
+from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun
 from jury_views.gate_view import NamedGate
 from jury_web.pages.page_request import PageNotFound, PageRequest
 
@@ -40,10 +41,10 @@ class RunStatisticsPages:
         simulated = request.query.get("include_simulated") == "true"
         if not is_run_id(run_id) or not await asyncio.to_thread(self._has, run_id):
             raise PageNotFound("there is no run of that id in this store; the page of runs lists the runs")
-        report, worth, refused = None, None, None
+        report, worth, beside, refused = None, None, NOTHING_BESIDE, None
         try:
             found = await self._reports.page(run_id, simulated=simulated)
-            report, worth = found.statistics, found.worth
+            report, worth, beside = found.statistics, found.worth, FactsOfRun(rates=found.true_rates)
         except REFUSALS as error:
             refused = refused_report(error)
         return request.html(
@@ -53,6 +54,7 @@ class RunStatisticsPages:
             run_id=run_id,
             report=report,
             worth=worth,
+            beside=beside,
             refused=refused,
             include_simulated=simulated,
         )

@@ -7,9 +7,7 @@ from typing import NamedTuple
 from jury_events.parts import PartRef
 from jury_events.text import shown_size
 from jury_events.transcript import Attachment, Item, NotShown, Origin, ToolCall, ToolResult, Transcript
-from jury_views.label_decisive import LabelDecisive
-from jury_views.numbered_items import NumberedItem
-from jury_views.sent_pictures import Pictures
+from jury_views.case_view import LabelDecisive, NumberedItem, Pictures
 from jury_web.pages.citations import Citations, ItemCitations
 from jury_web.pages.cited_text import CitedText, Mark, cited_text
 from jury_web.pages.json_layout import layout

@@ -7,9 +7,8 @@ from jury_events.case import Scenario
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.review_facts import NO_REVIEWS
+from jury_views.case_view import label_decisive, pictures_sent
 from jury_views.debate_fold import evaluations_of
-from jury_views.label_decisive import label_decisive
-from jury_views.sent_pictures import pictures_sent
 from jury_web.pages.citations import Citations
 from jury_web.pages.page_request import PageNotFound
 from jury_web.pages.shown_items import PAGE, ItemRange, ShownItems

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jury_cases.traces.pieces import ContentPiece, PieceCounter, items_of, pieces_of
-from jury_cases.traces.plain_span import PlainSpan, optional_text
-from jury_cases.traces.span import SpanKind
+from jury_cases.traces.span import PlainSpan, SpanKind, optional_text
 from jury_cases.traces.span_tables import SpanTable
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_object, as_objects, as_text, decoded_json, is_blank

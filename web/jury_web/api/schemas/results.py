@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, with_config
 
 from jury_judge.replays.grids import GRID_KEYS
-from jury_views.result_facts import SERVED
+from jury_views.evaluation_models import SERVED
 from jury_views.result_models import DebateResult
 from jury_web.api.schemas.base import CamelModel, JsonObject
 

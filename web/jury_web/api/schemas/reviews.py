@@ -7,7 +7,7 @@ from pydantic import Field, with_config
 from jury_events.evidence import MOST_ITEM
 from jury_events.verdict import Verdict
 from jury_judge.reviews.review_changes import MAX_REASON
-from jury_views.result_facts import SERVED, ReviewOfResult, VerdictWord, said
+from jury_views.evaluation_models import SERVED, ReviewOfResult, VerdictWord, said
 from jury_web.api.schemas.base import CamelModel
 
 

@@ -1,4 +1,4 @@
-"""The page of a debate."""
+"""Labels of the pages of one debate: the debate, its transcript, items, events and exchanges."""
 
 from jury_views.translation import TranslatedLabels, Translation
 
@@ -87,3 +87,105 @@ class DebatePageLabels(TranslatedLabels):
     )
     pending_answered = Translation("has answered", "回答済み")
     pending_queued = Translation("has not been asked yet", "順番待ち")
+
+
+class TranscriptLabels(TranslatedLabels):
+    """The transcript of a case."""
+
+    items = Translation("{count} items", "{count}件")
+    of_item = Translation("of item {number}", "項目{number}の呼び出し")
+    of_unknown_item = Translation("of a call that the transcript does not have:", "会話記録にない呼び出し:")
+    of_unclear_item = Translation(
+        "of one of several calls; the record does not say which", "複数の呼び出しのいずれか(どれかは記録からは不明)"
+    )
+    items_folded = Translation("Items {first}–{last}", "項目{first}〜{last}")
+    items_page = Translation("Open these items on a page", "これらの項目のページを開く")
+    items_before = Translation("Items before", "前の項目")
+    items_after = Translation("Items after", "次の項目")
+    items_search = Translation("Search the transcript", "会話記録を検索")
+    items_go = Translation("Go to item", "項目へ移動")
+    items_with = Translation("Items with “{words}”", "「{words}」を含む項目")
+    items_without = Translation("No item from here on has this text.", "ここから先に該当する項目はありません。")
+    items_further = Translation("More items with this text", "該当する項目の続き")
+    back_to_case = Translation("The whole case", "事例全体")
+    picture = Translation("Picture", "画像")
+    author_user = Translation("User", "利用者")
+    author_model = Translation("Agent", "エージェント")
+    author_tool = Translation("Tool", "ツール")
+    author_environment = Translation("Environment", "環境")
+    author_developer = Translation("Developer of the agent", "エージェントの開発者")
+    author_unknown = Translation("Unknown role", "不明な役割")
+    item_system = Translation("system message", "システムメッセージ")
+    item_user = Translation("message", "メッセージ")
+    item_assistant = Translation("message", "メッセージ")
+    item_speaker = Translation("message", "メッセージ")
+    item_reasoning = Translation("reasoning", "思考")
+    item_refusal = Translation("refusal", "拒否")
+    item_tool_call = Translation("tool call", "ツール呼び出し")
+    item_tool_result = Translation("tool result", "ツールの結果")
+    item_attachment = Translation("file", "ファイル")
+    item_event = Translation("event", "出来事")
+    item_not_shown = Translation("item", "項目")
+
+
+class CitedItemLabels(TranslatedLabels):
+    """Items of a case that jurors quote."""
+
+    quoted_for = Translation("quoted for the agent by", "エージェントに有利として引用")
+    quoted_against = Translation("quoted against the agent by", "エージェントに不利として引用")
+    quoted_context = Translation("quoted as context by", "背景として引用")
+    decisive_for = Translation("Decisive for", "決め手と指定")
+    quoted_further_on = Translation("Quoted further on:", "省略部分からの引用:")
+
+
+class ItemStripLabels(TranslatedLabels):
+    """The strip of the items of a case."""
+
+    strip = Translation("Who read and quoted which items", "陪審員ごとの読んだ項目と引用した項目")
+    strip_each = Translation("{count} items a column", "1列は{count}項目")
+    strip_items = Translation("items {first}–{last}", "項目{first}〜{last}")
+    strip_hollow = Translation("not in the item that is named", "指定の項目に該当なし")
+    strip_unread = Translation("not read", "未読")
+    strip_read = Translation("read", "読んだ項目")
+    strip_all_read = Translation("all", "すべて")
+    strip_stand = Translation("in the item", "該当あり")
+    strip_quoted = Translation("quoted items", "引用した項目")
+
+
+class EventsLabels(TranslatedLabels):
+    """The page of the events of a debate."""
+
+    log_position = Translation("Position", "位置")
+    recorded_at = Translation("Recorded at", "記録日時")
+    type = Translation("Type", "種類")
+    what = Translation("What", "内容")
+    hash = Translation("Hash", "ハッシュ")
+
+
+class ExchangeLabels(TranslatedLabels):
+    """The page of a model call."""
+
+    exchange = Translation("Exchange", "呼び出し")
+    request = Translation("Prompt, as sent", "送信したプロンプト")
+    raw_answer = Translation("Answer, as received", "受信した回答")
+    raw_response = Translation("Response, as received", "受信した応答")
+    sent = Translation("Also sent", "併せて送信した内容")
+    tool_calls = Translation("Tool calls", "ツール呼び出し")
+    arguments = Translation("Arguments", "引数")
+    tool_result = Translation("Result", "結果")
+    tool_failed = Translation("failed", "失敗")
+    waited = Translation("Waited before", "事前の待機")
+    request_id = Translation("Request id", "リクエストID")
+    raw = Translation("raw", "原文")
+    not_answered = Translation("There is no answer.", "回答はありません。")
+    shown_above = Translation("The same text as above", "上に表示した本文と同じ")
+    versions = Translation("rules {rules}, prompts {prompts}", "ルール {rules}、プロンプト {prompts}")
+    unknown_in_calls = Translation("calls unknown: {count}", "不明な呼び出し: {count}件")
+    window_of = Translation("window {window}", "ウィンドウ{window}")
+    try_of = Translation("turn {turn}, attempt {attempt}", "ターン{turn}、試行{attempt}")
+    call_id = Translation("Id", "ID")
+    with_marks = Translation("As sent, with the marks of judged text", "送信した形（評価対象の目印付き）")
+    shown_plain = Translation(
+        "Judged texts are indented here; they were sent with marks.",
+        "評価対象の本文は字下げで示しています。実際には目印を付けて送信しました。",
+    )

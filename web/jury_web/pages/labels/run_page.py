@@ -1,4 +1,4 @@
-"""The pages of runs."""
+"""Labels of the pages of several debates: lists, runs, comparisons and gates."""
 
 from jury_views.translation import TranslatedLabels, Translation
 
@@ -120,3 +120,175 @@ class RunLabels(TranslatedLabels):
         "No run yet. Judge cases with: jury run CASES.jsonl",
         "実行はまだありません。次のコマンドで始められます: jury run CASES.jsonl",
     )
+
+
+class GateLabels(TranslatedLabels):
+    """The gate between two runs, and their paired table."""
+
+    gate = Translation("Gate: is B worse than A?", "ゲート: BはAより悪いか")
+    gate_counts_outcomes = Translation(
+        "The gate counts what the labels come to.", "ゲートは、判定語に対応する結果の区分を数えます。"
+    )
+    gate_how = Translation("With another metric, margin or labels:", "別の指標・許容範囲・ラベルを使う場合:")
+    paired = Translation("Paired: the same cases in A and B", "対応のある比較: AとBの同じケース")
+
+
+class CompareLabels(TranslatedLabels):
+    """The page that compares two debates or two runs."""
+
+    compare_hint = Translation("Two debates, or two runs, by their ids", "2つの議論、または2つの実行のID")
+    kind_heading = Translation("Kind", "種類")
+    compare_a = Translation("A", "A")
+    compare_b = Translation("B", "B")
+    same_case = Translation("Both judge the same case.", "同じケースを判定しています。")
+    other_case = Translation("They do not judge the same case.", "同じケースではありません。")
+    case_erased = Translation(
+        "It is unknown whether they judge the same case: a text was erased or cannot be read.",
+        "同じケースかどうかは不明です（本文が消去されているか、読み取れません）。",
+    )
+    differs = Translation("differs", "相違")
+    panels = Translation("Panels", "陪審団")
+    panels_same = Translation("The panels are the same.", "陪審団は同じです。")
+    field = Translation("Field", "項目")
+    seat = Translation("Seat", "陪審員")
+    stale = Translation("abstained, earlier position stands", "棄権（以前の立場が有効）")
+    both_judged = Translation(
+        "Same verdict in {agreed} of {judged} cases judged by both ({share}); mean score difference: {difference}.",
+        "両方で判定された{judged}件のうち{agreed}件（{share}）で判定が一致。スコアの差は平均{difference}点。",
+    )
+    both_judged_labels = Translation(
+        "Same label in {agreed} of {judged} cases judged by both ({share}); mean score difference: {difference}.",
+        "両方で判定された{judged}件のうち{agreed}件（{share}）で判定語が一致。スコアの差は平均{difference}点。",
+    )
+    compared_without_evaluation = Translation(
+        "Without an evaluation in A or B: {count}, where neither agreement nor scores count.",
+        "AまたはBに評価がないケース: {count}件（一致とスコアの計算から除外）。",
+    )
+    count_heading = Translation("Count", "数える対象")
+    count_labels = Translation("labels", "判定語")
+    count_outcomes = Translation("outcomes", "結果の区分")
+    counted_labels = Translation(
+        "Labels of the scale {scale} ({digest}) are counted.", "判定尺度{scale}（{digest}）の判定語を数えています。"
+    )
+    counted_outcomes = Translation(
+        "What the labels of the scale {scale} ({digest}) come to is counted.",
+        "判定尺度{scale}（{digest}）の判定語に対応する結果の区分を数えています。",
+    )
+    scales_differ = Translation(
+        "The runs are judged in different scales: their outcomes are counted, and no label.",
+        "2つの実行の判定尺度が異なるため、判定語ではなく結果の区分を数えています。",
+    )
+    none_judged = Translation("No case has a verdict in both.", "両方で判定されたケースはありません。")
+    flipped = Translation("Flips", "判定が変わったケース")
+    only_in = Translation("Only in {side}", "{side}のみ")
+    and_more = Translation("and {count} more", "ほか{count}件")
+    not_comparable = Translation("Not comparable: a record is damaged", "比較できません: 記録が破損しています")
+    panels_unknown = Translation(
+        "The differences of the panels are unknown: a record cannot be read.",
+        "陪審団の違いは不明です（記録を読み取れません）。",
+    )
+    end_consensus = Translation("consensus", "合意")
+    end_deadlock = Translation("deadlock", "膠着")
+    end_max_rounds = Translation("all rounds completed", "全ラウンド終了")
+    end_no_discussion = Translation("no discussion", "議論なし")
+    end_in_a = Translation("A ↓ · B →", "A ↓ · B →")
+
+
+class ListLabels(TranslatedLabels):
+    """The list of debates: search and filters, columns, states."""
+
+    search = Translation("Search", "検索")
+    search_hint = Translation("What jurors wrote, or an id", "陪審員の言葉、またはID")
+    where = Translation("Condition", "条件")
+    where_hint = Translation("tags~refund", "tags~refund")
+    filters = Translation("Search and filters", "検索と絞り込み")
+    any = Translation("any", "すべて")
+    simulated_only = Translation("simulated", "模擬")
+    models_only = Translation("models", "モデル")
+    jurors = Translation("Jurors", "陪審員")
+    show = Translation("Show", "表示")
+    reset = Translation("Reset", "解除")
+    counting_debates = Translation("the debate that counts", "事例の結果となる議論")
+    aside_escalated = Translation("went on to the next stage", "次の段に進んだ")
+    aside_replaced = Translation("judged again", "改めて審理された")
+    aside_audit = Translation("audit of an early exit", "早期終了の監査")
+    quorum_met = Translation("met", "充足")
+    quorum_lost = Translation("lost", "不足")
+    seats_agree = Translation("seats agree", "陪審員の指定が一致")
+    seats_disagree = Translation("seats disagree", "陪審員の指定が不一致")
+    seats_none = Translation("fewer than two name one", "指定した陪審員が2名未満")
+    votes_split = Translation("seats differ", "割れた")
+    votes_agree = Translation("seats agree", "全員一致")
+    some_seat = Translation("of some seat", "あり")
+    no_seat = Translation("of no seat", "なし")
+    newest = Translation("Newest", "最新")
+    older = Translation("Older", "以前の議論")
+    columns = Translation("Columns", "列")
+    more_filters = Translation("More filters, order, columns", "その他の条件、並び順、列")
+    sort = Translation("Sort by", "並び順")
+    ascending = Translation("smallest first", "小さい順")
+    descending = Translation("largest first", "大きい順")
+    first_page = Translation("First page", "最初のページ")
+    next_page = Translation("Next page", "次のページ")
+    min_cost = Translation("Cost from, USD", "費用の下限（USD）")
+    max_cost = Translation("Cost to, USD", "費用の上限（USD）")
+    add_up = Translation("Totals of all matching debates", "該当する議論をすべて集計")
+    total_debates = Translation(
+        "{debates} debates, {completed} completed, {failed} failed, {cancelled} cancelled",
+        "議論{debates}件（完了{completed}件、失敗{failed}件、中止{cancelled}件）",
+    )
+    total_cost = Translation("{cost}, unknown in {unknown} debates", "{cost}、{unknown}件の議論で不明")
+    total_tokens = Translation(
+        "{calls} model calls, {input} tokens in, {output} out",
+        "モデル呼び出し{calls}件、入力{input}トークン、出力{output}トークン",
+    )
+    found_in = Translation("Found", "該当箇所")
+    unsearched = Translation(
+        "The last {count} events are not indexed for search yet.",
+        "最新のイベント{count}件の発言は、まだ検索の対象になっていません。",
+    )
+    none_found = Translation(
+        "No matching debates. Remove a filter, or search for other words.",
+        "該当する議論はありません。条件を減らすか、別の言葉で検索してください。",
+    )
+    none_beyond = Translation("There are no more debates.", "これより先に議論はありません。")
+    none_yet = Translation(
+        "No debates yet. Run one with: jury demo", "議論はまだありません。次のコマンドで始められます: jury demo"
+    )
+    shown_range = Translation("{count} debates shown.", "{count}件を表示しています。")
+    check_these = Translation("Check these records", "表示中の記録を検査")
+    checking = Translation("not checked", "未検査")
+    status_waiting = Translation("waiting", "待機中")
+    status_evaluating = Translation("evaluating", "評価中")
+    status_discussing = Translation("discussing", "議論中")
+    status_judging = Translation("judging", "判定中")
+    status_completed = Translation("completed", "完了")
+    status_failed = Translation("failed", "失敗")
+    status_cancelled = Translation("cancelled", "中止")
+    status_unreadable = Translation("unreadable", "読み取り不可")
+    status_no_evaluation = Translation("no evaluation", "評価なし")
+    status_unfinished = Translation("unfinished", "未完了")
+    column_case = Translation("Case", "ケース")
+    column_status = Translation("Status", "状態")
+    column_verdict = Translation("Verdict", "判定")
+    column_score = Translation("Score", "スコア")
+    column_label = Translation("Label", "ラベル")
+    column_agreement = Translation("Votes", "票")
+    column_rounds = Translation("Rounds", "ラウンド")
+    column_quorum = Translation("Quorum", "定足数")
+    column_partly_read = Translation("Parts not read", "未読の部分")
+    column_integrity = Translation("Integrity", "完全性")
+    column_method = Translation("Method", "判定方式")
+    column_models = Translation("Models", "モデル")
+    column_calls = Translation("Model calls", "モデル呼び出し")
+    column_input_tokens = Translation("Tokens in", "入力トークン")
+    column_output_tokens = Translation("Tokens out", "出力トークン")
+    column_cost = Translation("Cost", "費用")
+    column_agent_cost = Translation("Cost of the agent", "エージェントの費用")
+    column_not_shown = Translation("Not shown to jurors", "陪審員に示されていないもの")
+    column_run = Translation("Run", "実行")
+    column_opened = Translation("Opened", "登録")
+    column_begun = Translation("Begun", "開始")
+    column_updated = Translation("Last event", "最後のイベント")
+    column_reason = Translation("Why", "理由")
+    column_ended = Translation("Ended", "終了")

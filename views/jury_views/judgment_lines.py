@@ -1,0 +1,125 @@
+"""What a reader must know of a judgment: consensus, acceptance, what capped it, and events that may be missing."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jury_events.calibration import Acceptance
+from jury_events.consensus import ConsensusCheck, ConsensusStatus
+from jury_events.judgment import Decider, Judgment
+from jury_events.local_facts import LocalFacts
+from jury_events.panel import DiscussionRules
+from jury_events.text import moment, visible_line
+from jury_events.verdict import PASS, REVIEW
+from jury_views.debate_fold import DebateFold
+from jury_views.debate_labels import DebateLabels
+from jury_views.evaluation_models import LaterEventsKnown
+from jury_views.page import TextSpan
+
+if TYPE_CHECKING:
+    from jury_events.local_facts import LaterEvents
+
+
+def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, words: DebateLabels) -> str:
+    """In a few words.
+
+    Args:
+        check: after phase 1 or a round.
+        rules: of the panel.
+        number: of the round, 0 for phase 1.
+        words: in which language.
+    """
+    if check.reached:
+        return words.reached
+    if check.status is ConsensusStatus.SPLIT:
+        return words.not_reached
+    if rules.threshold <= 1:
+        why = words.below_threshold.format(percent=f"{100 * rules.threshold:.0f}")
+    elif number and check.status is ConsensusStatus.UNANIMOUS:
+        why = words.unanimity_goes_on
+    else:
+        why = words.unanimous_rounds_end if number else words.always_discussed
+    return f"{words.not_reached}{words.why.format(why=why)}"
+
+
+def acceptance_line(acceptance: Acceptance, words: DebateLabels) -> str:
+    """`accepted: share of the votes 1, threshold 0.778`.
+
+    Args:
+        acceptance: of the judgment.
+        words: in which language.
+    """
+    if acceptance.probability is None:
+        nothing = words.nothing_to_accept if acceptance.verdict is REVIEW else words.outcome_not_accepted
+        return nothing.format(verdict=acceptance.verdict.value)
+    signals = {
+        "share": words.signal_share,
+        "isotonic": words.signal_isotonic,
+        "weights": words.signal_weights,
+        "dawid_skene": words.signal_dawid_skene,
+        "votes+step": words.signal_votes_step,
+        "probability": words.signal_probability,
+    }
+    said = {
+        "verdict": acceptance.verdict.value,
+        "signal": signals[acceptance.signal],
+        "probability": f"{acceptance.probability:.4g}",
+        "threshold": f"{acceptance.threshold:.4g}",
+    }
+    if not acceptance.accepted:
+        return words.not_accepted.format(**said)
+    if acceptance.probability < acceptance.threshold:
+        return words.accepted_unasked.format(**said)
+    return words.accepted.format(**said)
+
+
+def cap_lines(judgment: Judgment, words: DebateLabels) -> list[str]:
+    """Why votes that passed need review; nothing where none did."""
+    lines = []
+    silent = {"silent": len(judgment.silent), "seats": len(judgment.votes)}
+    match judgment.capped_by:
+        case "quorum":
+            lines.append(words.capped)
+        case "silence":
+            lines.append(words.capped_by_silence.format(**silent) if judgment.silent else words.capped_by_parts)
+    if judgment.capped_scenarios is not None:
+        lines.append(words.capped_scenarios.format(scenarios=", ".join(judgment.capped_scenarios)))
+    return lines
+
+
+def exception_lines(judgment: Judgment, words: DebateLabels) -> list[str]:
+    """What a pass stands by that silence does not cap: a final judge's verdict, and earlier evaluations."""
+    if judgment.verdict is not PASS:
+        return []
+    if judgment.decided_by is Decider.FINAL_JUDGE:
+        silent, seats = len(judgment.silent), len(judgment.votes)
+        return [words.judge_alone.format(silent=silent, seats=seats)] if silent else []
+    stale = sum(vote.kind == "stale" for vote in judgment.votes)
+    return [words.stale_votes.format(stale=stale)] if stale else []
+
+
+def later_events_text(later: "LaterEvents", words: DebateLabels) -> str:
+    """One sentence."""
+    if later.excluded_as_of is None:
+        return str(words.later_events_possible)
+    key = visible_line(later.signed_by or "", 200)
+    return str(words.later_events_as_of).format(at=moment(later.excluded_as_of), key=key)
+
+
+def later_events_object(later: "LaterEvents | None") -> LaterEventsKnown | None:
+    """As JSON values: when, in ISO 8601, and the key; both null where nothing excludes them. None: not imported."""
+    if later is None:
+        return None
+    at = later.excluded_as_of
+    return LaterEventsKnown(excluded_as_of=None if at is None else moment(at), signed_by=later.signed_by)
+
+
+def aside_lines(record: DebateFold, local: LocalFacts, words: DebateLabels) -> Iterator[TextSpan]:
+    """One line each; none of a debate of this store that counts."""
+    if record.successor is not None:
+        yield TextSpan(words.replaced.format(successor=record.successor), "bold yellow")
+    if local.imported is not None:
+        yield TextSpan(getattr(words, f"imported_{local.imported}").format(log=local.imported_from), "bold yellow")
+    if local.later_events is not None:
+        yield TextSpan(later_events_text(local.later_events, words), "yellow")
+    if local.quarantine is not None:
+        yield TextSpan(words.quarantined.format(reason=local.quarantine.reason), "bold yellow")
