@@ -77,9 +77,9 @@ from jury_actors.messages import StepRequest as StepRequest
 from jury_actors.messages import StepResult as StepResult
 from jury_actors.notices import Notice as Notice
 from jury_actors.notices import Notices as Notices
-from jury_actors.observation.counting import CountingObserver as CountingObserver
 from jury_actors.observation.json_lines import FIELDS as FIELDS
 from jury_actors.observation.json_lines import LineHandler as LineHandler
+from jury_actors.observation.observer import CountingObserver as CountingObserver
 from jury_actors.observation.process_observation import ObservationSettings as ObservationSettings
 from jury_actors.observation.process_observation import observation_settings as observation_settings
 from jury_actors.observation.process_observation import observed_here as observed_here

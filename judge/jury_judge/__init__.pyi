@@ -160,6 +160,7 @@ from jury_judge.runs.case_stages import next_stages as next_stages
 from jury_judge.runs.case_stages import open_stages as open_stages
 from jury_judge.runs.estimate import estimate as estimate
 from jury_judge.runs.observation import Observation as Observation
+from jury_judge.runs.observation import Writing as Writing
 from jury_judge.runs.preflight import PreflightReport as PreflightReport
 from jury_judge.runs.preflight import preflight as preflight
 from jury_judge.runs.prompt_sizes import Rehearsal as Rehearsal
@@ -174,7 +175,6 @@ from jury_judge.runs.spending import Spending as Spending
 from jury_judge.runs.spending import SpendingWatch as SpendingWatch
 from jury_judge.runs.spending import uncached_cost as uncached_cost
 from jury_judge.runs.spending import uncached_sums as uncached_sums
-from jury_judge.runs.writing import Writing as Writing
 from jury_judge.scores.debate_scores import judged_trace as judged_trace
 from jury_judge.scores.score_export import ExportedScores as ExportedScores
 from jury_judge.scripts import judge as judge

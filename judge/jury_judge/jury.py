@@ -40,18 +40,16 @@ from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance, check_priced
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
 from jury_judge.runs.case_stages import judge_stages
-from jury_judge.runs.observation import UNOBSERVED, Observation
+from jury_judge.runs.observation import PLAIN_WRITING, UNOBSERVED, Observation, Writing
 from jury_judge.runs.ordered_lines import Line
 from jury_judge.runs.preflight import PreflightReport, is_over, preflight
 from jury_judge.runs.run import CaseSource, Run, check_bounds, check_ids, check_repeat, fresh_debate_id, fresh_run_id
 from jury_judge.runs.run_execution import Driving, execute_run
-from jury_judge.runs.run_locking import locked_run
 from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtimes import RuntimePool, runtime_of
-from jury_judge.runs.writing import PLAIN_WRITING, Writing
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.settings.store import ANY_SOURCE, Sources, load_settings
-from jury_judge.stores.stores import Say, open_writer
+from jury_judge.stores.stores import Say, locked_run, open_writer
 from jury_providers.registry import check_models
 from jury_store.event_store import EventStore
 from jury_views.result_models import DebateResult

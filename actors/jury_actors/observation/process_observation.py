@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-from jury_actors.observation.counting import CountingObserver
 from jury_actors.observation.json_lines import FIELDS, PID, PROCESS, LineHandler, is_own, message_of
-from jury_actors.observation.logging_observer import LoggingObserver
-from jury_actors.observation.observer import UNOBSERVED, Observer, Observers
+from jury_actors.observation.observer import UNOBSERVED, CountingObserver, LoggingObserver, Observer, Observers
 from jury_actors.observation.tallies import MetricTotals, Tallies, TallySnapshot
 
 ACTORS = "jury_actors"

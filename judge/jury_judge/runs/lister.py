@@ -188,7 +188,7 @@ class CaseLister:
                 if not ahead.wait_for_room():
                     return
                 for later in (False, True):
-                    ahead.put(self._page([job for job in page if _is_later(job) == later], later=later))
+                    ahead.put(self.page([job for job in page if _is_later(job) == later], later=later))
             self.exhausted = not self.stopping.is_set() and self.readable()
             if self.exhausted and self.run.whole:
                 self._write(self._list_completed)
@@ -229,11 +229,8 @@ class CaseLister:
     def _stream(self) -> str:
         return run_stream(self.run.run_id)
 
-    def open_further(self, jobs: list[Job]) -> list[Job]:
-        """Open debates of later stages of listed cases, unless they are open; returns the jobs. Raises as `listed`."""
-        return self._page(jobs, later=True)
-
-    def _page(self, jobs: list[Job], *, later: bool) -> list[Job]:
+    def page(self, jobs: list[Job], *, later: bool) -> list[Job]:
+        """The jobs, once their debates are opened; `later`: of later stages of listed cases. Raises as `listed`."""
         for _ in range(_ATTEMPTS) if jobs else ():
             there = self.store.heads([debate_stream(job.debate_id) for job in jobs])
             opened = {job.debate_id: self._opened(job) for job in jobs if debate_stream(job.debate_id) not in there}
@@ -389,8 +386,8 @@ def _custom(resolved: ResolvedPanel) -> str:
 
 def is_judged_by(opened: RunOpened, resolved: ResolvedPanel) -> bool:
     """Whether a run without a ladder was opened with this panel and these prompts."""
-    custom = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
-    return opened.ladder is None and judged_by(opened.panel, opened.custom) == judged_by(resolved.panel, custom)
+    ours = judged_by(resolved.panel, _custom(resolved))
+    return opened.ladder is None and judged_by(opened.panel, opened.custom) == ours
 
 
 def _as_new(history: DebateHistory) -> NewEvent:

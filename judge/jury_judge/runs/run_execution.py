@@ -165,7 +165,7 @@ class _Execution:
 
     def _opened_further(self, lister: CaseLister) -> list[Job]:
         drawn = [self.further.popleft() for _ in range(len(self.further))]
-        return lister.open_further(drawn)
+        return lister.page(drawn, later=True)
 
     async def _note_end(self, runtime: Runtime, lister: CaseLister) -> None:
         run = self.run

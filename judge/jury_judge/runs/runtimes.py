@@ -13,8 +13,7 @@ from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
 from jury_events.text import pluralize
 from jury_judge.running.waits import waits_text
-from jury_judge.runs.observation import Observation
-from jury_judge.runs.writing import Writing
+from jury_judge.runs.observation import Observation, Writing
 from jury_judge.settings.judging import RuntimeSettings
 from jury_judge.stores.stores import Say, open_writer
 

@@ -23,11 +23,10 @@ from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance, ceiling
 from jury_judge.runs.callbacks import OnEvent
 from jury_judge.runs.case_stages import latest_stage
-from jury_judge.runs.observation import Observation
+from jury_judge.runs.observation import Observation, Writing
 from jury_judge.runs.preflight import preflight
 from jury_judge.runs.run import Run
 from jury_judge.runs.shared_context import SharedContext
-from jury_judge.runs.writing import Writing
 from jury_judge.sessions.new_jury import new_jury
 from jury_judge.sessions.run_executor import LOCK_SECONDS
 from jury_judge.sessions.run_plan import OneCase, RunPlan

@@ -12,8 +12,7 @@ from jury_judge.live.feed import Feed
 from jury_judge.panels.any_panel import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel, windowed
 from jury_judge.replays.forks import Fork, plan_fork, read_origin
-from jury_judge.runs.observation import Observation
-from jury_judge.runs.writing import Writing
+from jury_judge.runs.observation import Observation, Writing
 from jury_judge.sessions.new_jury import is_simulated, new_jury
 from jury_judge.sessions.run_executor import LOCK_SECONDS
 from jury_judge.settings.run import ForkSettings

@@ -22,13 +22,12 @@ from jury_events.text import pluralize
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance, ceiling, check_priced
 from jury_judge.runs.case_stages import judged_again
-from jury_judge.runs.observation import Observation
+from jury_judge.runs.observation import Observation, Writing
 from jury_judge.runs.ordered_lines import Line
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
 from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtimes import in_process_for
 from jury_judge.runs.spending import Spending, SpendingWatch
-from jury_judge.runs.writing import Writing
 from jury_judge.sessions.new_jury import new_jury
 from jury_judge.sessions.run_plan import RunPlan
 from jury_judge.sessions.run_watch import RunOutcome, stop_cause

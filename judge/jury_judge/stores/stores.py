@@ -4,10 +4,12 @@ The file's lock belongs to a process; within it, appends to one store take turns
 parent's connections: SQLite forbids that.
 """
 
+import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -140,3 +142,32 @@ def _waiting(take: Callable[[float], T], wait: float, say: Say) -> T:
             raise
         say(f"waiting up to {wait:g} s: {error}")
         return take(wait)
+
+
+@asynccontextmanager
+async def locked_run(store_url: str, run_id: str | None, *, wait: float, say: Say) -> AsyncIterator[None]:
+    """Hold the lock of a run; a generated id (None) needs no lock.
+
+    Args:
+        wait: seconds to wait for another process.
+        say: takes a remark while it is waited for.
+    """
+    lock = None
+    if run_id is not None:
+        locking = asyncio.create_task(asyncio.to_thread(lock_run, store_url, run_id, wait=wait, say=say))
+        try:
+            lock = await asyncio.shield(locking)
+        except asyncio.CancelledError:
+            # The thread cannot be cancelled: a lock that it still takes must be released.
+            locking.add_done_callback(_release)
+            raise
+    try:
+        yield
+    finally:
+        if lock is not None:
+            await asyncio.to_thread(lock.release)
+
+
+def _release(locking: "asyncio.Task[RunLock | None]") -> None:
+    if not locking.cancelled() and locking.exception() is None and (lock := locking.result()) is not None:
+        lock.release()
