@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jury_analysis.accuracy import decided
 from jury_analysis.ballots import check
 from jury_analysis.coefficients import tallies
-from jury_analysis.correctness import decided
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean
 from jury_analysis.labels import check_labels

@@ -12,7 +12,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from jury_analysis.correctness import decided
+from jury_analysis.accuracy import decided
 from jury_analysis.estimate import Estimate
 from jury_analysis.intervals import SEED, bounded_change, proportion
 from jury_analysis.plurality import panel_plurality

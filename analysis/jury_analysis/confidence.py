@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from jury_analysis.correctness import decided
+from jury_analysis.accuracy import decided
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion
 from jury_analysis.plurality import panel_plurality

@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from jury_analysis.accuracy import errors
 from jury_analysis.coefficients import tallies
-from jury_analysis.correctness import errors
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, holm, proportion
 from jury_analysis.plurality import panel_plurality, strict_plurality

@@ -10,8 +10,8 @@ from itertools import combinations
 
 import numpy as np
 
+from jury_analysis.accuracy import decided, errors
 from jury_analysis.coefficients import tallies
-from jury_analysis.correctness import decided, errors
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import RESAMPLES, SEED, bootstrap, proportion
 from jury_analysis.plurality import strict_plurality

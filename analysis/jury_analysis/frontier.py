@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from jury_analysis.correctness import decided
+from jury_analysis.accuracy import decided
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion
 from jury_analysis.reasons import FIRST_ROUND

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jury_analysis.correctness import decided
+from jury_analysis.accuracy import decided
 from jury_analysis.named_messages import Numbers, named_in_round
 from jury_analysis.plurality import panel_plurality
 from jury_analysis.scale import OURS, Scale

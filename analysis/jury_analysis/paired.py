@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from jury_analysis.accuracy import DecidedCases, decided, decided_cases
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
-from jury_analysis.correctness import decided, decided_cases
-from jury_analysis.decided_cases import DecidedCases
 from jury_analysis.errors import BadBallots
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import bounded_change, holm, proportion

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from jury_analysis.accuracy import errors
 from jury_analysis.ballots import READING
-from jury_analysis.correctness import errors
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion
 from jury_analysis.named_messages import named_in_round

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from jury_analysis.correctness import decided
+from jury_analysis.accuracy import decided
 from jury_analysis.estimate import Estimate
 from jury_analysis.frontier import CostFrontier
 from jury_analysis.intervals import proportion
