@@ -14,10 +14,9 @@ import numpy.typing as npt
 from jury_analysis import coefficients
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion
-from jury_analysis.plurality import panel_plurality
 from jury_analysis.reasons import NO_DECIDED, NO_PASS_OR_FAIL, NO_SUCH_LABEL, NO_UNIT_LABEL, ONE_LABEL
 from jury_analysis.scale import Scale
-from jury_analysis.vote_matrix import Codes, VoteMatrix
+from jury_analysis.vote_matrix import Codes, VoteMatrix, panel_plurality
 from jury_analysis.wording import Reason
 
 

@@ -15,9 +15,8 @@ import numpy as np
 from jury_analysis.accuracy import decided
 from jury_analysis.estimate import Estimate
 from jury_analysis.intervals import SEED, bounded_change, proportion
-from jury_analysis.plurality import panel_plurality
 from jury_analysis.score_interval import FEWEST
-from jury_analysis.vote_matrix import Bools, Ints, VoteMatrix
+from jury_analysis.vote_matrix import Bools, Ints, VoteMatrix, panel_plurality
 
 PARTS = 10
 """Parts of the clusters; each choice is made on the others."""

@@ -11,7 +11,6 @@ import numpy as np
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import proportion
 from jury_analysis.named_messages import NamedMessages, Numbers, pluralities
-from jury_analysis.plurality import panel_plurality
 from jury_analysis.reasons import (
     NO_FAULT_LABEL,
     NO_FAULT_MESSAGE,
@@ -22,7 +21,7 @@ from jury_analysis.reasons import (
     NO_SUCH_LABEL,
     NONE_NAMES_A_MESSAGE,
 )
-from jury_analysis.vote_matrix import Bools, Codes, VoteMatrix
+from jury_analysis.vote_matrix import Bools, Codes, VoteMatrix, panel_plurality
 from jury_analysis.wording import Reason
 
 

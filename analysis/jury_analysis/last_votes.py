@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from jury_analysis.accuracy import decided
 from jury_analysis.named_messages import Numbers, named_in_round
-from jury_analysis.plurality import panel_plurality
 from jury_analysis.scale import OURS, Scale
-from jury_analysis.vote_matrix import STALE, Bools, Codes, Floats, VoteMatrix, by_round
+from jury_analysis.vote_matrix import STALE, Bools, Codes, Floats, VoteMatrix, by_round, panel_plurality
 from jury_events.calibration import SignalVote
 
 JURY, PLURALITY = "jury", "plurality"

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.errors import BadBallots
-from jury_analysis.plurality import panel_plurality
 from jury_analysis.samples import BallotOptions, Exclusion, plain_text
 from jury_analysis.scale import Scale
-from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, vote_matrix
+from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, panel_plurality, vote_matrix
 
 Verdicts = Literal["final", "plurality"]
 SETS = ("first", "second")

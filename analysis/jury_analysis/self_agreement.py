@@ -7,9 +7,8 @@ import numpy as np
 from jury_analysis.agreement import coefficients_of
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import RESAMPLES, SEED
-from jury_analysis.plurality import panel_plurality
 from jury_analysis.reasons import NO_REPEATS, NO_REPEATS_OF_SEAT
-from jury_analysis.vote_matrix import Codes, VoteMatrix, patterns
+from jury_analysis.vote_matrix import Codes, VoteMatrix, panel_plurality, patterns
 
 PANEL = "panel"
 
