@@ -29,7 +29,6 @@ from jury_analysis.confidence import ReliabilityBin as ReliabilityBin
 from jury_analysis.confidence import bin_of as bin_of
 from jury_analysis.confidence import confidence as confidence
 from jury_analysis.confidence import score_confidence as score_confidence
-from jury_analysis.convergence import convergence as convergence
 from jury_analysis.dawid_skene import dawid_skene as dawid_skene
 from jury_analysis.discussion import DiscussionReport as DiscussionReport
 from jury_analysis.discussion import discussion as discussion
@@ -149,6 +148,7 @@ from jury_analysis.score_interval import wilson as wilson
 from jury_analysis.seat_value import SeatValues as SeatValues
 from jury_analysis.seat_value import seat_values as seat_values
 from jury_analysis.self_agreement import Repeats as Repeats
+from jury_analysis.self_agreement import convergence as convergence
 from jury_analysis.self_agreement import self_agreement as self_agreement
 from jury_analysis.shares import VerdictShare as VerdictShare
 from jury_analysis.shares import shares as shares

@@ -13,7 +13,6 @@ from jury_analysis.agreement import Agreement, agreement
 from jury_analysis.annotators import EPSILON, AnnotatorReport, annotators
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
 from jury_analysis.confidence import ConfidenceReport, confidence
-from jury_analysis.convergence import RoundConvergence, convergence
 from jury_analysis.discussion import DiscussionReport, discussion
 from jury_analysis.effective_votes import EffectiveVotes, effective_votes
 from jury_analysis.errors import BadBallots
@@ -29,7 +28,7 @@ from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import BallotOptions, Exclusion, debates_in, panels_of, plain_text, without_simulated
 from jury_analysis.scale import Scale
-from jury_analysis.self_agreement import Repeats, self_agreement
+from jury_analysis.self_agreement import Repeats, RoundConvergence, convergence, self_agreement
 from jury_analysis.shares import VerdictShare, shares
 from jury_analysis.vote_matrix import VoteMatrix, by_round
 from jury_analysis.wording import Reason
