@@ -21,9 +21,10 @@ from jury_analysis.calibration import calibrate as calibrate
 from jury_analysis.calibration import promised as promised
 from jury_analysis.case_splits import split_clusters as split_clusters
 from jury_analysis.certificate import Certificate as Certificate
+from jury_analysis.certificate import certify as certify
+from jury_analysis.certificate import clopper_pearson as clopper_pearson
+from jury_analysis.certificate import clustered_bound as clustered_bound
 from jury_analysis.certificate import fewest_labels as fewest_labels
-from jury_analysis.certification import certify as certify
-from jury_analysis.certification import clustered_bound as clustered_bound
 from jury_analysis.confidence import ConfidenceCurve as ConfidenceCurve
 from jury_analysis.confidence import ReliabilityBin as ReliabilityBin
 from jury_analysis.confidence import bin_of as bin_of
@@ -137,7 +138,6 @@ from jury_analysis.read_shares import read_shares as read_shares
 from jury_analysis.report_object import json_object as json_object
 from jury_analysis.report_schemas import REPORTS as REPORTS
 from jury_analysis.report_schemas import report_schema as report_schema
-from jury_analysis.risk_bounds import clopper_pearson as clopper_pearson
 from jury_analysis.run_probes import RunProbes as RunProbes
 from jury_analysis.samples import Exclusion as Exclusion
 from jury_analysis.scale import OURS as OURS

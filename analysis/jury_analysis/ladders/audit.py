@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from jury_analysis.certificate import clopper_pearson
 from jury_analysis.estimate import Estimate, Interval, missing
 from jury_analysis.reasons import NO_UNIT
-from jury_analysis.risk_bounds import clopper_pearson
 
 TAIL = 0.975
 """Of each side of a 95 % interval."""

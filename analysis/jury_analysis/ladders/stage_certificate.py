@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from jury_analysis.certificate import Certificate, Tried, certificate
+from jury_analysis.certificate import Certificate, Tried, bound_by_cluster, certificate, clopper_pearson
 from jury_analysis.ladders.promises import Promises
-from jury_analysis.risk_bounds import bound_by_cluster, clopper_pearson
 
 Table = tuple[tuple[int, int, int], ...]
 
