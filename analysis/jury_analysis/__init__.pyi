@@ -108,10 +108,10 @@ from jury_analysis.last_votes import last_votes as last_votes
 from jury_analysis.leniency import LengthEffect as LengthEffect
 from jury_analysis.leniency import OwnFamily as OwnFamily
 from jury_analysis.leniency import length_effects as length_effects
+from jury_analysis.leniency import model_family as model_family
 from jury_analysis.leniency import own_family as own_family
 from jury_analysis.message_agreement import MessageAgreement as MessageAgreement
 from jury_analysis.message_agreement import message_agreement as message_agreement
-from jury_analysis.model_families import model_family as model_family
 from jury_analysis.named_messages import named_messages as named_messages
 from jury_analysis.paired import Paired as Paired
 from jury_analysis.paired import paired as paired
