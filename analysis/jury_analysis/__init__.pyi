@@ -68,7 +68,10 @@ from jury_analysis.estimate import Estimate as Estimate
 from jury_analysis.estimate import Interval as Interval
 from jury_analysis.estimate import missing as missing
 from jury_analysis.faults import FaultReport as FaultReport
+from jury_analysis.faults import MessageAgreement as MessageAgreement
 from jury_analysis.faults import faults as faults
+from jury_analysis.faults import message_agreement as message_agreement
+from jury_analysis.faults import named_messages as named_messages
 from jury_analysis.frontier import CostFrontier as CostFrontier
 from jury_analysis.frontier import FrontierPoint as FrontierPoint
 from jury_analysis.frontier import Measure as Measure
@@ -110,9 +113,6 @@ from jury_analysis.leniency import OwnFamily as OwnFamily
 from jury_analysis.leniency import length_effects as length_effects
 from jury_analysis.leniency import model_family as model_family
 from jury_analysis.leniency import own_family as own_family
-from jury_analysis.message_agreement import MessageAgreement as MessageAgreement
-from jury_analysis.message_agreement import message_agreement as message_agreement
-from jury_analysis.named_messages import named_messages as named_messages
 from jury_analysis.paired import Paired as Paired
 from jury_analysis.paired import paired as paired
 from jury_analysis.paired_tests import PairedTest as PairedTest

@@ -9,8 +9,8 @@ import pyarrow as pa
 from jury_analysis.accuracy import errors
 from jury_analysis.ballots import READING
 from jury_analysis.estimate import Estimate, missing
+from jury_analysis.faults import named_in_round
 from jury_analysis.intervals import clustered_mean, proportion
-from jury_analysis.named_messages import named_in_round
 from jury_analysis.reasons import NO_LABELLED_VOTE
 from jury_analysis.vote_matrix import OWN, Bools, Floats, VoteMatrix
 

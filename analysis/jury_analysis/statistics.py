@@ -16,12 +16,10 @@ from jury_analysis.confidence import ConfidenceReport, confidence
 from jury_analysis.discussion import DiscussionReport, discussion
 from jury_analysis.effective_votes import EffectiveVotes, effective_votes
 from jury_analysis.errors import BadBallots
-from jury_analysis.faults import FaultReport, faults
+from jury_analysis.faults import FaultReport, MessageAgreement, faults, message_agreement, named_items, named_messages
 from jury_analysis.intervals import RESAMPLES, SEED, holm
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.levels import LevelReport, level_report
-from jury_analysis.message_agreement import MessageAgreement, message_agreement
-from jury_analysis.named_messages import named_items, named_messages
 from jury_analysis.quotation_shares import QuotationShares, quotation_shares
 from jury_analysis.read_shares import ReadShares, read_shares
 from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
