@@ -132,9 +132,9 @@ from jury_analysis.probe_tests import sign_test as sign_test
 from jury_analysis.probe_tests import tolerance_test as tolerance_test
 from jury_analysis.probe_tests import upper_bound as upper_bound
 from jury_analysis.quotation_shares import QuotationShares as QuotationShares
+from jury_analysis.quotation_shares import ReadShares as ReadShares
 from jury_analysis.quotation_shares import quotation_shares as quotation_shares
-from jury_analysis.read_shares import ReadShares as ReadShares
-from jury_analysis.read_shares import read_shares as read_shares
+from jury_analysis.quotation_shares import read_shares as read_shares
 from jury_analysis.report_object import json_object as json_object
 from jury_analysis.report_schemas import REPORTS as REPORTS
 from jury_analysis.report_schemas import report_schema as report_schema

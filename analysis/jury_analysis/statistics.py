@@ -20,8 +20,7 @@ from jury_analysis.faults import FaultReport, MessageAgreement, faults, message_
 from jury_analysis.intervals import RESAMPLES, SEED, holm
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.levels import LevelReport, level_report
-from jury_analysis.quotation_shares import QuotationShares, quotation_shares
-from jury_analysis.read_shares import ReadShares, read_shares
+from jury_analysis.quotation_shares import QuotationShares, ReadShares, quotation_shares, read_shares
 from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import BallotOptions, Exclusion, debates_in, panels_of, plain_text, without_simulated
