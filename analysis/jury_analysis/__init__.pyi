@@ -115,8 +115,8 @@ from jury_analysis.leniency import model_family as model_family
 from jury_analysis.leniency import own_family as own_family
 from jury_analysis.paired import Paired as Paired
 from jury_analysis.paired import paired as paired
-from jury_analysis.paired_tests import PairedTest as PairedTest
 from jury_analysis.pairing import PairedOptions as PairedOptions
+from jury_analysis.pairing import PairedTest as PairedTest
 from jury_analysis.panel_worth import PanelWorth as PanelWorth
 from jury_analysis.panel_worth import Recount as Recount
 from jury_analysis.panel_worth import WorthOptions as WorthOptions

@@ -20,8 +20,17 @@ from jury_analysis.errors import BadBallots
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import bounded_change, holm, proportion
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.paired_tests import PairedTest, bowker, mcnemar, stuart_maxwell
-from jury_analysis.pairing import SETS, PairedOptions, Pairing, Pairs, Verdicts
+from jury_analysis.pairing import (
+    SETS,
+    PairedOptions,
+    PairedTest,
+    Pairing,
+    Pairs,
+    Verdicts,
+    bowker,
+    mcnemar,
+    stuart_maxwell,
+)
 from jury_analysis.possible_changes import PossibleChange, possible_change
 from jury_analysis.reasons import (
     NO_PAIR_COUNTS,
