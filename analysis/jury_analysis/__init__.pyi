@@ -135,9 +135,9 @@ from jury_analysis.quotation_shares import QuotationShares as QuotationShares
 from jury_analysis.quotation_shares import ReadShares as ReadShares
 from jury_analysis.quotation_shares import quotation_shares as quotation_shares
 from jury_analysis.quotation_shares import read_shares as read_shares
+from jury_analysis.report_object import REPORTS as REPORTS
 from jury_analysis.report_object import json_object as json_object
-from jury_analysis.report_schemas import REPORTS as REPORTS
-from jury_analysis.report_schemas import report_schema as report_schema
+from jury_analysis.report_object import report_schema as report_schema
 from jury_analysis.run_probes import RunProbes as RunProbes
 from jury_analysis.samples import Exclusion as Exclusion
 from jury_analysis.scale import OURS as OURS
