@@ -141,6 +141,7 @@ from jury_analysis.report_object import report_schema as report_schema
 from jury_analysis.run_probes import RunProbes as RunProbes
 from jury_analysis.samples import Exclusion as Exclusion
 from jury_analysis.scale import OURS as OURS
+from jury_analysis.scale import Exclusion as Exclusion
 from jury_analysis.scale import Scale as Scale
 from jury_analysis.score_interval import FEW as FEW
 from jury_analysis.score_interval import FEWEST as FEWEST

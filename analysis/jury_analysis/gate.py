@@ -19,7 +19,7 @@ from jury_analysis.possible_changes import PossibleChange
 from jury_analysis.power import POWER, PairedVariation
 from jury_analysis.reasons import NO_REPEATS
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import without_simulated
+from jury_analysis.scale import without_simulated
 from jury_analysis.self_agreement import self_agreement
 from jury_analysis.vote_matrix import vote_matrix
 

@@ -40,8 +40,7 @@ from jury_analysis.reasons import (
     UNEVALUATED_LEFT_OUT,
 )
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import Exclusion, one_panel, without_simulated
-from jury_analysis.scale import Scale
+from jury_analysis.scale import Exclusion, Scale, one_panel, without_simulated
 from jury_analysis.vote_matrix import Bools, Floats, Ints
 from jury_analysis.wording import Reason
 

@@ -16,7 +16,7 @@ from jury_analysis.frontier import CostFrontier, RoundWorth, SmallerPanel, front
 from jury_analysis.intervals import SEED
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import BallotOptions, Exclusion, one_panel, plain_text, without_simulated
+from jury_analysis.scale import BallotOptions, Exclusion, one_panel, plain_text, without_simulated
 from jury_analysis.seat_value import ORDERS, SeatValues, seat_values
 from jury_analysis.smaller_panels import MOST_PANELS, by_plurality, chosen_subsets
 from jury_analysis.staged_frontier import StagedPoint, staged_points

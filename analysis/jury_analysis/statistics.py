@@ -23,8 +23,7 @@ from jury_analysis.levels import LevelReport, level_report
 from jury_analysis.quotation_shares import QuotationShares, ReadShares, quotation_shares, read_shares
 from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import BallotOptions, Exclusion, debates_in, panels_of, plain_text, without_simulated
-from jury_analysis.scale import Scale
+from jury_analysis.scale import BallotOptions, Exclusion, Scale, debates_in, panels_of, plain_text, without_simulated
 from jury_analysis.self_agreement import Repeats, RoundConvergence, convergence, self_agreement
 from jury_analysis.shares import VerdictShare, shares
 from jury_analysis.vote_matrix import VoteMatrix, by_round

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.samples import plain_text
+from jury_analysis.scale import plain_text
 from jury_analysis.vote_matrix import Floats, VoteMatrix
 
 MEASURES = ("cost", "calls", "tokens")

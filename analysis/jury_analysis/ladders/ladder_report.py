@@ -19,8 +19,7 @@ from jury_analysis.ladders.ladder_votes import FAILS, LadderVotes, StageBallots,
 from jury_analysis.ladders.promises import Promises
 from jury_analysis.ladders.stage_certificate import StageCertificate
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import Exclusion, without_simulated
-from jury_analysis.scale import OURS, Scale
+from jury_analysis.scale import OURS, Exclusion, Scale, without_simulated
 from jury_analysis.vote_matrix import Bools
 from jury_events.canonical import canonical_json
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
