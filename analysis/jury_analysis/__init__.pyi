@@ -19,7 +19,7 @@ from jury_analysis.calibration import CalibrationOptions as CalibrationOptions
 from jury_analysis.calibration import CalibrationReport as CalibrationReport
 from jury_analysis.calibration import calibrate as calibrate
 from jury_analysis.calibration import promised as promised
-from jury_analysis.case_splits import split_clusters as split_clusters
+from jury_analysis.calibration import split_clusters as split_clusters
 from jury_analysis.certificate import Certificate as Certificate
 from jury_analysis.certificate import certify as certify
 from jury_analysis.certificate import clopper_pearson as clopper_pearson

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from jury_analysis.ballots import check
-from jury_analysis.case_splits import Parts, split_clusters
+from jury_analysis.calibration import Parts, split_clusters
 from jury_analysis.certificate import fewest_labels
 from jury_analysis.errors import BadBallots, BadSplit, TooFewLabels
 from jury_analysis.labels import label_ballots, resolve
