@@ -30,7 +30,6 @@ from jury_analysis.confidence import ReliabilityBin as ReliabilityBin
 from jury_analysis.confidence import bin_of as bin_of
 from jury_analysis.confidence import confidence as confidence
 from jury_analysis.confidence import score_confidence as score_confidence
-from jury_analysis.dawid_skene import dawid_skene as dawid_skene
 from jury_analysis.discussion import DiscussionReport as DiscussionReport
 from jury_analysis.discussion import discussion as discussion
 from jury_analysis.drift import COINS as COINS
@@ -170,6 +169,7 @@ from jury_analysis.true_rate import true_decision as true_decision
 from jury_analysis.true_rate import true_gate as true_gate
 from jury_analysis.true_rate import true_rate as true_rate
 from jury_analysis.verdict_signals import AnySignal as AnySignal
+from jury_analysis.verdict_signals import dawid_skene as dawid_skene
 from jury_analysis.verdict_signals import fit_signal as fit_signal
 from jury_analysis.verdict_signals import levels as levels
 from jury_analysis.verdict_signals import signal_values as signal_values
