@@ -84,6 +84,7 @@ from jury_analysis.intervals import bootstrap as bootstrap
 from jury_analysis.intervals import bounded_change as bounded_change
 from jury_analysis.intervals import clustered_mean as clustered_mean
 from jury_analysis.intervals import holm as holm
+from jury_analysis.intervals import possible_change as possible_change
 from jury_analysis.intervals import proportion as proportion
 from jury_analysis.label_schema import LABEL_FACTS as LABEL_FACTS
 from jury_analysis.label_schema import LABELS as LABELS
@@ -120,9 +121,6 @@ from jury_analysis.panel_worth import PanelWorth as PanelWorth
 from jury_analysis.panel_worth import Recount as Recount
 from jury_analysis.panel_worth import WorthOptions as WorthOptions
 from jury_analysis.panel_worth import panel_worth as panel_worth
-from jury_analysis.possible_changes import possible_change as possible_change
-from jury_analysis.power import PairedVariation as PairedVariation
-from jury_analysis.power import design_effect as design_effect
 from jury_analysis.probe_effects import ProbeBallots as ProbeBallots
 from jury_analysis.probe_effects import ProbedRater as ProbedRater
 from jury_analysis.probe_effects import ProbeEffect as ProbeEffect

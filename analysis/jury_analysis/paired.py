@@ -18,7 +18,7 @@ from jury_analysis.accuracy import DecidedCases, decided, decided_cases
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
 from jury_analysis.errors import BadBallots
 from jury_analysis.estimate import Estimate, missing
-from jury_analysis.intervals import bounded_change, holm, proportion
+from jury_analysis.intervals import PossibleChange, bounded_change, holm, possible_change, proportion
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.pairing import (
     SETS,
@@ -31,7 +31,6 @@ from jury_analysis.pairing import (
     mcnemar,
     stuart_maxwell,
 )
-from jury_analysis.possible_changes import PossibleChange, possible_change
 from jury_analysis.reasons import (
     NO_PAIR_COUNTS,
     NO_PASS_OR_FAIL,
