@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from jury_analysis.estimate import missing
-from jury_analysis.intervals import AnyInts, ClusteredMean, Floats, clustered_mean
+from jury_analysis.intervals import AnyInts, ClusteredMean, clustered_mean
 from jury_analysis.reasons import CONSTANT_PREDICTOR, EMPTY_GROUP
-from jury_analysis.vote_matrix import Bools
+from jury_analysis.vote_matrix import Bools, Floats
 
 
 def difference_of_means(values: Floats, group: Bools, clusters: AnyInts) -> ClusteredMean:
