@@ -7,7 +7,6 @@ from itertools import combinations
 from recorded_judges import ReadSet, Refused
 
 from jury_analysis.accuracy import AgainstLabels, accuracy
-from jury_analysis.best_seat import BestSeat, best_seat
 from jury_analysis.calibration import CalibrationOptions, calibrate
 from jury_analysis.certificate import Certificate
 from jury_analysis.discussion import DiscussionReport
@@ -18,6 +17,7 @@ from jury_analysis.faults import FaultReport, MessageAgreement
 from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
 from jury_analysis.ladders.ladder_votes import StageBallots
 from jury_analysis.ladders.promises import Promises
+from jury_analysis.seat_value import BestSeat, best_seat
 from jury_analysis.smaller_panels import EarlyStop, early_stops
 from jury_analysis.statistics import StatisticsOptions, statistics
 from jury_analysis.vote_matrix import VoteMatrix, vote_matrix

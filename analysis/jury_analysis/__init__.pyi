@@ -12,9 +12,6 @@ from jury_analysis.ballots import SCHEMA as SCHEMA
 from jury_analysis.ballots import STATISTICS_COLUMNS as STATISTICS_COLUMNS
 from jury_analysis.ballots import check as check
 from jury_analysis.ballots import decoded as decoded
-from jury_analysis.best_seat import ChosenSeat as ChosenSeat
-from jury_analysis.best_seat import SingleSeat as SingleSeat
-from jury_analysis.best_seat import best_seat as best_seat
 from jury_analysis.calibration import CalibrationOptions as CalibrationOptions
 from jury_analysis.calibration import CalibrationReport as CalibrationReport
 from jury_analysis.calibration import calibrate as calibrate
@@ -143,7 +140,10 @@ from jury_analysis.scale import Scale as Scale
 from jury_analysis.score_interval import FEW as FEW
 from jury_analysis.score_interval import FEWEST as FEWEST
 from jury_analysis.score_interval import wilson as wilson
+from jury_analysis.seat_value import ChosenSeat as ChosenSeat
 from jury_analysis.seat_value import SeatValues as SeatValues
+from jury_analysis.seat_value import SingleSeat as SingleSeat
+from jury_analysis.seat_value import best_seat as best_seat
 from jury_analysis.seat_value import seat_values as seat_values
 from jury_analysis.self_agreement import Repeats as Repeats
 from jury_analysis.self_agreement import convergence as convergence

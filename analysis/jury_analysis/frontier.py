@@ -10,7 +10,7 @@ from jury_analysis.accuracy import decided
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion
 from jury_analysis.reasons import FIRST_ROUND
-from jury_analysis.step_costs import StepCosts
+from jury_analysis.seat_value import StepCosts
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix
 
 Goal = Literal["accuracy", "agreement"]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jury_analysis.estimate import Estimate, missing
-from jury_analysis.influence import difference_of_means, slope_within
 from jury_analysis.intervals import ClusteredMean, holm
 from jury_analysis.reasons import NO_LENGTH, NO_PASS
+from jury_analysis.seat_value import difference_of_means, slope_within
 from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
 
 _FAMILIES = {

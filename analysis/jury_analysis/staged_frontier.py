@@ -13,7 +13,7 @@ from jury_analysis.accuracy import decided
 from jury_analysis.estimate import Estimate
 from jury_analysis.frontier import CostFrontier
 from jury_analysis.intervals import proportion
-from jury_analysis.step_costs import StepCosts
+from jury_analysis.seat_value import StepCosts
 from jury_analysis.vote_matrix import Bools, Codes, Floats, VoteMatrix
 
 FIRST_SEATS = (2, 3)
