@@ -71,6 +71,7 @@ from jury_analysis.faults import named_messages as named_messages
 from jury_analysis.frontier import CostFrontier as CostFrontier
 from jury_analysis.frontier import FrontierPoint as FrontierPoint
 from jury_analysis.frontier import Measure as Measure
+from jury_analysis.frontier import StagedPoint as StagedPoint
 from jury_analysis.gate import Gate as Gate
 from jury_analysis.gate import GateOptions as GateOptions
 from jury_analysis.gate import gate as gate
@@ -152,7 +153,7 @@ from jury_analysis.shares import VerdictShare as VerdictShare
 from jury_analysis.shares import shares as shares
 from jury_analysis.smaller_panels import MOST_PANELS as MOST_PANELS
 from jury_analysis.smaller_panels import chosen_subsets as chosen_subsets
-from jury_analysis.staged_frontier import StagedPoint as StagedPoint
+from jury_analysis.smaller_panels import early_stops as early_stops
 from jury_analysis.statistics import PanelStatistics as PanelStatistics
 from jury_analysis.statistics import Statistics as Statistics
 from jury_analysis.statistics import StatisticsOptions as StatisticsOptions
