@@ -11,7 +11,7 @@ from jury_store.event_store import EventStore
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
 
 if TYPE_CHECKING:
-    from jury_judge.comparisons.excerpts import Excerpt
+    from jury_judge.comparisons.comparison import Excerpt
     from jury_judge.comparisons.groups import Group
 
 _PAGE = 1000
@@ -113,7 +113,7 @@ def _page(
 def _with_texts(
     store: EventStore, rows: Sequence[DebateRow], search: str | None, *, with_reasons: bool
 ) -> list[ListedDebate]:
-    from jury_judge.comparisons.excerpts import excerpts
+    from jury_judge.comparisons.comparison import excerpts
 
     said = excerpts(store, [row.debate_id for row in rows], search) if search else {}
     results = _results(store, rows) if with_reasons else {}

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from jury_events.envelope import StoredEvent
 from jury_events.text import moment
 from jury_judge import BadCursor, RescoreProblem
-from jury_judge.comparisons.excerpts import Excerpt
+from jury_judge.comparisons.comparison import Excerpt
 from jury_judge.replays.grids import grid_of
 from jury_views.debate_results import result_of
 from jury_views.event_words import hash_text

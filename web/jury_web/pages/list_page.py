@@ -9,7 +9,7 @@ from typing import NamedTuple
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_judge import DebateRow, IntegrityState, PageCursor
-from jury_judge.comparisons.excerpts import Excerpt
+from jury_judge.comparisons.comparison import Excerpt
 from jury_judge.serving.store_reader import StoreReader, recorded_row
 from jury_views.debate_fold import answered_in_stream, change_counts, position_changes
 from jury_views.reasons import VerdictReason
