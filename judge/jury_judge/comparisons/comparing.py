@@ -9,8 +9,7 @@ from jury_events.verdict import Verdict
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.comparisons.comparison import DebateComparison, compare_debates
 from jury_judge.comparisons.comparison_target import Kind, kind_of
-from jury_judge.comparisons.run_comparison import Flip, RunComparison, compare_runs
-from jury_judge.comparisons.run_panels import run_panel_differences
+from jury_judge.comparisons.run_comparison import Flip, RunComparison, compare_runs, run_panel_differences
 from jury_judge.settings.statistics import Count
 from jury_judge.stores.chosen_scale import ChosenScale, chosen_scale
 from jury_judge.stores.debates import panel_of, rows_of_run, same_case, verdict_reasons

@@ -12,7 +12,7 @@ from jury_store.list_order import NEWEST, PageCursor, SortOrder
 
 if TYPE_CHECKING:
     from jury_judge.comparisons.comparison import Excerpt
-    from jury_judge.comparisons.groups import Group
+    from jury_judge.comparisons.run_comparison import Group
 
 _PAGE = 1000
 _TEXTS = 50
@@ -132,7 +132,7 @@ def _results(store: EventStore, rows: Sequence[DebateRow]) -> dict[str, dict[str
 
 
 def _groups(store: EventStore, by: str, chosen: DebateFilter) -> "list[Group]":
-    from jury_judge.comparisons.groups import grouped
+    from jury_judge.comparisons.run_comparison import grouped
 
     return grouped(_rows(store, chosen), by)
 

@@ -8,7 +8,7 @@ from jury_events.conditions import parse_field
 from jury_events.ids import is_run_id
 from jury_events.verdict import FAIL
 from jury_judge import DebateFilter
-from jury_judge.comparisons.groups import fields_there, grouped
+from jury_judge.comparisons.run_comparison import fields_there, grouped
 from jury_judge.running.live_run import LiveRuns
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
