@@ -11,9 +11,7 @@ from jury_events.errors import DebateNotFound, JuryError
 from jury_events.ids import DEBATE_ID
 from jury_events.verdict import FAIL
 from jury_judge import AnalysisError
-from jury_judge.comparisons.comparing import ComparedDebates
-from jury_judge.comparisons.comparison_object import debates_object, runs_object
-from jury_judge.comparisons.comparison_target import Kind
+from jury_judge.comparisons.comparing import ComparedDebates, Kind, debates_object, runs_object
 from jury_judge.errors import ExtraMissing, RunTooLarge
 from jury_judge.running.live_run import live_object
 from jury_judge.settings.statistics import Count
