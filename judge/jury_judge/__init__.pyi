@@ -85,8 +85,8 @@ from jury_judge.errors import SettingsRefused as SettingsRefused
 from jury_judge.errors import TooManyReaders as TooManyReaders
 from jury_judge.errors import TooManyReports as TooManyReports
 from jury_judge.jury import Jury as Jury
-from jury_judge.live.event_buffer import Cursor as Cursor
 from jury_judge.live.feed import Beginning as Beginning
+from jury_judge.live.feed import Cursor as Cursor
 from jury_judge.live.feed import Feed as Feed
 from jury_judge.observation.metrics_text import MetricsExposition as MetricsExposition
 from jury_judge.panels.any_panel import any_panel as any_panel
