@@ -240,7 +240,7 @@ from jury_judge.statistics.run_reports import RunReports as RunReports
 from jury_judge.statistics.run_reports import computed_gate as computed_gate
 from jury_judge.statistics.run_reports import computed_page as computed_page
 from jury_judge.statistics.run_reports import computed_statistics as computed_statistics
-from jury_judge.statistics.shown_statistics import ShownStatistics as ShownStatistics
+from jury_judge.statistics.statistics_groups import ShownStatistics as ShownStatistics
 from jury_judge.statistics.statistics_groups import grouped_statistics as grouped_statistics
 from jury_judge.stores.case_messages import CaseMessages as CaseMessages
 from jury_judge.stores.case_messages import OpenedCase as OpenedCase

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from jury_judge.statistics.ladder_calibrating import FoundLadder
     from jury_judge.statistics.shown_statistics import ShownStatistics
     from jury_judge.tables.ballot_table import BallotFrame
+    from jury_judge.statistics.statistics_groups import ShownStatistics
+    from jury_judge.tables.ballot_frame import BallotFrame
 
 
 class VoteRecords(OpenStore):
@@ -94,7 +96,7 @@ class VoteRecords(OpenStore):
         from jury_analysis.ballots import STATISTICS_COLUMNS
         from jury_analysis.scale import Scale
         from jury_analysis.statistics import StatisticsOptions, statistics
-        from jury_judge.statistics.shown_statistics import ShownStatistics
+        from jury_judge.statistics.statistics_groups import ShownStatistics
         from jury_judge.tables.ballot_sources import Votes, stored_ballots
         from jury_judge.tables.counted_ballots import counted_words
 
