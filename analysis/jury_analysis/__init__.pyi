@@ -93,7 +93,9 @@ from jury_analysis.ladders.applied import apply_ladder as apply_ladder
 from jury_analysis.ladders.audit import AuditedCase as AuditedCase
 from jury_analysis.ladders.audit import audited_shares as audited_shares
 from jury_analysis.ladders.audit import exact_share as exact_share
+from jury_analysis.ladders.certification import Promises as Promises
 from jury_analysis.ladders.certification import certify_ladder as certify_ladder
+from jury_analysis.ladders.certification import early_levels as early_levels
 from jury_analysis.ladders.ladder_report import LadderOptions as LadderOptions
 from jury_analysis.ladders.ladder_report import LadderReport as LadderReport
 from jury_analysis.ladders.ladder_report import calibrate_ladder as calibrate_ladder
@@ -101,8 +103,6 @@ from jury_analysis.ladders.ladder_votes import FAILS as FAILS
 from jury_analysis.ladders.ladder_votes import PASSES as PASSES
 from jury_analysis.ladders.ladder_votes import StageBallots as StageBallots
 from jury_analysis.ladders.ladder_votes import ladder_votes as ladder_votes
-from jury_analysis.ladders.promises import Promises as Promises
-from jury_analysis.ladders.promises import early_levels as early_levels
 from jury_analysis.last_votes import STEP_COLUMNS as STEP_COLUMNS
 from jury_analysis.last_votes import LastVotes as LastVotes
 from jury_analysis.last_votes import last_votes as last_votes

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jury_analysis.ladders.certification import Promises, StageCertificate
 from jury_analysis.ladders.ladder_votes import FAILS, PASSES, LadderVotes, StageVotes
-from jury_analysis.ladders.promises import Promises
-from jury_analysis.ladders.stage_certificate import StageCertificate
 from jury_analysis.vote_matrix import Bools, Ints
 
 
