@@ -89,9 +89,6 @@ from jury_analysis.label_schema import LABELS as LABELS
 from jury_analysis.labels import check_labels as check_labels
 from jury_analysis.labels import label_ballots as label_ballots
 from jury_analysis.labels import resolve as resolve
-from jury_analysis.ladders.audit import AuditedCase as AuditedCase
-from jury_analysis.ladders.audit import audited_shares as audited_shares
-from jury_analysis.ladders.audit import exact_share as exact_share
 from jury_analysis.ladders.certification import Promises as Promises
 from jury_analysis.ladders.certification import apply_ladder as apply_ladder
 from jury_analysis.ladders.certification import certify_ladder as certify_ladder
@@ -99,6 +96,9 @@ from jury_analysis.ladders.certification import early_levels as early_levels
 from jury_analysis.ladders.ladder_report import LadderOptions as LadderOptions
 from jury_analysis.ladders.ladder_report import LadderReport as LadderReport
 from jury_analysis.ladders.ladder_report import calibrate_ladder as calibrate_ladder
+from jury_analysis.ladders.ladder_use import AuditedCase as AuditedCase
+from jury_analysis.ladders.ladder_use import audited_shares as audited_shares
+from jury_analysis.ladders.ladder_use import exact_share as exact_share
 from jury_analysis.ladders.ladder_votes import FAILS as FAILS
 from jury_analysis.ladders.ladder_votes import PASSES as PASSES
 from jury_analysis.ladders.ladder_votes import StageBallots as StageBallots
