@@ -18,7 +18,6 @@ from jury_analysis.ladders.certification import Promises
 from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
 from jury_analysis.ladders.ladder_votes import StageBallots
 from jury_analysis.seat_value import BestSeat, best_seat
-from jury_analysis.smaller_panels import EarlyStop, early_stops
 from jury_analysis.statistics import StatisticsOptions, statistics
 from jury_analysis.vote_matrix import VoteMatrix, vote_matrix
 from jury_events.calibration import SignalKind

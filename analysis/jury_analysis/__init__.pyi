@@ -119,6 +119,8 @@ from jury_analysis.panel_worth import PanelWorth as PanelWorth
 from jury_analysis.panel_worth import Recount as Recount
 from jury_analysis.panel_worth import WorthOptions as WorthOptions
 from jury_analysis.panel_worth import panel_worth as panel_worth
+from jury_analysis.power import PairedVariation as PairedVariation
+from jury_analysis.power import design_effect as design_effect
 from jury_analysis.probe_effects import ProbeBallots as ProbeBallots
 from jury_analysis.probe_effects import ProbedRater as ProbedRater
 from jury_analysis.probe_effects import ProbeEffect as ProbeEffect
@@ -153,7 +155,6 @@ from jury_analysis.shares import VerdictShare as VerdictShare
 from jury_analysis.shares import shares as shares
 from jury_analysis.smaller_panels import MOST_PANELS as MOST_PANELS
 from jury_analysis.smaller_panels import chosen_subsets as chosen_subsets
-from jury_analysis.smaller_panels import early_stops as early_stops
 from jury_analysis.statistics import PanelStatistics as PanelStatistics
 from jury_analysis.statistics import Statistics as Statistics
 from jury_analysis.statistics import StatisticsOptions as StatisticsOptions

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import check
+from jury_analysis.early_stop import EarlyStop, early_stops
 from jury_analysis.errors import BadBallots
 from jury_analysis.frontier import (
     CostFrontier,
@@ -24,7 +25,7 @@ from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import BallotOptions, Exclusion, one_panel, plain_text, without_simulated
 from jury_analysis.seat_value import ORDERS, BestSeat, SeatValues, StepCosts, best_seat, seat_values, step_costs
-from jury_analysis.smaller_panels import MOST_PANELS, EarlyStop, by_plurality, chosen_subsets, early_stops
+from jury_analysis.smaller_panels import MOST_PANELS, by_plurality, chosen_subsets
 from jury_analysis.vote_matrix import VoteMatrix, by_round
 from jury_analysis.wording import Reason
 

@@ -16,7 +16,7 @@ from jury_analysis.intervals import SEED, AnyInts, ClusteredMean, bounded_change
 from jury_analysis.reasons import CONSTANT_PREDICTOR, EMPTY_GROUP, NO_UNIT_LABEL, ONE_SEAT
 from jury_analysis.scale import plain_text
 from jury_analysis.score_interval import FEWEST
-from jury_analysis.smaller_panels import CELLS, UnitPatterns, count_subsets, subset_members, unit_patterns
+from jury_analysis.subset_counting import CELLS, UnitPatterns, count_subsets, subset_members, unit_patterns
 from jury_analysis.vote_matrix import Bools, Floats, Ints, VoteMatrix, panel_plurality
 
 MOST_EXACT = 12
