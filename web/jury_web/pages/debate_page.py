@@ -42,7 +42,7 @@ from jury_web.pages.pending_steps import NOTHING_PENDING, PendingSteps, pending_
 from jury_web.pages.shown_items import ShownItems
 from jury_web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews, call_lines
 from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
-from jury_web.pages.waterfall import Waterfall, waterfall
+from jury_web.pages.waterfall import NOTHING_PENDING, PendingSteps, Waterfall, pending_steps, waterfall
 
 ROWS = 200
 """Evaluations, statements and seats of a page; the exported file has all."""
