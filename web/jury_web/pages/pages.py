@@ -17,7 +17,7 @@ from jury_web.pages.page_request import PageNotFound, PageRequest, number
 from jury_web.pages.run_page import verdict_bar
 from jury_web.pages.single_file import single_file
 from jury_web.pages.text_previews import TextPreviews
-from jury_web.pages.transcript_responses import item_response, transcript_response
+from jury_web.pages.transcript_page import item_response, transcript_response
 
 _PART = re.compile(r"[A-Za-z0-9_-]{43}")
 _RUNS = 100
