@@ -11,8 +11,7 @@ from jury_web.chunks import chunks
 from jury_web.pages.debate_page import begun_event, debate_page
 from jury_web.pages.events_page import events_page
 from jury_web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
-from jury_web.pages.list_page import PAGE, list_page
-from jury_web.pages.list_query import PAGE_COLUMNS, STAGES, STATUSES, list_query
+from jury_web.pages.list_page import PAGE, PAGE_COLUMNS, STAGES, STATUSES, list_page, list_query
 from jury_web.pages.page_request import PageNotFound, PageRequest, number
 from jury_web.pages.run_page import verdict_bar
 from jury_web.pages.single_file import single_file

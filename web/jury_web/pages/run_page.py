@@ -33,7 +33,7 @@ from jury_views.charts.shapes import (
 )
 from jury_views.debate_fold import answered_in_stream, position_changes
 from jury_views.run_quotations import QuotationCount
-from jury_web.pages.list_query import ListQuery
+from jury_web.pages.list_page import ListQuery
 from jury_web.pages.page_request import PageNotFound, PageRequest
 from jury_web.pages.run_statistics_pages import REFUSALS, RefusedReport, refused_report
 
