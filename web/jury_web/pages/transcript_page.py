@@ -17,11 +17,10 @@ from jury_views.case_view import label_decisive, pictures_sent
 from jury_views.debate_fold import evaluations_of
 from jury_web.chunks import chunks
 from jury_web.pages.citations import Citations
-from jury_web.pages.page_request import PageNotFound
-from jury_web.pages.shown_items import PAGE, ItemRange, ShownItems
-from jury_web.pages.item_strip import PAGE, ItemRange, ShownItems
+from jury_web.pages.item_strip import PAGE
 from jury_web.pages.page_request import PageNotFound, PageRequest, number
 from jury_web.pages.review_page import PREVIEW as REVIEWED
+from jury_web.pages.shown_items import PAGE, ItemRange, ShownItems
 from jury_web.pages.text_previews import PREVIEW, TextPreviews
 from jury_web.pages.transcript_blocks import ItemBlock, item_blocks, item_name, text_of
 
