@@ -17,7 +17,6 @@ from jury_views.case_view import label_decisive, pictures_sent
 from jury_views.debate_fold import evaluations_of
 from jury_web.chunks import chunks
 from jury_web.pages.citations import Citations
-from jury_web.pages.item_strip import PAGE
 from jury_web.pages.page_request import PageNotFound, PageRequest, number
 from jury_web.pages.review_page import PREVIEW as REVIEWED
 from jury_web.pages.shown_items import PAGE, ItemRange, ShownItems
