@@ -136,7 +136,6 @@ from jury_analysis.report_object import REPORTS as REPORTS
 from jury_analysis.report_object import json_object as json_object
 from jury_analysis.report_object import report_schema as report_schema
 from jury_analysis.run_probes import RunProbes as RunProbes
-from jury_analysis.samples import Exclusion as Exclusion
 from jury_analysis.scale import OURS as OURS
 from jury_analysis.scale import Exclusion as Exclusion
 from jury_analysis.scale import Scale as Scale

@@ -39,7 +39,7 @@ REPORTS = {
     "true-gate": ("true_rate", "TrueGate", "A gate on a true rate"),
     "gate-plan": ("gate_plan", "GatePlan", "What a planned gate could find"),
     "value": ("panel_worth", "PanelWorth", "What seats and rounds are worth"),
-    "probe": ("probe_effects", "RunProbes", "What probes of a run show"),
+    "probe": ("run_probes", "RunProbes", "What probes of a run show"),
 }
 """Module, class and title of each report that has a schema, by its name."""
 

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from jury_judge.statistics.calibrating import FoundCalibration
     from jury_judge.statistics.gates import AssumedVariation
     from jury_judge.statistics.ladder_calibrating import FoundLadder
-    from jury_judge.statistics.shown_statistics import ShownStatistics
-    from jury_judge.tables.ballot_table import BallotFrame
     from jury_judge.statistics.statistics_groups import ShownStatistics
-    from jury_judge.tables.ballot_frame import BallotFrame
+    from jury_judge.tables.ballot_table import BallotFrame
 
 
 class VoteRecords(OpenStore):
