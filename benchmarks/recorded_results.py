@@ -7,18 +7,17 @@ from itertools import combinations
 from recorded_judges import ReadSet, Refused
 
 from jury_analysis.accuracy import AgainstLabels, accuracy
-from jury_analysis.best_seat import BestSeat, best_seat
 from jury_analysis.calibration import CalibrationOptions, calibrate
 from jury_analysis.certificate import Certificate
 from jury_analysis.discussion import DiscussionReport
 from jury_analysis.early_stop import EarlyStop, early_stops
 from jury_analysis.errors import TooFewLabels
 from jury_analysis.estimate import Estimate
-from jury_analysis.faults import FaultReport
+from jury_analysis.faults import FaultReport, MessageAgreement
+from jury_analysis.ladders.certification import Promises
 from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
 from jury_analysis.ladders.ladder_votes import StageBallots
-from jury_analysis.ladders.promises import Promises
-from jury_analysis.message_agreement import MessageAgreement
+from jury_analysis.seat_value import BestSeat, best_seat
 from jury_analysis.statistics import StatisticsOptions, statistics
 from jury_analysis.vote_matrix import VoteMatrix, vote_matrix
 from jury_events.calibration import SignalKind

@@ -5,8 +5,8 @@ from itertools import chain
 
 from recorded_results import CONFIDENCE, CertifiedStages, PanelResult, Promise, RoundsResult, SetResult, interval_of
 
-from jury_analysis.best_seat import SingleSeat
 from jury_analysis.estimate import Estimate
+from jury_analysis.seat_value import SingleSeat
 
 NONE = "–"
 PAIR = 2

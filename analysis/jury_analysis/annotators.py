@@ -16,15 +16,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jury_analysis.accuracy import decided
 from jury_analysis.ballots import check
 from jury_analysis.coefficients import tallies
-from jury_analysis.correctness import decided
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean
 from jury_analysis.labels import check_labels
-from jury_analysis.plurality import panel_plurality
 from jury_analysis.reasons import FEW_HUMANS, NO_OTHER_ANNOTATOR, NO_TWO_ANNOTATORS, TOO_FEW_ANNOTATORS
-from jury_analysis.vote_matrix import Codes, Floats, VoteMatrix, vote_matrix
+from jury_analysis.vote_matrix import Codes, Floats, VoteMatrix, panel_plurality, vote_matrix
 
 FEWEST_CASES = 30
 """Cases that the test needs of each human."""

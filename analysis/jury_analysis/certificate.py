@@ -9,7 +9,142 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from jury_analysis.risk_bounds import accepting, bound_by_cluster, clopper_pearson
+import numpy as np
+
+from jury_analysis.vote_matrix import Bools, Floats, Ints
+
+ByCluster = Sequence[tuple[int, int, int]]
+"""Accepted units, wrong ones of these, and how many clusters have these two counts; those that accept nothing too."""
+
+_STEPS = 300
+_TERMS = 100_000
+_EXACT = 4e-16
+_TINY = 1e-300
+
+
+def clopper_pearson(wrong: float, accepted: float, confidence: float) -> float:
+    """The one-sided upper bound of a share (Clopper and Pearson 1934): the quantile of Beta(wrong + 1, right)."""
+    if wrong >= accepted:
+        return 1.0
+    if not wrong:
+        return -math.expm1(math.log1p(-confidence) / accepted)
+    return _beta_quantile(confidence, wrong + 1, accepted - wrong)
+
+
+def bound_by_cluster(by_cluster: ByCluster, confidence: float) -> float:
+    """The one-sided upper bound of wrong / accepted over clusters: the highest of three.
+
+    1. The risk r at which the t of Z_g = Σ accepted · (wrong - r) over the units of cluster g ends at zero; every
+       cluster counts, also one that accepts nothing (Fieller 1954). Too low for few errors, which are skewed.
+    2. Clopper and Pearson's bound for as many independent units as the accepted ones are worth (Korn, Graubard 1998).
+    3. Their bound without an error, each cluster that accepts being one trial. Without an error it is the only one, and
+       exact; the others are asymptotic in the number of clusters.
+
+    Args:
+        by_cluster: at least one cluster accepts.
+        confidence: of the one-sided bound.
+    """
+    without_error = clopper_pearson(0, accepting(by_cluster), confidence)
+    if not any(wrong for _, wrong, _ in by_cluster):
+        return without_error
+    return max(without_error, _t_bound(by_cluster, confidence), _effective_bound(by_cluster, confidence))
+
+
+def accepting(by_cluster: ByCluster) -> int:
+    """How many clusters accept a unit."""
+    return sum(clusters for accepted, _, clusters in by_cluster if accepted)
+
+
+def _t_bound(by_cluster: ByCluster, confidence: float) -> float:
+    """With an error in one cluster at least."""
+    number = sum(clusters for *_, clusters in by_cluster)
+    if number < 2:  # noqa: PLR2004  (one cluster has no spread)
+        return 1.0
+    size = sum(accepted * clusters for accepted, _, clusters in by_cluster) / number
+    error = sum(wrong * clusters for _, wrong, clusters in by_cluster) / number
+
+    def covariance(of: Sequence[tuple[float, float, int]]) -> float:
+        return math.fsum(one * other * clusters for one, other, clusters in of) / (number - 1)
+
+    apart = [(accepted - size, wrong - error, clusters) for accepted, wrong, clusters in by_cluster]
+    factor = _t_quantile(confidence, number - 1) ** 2 / number
+    square = size**2 - factor * covariance([(one, one, clusters) for one, _, clusters in apart])
+    if square <= 0:
+        return 1.0
+    half = size * error - factor * covariance(apart)
+    rest = half**2 - square * (error**2 - factor * covariance([(one, one, clusters) for _, one, clusters in apart]))
+    return min(1.0, (half + math.sqrt(max(0.0, rest))) / square)
+
+
+def _effective_bound(by_cluster: ByCluster, confidence: float) -> float:
+    """As `_t_bound`; what units are worth is corrected for the degrees of freedom, and is at most their number."""
+    units = sum(accepted * clusters for accepted, _, clusters in by_cluster)
+    share = sum(wrong * clusters for _, wrong, clusters in by_cluster) / units
+    number = accepting(by_cluster)
+    if number < 2 or share == 1:  # noqa: PLR2004  (one cluster has no spread)
+        return 1.0
+    squares = math.fsum((wrong - share * accepted) ** 2 * clusters for accepted, wrong, clusters in by_cluster)
+    variance = squares / units**2 * number / (number - 1)
+    independent = share * (1 - share) / units
+    # At the middle both quantiles are zero: there is nothing to correct.
+    of_units = _t_quantile(confidence, units - 1)
+    correction = _t_quantile(confidence, number - 1) / of_units if of_units else 1.0
+    effect = max(1.0, variance / independent * correction**2)
+    return clopper_pearson(share * units / effect, units / effect, confidence)
+
+
+def _t_quantile(confidence: float, freedom: int) -> float:
+    """Of Student's t: y = t² / (freedom + t²) has the distribution Beta(1/2, freedom/2)."""
+    central = abs(2 * confidence - 1)
+    if not central:
+        return 0.0
+    y = _beta_quantile(central, 0.5, freedom / 2)
+    return math.copysign(math.sqrt(freedom * y / (1 - y)), confidence - 0.5)
+
+
+def _beta_quantile(chance: float, a: float, b: float) -> float:
+    """The x at which the regularised incomplete beta function I_x(a, b) is `chance`: Newton's steps in a bracket."""
+    low, high, x = 0.0, 1.0, a / (a + b)
+    for _ in range(_STEPS):
+        excess = _incomplete_beta(x, a, b) - chance
+        low, high = (low, x) if excess > 0 else (x, high)
+        density = math.exp(_log_front(x, a, b)) / (x * (1 - x))
+        after = x - excess / density if density else low
+        if not low < after < high:
+            after = (low + high) / 2
+        if abs(after - x) <= _EXACT * x:
+            return after
+        x = after
+    return x
+
+
+def _log_front(x: float, a: float, b: float) -> float:
+    return math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+
+
+def _incomplete_beta(x: float, a: float, b: float) -> float:
+    """I_x(a, b) for 0 < x < 1, by its continued fraction where that converges fast (DLMF 8.17.22)."""
+    front = math.exp(_log_front(x, a, b))
+    if x <= (a + 1) / (a + b + 2):
+        return front * _fraction(x, a, b) / a
+    return 1 - front * _fraction(1 - x, b, a) / b
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """The continued fraction of I_x(a, b), evaluated forwards (Lentz 1976, as modified by Thompson and Barnett)."""
+    numerator = 1.0
+    denominator = value = 1 / (1 - (a + b) * x / (a + 1) or _TINY)
+    for step in range(1, _TERMS):
+        even = step * (b - step) * x / ((a + 2 * step - 1) * (a + 2 * step))
+        odd = -(a + step) * (a + b + step) * x / ((a + 2 * step) * (a + 2 * step + 1))
+        for factor in (even, odd):
+            denominator = 1 / (1 + factor * denominator or _TINY)
+            numerator = 1 + factor / numerator or _TINY
+            value *= denominator * numerator
+        if abs(denominator * numerator - 1) < _EXACT:
+            break
+    return value
+
 
 EXACT = "clopper-pearson"
 CLUSTERED = "clustered"
@@ -177,3 +312,56 @@ def _needed(  # noqa: PLR0917  (what is known of a sequence without a threshold)
         exact = clopper_pearson(tested.wrong, tested.accepted, confidence)
         high = math.ceil(high * ((tested.upper_bound - share) / (exact - share)) ** 2)
     return math.ceil(high * units / tested.accepted), seen
+
+
+def certify(
+    values: Floats, wrong: Bools, clusters: Ints, levels: Floats, *, risk: float, confidence: float
+) -> Certificate:
+    """Find the lowest threshold of the sequence whose bound is at most `risk`.
+
+    Args:
+        values: [labelled units]: the signal; nan where there is no verdict that the promise is about.
+        wrong: [labelled units].
+        clusters: [labelled units]. Where a cluster has more than one unit the bound is the clustered one.
+        levels: thresholds, descending, that were fixed without these labels.
+        risk: most wrong / accepted, 0-1.
+        confidence: of the promise, 0-1.
+    """
+    subject = ~np.isnan(values)
+    filled = np.where(subject, values, -1.0)
+    number = len(np.unique(clusters))
+    sequence: list[Tried] = []
+    for level in levels.tolist():
+        accepted = filled >= level
+        count = int(accepted.sum())
+        if count == (sequence[-1].accepted if sequence else 0):
+            continue
+        table = counts_by_cluster(accepted, wrong, clusters) if number < len(clusters) else ()
+        sequence.append(Tried(float(level), count, int((accepted & wrong).sum()), table))
+    return certificate(
+        sequence,
+        units=len(values),
+        clusters=number,
+        subject=int(subject.sum()),
+        risk=risk,
+        confidence=confidence,
+    )
+
+
+def clustered_bound(accepted: Bools, wrong: Bools, clusters: Ints, confidence: float) -> float:
+    """`bound_by_cluster` of units; arguments as of `counts_by_cluster`."""
+    return bound_by_cluster(counts_by_cluster(accepted, wrong, clusters), confidence)
+
+
+def counts_by_cluster(accepted: Bools, wrong: Bools, clusters: Ints) -> tuple[tuple[int, int, int], ...]:
+    """Accepted units, wrong ones of these, and how many clusters have these two counts; sorted.
+
+    Args:
+        accepted: [units].
+        wrong: [units]: counts where accepted.
+        clusters: [units], codes from 0.
+    """
+    _, codes = np.unique(clusters, return_inverse=True)
+    sizes, errors = np.bincount(codes, weights=accepted), np.bincount(codes, weights=accepted & wrong)
+    pairs, numbers = np.unique(np.stack([sizes, errors]).astype(np.int64), axis=1, return_counts=True)
+    return tuple(zip(*pairs.tolist(), numbers.tolist(), strict=True))

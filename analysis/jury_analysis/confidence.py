@@ -17,14 +17,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from jury_analysis.correctness import decided
+from jury_analysis.accuracy import decided
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion
-from jury_analysis.plurality import panel_plurality
 from jury_analysis.reasons import ALL_RIGHT_OR_WRONG, NO_CONFIDENCE, NO_DECIDED_CONFIDENCE
 from jury_analysis.scale import OURS
 from jury_analysis.score_interval import wilson
-from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix
+from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, panel_plurality
 from jury_events.verdict import FAIL, PASS
 
 BINS = 10

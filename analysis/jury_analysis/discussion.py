@@ -15,11 +15,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from jury_analysis.accuracy import errors
 from jury_analysis.coefficients import tallies
-from jury_analysis.correctness import errors
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, holm, proportion
-from jury_analysis.plurality import panel_plurality, strict_plurality
 from jury_analysis.reasons import (
     FEWER_THAN,
     NO_DEBATE_LABEL,
@@ -30,7 +29,7 @@ from jury_analysis.reasons import (
     SAME_GAIN,
 )
 from jury_analysis.score_interval import FEWEST
-from jury_analysis.vote_matrix import STANDING, Bools, Codes, VoteMatrix
+from jury_analysis.vote_matrix import STANDING, Bools, Codes, VoteMatrix, panel_plurality, strict_plurality
 from jury_analysis.wording import Reason
 
 Table = tuple[tuple[int, ...], ...]

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from jury_analysis.risk_bounds import clopper_pearson
+from jury_analysis.certificate import clopper_pearson
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Coin = Literal["direction", "distance", "odd", "silence"]

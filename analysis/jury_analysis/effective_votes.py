@@ -10,13 +10,12 @@ from itertools import combinations
 
 import numpy as np
 
+from jury_analysis.accuracy import decided, errors
 from jury_analysis.coefficients import tallies
-from jury_analysis.correctness import decided, errors
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import RESAMPLES, SEED, bootstrap, proportion
-from jury_analysis.plurality import strict_plurality
 from jury_analysis.reasons import NO_DECIDED, NO_DECIDED_BY_ALL, NO_ERRORS_OF_PAIR, NO_ERRORS_OF_PAIRS, ONE_SEAT_NO_PAIR
-from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, patterns
+from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, patterns, strict_plurality
 
 
 @dataclass(frozen=True)

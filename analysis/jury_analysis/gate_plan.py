@@ -8,8 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.gate import GateOptions, variation_of
-from jury_analysis.gate_metrics import FALSE_PASS, SCORE, check_metric, default_margin, default_metric, figure_of
+from jury_analysis.gate import (
+    FALSE_PASS,
+    SCORE,
+    GateOptions,
+    check_metric,
+    default_margin,
+    default_metric,
+    figure_of,
+    variation_of,
+)
 from jury_analysis.paired import Paired
 from jury_analysis.power import POWER, PairedVariation, design_effect
 from jury_analysis.report_object import json_object

@@ -7,11 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jury_analysis.correctness import decided
-from jury_analysis.named_messages import Numbers, named_in_round
-from jury_analysis.plurality import panel_plurality
+from jury_analysis.accuracy import decided
+from jury_analysis.faults import Numbers, named_in_round
 from jury_analysis.scale import OURS, Scale
-from jury_analysis.vote_matrix import STALE, Bools, Codes, Floats, VoteMatrix, by_round
+from jury_analysis.vote_matrix import STALE, Bools, Codes, Floats, VoteMatrix, by_round, panel_plurality
 from jury_events.calibration import SignalVote
 
 JURY, PLURALITY = "jury", "plurality"

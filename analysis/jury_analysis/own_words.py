@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import OWN_WORDS
-from jury_analysis.samples import plain_text
+from jury_analysis.scale import plain_text
 from jury_events.verdict_scale import OUTCOME_WORDS, VerdictScale
 
 _COLUMNS = {"verdict": "vote_label", "final_verdict": "final_label", "label": "human_label"}

@@ -14,16 +14,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from jury_analysis.accuracy import DecidedCases, decided, decided_cases
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
-from jury_analysis.correctness import decided, decided_cases
-from jury_analysis.decided_cases import DecidedCases
 from jury_analysis.errors import BadBallots
 from jury_analysis.estimate import Estimate, missing
-from jury_analysis.intervals import bounded_change, holm, proportion
+from jury_analysis.intervals import PossibleChange, bounded_change, holm, possible_change, proportion
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.paired_tests import PairedTest, bowker, mcnemar, stuart_maxwell
-from jury_analysis.pairing import SETS, PairedOptions, Pairing, Pairs, Verdicts
-from jury_analysis.possible_changes import PossibleChange, possible_change
+from jury_analysis.pairing import (
+    SETS,
+    PairedOptions,
+    PairedTest,
+    Pairing,
+    Pairs,
+    Verdicts,
+    bowker,
+    mcnemar,
+    stuart_maxwell,
+)
 from jury_analysis.reasons import (
     NO_PAIR_COUNTS,
     NO_PASS_OR_FAIL,
@@ -32,8 +39,7 @@ from jury_analysis.reasons import (
     UNEVALUATED_LEFT_OUT,
 )
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import Exclusion, one_panel, without_simulated
-from jury_analysis.scale import Scale
+from jury_analysis.scale import Exclusion, Scale, one_panel, without_simulated
 from jury_analysis.vote_matrix import Bools, Floats, Ints
 from jury_analysis.wording import Reason
 

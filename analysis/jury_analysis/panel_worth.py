@@ -9,18 +9,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import check
-from jury_analysis.best_seat import BestSeat, best_seat
 from jury_analysis.early_stop import EarlyStop, early_stops
 from jury_analysis.errors import BadBallots
-from jury_analysis.frontier import CostFrontier, RoundWorth, SmallerPanel, frontier, round_worth
+from jury_analysis.frontier import (
+    CostFrontier,
+    RoundWorth,
+    SmallerPanel,
+    StagedPoint,
+    frontier,
+    round_worth,
+    staged_points,
+)
 from jury_analysis.intervals import SEED
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import BallotOptions, Exclusion, one_panel, plain_text, without_simulated
-from jury_analysis.seat_value import ORDERS, SeatValues, seat_values
+from jury_analysis.scale import BallotOptions, Exclusion, one_panel, plain_text, without_simulated
+from jury_analysis.seat_value import ORDERS, BestSeat, SeatValues, StepCosts, best_seat, seat_values, step_costs
 from jury_analysis.smaller_panels import MOST_PANELS, by_plurality, chosen_subsets
-from jury_analysis.staged_frontier import StagedPoint, staged_points
-from jury_analysis.step_costs import StepCosts, step_costs
 from jury_analysis.vote_matrix import VoteMatrix, by_round
 from jury_analysis.wording import Reason
 

@@ -16,7 +16,7 @@ from jury_analysis.pairing import PairedOptions, Pairing
 from jury_analysis.probe_tests import sign_test, tolerance_test, upper_bound
 from jury_analysis.reasons import NO_TWO_VERDICTS, NO_VERDICT, OF_PROBE
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import Exclusion, without_simulated
+from jury_analysis.scale import Exclusion, without_simulated
 from jury_analysis.vote_matrix import Bools, Codes, Floats, VoteMatrix
 from jury_analysis.wording import Reason
 from jury_events.panel import Marking

@@ -1,15 +1,23 @@
 """What each seat is worth: its Shapley value on the votes of round 0, and what the panel loses without it."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from math import factorial
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from jury_analysis.accuracy import decided
 from jury_analysis.estimate import Estimate, missing
-from jury_analysis.intervals import SEED, clustered_mean, proportion
-from jury_analysis.reasons import NO_UNIT_LABEL, ONE_SEAT
+from jury_analysis.intervals import SEED, AnyInts, ClusteredMean, bounded_change, clustered_mean, proportion
+from jury_analysis.reasons import CONSTANT_PREDICTOR, EMPTY_GROUP, NO_UNIT_LABEL, ONE_SEAT
+from jury_analysis.scale import plain_text
+from jury_analysis.score_interval import FEWEST
 from jury_analysis.subset_counting import CELLS, UnitPatterns, count_subsets, subset_members, unit_patterns
-from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
+from jury_analysis.vote_matrix import Bools, Floats, Ints, VoteMatrix, panel_plurality
 
 MOST_EXACT = 12
 """Seats up to which all subsets are counted (4,095); of more seats orders are drawn."""
@@ -149,3 +157,176 @@ def _drawn(matrix: VoteMatrix, found: UnitPatterns, orders: int, seed: int) -> t
         squares[order] += worth * worth
     spread = np.maximum(squares - sums**2 / orders, 0.0) / max(1, orders - 1)
     return values / orders, np.sqrt(spread / orders)
+
+
+PARTS = 10
+"""Parts of the clusters; each choice is made on the others."""
+
+
+@dataclass(frozen=True)
+class ChosenSeat:
+    """A seat that was the best one on the other parts."""
+
+    seat: str
+    parts: int
+    """Of how many parts."""
+
+
+@dataclass(frozen=True)
+class SingleSeat:
+    """One seat a labelled unit, beside the panel over the same units."""
+
+    accuracy: Estimate
+    """Right verdicts of the seat / labelled units."""
+    gain: Estimate
+    """Accuracy of the panel's strict plurality - this accuracy. Below 0 the panel loses."""
+    p_value: float | None
+    """Two-sided, of no gain."""
+
+
+@dataclass(frozen=True)
+class BestSeat:
+    """The best single seat beside the panel; verdicts are of the first evaluation, intervals over clusters."""
+
+    apart: SingleSeat
+    """Chosen on the other parts. The interval takes the choices for fixed."""
+    chosen: tuple[ChosenSeat, ...]
+    """The one that was chosen most often first."""
+    parts: int
+    seed: int
+    """Of the parts."""
+    hindsight: SingleSeat
+    """The most accurate one on these labels, which flatter it."""
+    hindsight_seat: str
+
+
+def best_seat(matrix: VoteMatrix, seed: int = SEED) -> BestSeat | None:
+    """The best seat, and the panel beside it. Of equal seats the first by name is taken.
+
+    Args:
+        matrix: of round 0.
+        seed: of the parts: clusters in the order of SHA-256(seed, name) are dealt to them in turn.
+
+    Returns:
+        None for fewer than two seats, and for fewer than `score_interval.FEWEST` clusters with a label.
+    """
+    labelled = matrix.labels >= 0
+    if len(matrix.seats) < 2 or not labelled.any():  # noqa: PLR2004  (one seat is the panel)
+        return None
+    part, parts = _parts(matrix, seed)
+    if not parts:
+        return None
+    right = (decided(matrix.votes, matrix.scale) == matrix.labels[:, None]) & labelled[:, None]
+    of_part = np.stack([right[part == number].sum(axis=0) for number in range(parts)])
+    of_all = of_part.sum(axis=0)
+    chosen = (of_all - of_part).argmax(axis=1)
+    best = int(of_all.argmax())
+    times = Counter(matrix.seats[place] for place in chosen)
+    return BestSeat(
+        apart=_beside_panel(matrix, right[np.arange(matrix.units), chosen[part]]),
+        chosen=tuple(ChosenSeat(seat, count) for seat, count in sorted(times.items(), key=lambda one: (-one[1], one))),
+        parts=parts,
+        seed=seed,
+        hindsight=_beside_panel(matrix, right[:, best]),
+        hindsight_seat=matrix.seats[best],
+    )
+
+
+def _beside_panel(matrix: VoteMatrix, right: Bools) -> SingleSeat:
+    labelled = matrix.labels >= 0
+    plurality, _ = panel_plurality(matrix)
+    panel = decided(plurality, matrix.scale) == matrix.labels
+    change = bounded_change((panel.astype(np.int64) - right)[labelled], matrix.clusters[labelled])
+    return SingleSeat(proportion(right, labelled, matrix.clusters), change.mean, change.p_value)
+
+
+def _parts(matrix: VoteMatrix, seed: int) -> tuple[Ints, int]:
+    """[units]: the part of each, and how many there are; 0 with too few clusters."""
+    counted = np.flatnonzero(np.bincount(matrix.clusters[matrix.labels >= 0], minlength=len(matrix.cluster_names)))
+    if len(counted) < FEWEST:
+        return np.zeros(matrix.units, dtype=np.int64), 0
+    order = sorted(counted, key=lambda code: sha256(f"{seed}\0{matrix.cluster_names[code]}".encode()).digest())
+    of_cluster = np.zeros(len(matrix.cluster_names), dtype=np.int64)
+    of_cluster[order] = np.arange(len(order)) % PARTS
+    return of_cluster[matrix.clusters], PARTS
+
+
+def difference_of_means(values: Floats, group: Bools, clusters: AnyInts) -> ClusteredMean:
+    """The mean of `values` [units] inside the group - the mean outside it.
+
+    A unit changes the difference by ±(value - mean of its group) / size of its group; the sums of these over clusters
+    give the CR1 standard error, as in a regression on the group (Liang and Zeger 1986).
+    """
+    inside, outside = int(np.count_nonzero(group)), int(np.count_nonzero(~group))
+    if not inside or not outside:
+        return ClusteredMean(missing(EMPTY_GROUP, inside + outside), None, None)
+    means = float(values[group].mean()), float(values[~group].mean())
+    influence = np.where(group, (values - means[0]) / inside, (means[1] - values) / outside)
+    return _linearised(means[0] - means[1], influence, clusters)
+
+
+def slope_within(values: Floats, predictor: Floats, strata: AnyInts, clusters: AnyInts) -> ClusteredMean:
+    """The least-squares slope of `values` on `predictor` [units] within strata, each with an intercept of its own.
+
+    The CR1 standard error is over clusters (Liang and Zeger 1986).
+    """
+    x, y = _centred(predictor, strata), _centred(values, strata)
+    squares = float(x @ x)
+    if squares <= 0:
+        return ClusteredMean(missing(CONSTANT_PREDICTOR, len(values)), None, None)
+    slope = float(x @ y) / squares
+    return _linearised(slope, x * (y - slope * x) / squares, clusters)
+
+
+def _centred(values: Floats, strata: AnyInts) -> Floats:
+    _, codes = np.unique(strata, return_inverse=True)
+    means = np.bincount(codes, weights=values) / np.bincount(codes)
+    centred: Floats = values - means[codes]
+    return centred
+
+
+def _linearised(value: float, influence: Floats, clusters: AnyInts) -> ClusteredMean:
+    """The mean of value + n · influence is the value, as influences add up to zero, and has its standard error."""
+    n = len(influence)
+    found = clustered_mean(value + n * influence, np.ones(n), clusters)
+    return replace(found, mean=replace(found.mean, value=value))
+
+
+MEASURES = ("cost", "calls", "tokens")
+
+
+class StepCosts(NamedTuple):
+    """[units, rounds, seats]; the last place of the seats is the final judge. 0: no such step; nan: not recorded."""
+
+    cost: Floats
+    """US dollars."""
+    calls: Floats
+    tokens: Floats
+    """Input and output together."""
+
+
+def step_costs(table: pa.Table, matrix: VoteMatrix) -> StepCosts:
+    """The costs of the ballots, in the order of the units and seats of a matrix of the same table."""
+    unit = pc.index_in(plain_text(table["debate_id"]), value_set=matrix.debates.cast(pa.string())).to_numpy()
+    names = pa.array(matrix.seats, pa.string())
+    seat = pc.fill_null(pc.index_in(plain_text(table["seat"]), value_set=names), len(matrix.seats)).to_numpy().copy()
+    judge = pc.equal(plain_text(table["role"]), "judge").to_numpy(zero_copy_only=False)
+    seat[judge] = len(matrix.seats)
+    # The final judge is asked once, after however many rounds.
+    number = np.where(judge, 0, table["round"].to_numpy())
+    shape = (matrix.units, int(number.max(initial=0)) + 1, len(matrix.seats) + 1)
+
+    def placed(values: Floats) -> Floats:
+        found = np.zeros(shape)
+        found[unit, number, seat] = values
+        return found
+
+    def column(name: str) -> Floats:
+        values: Floats = table[name].cast(pa.float64()).to_numpy()
+        return values
+
+    return StepCosts(
+        cost=placed(column("cost")),
+        calls=placed(column("calls")),
+        tokens=placed(column("input_tokens") + column("output_tokens")),
+    )

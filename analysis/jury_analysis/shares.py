@@ -6,9 +6,8 @@ import numpy as np
 
 from jury_analysis.estimate import Estimate, Interval, missing
 from jury_analysis.intervals import clustered_mean, proportion, t_quantile
-from jury_analysis.plurality import panel_plurality
 from jury_analysis.reasons import ALL_LABELLED, NO_DEBATE_LABEL, NOT_RANDOM
-from jury_analysis.vote_matrix import Bools, VoteMatrix
+from jury_analysis.vote_matrix import Bools, VoteMatrix, panel_plurality
 
 
 @dataclass(frozen=True)

@@ -13,23 +13,18 @@ from jury_analysis.agreement import Agreement, agreement
 from jury_analysis.annotators import EPSILON, AnnotatorReport, annotators
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
 from jury_analysis.confidence import ConfidenceReport, confidence
-from jury_analysis.convergence import RoundConvergence, convergence
 from jury_analysis.discussion import DiscussionReport, discussion
 from jury_analysis.effective_votes import EffectiveVotes, effective_votes
 from jury_analysis.errors import BadBallots
-from jury_analysis.faults import FaultReport, faults
+from jury_analysis.faults import FaultReport, MessageAgreement, faults, message_agreement, named_items, named_messages
 from jury_analysis.intervals import RESAMPLES, SEED, holm
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.levels import LevelReport, level_report
-from jury_analysis.message_agreement import MessageAgreement, message_agreement
-from jury_analysis.named_messages import named_items, named_messages
-from jury_analysis.quotation_shares import QuotationShares, quotation_shares
-from jury_analysis.read_shares import ReadShares, read_shares
+from jury_analysis.quotation_shares import QuotationShares, ReadShares, quotation_shares, read_shares
 from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import BallotOptions, Exclusion, debates_in, panels_of, plain_text, without_simulated
-from jury_analysis.scale import Scale
-from jury_analysis.self_agreement import Repeats, self_agreement
+from jury_analysis.scale import BallotOptions, Exclusion, Scale, debates_in, panels_of, plain_text, without_simulated
+from jury_analysis.self_agreement import Repeats, RoundConvergence, convergence, self_agreement
 from jury_analysis.shares import VerdictShare, shares
 from jury_analysis.vote_matrix import VoteMatrix, by_round
 from jury_analysis.wording import Reason

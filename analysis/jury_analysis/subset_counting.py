@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jury_analysis.correctness import decided
+from jury_analysis.accuracy import decided
 from jury_analysis.vote_matrix import Bools, Codes, Ints, VoteMatrix, patterns
 
 CELLS = 4_000_000

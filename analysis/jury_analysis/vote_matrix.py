@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import KINDS, unified
+from jury_analysis.coefficients import tallies
 from jury_analysis.reasons import CONDITIONAL_VOTES, STALE_VOTES, SYNTHETIC_VOTES
 from jury_analysis.scale import Scale
 from jury_analysis.wording import Reason
@@ -271,3 +272,23 @@ def _floats(column: pa.ChunkedArray) -> Floats:
     """Numbers, nan for null."""
     floats: Floats = column.cast(pa.float64()).to_numpy()
     return floats
+
+
+def strict_plurality(tally: Floats) -> tuple[Codes, Floats]:
+    """The category of each unit with more votes than any other, and the votes of the first place.
+
+    `tally` is [units, categories], see `coefficients.tallies`. Without votes or with a tie for the first place the
+    category is -1.
+    """
+    top = tally.max(axis=1)
+    single = np.count_nonzero(tally == top[:, None], axis=1) == 1
+    return np.where(single & (top > 0), tally.argmax(axis=1), -1).astype(np.int8), top
+
+
+def panel_plurality(matrix: VoteMatrix) -> tuple[Codes, Floats]:
+    """What the panel's votes say of each unit: the strict plurality (-1: undecided) and its share of all seats.
+
+    Missing votes stay in the denominator of the share.
+    """
+    codes, votes = strict_plurality(tallies(matrix.votes, len(matrix.scale.categories)))
+    return codes, votes / max(1, matrix.votes.shape[1])

@@ -12,8 +12,7 @@ from jury_cli.options import STORE
 from jury_events.text import visible_line
 
 if TYPE_CHECKING:
-    from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
-    from jury_judge.comparisons.comparison_target import Kind
+    from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, Kind
     from jury_judge.settings.statistics import Count
     from jury_views.reports.tally import Named
 
@@ -101,7 +100,7 @@ def _debates(found: "ComparedDebates", count: "Count | None", form: _Printed) ->
     from jury_cli.terminal import page_console
     from jury_cli.views.comparison import debates_page
     from jury_events.judgment import Decider
-    from jury_judge.comparisons.comparison_object import debates_object
+    from jury_judge.comparisons.comparing import debates_object
     from jury_views.reports.tally import Named
 
     compared = found.compared
@@ -125,7 +124,7 @@ def _runs(found: "ComparedRuns", form: _Printed) -> "Named":
     """Print two runs; returns the cases whose ends differ."""
     from jury_cli.terminal import note, page_console
     from jury_cli.views.comparison import runs_page
-    from jury_judge.comparisons.comparison_object import runs_object
+    from jury_judge.comparisons.comparing import runs_object
     from jury_views.reports.tally import Named
 
     compared, paired, chosen = found.compared, found.paired, found.chosen

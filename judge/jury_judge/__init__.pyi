@@ -85,8 +85,8 @@ from jury_judge.errors import SettingsRefused as SettingsRefused
 from jury_judge.errors import TooManyReaders as TooManyReaders
 from jury_judge.errors import TooManyReports as TooManyReports
 from jury_judge.jury import Jury as Jury
-from jury_judge.live.event_buffer import Cursor as Cursor
 from jury_judge.live.feed import Beginning as Beginning
+from jury_judge.live.feed import Cursor as Cursor
 from jury_judge.live.feed import Feed as Feed
 from jury_judge.observation.metrics_text import MetricsExposition as MetricsExposition
 from jury_judge.panels.any_panel import any_panel as any_panel
@@ -240,7 +240,7 @@ from jury_judge.statistics.run_reports import RunReports as RunReports
 from jury_judge.statistics.run_reports import computed_gate as computed_gate
 from jury_judge.statistics.run_reports import computed_page as computed_page
 from jury_judge.statistics.run_reports import computed_statistics as computed_statistics
-from jury_judge.statistics.shown_statistics import ShownStatistics as ShownStatistics
+from jury_judge.statistics.statistics_groups import ShownStatistics as ShownStatistics
 from jury_judge.statistics.statistics_groups import grouped_statistics as grouped_statistics
 from jury_judge.stores.case_messages import CaseMessages as CaseMessages
 from jury_judge.stores.case_messages import OpenedCase as OpenedCase

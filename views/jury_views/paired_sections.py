@@ -9,7 +9,7 @@ from jury_views.report_sections import Block, Format, ReportCell, Section, Sente
 
 if TYPE_CHECKING:
     from jury_analysis.paired import Paired, PairedChange
-    from jury_analysis.paired_tests import PairedTest
+    from jury_analysis.pairing import PairedTest
 
 PAIRED_TABLES = ("verdicts", "changes")
 """The names of the tables that `jury gate` takes."""

@@ -31,11 +31,9 @@ if TYPE_CHECKING:
     from jury_analysis.discussion import DiscussionReport, DiscussionStep, JudgeAgainstVote
     from jury_analysis.effective_votes import EffectiveVotes
     from jury_analysis.estimate import Estimate
-    from jury_analysis.faults import FaultReport
+    from jury_analysis.faults import FaultReport, MessageAgreement
     from jury_analysis.levels import LevelReport
-    from jury_analysis.message_agreement import MessageAgreement
-    from jury_analysis.quotation_shares import QuotationShares
-    from jury_analysis.read_shares import ReadShares
+    from jury_analysis.quotation_shares import QuotationShares, ReadShares
     from jury_analysis.self_agreement import Repeats
     from jury_analysis.shares import VerdictShare
     from jury_analysis.statistics import PanelStatistics

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from jury_events.ids import DEBATE_ID
 from jury_web.credentials import set_visitor, visitor_of
 from jury_web.middleware import LOGIN, STATIC, Rejection, send_rejection, wants_page
-from jury_web.pages.problem_page import AFTER_YOUR_VERDICT, problem_page
+from jury_web.pages.page_request import AFTER_YOUR_VERDICT, problem_page
 
 _READ = re.compile(r"/reviews(/.*)?|/reviewers|/api/reviews|/openapi\.json|/schemas/.*|/api/health")
 _WRITE = re.compile(rf"/reviews/{DEBATE_ID}|/api/debates/{DEBATE_ID}/reviews")

@@ -18,8 +18,14 @@ from jury_analysis.certificate_check import (
     table_contradictions,
 )
 from jury_analysis.errors import AnalysisError
-from jury_analysis.ladders.promises import Promises, early_levels
-from jury_analysis.ladders.stage_certificate import MissedCount, StageCertificate, StageCounts, stage_certificate
+from jury_analysis.ladders.certification import (
+    MissedCount,
+    Promises,
+    StageCertificate,
+    StageCounts,
+    early_levels,
+    stage_certificate,
+)
 from jury_events.calibration import Chance, Hex256
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
 from jury_events.value import Value

@@ -9,18 +9,15 @@ import numpy as np
 import pyarrow as pa
 
 from jury_analysis.ballots import check
-from jury_analysis.case_splits import Parts, split_clusters
+from jury_analysis.calibration import Parts, split_clusters
 from jury_analysis.certificate import fewest_labels
 from jury_analysis.errors import BadBallots, BadSplit, TooFewLabels
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.ladders.certification import certify_ladder
+from jury_analysis.ladders.certification import Promises, StageCertificate, certify_ladder
 from jury_analysis.ladders.ladder_use import LadderUse, ladder_use
 from jury_analysis.ladders.ladder_votes import FAILS, LadderVotes, StageBallots, ladder_votes
-from jury_analysis.ladders.promises import Promises
-from jury_analysis.ladders.stage_certificate import StageCertificate
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import Exclusion, without_simulated
-from jury_analysis.scale import OURS, Scale
+from jury_analysis.scale import OURS, Exclusion, Scale, without_simulated
 from jury_analysis.vote_matrix import Bools
 from jury_events.canonical import canonical_json
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES

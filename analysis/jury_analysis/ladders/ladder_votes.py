@@ -10,9 +10,8 @@ import pyarrow.compute as pc
 
 from jury_analysis.errors import AnalysisError, BadBallots
 from jury_analysis.last_votes import LastVotes, last_votes
-from jury_analysis.samples import one_panel, plain_text
-from jury_analysis.scale import Scale
-from jury_analysis.step_costs import StepCosts, step_costs
+from jury_analysis.scale import Scale, one_panel, plain_text
+from jury_analysis.seat_value import StepCosts, step_costs
 from jury_analysis.verdict_signals import signal_values
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix
 from jury_events.calibration import ShareSignal

@@ -10,7 +10,7 @@ from jury_cli.views.runs import run_progress, run_state_text, verdict_cells
 from jury_events.errors import SettingError
 from jury_events.text import moment, pluralize, visible_line
 from jury_events.verdict import Verdict
-from jury_judge.comparisons.groups import Group
+from jury_judge.comparisons.run_comparison import Group
 from jury_views.page import Page
 from jury_views.reasons import NO_REASON
 from jury_views.record_reading import parts_by_seat

@@ -10,8 +10,7 @@ from jury_integrations.mcp.debate_names import READS, DebateName, EitherId, Verd
 from jury_integrations.mcp.debate_summary import debate_summary, reasons_of_line
 from jury_integrations.mcp.plain_errors import PlainMcpServer
 from jury_judge import DebateFilter, PageCursor, Records
-from jury_judge.comparisons.comparing import ComparedDebates
-from jury_judge.comparisons.comparison_object import debates_object, runs_object
+from jury_judge.comparisons.comparing import ComparedDebates, debates_object, runs_object
 from jury_judge.records.open_store import conditions_of
 from jury_judge.settings.debates import debate_filter
 from jury_views.debate_results import result_of

@@ -1,15 +1,20 @@
 """Two runs side by side: their debates joined by case, what flipped, what each cost. Pure; reads rows one by one."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from jury_debate.recorded_panel import PanelDifference, panel_differences
+from jury_events.conditions import fields_of
 from jury_events.ids import repeat_of
 from jury_events.judgment import Decider
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import VerdictScale
-from jury_store.debate_rows import ENDED, DebateRow
+from jury_judge.stores.debates import panel_of
+from jury_store.debate_rows import ENDED, DebateFilter, DebateRow
+from jury_store.event_store import EventStore
+from jury_store.list_order import OLDEST
 
 UNFINISHED = "unfinished"
 _NO_VERDICT = " (no verdict)"
@@ -180,3 +185,128 @@ def _ended(row: DebateRow, labels_of: VerdictScale | None) -> DebateEnd:
         status = row.status if row.status in ENDED else UNFINISHED
     mark = _NO_VERDICT if labels_of is not None and status in labels_of.ids else ""
     return DebateEnd(row.debate_id, status + mark, None)
+
+
+def run_panel_differences(store: EventStore, a: str, b: str) -> tuple[PanelDifference, ...]:
+    """The differences of the panels of two runs, by the first debate of each.
+
+    Ladders of as many stages are compared stage by stage, with fields as in `stage 2: discussion.threshold`. Otherwise
+    the last stages are, which judge what no stage before has settled; a run without a ladder has one stage.
+
+    Raises:
+        EventError: the opening of such a debate cannot be decoded.
+    """
+    return tuple(_differences(store, _stages(store, a), _stages(store, b)))
+
+
+def _stages(store: EventStore, run_id: str) -> list[str | None]:
+    """The first debate of each stage; None: no case has reached it."""
+    (first,) = store.debates(run_id=run_id, limit=1)
+    if first.stages is None:
+        return [first.debate_id]
+    firsts = (
+        store.list_debates(DebateFilter(run_id, counted=None, stage=number), OLDEST, limit=1)
+        for number in range(1, first.stages + 1)
+    )
+    return [rows[0].debate_id if rows else None for rows in firsts]
+
+
+def _differences(store: EventStore, a: list[str | None], b: list[str | None]) -> Iterator[PanelDifference]:
+    if len(a) != len(b):
+        yield PanelDifference("stages", len(a), len(b))
+        yield from _of_stage(store, "last stage", a[-1], b[-1])
+    elif len(a) == 1:
+        yield from _of_stage(store, "", a[0], b[0])
+    else:
+        for number, (before, now) in enumerate(zip(a, b, strict=True), start=1):
+            yield from _of_stage(store, f"stage {number}", before, now)
+
+
+def _of_stage(store: EventStore, name: str, before: str | None, now: str | None) -> Iterator[PanelDifference]:
+    if before is None and now is None:
+        return
+    if before is None or now is None:
+        yield PanelDifference(name, *("not reached" if one is None else "reached" for one in (before, now)))
+        return
+    for one in panel_differences(panel_of(store, before), panel_of(store, now)):
+        yield one._replace(field=f"{name}: {one.field}") if name else one
+
+
+@dataclass(slots=True)
+class Group:
+    """The debates whose cases have one value of a field; None: no value.
+
+    `verdicts` and `scores` (their sum, 0-100 each) are of completed debates, as are `labelled`, which counts those that
+    have a human label, and `as_labelled`, which counts those whose verdict is it, and `labels`, those of verdicts under
+    scales of the panels' own. Those that no seat evaluated (`without_evaluation`) have no score, and a verdict that is
+    not as labelled.
+    """
+
+    value: str | None
+    debates: int = 0
+    completed: int = 0
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    scores: int = 0
+    labelled: int = 0
+    as_labelled: int = 0
+    labels: Counter[str] = field(default_factory=Counter)
+    without_evaluation: int = 0
+
+    @property
+    def mean_score(self) -> float | None:
+        """The mean score of the completed debates that a seat evaluated, 0-100; None without any."""
+        scored = self.completed - self.without_evaluation
+        return self.scores / scored if scored else None
+
+    def share(self, verdict: Verdict) -> float | None:
+        """The share of the completed debates with this verdict, 0-1; None without any."""
+        return self.verdicts[verdict] / self.completed if self.completed else None
+
+    @property
+    def label_counts(self) -> str:
+        """`3 × right, 1 × wrong`, by label; "" without labels."""
+        return ", ".join(f"{count:,} × {label}" for label, count in sorted(self.labels.items()))
+
+    def take(self, row: DebateRow) -> None:
+        """Count a debate."""
+        self.debates += 1
+        if (outcome := row.outcome) is None:
+            return
+        self.completed += 1
+        self.verdicts[Verdict(outcome.verdict)] += 1
+        self.scores += outcome.score or 0
+        self.without_evaluation += outcome.score is None
+        if outcome.label is not None:
+            self.labels[outcome.label] += 1
+        if row.label is not None:
+            self.labelled += 1
+            self.as_labelled += outcome.score is not None and row.label == outcome.verdict
+
+
+def grouped(rows: Iterable[DebateRow], by: str) -> list[Group]:
+    """The groups by the field `by`: numbers by size, then texts, then the debates without a value.
+
+    A debate with several tags is in the group of each.
+    """
+    groups: dict[str | None, Group] = {}
+    for row in rows:
+        for value in fields_of(row).get(by, (None,)):
+            groups.setdefault(value, Group(value)).take(row)
+    return sorted(groups.values(), key=_place)
+
+
+def fields_there(rows: Iterable[DebateRow]) -> list[str]:
+    """The fields by which these debates can be grouped: those with a value in any of them, without the case id."""
+    found = {name for row in rows for name in fields_of(row)}
+    return sorted(found - {"case_id"})
+
+
+def _place(group: Group) -> tuple[int, float, str]:
+    if group.value is None:
+        return 2, 0.0, ""
+    try:
+        number = float(group.value)
+    except ValueError:
+        return 1, 0.0, group.value
+    # "nan" is sorted as text: it has no order among numbers.
+    return (1, 0.0, group.value) if number != number else (0, number, group.value)  # noqa: PLR0124  (NaN)

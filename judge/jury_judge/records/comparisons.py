@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from jury_judge.records.open_store import OpenStore
 
 if TYPE_CHECKING:
-    from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
-    from jury_judge.comparisons.comparison_target import Kind
+    from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, Kind
     from jury_judge.settings.statistics import Count
     from jury_store.event_store import EventStore
 

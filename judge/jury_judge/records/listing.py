@@ -11,8 +11,8 @@ from jury_store.event_store import EventStore
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
 
 if TYPE_CHECKING:
-    from jury_judge.comparisons.excerpts import Excerpt
-    from jury_judge.comparisons.groups import Group
+    from jury_judge.comparisons.comparison import Excerpt
+    from jury_judge.comparisons.run_comparison import Group
 
 _PAGE = 1000
 _TEXTS = 50
@@ -113,7 +113,7 @@ def _page(
 def _with_texts(
     store: EventStore, rows: Sequence[DebateRow], search: str | None, *, with_reasons: bool
 ) -> list[ListedDebate]:
-    from jury_judge.comparisons.excerpts import excerpts
+    from jury_judge.comparisons.comparison import excerpts
 
     said = excerpts(store, [row.debate_id for row in rows], search) if search else {}
     results = _results(store, rows) if with_reasons else {}
@@ -132,7 +132,7 @@ def _results(store: EventStore, rows: Sequence[DebateRow]) -> dict[str, dict[str
 
 
 def _groups(store: EventStore, by: str, chosen: DebateFilter) -> "list[Group]":
-    from jury_judge.comparisons.groups import grouped
+    from jury_judge.comparisons.run_comparison import grouped
 
     return grouped(_rows(store, chosen), by)
 

@@ -183,7 +183,7 @@ class VoteReports:
 
 
 def report_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a report, by its name: of `jury_analysis.report_schemas.REPORTS`.
+    """The JSON Schema of a report, by its name: of `jury_analysis.report_object.REPORTS`.
 
     Raises:
         ExtraMissing: the packages of `jury-judge[stats]` are not installed.

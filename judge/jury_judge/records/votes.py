@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jury_judge.statistics.calibrating import FoundCalibration
     from jury_judge.statistics.gates import AssumedVariation
     from jury_judge.statistics.ladder_calibrating import FoundLadder
-    from jury_judge.statistics.shown_statistics import ShownStatistics
+    from jury_judge.statistics.statistics_groups import ShownStatistics
     from jury_judge.tables.ballot_table import BallotFrame
 
 
@@ -94,7 +94,7 @@ class VoteRecords(OpenStore):
         from jury_analysis.ballots import STATISTICS_COLUMNS
         from jury_analysis.scale import Scale
         from jury_analysis.statistics import StatisticsOptions, statistics
-        from jury_judge.statistics.shown_statistics import ShownStatistics
+        from jury_judge.statistics.statistics_groups import ShownStatistics
         from jury_judge.tables.ballot_sources import Votes, stored_ballots
         from jury_judge.tables.counted_ballots import counted_words
 

@@ -7,9 +7,8 @@ from jury_events.debate_history import DebateHistory
 from jury_events.drift_facts import DriftFacts
 from jury_events.ids import debate_stream
 from jury_events.review_facts import ReviewFacts
-from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, compared
-from jury_judge.comparisons.comparison_target import Kind
-from jury_judge.comparisons.excerpts import Excerpt, excerpts
+from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, Kind, compared
+from jury_judge.comparisons.comparison import Excerpt, excerpts
 from jury_judge.reviews.blindness import partial_items, reviewed_same_case
 from jury_judge.reviews.review_queue import QueueItem, one_a_case, review_queue, reviewed_cases
 from jury_judge.reviews.reviews import reviews_of

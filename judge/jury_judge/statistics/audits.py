@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from jury_analysis.estimate import Estimate
-from jury_analysis.ladders.audit import AuditedCase, AuditedShare, audited_shares
+from jury_analysis.ladders.ladder_use import AuditedCase, AuditedShare, audited_shares
 from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
 from jury_judge.stores.debates import opening_of, rows_of_run

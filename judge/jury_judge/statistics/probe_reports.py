@@ -10,7 +10,7 @@ from jury_analysis.leniency import LengthEffect, OwnFamily, length_effects, own_
 from jury_analysis.pairing import PairedOptions
 from jury_analysis.probe_effects import TOLERATED, ProbeBallots, probe_effects
 from jury_analysis.run_probes import Reflection, RunProbes
-from jury_analysis.samples import plain_text, without_simulated
+from jury_analysis.scale import plain_text, without_simulated
 from jury_analysis.vote_matrix import VoteMatrix, by_round, vote_matrix
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened

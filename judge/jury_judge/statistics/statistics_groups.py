@@ -1,7 +1,7 @@
 """Statistics of ballots, whole or group by group: by variant, by run."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pyarrow as pa
@@ -159,3 +159,21 @@ def _unmatched(ballots: pa.Table, labels: pa.Table) -> tuple[str, ...]:
 def _listed(cases: Sequence[str]) -> str:
     more = f" and {len(cases) - _SHOWN:,} more" if len(cases) > _SHOWN else ""
     return ", ".join(visible_line(case, 80) for case in cases[:_SHOWN]) + more
+
+
+@dataclass(frozen=True)
+class ShownStatistics(ShownAsCell, Statistics):
+    """The report, with charts and tables for a cell of a notebook."""
+
+    @classmethod
+    def of(cls, found: Statistics) -> "ShownStatistics":
+        """The same report."""
+        return cls(**{one.name: getattr(found, one.name) for one in fields(found)})
+
+    def to_html(self, lang: Language = "en") -> CellHtml:
+        """Charts and tables of each panel.
+
+        Raises:
+            SettingError: there is no such language.
+        """
+        return statistics_html([("", self)], lang)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
     from jury_analysis.gate_plan import GatePlan
     from jury_analysis.panel_worth import PanelWorth
-    from jury_analysis.samples import Exclusion
+    from jury_analysis.scale import Exclusion
     from jury_analysis.statistics import PanelStatistics, Statistics
     from jury_analysis.wording import Reason
 

@@ -11,19 +11,17 @@ from fastapi.responses import JSONResponse
 from jury_events.envelope import StoredEvent
 from jury_events.text import moment
 from jury_judge import BadCursor, RescoreProblem
-from jury_judge.comparisons.excerpts import Excerpt
+from jury_judge.comparisons.comparison import Excerpt
 from jury_judge.replays.grids import grid_of
 from jury_views.debate_results import result_of
 from jury_views.event_words import hash_text
 from jury_views.reasons import reason_data
-from jury_web.api.camel_case import camel_case
 from jury_web.api.dependencies import AT_MOST, DebateId, Limit, ServiceDependency, require_debate, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses
 from jury_web.api.list_parameters import DebateParameters
-from jury_web.api.schemas.base import MOST_ROWS, Listing
+from jury_web.api.schemas.base import MOST_ROWS, Listing, StrictRoute, camel_case
 from jury_web.api.schemas.debates import DebateListing, DebateSummary, DebateTotals, LogEvent
 from jury_web.api.schemas.results import ReplayResult, RescoreRequest, RescoreResult, ServedResult
-from jury_web.api.strict_body import StrictRoute
 
 router = APIRouter(prefix="/api/debates", tags=["debates"], route_class=StrictRoute)
 

@@ -7,9 +7,9 @@ from fastapi.responses import JSONResponse
 
 from jury_events.ids import RUN_ID
 from jury_views.drift_view import drift_object
-from jury_web.api.camel_case import camel_case
 from jury_web.api.dependencies import ServiceDependency
 from jury_web.api.error_responses import error_responses
+from jury_web.api.schemas.base import camel_case
 
 router = APIRouter(prefix="/api")
 

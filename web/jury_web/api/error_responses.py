@@ -19,7 +19,7 @@ from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import SettingsRefused, TooManyReviews
 from jury_web.middleware import wants_page
-from jury_web.pages.problem_page import NO_PAGE, problem_page
+from jury_web.pages.page_request import NO_PAGE, problem_page
 
 _STATUSES: Mapping[Failure, int] = {
     Failure.REFUSED: 422,

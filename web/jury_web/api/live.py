@@ -14,7 +14,7 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from jury_events.errors import JuryError
-from jury_judge.live.event_buffer import Cursor
+from jury_judge.live.feed import Cursor
 from jury_judge.records.vote_reports import report_schema
 from jury_judge.serving.service import Service
 from jury_views.live.encodings import FRAMES, NAMES, PROGRESS, SSE, START, Encoding, Point, parse_point, schema_text

@@ -13,9 +13,8 @@ from jury_views.review_objects import review_objects
 from jury_web.api.dependencies import DebateId, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses
 from jury_web.api.list_parameters import ReviewParameters
-from jury_web.api.schemas.base import Listing
+from jury_web.api.schemas.base import Listing, StrictRoute
 from jury_web.api.schemas.reviews import RecordedReview, ReviewRequest
-from jury_web.api.strict_body import StrictRoute
 from jury_web.credentials import visitor_of
 
 router = APIRouter(prefix="/api", tags=["reviews"], route_class=StrictRoute)

@@ -11,16 +11,13 @@ from jury_events.errors import DebateNotFound, JuryError
 from jury_events.ids import DEBATE_ID
 from jury_events.verdict import FAIL
 from jury_judge import AnalysisError
-from jury_judge.comparisons.comparing import ComparedDebates
-from jury_judge.comparisons.comparison_object import debates_object, runs_object
-from jury_judge.comparisons.comparison_target import Kind
+from jury_judge.comparisons.comparing import ComparedDebates, Kind, debates_object, runs_object
 from jury_judge.errors import ExtraMissing, RunTooLarge
 from jury_judge.running.live_run import live_object
 from jury_judge.settings.statistics import Count
-from jury_web.api.camel_case import camel_case
 from jury_web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses
-from jury_web.api.schemas.base import MOST_ROWS, Listing
+from jury_web.api.schemas.base import MOST_ROWS, Listing, camel_case
 from jury_web.api.schemas.runs import (
     CitedItemSummary,
     Comparison,

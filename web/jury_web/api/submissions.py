@@ -12,8 +12,8 @@ from jury_judge.serving.submissions import Kind
 from jury_judge.serving.submitted_cases import refuse_uris, submitted_cases
 from jury_web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import RequestRefused, error_response, error_responses
+from jury_web.api.schemas.base import StrictRoute
 from jury_web.api.schemas.submissions import EvaluationRequest, Links, RunRequest, SubmissionStatus
-from jury_web.api.strict_body import StrictRoute
 
 router = APIRouter(prefix="/api", tags=["submissions"], route_class=StrictRoute)
 

@@ -7,8 +7,7 @@ from jury_events.case import Scenario
 from jury_events.debate_events import DebateOpened
 from jury_events.parts import PartRef
 from jury_views.case_view import NumberedItem, Pictures, pictures_sent
-from jury_web.pages.citations import Citations, ItemCitations
-from jury_web.pages.cited_text import CitedText, cited_text
+from jury_web.pages.citations import Citations, CitedText, ItemCitations, cited_text
 from jury_web.pages.text_previews import TextPreview, TextPreviews
 from jury_web.pages.transcript_blocks import TranscriptBlocks, transcript_blocks
 

@@ -38,11 +38,10 @@ from jury_web.pages.citations import Citations, DecisiveViews
 from jury_web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
 from jury_web.pages.item_strip import ItemStrip, item_strip
 from jury_web.pages.matrix import Matrix, matrix
-from jury_web.pages.pending_steps import NOTHING_PENDING, PendingSteps, pending_steps
 from jury_web.pages.shown_items import ShownItems
 from jury_web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews, call_lines
 from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
-from jury_web.pages.waterfall import Waterfall, waterfall
+from jury_web.pages.waterfall import NOTHING_PENDING, PendingSteps, Waterfall, pending_steps, waterfall
 
 ROWS = 200
 """Evaluations, statements and seats of a page; the exported file has all."""

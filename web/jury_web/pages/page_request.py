@@ -1,21 +1,112 @@
-"""The request of a page: path, query, and the language of the reader."""
+"""A page as an answer: its request, its language, its template, and problems as pages."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple, Self, get_args
 from urllib.parse import urlencode
 
+from jinja2 import Environment, PackageLoader
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from jury_events.errors import InputError
-from jury_events.ids import is_debate_id
+from jury_events.ids import is_debate_id, unescape
 from jury_events.panel import Language
+from jury_events.text import moment, points_text
+from jury_events.verdict import Verdict
+from jury_views.case_view import case_facts, omissions_line
+from jury_views.judgment_lines import acceptance_line, cap_lines, exception_lines, reached_line
+from jury_views.number_formats import duration, probabilities_line, rate
+from jury_views.reasons import went_wrong_line
+from jury_views.record_reading import parts_by_seat, reading_lines
+from jury_views.report_sections import FigureNotes
+from jury_views.review_objects import review_choices
+from jury_views.templating import templates
+from jury_views.terms import term
 from jury_web.credentials import Visitor, visitor_of
 from jury_web.pages.labels.page_labels import LABELS
-from jury_web.pages.languages import COOKIE, chosen_language
-from jury_web.pages.rendering import rendered
-from jury_web.root_path import rooted
+from jury_web.root_path import rooted, rooted_html
+
+COOKIE = "jury_lang"
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+
+def chosen_language(query: Mapping[str, str], cookies: Mapping[str, str], accept: str) -> Language:
+    """The language of a page; English by default.
+
+    Args:
+        query: of the request, with `lang`.
+        cookies: of the request.
+        accept: its `Accept-Language` header or "" (RFC 9110, 12.5.4).
+    """
+    for chosen in (query.get("lang"), cookies.get(COOKIE)):
+        if (found := _language(chosen or "")) is not None:
+            return found
+    return next((found for tag in _preferred(accept) if (found := _language(tag)) is not None), "en")
+
+
+def _preferred(accept: str) -> list[str]:
+    """Tags by weight, then by order; without those of weight 0."""
+    weighed = []
+    for place, piece in enumerate(accept.split(",")[:30]):
+        tag, _, parameter = piece.strip().partition(";")
+        name, _, value = parameter.strip().partition("=")
+        try:
+            weight = float(value) if name.strip().lower() == "q" else 1.0
+        except ValueError:
+            continue
+        if tag and weight > 0:
+            weighed.append((-weight, place, tag))
+    return [tag for _, _, tag in sorted(weighed)]
+
+
+def _language(tag: str) -> Language | None:
+    primary = tag.strip().lower().partition("-")[0]
+    return next((one for one in LANGUAGES if one == primary), None)
+
+
+_PACKAGE = "jury_web"
+_BEST_FIRST = tuple(one.value for one in Verdict)
+
+
+@cache
+def environment() -> Environment:
+    """The templates of this package, compiled once per process."""
+    # The style sheet is a template too, for the exported file, which includes it.
+    made = templates(PackageLoader(_PACKAGE, "templates"), PackageLoader(_PACKAGE, "static"))
+    made.filters.update(
+        moment=moment,
+        case_facts=case_facts,
+        omissions_line=omissions_line,
+        term=term,
+        reached=reached_line,
+        acceptance=acceptance_line,
+        cap_lines=cap_lines,
+        exception_lines=exception_lines,
+        went_wrong=went_wrong_line,
+        points_text=points_text,
+        reading_lines=reading_lines,
+        parts_by_seat=parts_by_seat,
+        probabilities_line=probabilities_line,
+        unescaped=unescape,
+    )
+    made.filters.update(duration=duration, rate=rate)
+    made.globals.update(verdicts=_BEST_FIRST, review_choices=review_choices)
+    return made
+
+
+def rendered(template: str, **values: Any) -> str:
+    """One page."""
+    return rooted_html(environment().get_template(template).render(values, footnotes=FigureNotes()))
+
+
+def rendered_stream(template: str, **values: Any) -> Iterator[str]:
+    """One page in chunks, where it may be long."""
+    stream = environment().get_template(template).stream(values, footnotes=FigureNotes())
+    stream.enable_buffering(64)
+    return iter(stream)
+
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _YEAR = 365 * 24 * 3600
@@ -100,3 +191,20 @@ def number(name: str, fields: Mapping[str, str]) -> int | None:
     if not _NUMBER.fullmatch(text) or not (value := int(text)):
         raise PageNotFound(f"{name} must be an integer of at least 1")
     return value
+
+
+NO_PAGE = "no_page"
+AFTER_YOUR_VERDICT = "after_your_verdict"
+"""Labels of what is said."""
+
+
+def problem_page(request: Request, status: int, label: str, debate_id: str | None = None) -> HTMLResponse:
+    """The page.
+
+    Args:
+        request: of the page.
+        status: of the answer.
+        label: what is said.
+        debate_id: the debate to review first, if one was asked for.
+    """
+    return PageRequest.of(request).html("problem.html", "", status, said=label, debate_id=debate_id)

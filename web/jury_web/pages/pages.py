@@ -11,13 +11,12 @@ from jury_web.chunks import chunks
 from jury_web.pages.debate_page import begun_event, debate_page
 from jury_web.pages.events_page import events_page
 from jury_web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
-from jury_web.pages.list_page import PAGE, list_page
-from jury_web.pages.list_query import PAGE_COLUMNS, STAGES, STATUSES, list_query
+from jury_web.pages.list_page import PAGE, PAGE_COLUMNS, STAGES, STATUSES, list_page, list_query
 from jury_web.pages.page_request import PageNotFound, PageRequest, number
 from jury_web.pages.run_page import verdict_bar
 from jury_web.pages.single_file import single_file
 from jury_web.pages.text_previews import TextPreviews
-from jury_web.pages.transcript_responses import item_response, transcript_response
+from jury_web.pages.transcript_page import item_response, transcript_response
 
 _PART = re.compile(r"[A-Za-z0-9_-]{43}")
 _RUNS = 100

@@ -27,7 +27,7 @@ from jury_web.chunks import chunks
 from jury_web.pages.page_request import PageNotFound, PageRequest, number
 from jury_web.pages.review_page import CaseToReview, case_to_review
 from jury_web.pages.review_query import MOST_PEOPLE, ReviewQuery, review_query
-from jury_web.pages.transcript_responses import item_response, transcript_response
+from jury_web.pages.transcript_page import item_response, transcript_response
 
 SHOWN = 50
 """Cases of the queue on one page."""

@@ -13,7 +13,7 @@ from jury_web.pages.drift_pages import DriftPages
 from jury_web.pages.page_request import PageRequest
 from jury_web.pages.pages import Pages
 from jury_web.pages.review_pages import ReviewPages
-from jury_web.pages.run_pages import RunPages
+from jury_web.pages.run_page import RunPages
 from jury_web.pages.run_statistics_pages import RunStatisticsPages
 
 

@@ -1,18 +1,41 @@
 """The page of a run: progress, verdicts, scores, changed positions, cost."""
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from jury_events.debate_events import JurorAbstained
+from starlette.responses import Response
+
+from jury_events.conditions import parse_conditions, parse_field
+from jury_events.debate_events import JudgmentRendered, JurorAbstained
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
-from jury_events.ids import Step
-from jury_events.verdict import Verdict
-from jury_judge import DebateRow, RunRow
+from jury_events.evaluation import SeatPosition
+from jury_events.ids import Step, is_run_id
+from jury_events.judgment import Vote
+from jury_events.verdict import FAIL, LABEL_DIFFERENCES, PASS, Verdict
+from jury_judge import DebateFilter, DebateRow, RunRow, SortOrder
+from jury_judge.comparisons.run_comparison import fields_there, grouped
+from jury_judge.running.live_run import LiveRuns
 from jury_judge.runs.spending import uncached_of_debates
-from jury_views.charts.shapes import Columns, Path, Segment, columns, growing_line, stacked_bar
+from jury_judge.serving.store_reader import StoreReader
+from jury_judge.statistics.run_reports import RunReports
+from jury_views.charts.shapes import (
+    Columns,
+    LabelledPanel,
+    Path,
+    Segment,
+    columns,
+    growing_line,
+    labelled_panels,
+    stacked_bar,
+)
 from jury_views.debate_fold import answered_in_stream, position_changes
+from jury_views.run_quotations import QuotationCount
+from jury_web.pages.list_page import ListQuery
+from jury_web.pages.page_request import PageNotFound, PageRequest
+from jury_web.pages.run_statistics_pages import REFUSALS, RefusedReport, refused_report
 
 LATEST = 1000
 """Debates of a run whose events are read; the counts of verdicts are of all debates."""
@@ -197,3 +220,205 @@ def _contributions(history: DebateHistory) -> Iterator[tuple[int, str]]:
             event = history.events[index]
             if isinstance(event, JurorAbstained) and event.stale:
                 yield Step.parse(event.step).round or 0, "stale"
+
+
+SHOWN = 5
+"""Debates of a list, until more are asked for."""
+
+MOST = 200
+"""Debates of the list of split votes where more are asked for."""
+
+_OUTCOMES = {PASS: 1, FAIL: -1}
+
+
+class JudgedAlike(NamedTuple):
+    """Debates of one verdict, and of one `label` (None: of any); `address` is the list of exactly these."""
+
+    verdict: Verdict
+    label: Verdict | None
+    number: int
+    shown: tuple[DebateRow, ...]
+    """The plainest first: the highest scores of a pass, the lowest of a fail."""
+    address: str
+
+    @property
+    def false_pass(self) -> bool:
+        """Whether these are the worst that a jury can do: passes of what is labelled a fail."""
+        return (self.verdict, self.label) == (PASS, FAIL)
+
+
+class SplitVotes(NamedTuple):
+    """A debate whose votes are for different verdicts or labels."""
+
+    debate: DebateRow
+    positions: tuple[tuple[SeatPosition, int], ...]
+    """What is voted for, with the number of votes, most votes first."""
+    lowest: float
+    """Score of a vote."""
+    highest: float
+
+
+class SplitDebates(NamedTuple):
+    """The debates with split votes: how many there are, and the first of them."""
+
+    number: int
+    shown: tuple[SplitVotes, ...]
+
+
+def has_labels(reader: StoreReader, run_id: str) -> bool:
+    """Whether a debate of the run has a label."""
+    return bool(reader.debates(DebateFilter(run_id, where=parse_conditions(["label~"])), limit=1))
+
+
+def label_disagreements(reader: StoreReader, run_id: str) -> tuple[JudgedAlike, ...]:
+    """By verdict and label, the worst first; pairs that do not occur are absent."""
+    found = (judged_alike(reader, run_id, verdict, label) for verdict, label in LABEL_DIFFERENCES)
+    return tuple(one for one in found if one is not None)
+
+
+def judged_alike(
+    reader: StoreReader, run_id: str, verdict: Verdict, label: Verdict | None = None
+) -> JudgedAlike | None:
+    """The debates of a run with a verdict, and a label where one is given; None: there are none."""
+    order = SortOrder("score", descending=verdict is not FAIL)
+    query = ListQuery(verdict=verdict, run_id=run_id, label=label, order=order)
+    number = reader.totals(query.wanted).debates
+    if not number:
+        return None
+    shown = reader.debates(query.wanted, order, limit=SHOWN)
+    return JudgedAlike(verdict, label, number, tuple(shown), query.address())
+
+
+class SplitVoting:
+    """Finds the debates whose votes differ among histories that are read for something else."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[Vote]] = {}
+
+    def noted(self, histories: Iterable[DebateHistory]) -> Iterator[DebateHistory]:
+        """The same histories; the votes of those that differ are kept."""
+        for history in histories:
+            votes = _votes(history)
+            if len({(vote.position, vote.label) for vote in votes}) > 1:
+                self._found[history.debate_id] = votes
+            yield history
+
+    def farthest(self, rows: Sequence[DebateRow], *, most: int) -> SplitDebates:
+        """Farthest apart first: a pass beside a fail, then the smaller majority, then the scores.
+
+        Args:
+            rows: the debates of the histories.
+            most: how many are shown.
+        """
+        ranked = sorted(
+            (row for row in rows if row.debate_id in self._found),
+            key=lambda row: (*_nearness(self._found[row.debate_id]), row.case_id, row.debate_id),
+        )
+        return SplitDebates(len(ranked), tuple(_split(row, self._found[row.debate_id]) for row in ranked[:most]))
+
+
+def _votes(history: DebateHistory) -> list[Vote]:
+    """The votes with a position; none of a record that cannot be decoded, which `jury verify` reports."""
+    for index in range(len(history.stored_events) - 1, -1, -1):
+        if history.stored_events[index].type == "judgment_rendered":
+            try:
+                event = history.events[index]
+            except EventError:
+                return []
+            if isinstance(event, JudgmentRendered):
+                return [vote for vote in event.judgment.votes if vote.position is not None]
+    return []
+
+
+def _nearness(votes: list[Vote]) -> tuple[bool, float, float]:
+    positions = Counter((vote.position, vote.label) for vote in votes)
+    scores = [vote.score or 0.0 for vote in votes]
+    opposed = len({_OUTCOMES[one] for one, _ in positions if one in _OUTCOMES}) > 1
+    return not opposed, max(positions.values()) / len(votes), min(scores) - max(scores)
+
+
+def _split(row: DebateRow, votes: list[Vote]) -> SplitVotes:
+    scores = [vote.score for vote in votes if vote.score is not None]
+    positions = Counter(SeatPosition(vote.position, vote.label) for vote in votes if vote.position is not None)
+    return SplitVotes(row, tuple(positions.most_common()), min(scores, default=0.0), max(scores, default=0.0))
+
+
+_GROUPS = 200
+
+
+class RunPages:
+    """Pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown.
+
+    Args:
+        reader: reads the store.
+        live_runs: figures of its runs.
+        reports: statistics of its runs.
+    """
+
+    def __init__(self, reader: StoreReader, live_runs: LiveRuns, reports: RunReports) -> None:
+        self._reader, self._live_runs, self._reports = reader, live_runs, reports
+
+    async def run(self, request: PageRequest) -> Response:
+        """`/runs/{run_id}`, grouped by a field of the cases with `?group_by=`; `?split=all`: more split votes."""
+        run_id = request.path["run_id"]
+        found = await asyncio.to_thread(self._reader.run, run_id) if is_run_id(run_id) else None
+        if found is None:
+            raise PageNotFound("there is no run of that id in this store; the page of runs lists the runs")
+        panels: tuple[LabelledPanel, ...] = ()
+        refused: RefusedReport | None = None
+        labelled = await asyncio.to_thread(has_labels, self._reader, run_id)
+        over = found.ended == found.debates and found.total in {None, found.debates}
+        if labelled and over:
+            try:
+                simulated = await asyncio.to_thread(self._simulated, run_id)
+                panels = labelled_panels(await self._reports.statistics(run_id, simulated=simulated))
+            except REFUSALS as error:
+                refused = refused_report(error)
+        return await asyncio.to_thread(self._page, request, labelled, panels, refused)
+
+    def _simulated(self, run_id: str) -> bool:
+        """Whether every debate of the run is simulated: such a run has no other figures."""
+        return not self._reader.debates(DebateFilter(run_id, simulated=False), limit=1)
+
+    def _page(
+        self,
+        request: PageRequest,
+        labelled: bool,
+        panels: tuple[LabelledPanel, ...],
+        refused: RefusedReport | None,
+    ) -> Response:
+        run_id = request.path["run_id"]
+        found = self._reader.run(run_id)
+        if found is None:
+            raise PageNotFound("there is no run of that id in this store; the page of runs lists the runs")
+        latest = self._reader.debates(DebateFilter(run_id=run_id), limit=LATEST)
+        by = request.query.get("group_by", "").strip()
+        field = parse_field(by) if by else None
+        groups = grouped(latest, field) if field else []
+        voting, counted = SplitVoting(), QuotationCount()
+        histories = self._reader.events_of([row.debate_id for row in latest])
+        page = run_page(found, latest, counted.noted(voting.noted(histories)))
+        differences: tuple[JudgedAlike, ...] = label_disagreements(self._reader, run_id) if labelled else ()
+        failed = None if labelled else judged_alike(self._reader, run_id, FAIL)
+        split = voting.farthest(latest, most=MOST if request.query.get("split") == "all" else SHOWN)
+        shown = [row for group in (*differences, *([failed] if failed else ())) for row in group.shown]
+        shown += [one.debate for one in split.shown]
+        return request.html(
+            "run.html",
+            "runs",
+            page=page,
+            quoted=counted.found(latest),
+            live=self._live_runs.read(run_id) if page.running else None,
+            group_by=field,
+            groups=groups[:_GROUPS],
+            more_groups=max(0, len(groups) - _GROUPS),
+            fields=fields_there(latest),
+            labelled=labelled,
+            panels=panels,
+            refused=refused,
+            differences=differences,
+            split=split,
+            failed=failed,
+            reasons=self._reader.reasons(list(dict.fromkeys(row.debate_id for row in shown))),
+            most_split=MOST,
+        )

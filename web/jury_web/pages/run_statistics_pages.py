@@ -9,8 +9,7 @@ from jury_events.errors import DebateNotFound, EventError, JuryError
 from jury_events.ids import is_run_id
 from jury_events.installation import install_line
 from jury_judge import AnalysisError, DebateFilter, OnlySimulated
-from jury_judge.comparisons.comparing import SHOWN, ComparedDebates, ComparedRuns
-from jury_judge.comparisons.comparison_target import KINDS
+from jury_judge.comparisons.comparing import KINDS, SHOWN, ComparedDebates, ComparedRuns
 from jury_judge.errors import ExtraMissing, RunTooLarge, TooManyReports
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.settings.statistics import COUNTS

@@ -11,7 +11,7 @@ from jury_judge import IntegrityState
 from jury_web.pages.debate_page import begun_event, debate_page
 from jury_web.pages.exchange_page import ExchangeViews
 from jury_web.pages.labels.page_labels import LABELS
-from jury_web.pages.rendering import rendered, rendered_stream
+from jury_web.pages.page_request import rendered, rendered_stream
 from jury_web.pages.text_previews import TextPreviews
 
 _STYLE = "style.css"

@@ -8,8 +8,7 @@ from jury_events.parts import PartRef
 from jury_events.text import shown_size
 from jury_events.transcript import Attachment, Item, NotShown, Origin, ToolCall, ToolResult, Transcript
 from jury_views.case_view import LabelDecisive, NumberedItem, Pictures
-from jury_web.pages.citations import Citations, ItemCitations
-from jury_web.pages.cited_text import CitedText, Mark, cited_text
+from jury_web.pages.citations import Citations, CitedText, ItemCitations, Mark, cited_text
 from jury_web.pages.json_layout import layout
 from jury_web.pages.shown_items import PAGE, ItemRange
 from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews

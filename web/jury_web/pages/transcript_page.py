@@ -1,20 +1,78 @@
 """A page of a long transcript: some of its items, or those that have a text in them."""
 
+import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 from urllib.parse import urlencode
+
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from jury_events.case import Scenario
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.review_facts import NO_REVIEWS
+from jury_events.transcript import Item, Transcript
 from jury_views.case_view import label_decisive, pictures_sent
 from jury_views.debate_fold import evaluations_of
+from jury_web.chunks import chunks
 from jury_web.pages.citations import Citations
-from jury_web.pages.page_request import PageNotFound
+from jury_web.pages.page_request import PageNotFound, PageRequest, number
+from jury_web.pages.review_page import PREVIEW as REVIEWED
 from jury_web.pages.shown_items import PAGE, ItemRange, ShownItems
 from jury_web.pages.text_previews import PREVIEW, TextPreviews
 from jury_web.pages.transcript_blocks import ItemBlock, item_blocks, item_name, text_of
-from jury_web.pages.transcript_search import FoundPlace, FoundPlaces, found_places
+
+FOUND = 50
+"""Items on one page of a search."""
+
+LONGEST = 200
+"""Characters of what is searched for."""
+
+_AROUND = 120
+"""Characters on each side of the place that is shown."""
+
+
+class FoundPlace(NamedTuple):
+    """The item `offset`, from 0, and the first place of the text in it: `before`, `match` and `after` on one line."""
+
+    offset: int
+    item: Item
+    before: str
+    match: str
+    after: str
+
+
+class FoundPlaces(NamedTuple):
+    """Places in the order of the items; `further` is the item from which the search goes on, None at the end."""
+
+    places: tuple[FoundPlace, ...]
+    further: int | None
+
+
+def found_places(transcript: Transcript, words: str, start: int = 0) -> FoundPlaces:
+    """The items from `start` on that have these characters in a text or a name, in letters of either case."""
+    wanted = re.compile(re.escape(words), re.IGNORECASE)
+    found = tuple(islice(_places(transcript, wanted, start), FOUND + 1))
+    further = found[FOUND].offset if len(found) > FOUND else None
+    return FoundPlaces(found[:FOUND], further)
+
+
+def _places(transcript: Transcript, wanted: re.Pattern[str], start: int) -> Iterator[FoundPlace]:
+    for index, item in islice(enumerate(transcript.items), start, None):
+        for text in (text_of(item), getattr(item, "name", None), getattr(item, "speaker", None)):
+            match = None if text is None else wanted.search(text)
+            if text is not None and match is not None:
+                begin, end = match.span()
+                yield FoundPlace(
+                    index,
+                    item,
+                    ("…" if begin > _AROUND else "") + text[max(begin - _AROUND, 0) : begin],
+                    match.group(),
+                    text[end : end + _AROUND] + ("…" if end + _AROUND < len(text) else ""),
+                )
+                break
+
 
 _MOST = 2 * PAGE
 """Items of one page, where its address asks for more."""
@@ -188,3 +246,57 @@ class TranscriptReader:
 
     def _no_item(self, number: int) -> PageNotFound:
         return PageNotFound(f"the transcript of debate {self._opened.debate_id} has no item {number} with a text")
+
+
+def transcript_response(reading: DebateHistory, request: PageRequest, *, review: bool = False) -> Response:
+    """Items `from` to `to`, those that have `q` in them, or a redirection to the page with the item `item`.
+
+    Raises:
+        PageNotFound: there is no such transcript, or no such item, or a parameter is invalid.
+        EventError: a stored body cannot be decoded.
+    """
+    query = request.query
+    wanted = TranscriptRequest(
+        scenario=_scenario(request),
+        start=number("from", query) or 1,
+        stop=number("to", query),
+        words=query.get("q", "").strip()[:LONGEST],
+        at=None if review else number("at", query),
+        review=review,
+    )
+    reader = TranscriptReader(reading, wanted, REVIEWED if review else PREVIEW)
+    item = number("item", query)
+    if item is not None:
+        return RedirectResponse(reader.address(item), 303)
+    page = reader.page()
+    return request.html(
+        "transcript_page.html",
+        "reviews" if review else "debates",
+        page=page,
+        exchanges=None,
+        debate_at=page.debate,
+        longest=LONGEST,
+    )
+
+
+def item_response(reading: DebateHistory, request: PageRequest) -> Response:
+    """The text of an item as plain text.
+
+    Raises:
+        PageNotFound: there is no such item.
+        EventError: a stored body cannot be decoded.
+    """
+    reader = TranscriptReader(reading, TranscriptRequest(_scenario(request)))
+    content = reader.text(number("item", request.path) or 0).encode("utf-8", "backslashreplace")
+    return StreamingResponse(
+        chunks(content),
+        media_type="text/plain; charset=utf-8",
+        headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
+    )
+
+
+def _scenario(request: PageRequest) -> int:
+    wanted = number("scenario", request.path)
+    if wanted is None:
+        raise PageNotFound("the address names no scenario")
+    return wanted

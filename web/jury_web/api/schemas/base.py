@@ -1,10 +1,16 @@
 """What all schemas share."""
 
+import asyncio
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, Generic, TypeVar
 
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from jury_events.strict_json import JsonRefused, decode_text
+from jury_web.api.error_responses import RequestRefused
 from jury_web.root_path import RootedPath
 
 T = TypeVar("T")
@@ -32,3 +38,51 @@ class Listing(CamelModel, Generic[T]):
 
     rows: list[T]
     next: RootedPath | None
+
+
+_NAMED_BY_DATA = frozenset({"scores", "probabilities", "ended_as", "metadata"})
+"""Objects whose keys are data: rubric dimensions, verdict words, metadata of case files."""
+
+
+def camel_case(value: Any) -> Any:
+    """`value`, of dicts and lists, with its keys in camelCase."""
+    if isinstance(value, dict):
+        return {to_camel(key): inner if key in _NAMED_BY_DATA else camel_case(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [camel_case(inner) for inner in value]
+    return value
+
+
+class StrictRequest(Request):
+    """A request with strictly parsed JSON."""
+
+    async def json(self) -> Any:
+        """The parsed body.
+
+        Raises:
+            RequestRefused: it is not UTF-8, or not strict JSON.
+        """
+        try:
+            # In a thread, so that a body of megabytes does not delay live readers.
+            return await asyncio.to_thread(_decoded, await self.body())
+        except UnicodeDecodeError as error:
+            raise RequestRefused(422, f"byte {error.start + 1} of the body is not UTF-8", "send UTF-8") from error
+        except JsonRefused as error:
+            raise RequestRefused(422, str(error), "send one JSON object") from error
+
+
+def _decoded(body: bytes) -> Any:
+    return decode_text(body.decode())
+
+
+class StrictRoute(APIRoute):
+    """A route with strict bodies."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """See FastAPI, "Custom Request and APIRoute class"."""
+        handle = super().get_route_handler()
+
+        async def strict(request: Request) -> Response:
+            return await handle(StrictRequest(request.scope, request.receive))
+
+        return strict
