@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 from pydantic import Field, TypeAdapter, create_model
 
-from jury_analysis.report_schemas import REPORTS, report_schema
+from jury_analysis.report_object import REPORTS, report_schema
 from jury_debate import PRESETS, FinalSpec, JudgeSpec, PanelSpec, SeatSpec
 from jury_events import BUNDLED_SCALES, SCHEMAS, STREAMS, AnyEvent, bundled_scale
 from jury_judge.panels.redaction import RuleSpec
