@@ -33,6 +33,7 @@ from jury_analysis.convergence import convergence as convergence
 from jury_analysis.dawid_skene import dawid_skene as dawid_skene
 from jury_analysis.discussion import DiscussionReport as DiscussionReport
 from jury_analysis.discussion import discussion as discussion
+from jury_analysis.discussion import discussion_price as discussion_price
 from jury_analysis.early_stop import asked_seats as asked_seats
 from jury_analysis.early_stop import early_stops as early_stops
 from jury_analysis.effective_votes import EffectiveVotes as EffectiveVotes
