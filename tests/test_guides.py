@@ -28,6 +28,8 @@ FOLLOWED = {
 }
 NEEDS = {"seat-value": ("votes",), "gate": ("votes",)}
 """Pages that go on with files of another one."""
+RUNS = {"gate-on-a-true-rate": ("nightly", 182)}
+"""Pages that go on with a run of so many labelled cases."""
 
 
 def labelled(number: int) -> dict[str, str]:
@@ -77,6 +79,11 @@ def test_a_page_can_be_followed(name: str, begun: Path, providers: Mapping[str, 
         for block in blocks(FOLLOWED[needed]):
             if block.title is not None:
                 guide.jury.write(block.title, block.text)
+
+    if name in RUNS:
+        run, size = RUNS[name]
+        guide.jury.write("many.jsonl", *map(labelled, range(size)))
+        assert 0 == guide.jury.run("many.jsonl", "--run", run, "--preset", "independent").code
 
     guide.follow(FOLLOWED[name])
 

@@ -29,6 +29,7 @@ from jury_analysis.confidence import confidence as confidence
 from jury_analysis.confidence import score_confidence as score_confidence
 from jury_analysis.discussion import DiscussionReport as DiscussionReport
 from jury_analysis.discussion import discussion as discussion
+from jury_analysis.discussion import discussion_price as discussion_price
 from jury_analysis.drift import COINS as COINS
 from jury_analysis.drift import OF_A_STREAM as OF_A_STREAM
 from jury_analysis.drift import SILENT as SILENT
