@@ -24,7 +24,7 @@ REASON = 5
 """Words of a reason, at least."""
 OF_NO_COMMAND = {
     *("/api/debates/{debate_id}/ws", "/api/health", "/metrics", "/openapi.json", "/schemas/{name}.json", "/login"),
-    *("/", "/runs", "/runs/{run_id}", "/runs/{run_id}/stats", "/compare", "/static"),
+    *("/", "/runs", "/runs/{run_id}", "/runs/{run_id}/stats", "/drift", "/drift/{drift_id}", "/compare", "/static"),
     *("/debates/{debate_id}", "/debates/{debate_id}/events", "/debates/{debate_id}/exchanges/{number}"),
     *("/debates/{debate_id}/texts/{part}", "/debates/{debate_id}/export.html"),
     *("/debates/{debate_id}/transcripts/{scenario}", "/debates/{debate_id}/transcripts/{scenario}/{item}"),
