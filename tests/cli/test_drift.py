@@ -1,8 +1,6 @@
 """`jury drift`: who drifted, from recorded pairs; stopped, gone on with, altered, shown."""
 
 import json
-import re
-import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -26,7 +24,6 @@ from support.command_line import CommandLine
 from support.refusals import RefusalTables
 from support.unguarded import unguarded
 
-GUIDE = Path(__file__).parents[2] / "docs" / "watch-for-drift.md"
 ANCHORS = [row for row in rows(30) if row["label"] is not None]
 """Twenty, half of them bad."""
 AGENTS = [{"case_id": f"a{number}", "question": "Do it.", "response": "It is correct."} for number in range(12)]
@@ -205,22 +202,6 @@ def _first_message(store: EventStore, journal: Path) -> dict[str, Any]:
         while not any(b"drift" in body for body in sent):
             deliveries.step()
     return json.loads(next(body for body in sent if b"drift" in body))
-
-
-def test_the_guide_can_be_followed(jury: CommandLine) -> None:
-    text = GUIDE.read_text(encoding="utf-8")
-    codes = {}
-    for language, block in re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL):
-        if language == "json":
-            jury.write("cases.jsonl", block)
-        else:
-            for line in block.splitlines():
-                codes[line] = jury(*shlex.split(line)[1:]).code
-
-    assert {0} == set(codes.values()), codes
-    assert len(codes) > 8
-    assert len(text.split()) <= 700
-    assert text.splitlines()[2].startswith("How-to, for ")
 
 
 def test_what_a_baseline_and_a_check_refuse(anchored: CommandLine, refusals: RefusalTables) -> None:
