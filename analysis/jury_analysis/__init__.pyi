@@ -33,6 +33,7 @@ from jury_analysis.convergence import convergence as convergence
 from jury_analysis.dawid_skene import dawid_skene as dawid_skene
 from jury_analysis.discussion import DiscussionReport as DiscussionReport
 from jury_analysis.discussion import discussion as discussion
+from jury_analysis.discussion import discussion_price as discussion_price
 from jury_analysis.drift import COINS as COINS
 from jury_analysis.drift import OF_A_STREAM as OF_A_STREAM
 from jury_analysis.drift import SILENT as SILENT

@@ -106,7 +106,7 @@ _RANGES = {
 
 STATISTICS_COLUMNS = (
     *("debate_id", "case_id", "cluster", "variant", "repeat", "panel", "label", "round", "role", "seat", "kind"),
-    *("verdict", "score", "confidence", "simulated", "final_verdict", "final_score"),
+    *("verdict", "score", "confidence", "simulated", "final_verdict", "final_score", "cost"),
     *(field.name for field in _BESIDE),
 )
 """The columns that statistics read. Half the memory of all, where there are many ballots."""

@@ -14,6 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from jury_analysis.coefficients import tallies
 from jury_analysis.correctness import errors
@@ -29,6 +31,7 @@ from jury_analysis.reasons import (
     NO_VOTE_IN_BOTH,
     SAME_GAIN,
 )
+from jury_analysis.samples import plain_text
 from jury_analysis.score_interval import FEWEST
 from jury_analysis.vote_matrix import STANDING, Bools, Codes, VoteMatrix
 from jury_analysis.wording import Reason
@@ -160,6 +163,16 @@ class JudgeAgainstVote:
 
 
 @dataclass(frozen=True)
+class DiscussionPrice:
+    """US dollars that the jurors' votes cost, over all debates."""
+
+    first: float
+    """Their first votes."""
+    rounds: float
+    """Those of the discussion."""
+
+
+@dataclass(frozen=True)
 class DiscussionReport:
     """All rounds of a set of debates."""
 
@@ -170,13 +183,32 @@ class DiscussionReport:
     """How many tests of a net gain the Holm correction counts."""
     judge: JudgeAgainstVote | None
     """None where no debate has a final judge."""
+    price: DiscussionPrice | None = None
+    """None where a vote's cost is not known, or nothing cost anything."""
 
 
-def discussion(rounds: Mapping[int, VoteMatrix]) -> DiscussionReport:
+def discussion_price(table: pa.Table) -> DiscussionPrice | None:
+    """What the discussion cost beside the first votes; None where that is not known of each vote.
+
+    Args:
+        table: ballots with the column `cost`.
+    """
+    if "cost" not in table.column_names:
+        return None
+    jurors = table.filter(pc.equal(plain_text(table["role"]), "juror"))
+    if not jurors.num_rows or jurors["cost"].null_count:
+        return None
+    costs, later = jurors["cost"].to_numpy(), pc.greater(jurors["round"], 0).to_numpy()
+    price = DiscussionPrice(float(costs[~later].sum()), float(costs[later].sum()))
+    return price if price.first or price.rounds else None
+
+
+def discussion(rounds: Mapping[int, VoteMatrix], price: DiscussionPrice | None = None) -> DiscussionReport:
     """Compare each round with the one before, and the final judge with the last round.
 
     Args:
         rounds: of `vote_matrix.by_round`: the same units and seats in each.
+        price: of `discussion_price`.
 
     Raises:
         ValueError: there is no round.
@@ -192,6 +224,7 @@ def discussion(rounds: Mapping[int, VoteMatrix]) -> DiscussionReport:
         steps=tuple(_with_holm(step, p) for step, p in zip(steps, corrected, strict=True)),
         tests=sum(p is not None for p in corrected),
         judge=_judge_against_vote([rounds[number] for number in numbers]),
+        price=price,
     )
 
 

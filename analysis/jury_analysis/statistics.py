@@ -14,7 +14,7 @@ from jury_analysis.annotators import EPSILON, AnnotatorReport, annotators
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
 from jury_analysis.confidence import ConfidenceReport, confidence
 from jury_analysis.convergence import RoundConvergence, convergence
-from jury_analysis.discussion import DiscussionReport, discussion
+from jury_analysis.discussion import DiscussionReport, discussion, discussion_price
 from jury_analysis.effective_votes import EffectiveVotes, effective_votes
 from jury_analysis.errors import BadBallots
 from jury_analysis.faults import FaultReport, faults
@@ -237,7 +237,7 @@ def _panel(
         annotators=annotators(first, labels, epsilon=options.epsilon) if several else None,
         confidence=confidence(first),
         convergence=convergence(rounds, **how),
-        discussion=discussion(rounds),
+        discussion=discussion(rounds, discussion_price(table)),
         shares=shares(first, random_labels=options.random_labels),
         levels=level_report(first),
         reading=read_shares(table, first),

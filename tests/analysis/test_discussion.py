@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jury_analysis import OURS, DiscussionReport, Scale, by_round, check, discussion
+from jury_analysis import OURS, DiscussionReport, Scale, by_round, check, discussion, discussion_price
 from support.ballot_tables import ballots
 from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, reference_rows
@@ -29,6 +29,19 @@ def test_transitions_have_a_row_for_each_earlier_position() -> None:
     assert ((5, 0, 1), (0, 0, 1), (1, 0, 3)) == step.transitions
     assert (11, 1) == (step.pairs, step.unpaired)
     assert 3 / 11 == pytest.approx(step.changed.value)
+
+
+def test_the_price_of_the_discussion_is_known_if_that_of_each_vote_is() -> None:
+    rows = ballots([FIRST, SECOND]).to_pylist()
+    priced = [row | {"cost": 0.25 if row["round"] else 0.5} for row in rows]
+    found, free, unknown = (
+        discussion_price(check(pa.Table.from_pylist(one)))
+        for one in (priced, [row | {"cost": 0.0} for row in rows], [*priced[:-1], priced[-1] | {"cost": None}])
+    )
+
+    assert found is not None
+    assert (6.0, 3.0) == (found.first, found.rounds)
+    assert (None, None) == (free, unknown)
 
 
 def test_net_gain_counts_labelled_pairs() -> None:

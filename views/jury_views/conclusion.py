@@ -74,6 +74,9 @@ _CHANGED = Wording("{changed:,} of {pairs:,} positions changed", "立場{pairs:,
 _OVERRULED = Wording(
     "the final judge overruled {overruled:,} of {debates:,}", "最終判定者は{debates:,}件中{overruled:,}件を覆した"
 )
+_PRICE = Wording(
+    "it cost ${rounds:,.2f}, the first votes ${first:,.2f}", "費用は${rounds:,.2f}、最初の票は${first:,.2f}"
+)
 _OF_FAILING = Wording("{share} of the {n:,} that should fail", "不合格とすべき{n:,}件の{share}")
 _DRAW_THEN = Wording("{draw}, then {count}", "{draw}、次に {count}")
 _LEFT = Wording("{command}, what is left to people", "{command}（人に委ねられたもの）")
@@ -147,6 +150,8 @@ def _discussion(found: "PanelStatistics") -> list[Reason]:
     if steps:
         changed = sum(step.pairs - sum(row[place] for place, row in enumerate(step.transitions)) for step in steps)
         said.append(_CHANGED(changed=changed, pairs=sum(step.pairs for step in steps)))
+        if (price := found.discussion.price) is not None:
+            said.append(_PRICE(rounds=price.rounds, first=price.first))
     if judge is not None:
         said.append(_OVERRULED(overruled=judge.overrules, debates=judge.debates))
     return said
