@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 from pydantic import Field, TypeAdapter, create_model
 
+from jury_analysis import report_schema
 from jury_debate import PRESETS, FinalSpec, JudgeSpec, PanelSpec, SeatSpec
 from jury_events import BUNDLED_SCALES, SCHEMAS, STREAMS, AnyEvent, bundled_scale
 from jury_judge.panels.redaction import RuleSpec
@@ -213,11 +214,12 @@ def statistics() -> str:
         ("stats", "Statistics"),
         ("paired", "Paired"),
         ("gate", "Gate"),
+        ("true-gate", "TrueGate"),
         ("gate-plan", "GatePlan"),
         ("value", "PanelWorth"),
         ("probe", "RunProbes"),
     ):
-        schema = json.loads((files("jury_analysis") / "schema" / f"{name}.schema.json").read_text("utf-8"))
+        schema = report_schema(name)
         outer = {key: value for key, value in schema.items() if key != "$defs"}
         reports.append((title, name, outer, schema.get("$defs", {})))
     shared: dict[str, Any] = {}
