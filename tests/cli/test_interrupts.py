@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import jury_judge
 from jury_cli import judging
 from jury_cli.judging import event_loop, run_interruptibly, until_interrupted
 
@@ -66,7 +67,7 @@ def test_the_second_signal_cancels_and_the_third_ends_the_process(monkeypatch: p
     ended = asyncio.Event()
     seen = []
     # Not called for real: this process may have started the Ray cluster that other tests use.
-    monkeypatch.setattr(judging, "end_own_processes", lambda: seen.append("cluster ended"))
+    monkeypatch.setattr(jury_judge, "end_own_processes", lambda: seen.append("cluster ended"))
     monkeypatch.setattr(judging, "exit_at_once", ended.set)
 
     async def work(stopping: asyncio.Event) -> None:
