@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from jury_cli.signals import SIGNALS, exit_at_once, handled_by, pending, signals_blocked
 from jury_cli.terminal import note
-from jury_judge import ClusterLost, Notice, end_own_processes
+from jury_judge import ClusterLost, Notice
 
 if TYPE_CHECKING:
     from jury_judge.settings.judging import RuntimeSettings
@@ -67,6 +67,8 @@ async def until_interrupted(
         nonlocal signals
         signals += 1
         if signals > _CANCELS:
+            from jury_judge import end_own_processes
+
             end_own_processes()
             exit_at_once()
         if signals == _CANCELS:
@@ -201,6 +203,8 @@ def _run_with_signals(thread: ThreadPoolExecutor, work: Callable[[], None]) -> N
 def _look_for_signals_until(done: "Future[None]") -> None:
     while wait([done], timeout=_LOOKS_EVERY).not_done:
         if pending():
+            from jury_judge import end_own_processes
+
             end_own_processes()
             exit_at_once()
 

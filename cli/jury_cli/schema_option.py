@@ -22,6 +22,7 @@ def schema_option(group: str, *reports: str) -> Callable[[F], F]:
     return option(
         "--schema",
         group=group,
+        rare=True,
         is_flag=True,
         is_eager=True,
         expose_value=False,

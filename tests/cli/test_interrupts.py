@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from jury_cli import interrupts
+import jury_judge
+from jury_cli import judging
 from jury_cli.judging import event_loop, run_interruptibly, until_interrupted
 
 
 @pytest.fixture(autouse=True)
 def own_handlers() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in interrupts.SIGNALS}
+    before = {number: signal.getsignal(number) for number in judging.SIGNALS}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -66,8 +67,8 @@ def test_the_second_signal_cancels_and_the_third_ends_the_process(monkeypatch: p
     ended = asyncio.Event()
     seen = []
     # Not called for real: this process may have started the Ray cluster that other tests use.
-    monkeypatch.setattr(interrupts, "end_own_processes", lambda: seen.append("cluster ended"))
-    monkeypatch.setattr(interrupts, "exit_at_once", ended.set)
+    monkeypatch.setattr(jury_judge, "end_own_processes", lambda: seen.append("cluster ended"))
+    monkeypatch.setattr(judging, "exit_at_once", ended.set)
 
     async def work(stopping: asyncio.Event) -> None:
         os.kill(os.getpid(), signal.SIGINT)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jury_judge import DebateRow, RunRow, Totals
     from jury_judge.records.listing import ListedDebate
     from jury_judge.running.live_run import ListedRun
+    from jury_views.page import Page
 
 
 _BEGINS, _ENDS, _NEXT = AlignedColumn(), AlignedColumn(right=True), AlignedColumn(right=True, gap=" ")
@@ -173,10 +174,12 @@ _VALUE = 60
 """Characters of a value at most."""
 
 
-def groups_page(by: str, groups: Sequence[Group]) -> Page:
+def groups_page(by: str, groups: "Sequence[Group]") -> "Page":
     """A table: a line a group. Debates without an evaluation, agreement with people, and labels of verdicts are columns
     where there are any.
     """
+    from jury_views.page import Page
+
     page = Page()
     labelled = any(group.labelled for group in groups)
     head = (visible_line(by, _VALUE), "debates", "completed", *(verdict.value for verdict in Verdict), "mean score")
@@ -195,12 +198,12 @@ def groups_page(by: str, groups: Sequence[Group]) -> Page:
     return page
 
 
-def groups_object(by: str, groups: Sequence[Group]) -> dict[str, Any]:
+def groups_object(by: str, groups: "Sequence[Group]") -> dict[str, Any]:
     """The same for JSON: `value` null for the debates without one, shares 0-1 and null where none is completed."""
     return {"group_by": by, "groups": [_object(group) for group in groups]}
 
 
-def _cells(group: Group) -> tuple[str, ...]:
+def _cells(group: "Group") -> tuple[str, ...]:
     return (
         NO_VALUE if group.value is None else visible_line(group.value, _VALUE),
         f"{group.debates:,}",
@@ -210,11 +213,11 @@ def _cells(group: Group) -> tuple[str, ...]:
     )
 
 
-def _agreement(group: Group) -> str:
+def _agreement(group: "Group") -> str:
     return f"{group.as_labelled:,} of {group.labelled:,}" if group.labelled else "–"
 
 
-def _object(group: Group) -> dict[str, Any]:
+def _object(group: "Group") -> dict[str, Any]:
     return {
         "value": group.value,
         "debates": group.debates,

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from jury_events.text import dollars, duration, pluralize, rate, visible_line
 from jury_events.verdict import Verdict
-from jury_judge.running.live_run import LiveRun
-from jury_judge.running.status_file import SeatFigures
-from jury_judge.runs.spending import Spending
 
 if TYPE_CHECKING:
     from jury_events.run_facts import RunFacts
     from jury_judge import RunHolder, RunRow
-    from jury_judge.running.live_run import RunState
+    from jury_judge.running.live_run import LiveRun, RunState
+    from jury_judge.running.status_file import SeatFigures
+    from jury_judge.runs.spending import Spending
 
 
 def run_progress(run: "RunRow") -> str:
@@ -54,7 +53,7 @@ def run_state_text(state: "RunState", holder: "RunHolder | None") -> str:
     return f"running: {'detached ' if holder.detached else ''}process {holder.process}{since}"
 
 
-def live_line(live: LiveRun) -> str:
+def live_line(live: "LiveRun") -> str:
     """The figures that matter most, in one line."""
     recent = live.recent
     fast = rate(recent.debates_ended, recent.seconds)
@@ -63,7 +62,7 @@ def live_line(live: LiveRun) -> str:
     return ", ".join((f"run {live.row.run_id}: {run_progress(live.row)}", *(one for one in said if one)))
 
 
-def live_lines(live: LiveRun) -> Iterator[str]:
+def live_lines(live: "LiveRun") -> Iterator[str]:
     """All figures."""
     recent = live.recent
     yield f"run {live.row.run_id}: {run_progress(live.row)}, {run_state_text(live.state, live.holder)}"
@@ -104,7 +103,7 @@ def live_lines(live: LiveRun) -> Iterator[str]:
         yield f"  {'final judge' if seat.juror_id is None else visible_line(seat.juror_id, 40)}  {_seat(seat)}"
 
 
-def _seat(seat: SeatFigures) -> str:
+def _seat(seat: "SeatFigures") -> str:
     if seat.calling is None or seat.waiting is None:
         calls = "does not answer now"
     else:
@@ -115,7 +114,9 @@ def _seat(seat: SeatFigures) -> str:
     return f"{pluralize(seat.steps, 'step')} asked, {seat.queued} queued: {calls}"
 
 
-def _spending(live: LiveRun) -> Spending:
+def _spending(live: "LiveRun") -> "Spending":
+    from jury_judge.runs.spending import Spending
+
     return Spending.of_run(live.row, live.totals)
 
 

@@ -94,6 +94,7 @@ class GateSettings(SettingsModel):
             help="With --true: the cases of this run, or cases like these, which few labels rarely decide. "
             "[default: run]",
             name="--of",
+            rare=True,
         ),
     ] = None
     metric: Annotated[
@@ -112,7 +113,8 @@ class GateSettings(SettingsModel):
         Literal["more", "less", "either"] | None,
         _decision(
             help="Which change of a verdict's share, or of the score, does harm. [default: either between two panels; "
-            f"else more {FAIL} or {REVIEW}, less {PASS}, a lower score]"
+            f"else more {FAIL} or {REVIEW}, less {PASS}, a lower score]",
+            rare=True,
         ),
     ] = None
     inconclusive: Annotated[
