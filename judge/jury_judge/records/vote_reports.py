@@ -189,6 +189,6 @@ def report_schema(name: str) -> dict[str, Any]:
         ExtraMissing: the packages of `jury-judge[stats]` are not installed.
     """
     check_statistics(f"the schema of {name}")
-    from jury_analysis import report_schemas
+    from jury_analysis import report_object
 
-    return report_schemas.report_schema(name)
+    return report_object.report_schema(name)
