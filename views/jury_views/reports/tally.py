@@ -1,4 +1,7 @@
-"""The report of a run: its judged cases and their counts, and conditions on these that fail it."""
+"""The report of a run: its judged cases and their counts, and conditions on the judged share that fail it.
+
+Conditions are pure; exact, without floats. Those of the true rate: `jury gate --true`.
+"""
 
 import json
 import re
@@ -367,7 +370,8 @@ class FailCondition(NamedTuple):
             "<": amount < self.bound,
             "<=": amount <= self.bound,
         }[self.sign]
-        share = f" ({float(Fraction(count, number)):.2%})" if number else ""
+        of_judged = "" if of_all else "judged share "
+        share = f" ({of_judged}{float(Fraction(count, number)):.2%})" if number else ""
         of = "finished debates" if of_all else "debates with a verdict"
         says = f"{self}: {'met' if met else 'not met'}: {count:,} of {number:,} {of}{share}"
         return ConditionResult(self, met=met, says=says)
