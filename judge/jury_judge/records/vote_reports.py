@@ -189,12 +189,6 @@ def report_schema(name: str) -> dict[str, Any]:
         ExtraMissing: the packages of `jury-judge[stats]` are not installed.
     """
     check_statistics(f"the schema of {name}")
-<<<<<<< HEAD
-    from jury_analysis import report_schema
-
-    return report_schema(name)
-=======
     from jury_analysis import report_object
 
     return report_object.report_schema(name)
->>>>>>> h-views
