@@ -1,10 +1,7 @@
 """`jury gate --true`: from a draw to a decision, over a run, over files of votes, in Python and over HTTP."""
 
 import asyncio
-import re
-import shlex
 from contextlib import closing
-from pathlib import Path
 
 import jsonschema
 from starlette.testclient import TestClient
@@ -103,22 +100,3 @@ def test_of_files_the_labelled_cases_are_a_draw_by_assertion(jury: CommandLine) 
     assert 0 == found.code
     assert "is your assertion" in found.out
     assert ("inconclusive", "assertion", "exact") == (less.decision, less.gate.rate.source, less.gate.rate.method)
-
-
-def test_the_guide_is_done_as_it_says(jury: CommandLine) -> None:
-    """Each of its calls, over a run of 400 cases of which 200 are drawn and all are safe."""
-    page = (Path(__file__).parents[2] / "docs" / "gate-on-a-true-rate.md").read_text()
-    calls = re.findall(r"^jury (.*)$", "".join(re.findall(r"```console\n(.*?)```", page, re.DOTALL)), re.MULTILINE)
-    codes: dict[str, set[int]] = {}
-    jury.write("labels.csv", "case_id,label\n" + "".join(f"c{number},safe_pass\n" for number in range(150)))
-    jury.write("cases.jsonl", *({"id": f"c{n}", "question": "Open?", "response": "At nine."} for n in range(400)))
-    assert 0 == jury.run("cases.jsonl", "--run", "nightly", "--panel", "independent").code
-    for call in calls:
-        words = shlex.split(call)
-        if words[0] == "review":
-            words += ["--list"]  # off a terminal
-        codes.setdefault(words[0], set()).add(jury(*words).code)
-
-    assert {"review": {0}, "gate": {0, 6}, "stats": {0}} == codes
-    assert len(page.split()) <= 700
-    assert page.splitlines()[2].startswith("How-to, for ")
