@@ -46,7 +46,7 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
         print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
     else:
         run = asked.runs[0] if len(asked.runs) == 1 else None
-        beside = FactsOfRun(rates=found.true_rates)
+        beside = FactsOfRun(rates=found.true_rates, drift=found.drift)
         statistics_page(found.named(), sections, run=run, beside=beside).print(page_console())
     return Exit.DONE
 

@@ -29,7 +29,10 @@ def add_reports(server: PlainMcpServer, records: Records) -> None:
         asked = StatisticsSettings.of(run_ids=(run,), store_url=records.store_url, include_simulated=include_simulated)
         found = await VoteReports(said.append).stats(asked)
         panels = [
-            {"panel": one.panel, **dict(conclusion_lines(one, run, FactsOfRun(rates=found.true_rates)))}
+            {
+                "panel": one.panel,
+                **dict(conclusion_lines(one, run, FactsOfRun(rates=found.true_rates, drift=found.drift))),
+            }
             for group in found.groups
             for one in group.statistics.panels
         ]

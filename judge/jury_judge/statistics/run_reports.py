@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from jury_analysis.panel_worth import PanelWorth
     from jury_analysis.statistics import Statistics
     from jury_analysis.true_rate import Of, TrueRate
+    from jury_analysis.wording import Reason
     from jury_judge.reviews.review_agreement import ReviewAgreement
     from jury_judge.settings.statistics import Count
     from jury_views.true_gate_view import NamedTrueGate
@@ -48,6 +49,8 @@ class RunPageReport(NamedTuple):
     """None beyond `MOST_RECOUNTS`, of several panels, and where the record of a debate cannot be used."""
     true_rates: "tuple[TrueRate, ...]" = ()
     """Of each label, by the draws that are on record."""
+    drift: "Reason | None" = None
+    """When the panel was calibrated, and what its last drift check found."""
 
 
 class RunReports:
@@ -106,7 +109,8 @@ class RunReports:
         )
         position = await asyncio.to_thread(self._store.last_position)  # reviews do not change the row of a run
         rates = await self._report(("rates", run, position), partial(_rates, self._store, run_id))
-        return cast("RunPageReport", found)._replace(true_rates=rates)
+        drift = await asyncio.to_thread(_drift, self._store, run_id)
+        return cast("RunPageReport", found)._replace(true_rates=rates, drift=drift)
 
     async def true_gate(self, run_id: str, claim: str, rate_of: "Of" = "run") -> "NamedTrueGate":
         """Whether the rate at which people give a label keeps a limit, by the draws that are on record.
@@ -236,6 +240,12 @@ def _rates(store: EventStore, run_id: str) -> "tuple[TrueRate, ...]":
     from jury_judge.statistics.true_rates import run_rates  # noqa: PLC0415  (numpy: of an extra)
 
     return run_rates(store, run_id)
+
+
+def _drift(store: EventStore, run_id: str) -> "Reason | None":
+    from jury_judge.stores.drift_checks import run_drift  # noqa: PLC0415  (likewise)
+
+    return run_drift(store, run_id)
 
 
 def computed_pairs(store: EventStore, a: str, b: str, count: "Count | None" = None) -> "Paired":

@@ -61,12 +61,16 @@ class GroupedStatistics(ShownAsCell):
     """Of staged runs: where the last stage judged cases too that an earlier one accepted."""
     true_rates: tuple[TrueRate, ...] = ()
     """Of the one run, a rate for each label, by the draws that are on record."""
+    drift: Reason | None = None
+    """Of the panel of the one run: when it was calibrated, and what its last drift check found."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values: the report itself if nothing is grouped."""
         more: dict[str, Any] = {"audits": [one.to_dict() for one in self.audits]} if self.audits else {}
         if self.true_rates:
             more["true_rates"] = [json_object(one) for one in self.true_rates]
+        if self.drift is not None:
+            more["drift"] = self.drift
         if not self.by:
             return {**self.groups[0].statistics.to_dict(), **more}
         groups = [{**dict(zip(self.by, one.values, strict=True)), **one.statistics.to_dict()} for one in self.groups]

@@ -15,6 +15,7 @@ from jury_analysis.gate_plan import GatePlan
 from jury_analysis.panel_worth import PanelWorth, panel_worth
 from jury_analysis.run_probes import RunProbes
 from jury_analysis.true_rate import TrueRate
+from jury_analysis.wording import Reason
 from jury_cases.votes.words import VerdictWords
 from jury_judge.report_files import check_report_path
 from jury_judge.settings.calibration import CalibrationSettings
@@ -38,7 +39,7 @@ from jury_judge.statistics.panel_recounts import PanelRecount
 from jury_judge.statistics.probe_reports import run_probes
 from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics
 from jury_judge.statistics.true_rates import run_rates, true_gate_of
-from jury_judge.stores.drift_checks import run_standing
+from jury_judge.stores.drift_checks import run_drift, run_standing
 from jury_judge.stores.seat_efforts import effort_lines, one_model_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, of_reading, stored_ballots
@@ -79,11 +80,13 @@ def statistics_report(asked: StatisticsSettings, say: Say) -> GroupedStatistics:
                 say(line)
         audits = () if store is None else tuple(run_audits(store, asked.run_ids))
         rates: tuple[TrueRate, ...] = ()
+        drift: Reason | None = None
         if store is not None and len(asked.runs) == 1:
             rates = run_rates(store, asked.runs[0], asked.chosen)
+            drift = run_drift(store, asked.runs[0])
     by = [name for name in asked.by if name != "panel"]
     found = grouped_statistics(votes.counted, votes.labels, statistics_options(asked, votes.words), by=by)
-    found = replace(found, audits=audits, true_rates=rates)
+    found = replace(found, audits=audits, true_rates=rates, drift=drift)
     if asked.parquet is not None:
         write_ballots(asked.parquet, votes.ballots, votes.labels_of_outcomes, votes.scales)
         say(f"{votes.ballots.num_rows:,} ballots written to {asked.parquet}")

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from jury_analysis.wording import Reason, Wording
 from jury_debate.calibrated import panel_digest
 from jury_events.codec import decode_drift
 from jury_events.drift_events import DriftDecision, DriftOpened
 from jury_events.drift_facts import DriftFacts
 from jury_events.ids import drift_stream, run_stream
-from jury_events.panel import Panel
+from jury_events.panel import Language, Panel
 from jury_events.run_facts import run_facts
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused
@@ -78,20 +79,35 @@ def panel_standing(
     last = last_check(store, panel_digest(panel), prompts)
     if within is not None:
         require_check(last, age_seconds(within), now)
-    made_on = None if panel.final.calibration is None else panel.final.calibration.made_on
+    return _standing(panel, last, now, "en")
+
+
+def _standing(panel: Panel, last: LastDriftCheck | None, now: int, language: Language) -> str | None:
     if last is None and panel.final.calibration is None:
         return None
-    checked = last_words(None if last is None else (last.ended_at, last.decision), now)
+    checked = last_words(None if last is None else (last.ended_at, last.decision), now, language)
+    made_on = None if panel.final.calibration is None else panel.final.calibration.made_on
     if made_on is None:
         return checked
     at = int(datetime.fromisoformat(made_on).replace(tzinfo=UTC).timestamp()) * _SECOND
-    return f"{calibrated_words(at, now)}; {checked}"
+    return f"{calibrated_words(at, now, language)}; {checked}"
 
 
 def run_standing(store: EventStore, run_id: str, within: str | None = None) -> str | None:
     """The same of the panel of a run; None also of a run that was not listed in this store. Raises as above."""
     facts = run_facts(store.read_stream(run_stream(run_id)))
     return None if facts is None else panel_standing(store, facts.opened.panel, facts.opened.custom, within)
+
+
+def run_drift(store: EventStore, run_id: str) -> Reason | None:
+    """As `run_standing`, in the language of who reads it; None also of a panel without any check."""
+    facts = run_facts(store.read_stream(run_stream(run_id)))
+    if facts is None:
+        return None
+    panel, now = facts.opened.panel, time.time_ns() // 1000
+    last = last_check(store, panel_digest(panel), facts.opened.custom)
+    en, ja = _standing(panel, last, now, "en"), _standing(panel, last, now, "ja")
+    return None if en is None or ja is None else Wording(en, ja)()
 
 
 def require_check(last: LastDriftCheck | None, seconds: float, now: int) -> None:

@@ -43,7 +43,7 @@ class RunStatisticsPages:
         report, worth, beside, refused = None, None, NOTHING_BESIDE, None
         try:
             found = await self._reports.page(run_id, simulated=simulated)
-            report, worth, beside = found.statistics, found.worth, FactsOfRun(rates=found.true_rates)
+            report, worth, beside = found.statistics, found.worth, FactsOfRun(rates=found.true_rates, drift=found.drift)
         except REFUSALS as error:
             refused = refused_report(error)
         return request.html(
