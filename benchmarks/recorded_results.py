@@ -14,9 +14,9 @@ from jury_analysis.early_stop import EarlyStop, early_stops
 from jury_analysis.errors import TooFewLabels
 from jury_analysis.estimate import Estimate
 from jury_analysis.faults import FaultReport, MessageAgreement
-from jury_analysis.ladders.certification import Promises
 from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
 from jury_analysis.ladders.ladder_votes import StageBallots
+from jury_analysis.ladders.promises import Promises
 from jury_analysis.seat_value import BestSeat, best_seat
 from jury_analysis.statistics import StatisticsOptions, statistics
 from jury_analysis.vote_matrix import VoteMatrix, vote_matrix

@@ -4,7 +4,6 @@ Both are read from recorded votes, without any call. Agents of one family may be
 may be longer: cases are therefore compared only with cases of the same label.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,38 +11,10 @@ import numpy as np
 
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import ClusteredMean, holm
+from jury_analysis.model_families import model_family
 from jury_analysis.reasons import NO_LENGTH, NO_PASS
 from jury_analysis.seat_value import difference_of_means, slope_within
 from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
-
-_FAMILIES = {
-    "claude": ("claude",),
-    "command": ("command", "c4ai"),
-    "deepseek": ("deepseek",),
-    "gemini": ("gemini", "palm"),
-    "gemma": ("gemma",),
-    "glm": ("glm", "chatglm"),
-    "gpt": ("gpt", "chatgpt", "davinci", "o1", "o3", "o4"),
-    "grok": ("grok",),
-    "kimi": ("kimi", "moonshot"),
-    "llama": ("llama", "codellama"),
-    "mistral": ("mistral", "mixtral", "ministral", "codestral", "magistral"),
-    "nova": ("nova",),
-    "phi": ("phi",),
-    "qwen": ("qwen", "qwq"),
-}
-_OF_WORD = {word: family for family, words in _FAMILIES.items() for word in words}
-_WORD = re.compile(rf"(?<![a-z0-9])({'|'.join(sorted(_OF_WORD, key=len, reverse=True))})(?![a-z])")
-
-
-def model_family(model: str) -> str | None:
-    """The family of a model: `gpt` for `openai/gpt-5.2`; None if the name has no word that is known.
-
-    Of several words the first counts: `deepseek-r1-distill-llama-70b` is `deepseek`. A provider's name before the last
-    slash says nothing of the model.
-    """
-    found = _WORD.search(model.rpartition("/")[2].lower())
-    return None if found is None else _OF_WORD[found[1]]
 
 
 @dataclass(frozen=True)

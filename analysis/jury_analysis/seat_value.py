@@ -163,6 +163,10 @@ PARTS = 10
 """Parts of the clusters; each choice is made on the others."""
 
 
+# The seat with the highest accuracy on some labels is flattered by them: of several equal ones it was the luckiest. So
+# the best seat is also chosen apart: clusters are dealt to parts, for each part the best seat is chosen on all other
+# parts, and its verdicts there are those of "the best single judge" (cross-fitting). A panel that beats the one in
+# hindsight wins; one that loses to the one that was chosen apart loses.
 @dataclass(frozen=True)
 class ChosenSeat:
     """A seat that was the best one on the other parts."""

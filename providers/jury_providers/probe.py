@@ -42,6 +42,9 @@ _RICHER: tuple[dict[str, Any], ...] = (
 _AGAIN = ModelMessage("user", 'Once more: answer with {"ready": true} and nothing else.')
 
 
+# Where a call in the known dialect is answered, only the turn after it is tried. Else the plainest call is made (no
+# format, no system role, `max_tokens`), and each thing that it leaves out is added to it alone: what is refused is left
+# out. Of roles the usual one alone is tried: servers take others and pass their text over.
 class FoundDialect(NamedTuple):
     """What a server takes. `reply`: to the last call in that dialect; `calls`: how many were made.
 

@@ -204,7 +204,7 @@ def _first_message(store: EventStore, journal: Path) -> dict[str, Any]:
     return json.loads(next(body for body in sent if b"drift" in body))
 
 
-def test_what_a_baseline_and_a_check_refuse(anchored: CommandLine, refusals: RefusalTables) -> None:
+def test_what_a_baseline_and_a_check_refuse(anchored: CommandLine, printed: RefusalTables) -> None:
     anchored.write("bare.jsonl", {"case_id": "a", "question": "Hi?", "response": "Hi."})
     anchored.write("few.jsonl", *ANCHORS[:3])
     calls = (
@@ -227,7 +227,7 @@ def test_what_a_baseline_and_a_check_refuse(anchored: CommandLine, refusals: Ref
         said = {call: drift(anchored, *call.split()) for call in calls}
 
     assert {2} == {one.code for one in said.values()}
-    refusals.compare("drift", {call: one.err.strip().splitlines()[-1] for call, one in said.items()})
+    printed.compare("drift", {call: one.err.strip().splitlines()[-1] for call, one in said.items()})
 
 
 def _events(jury: CommandLine):

@@ -180,7 +180,7 @@ HOSTILE = (
     ("show_debate", {"debate_id": "none"}, "none"),
     ("show_debate", {"debate_id": "a" * 100_000}, "at most 700 characters"),
     ("list_debates", {"run_id": "agents"}, "there is no argument 'run_id' (did you mean run?)"),
-    ("list_debates", {"verdict": "nice"}, "must be one of safe_pass"),
+    ("list_debates", {"verdict": "nice"}, "Input should be 'safe_pass'"),
     ("list_debates", {"limit": 10**9}, "limit: "),
     ("list_debates", {"where": ["'; DROP TABLE events; --"]}, "DROP TABLE"),
     ("statistics", {"run": "/etc/passwd"}, "name a run"),

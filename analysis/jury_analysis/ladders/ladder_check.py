@@ -18,7 +18,7 @@ from jury_analysis.certificate_check import (
     table_contradictions,
 )
 from jury_analysis.errors import AnalysisError
-from jury_analysis.ladders.certification import (
+from jury_analysis.ladders.promises import (
     MissedCount,
     Promises,
     StageCertificate,

@@ -20,6 +20,11 @@ from jury_events.transcript import Event, Item, ToolCall
 _CALL = "transfer_to_"
 
 
+# A handoff is a call of `transfer_to_NAME`. The messages of that agent follow in the same list, changed for the first
+# one: its texts begin with `[NAME] `, its calls are written as text, and its tools' results have the user's role. At
+# the end is a sentence of the loop.
+#
+# Source: inspect_ai, `handoff` and `content_only`.
 class Handoffs:
     """Reads the messages of a sample one by one, as far as they are of a handoff."""
 

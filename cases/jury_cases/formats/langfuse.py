@@ -141,6 +141,8 @@ _OF_THE_ROOT = ("name", "type", "level", "model", "observation_id")
 _LONGEST_ID = 200
 
 
+# Source: `GET /api/public/v2/observations` of Langfuse's public API, the export of its SDK 5 (`ObservationV2`, whose
+# fields depend on the groups that were asked for), and rows of the earlier `GET /api/public/observations`.
 class ObservedTrace(dict[str, Any]):
     """The observations of one trace, as a row."""
 

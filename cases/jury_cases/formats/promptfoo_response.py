@@ -19,6 +19,9 @@ from jury_events.transcript import Event, Message, Reasoning, Refusal, ToolCall
 _THINKING, _REDACTED, _SIGNATURE = "Thinking: ", "Redacted Thinking: ", "\nSignature: "
 
 
+# Source: promptfoo's providers. Most give text, or the calls or message of OpenAI's chat as they are. That of OpenAI's
+# Responses writes all items into one text, and keeps them as they were in `raw`; that of Anthropic writes all blocks
+# into one text: `Thinking: …`, a line `Signature: …`, and other blocks as JSON in paragraphs of their own.
 def read_output(output: Any, builder: TranscriptBuilder, place: str) -> None:
     """Add an output: text, a message, or calls as OpenAI's providers return them; else its JSON as text."""
     if isinstance(output, list) and output and all(isinstance(one, dict) and "function" in one for one in output):
@@ -76,6 +79,8 @@ _KNOWN_CALLS = frozenset(
 )
 
 
+# Source: promptfoo's providers of the Claude agent SDK (entries name the call that a sub-agent's call belongs to), of
+# OpenAI and Anthropic with MCP, and of OpenAI's agents (entries without output).
 def add_tool_uses(value: Any, builder: TranscriptBuilder, place: str) -> None:
     """Add calls and their results; those of a sub-agent stand between the call that started it and its result.
 

@@ -212,6 +212,8 @@ def in_order(records: Iterable[SpanRecord]) -> list[SpanRecord]:
 Names = tuple[str, ...]
 
 
+# Attributes have the names of their dialect, and one span may have those of several: a platform's around a framework's
+# around a provider's. The first table that says something counts.
 class SpanTable(NamedTuple):
     """Where the spans of one dialect have what a record says, as names of attributes; the first that is filled counts.
 

@@ -101,6 +101,8 @@ _OTHERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 
 
+# Covers the standard blocks (`output_version="v1"`), their forerunners (`source_type`), Google's `media`, and blocks
+# that a provider's package leaves as its interface sends them. Source: `langchain_core.messages.content`.
 def has_own_blocks(content: Any) -> bool:
     """Whether content has blocks that only LangChain's messages have, such as items of Responses."""
     return isinstance(content, list) and any(isinstance(block, dict) and _is_own(block) for block in content)

@@ -215,6 +215,8 @@ MAX_SEATS = 256
 """Statistics compare each pair of seats."""
 
 
+# A vote is a word, or an object with `verdict` and optionally the parts of `IN_A_SEAT` (`score` …). Columns may be
+# nested (`{"judges": {"gpt": …}}`), or named by their paths as in tables of cells (`judges.gpt`, `judges.gpt.score`).
 class SeatPattern:
     """One pattern: a path with at most one `*`, whose match is the seat; without one, the last name is the seat.
 

@@ -10,8 +10,6 @@ from jury_cli.views.runs import run_progress, run_state_text, verdict_cells
 from jury_events.errors import SettingError
 from jury_events.text import moment, pluralize, visible_line
 from jury_events.verdict import Verdict
-from jury_judge.comparisons.run_comparison import Group
-from jury_views.page import Page
 from jury_views.reasons import NO_REASON
 from jury_views.record_reading import parts_by_seat
 from jury_views.review_objects import assignment_object, review_objects
@@ -19,6 +17,7 @@ from jury_views.run_quotations import evidence_object
 
 if TYPE_CHECKING:
     from jury_judge import DebateRow, RunRow, Totals
+    from jury_judge.comparisons.run_comparison import Group
     from jury_judge.records.listing import ListedDebate
     from jury_judge.running.live_run import ListedRun
     from jury_views.page import Page

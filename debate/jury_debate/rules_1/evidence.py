@@ -150,6 +150,8 @@ def _span(item: int | None, found: Found) -> EvidenceSpan:
     return trusted(EvidenceSpan)(item=item, start=found.start, end=found.end)
 
 
+# A conversation keeps none of it while it waits for answers: the records used last are in memory, up to a bound, and
+# another one is read again from its parts, in about a tenth of a second for 5 MB.
 class KeptRecord:
     """A record and its items, each read when it is first needed.
 

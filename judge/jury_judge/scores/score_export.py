@@ -53,6 +53,8 @@ _LOCK_NAME = "jury export --to"
 """No run has such an id."""
 
 
+# It is another lock than that of the store's writer, which others may have meanwhile: without it a second export would
+# take a debate that is being written for one whose process has died, and write it again.
 def export_lock(url: str, *, wait: float) -> RunLock | SqliteLock:
     """The lock of the exports of a store, until it is released.
 

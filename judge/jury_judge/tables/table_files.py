@@ -83,6 +83,9 @@ _RECOGNISED = 3
 _ROWS = 2000
 
 
+# A null is an empty cell, an empty text `""`: every text is quoted, nothing else is. Spreadsheets compute a cell that
+# begins like a formula, whether it is quoted or not: such a text has an apostrophe before it, which a reader takes away
+# again (docs/reference/tables.md). https://owasp.org/www-community/attacks/CSV_Injection
 def check_csv_path(path: Path, schema: pa.Schema) -> None:
     """Refuse to replace a file that is not an older one of the same table."""
     check_output_path(path, ",".join(schema.names[:_RECOGNISED]).encode())

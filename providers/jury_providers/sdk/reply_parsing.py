@@ -266,6 +266,8 @@ _MOST_TRIED = 60
 """Of what is left without an envelope."""
 
 
+# Nothing is taken off unless one whole JSON object is left, with nothing behind it: what a model quotes of a judged
+# text in its thoughts is no answer, whatever tags the text has. What is left is accepted by the seat's ballot id alone.
 class OpenedAnswer(NamedTuple):
     """The text that is left, and the names of what was taken off, outermost first."""
 

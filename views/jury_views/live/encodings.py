@@ -18,6 +18,8 @@ _PIECE, _CHUNK = 0, 1
 _FORM = re.compile(r"([0-9]{1,18})(?:([.~])([0-9]{1,9}))?", re.ASCII)
 
 
+# The live event of the log event at position 17 is `17`. If there are several, those before the last are `17.0`, `17.1`
+# …; chunks that the final judge writes after it, which are not in the log, are `17~1`, `17~2` ….
 class Point(NamedTuple):
     """Ordered as the live events. Made by the functions below."""
 

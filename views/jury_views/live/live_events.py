@@ -30,6 +30,10 @@ _PHASES: dict[Phase, tuple[str, int]] = {
 }
 
 
+# `final_judge_chunk`, `evaluation_failed` and `evaluation_cancelled` are ours: a chunk is a piece of the final judge's
+# answer while it is written, and the two others end a debate that has no verdict. Ours too are the reason of the
+# judgment, and the label beside each verdict, of debates whose panel has a scale of its own; else events have the
+# documents' fields alone.
 class SseEvents:
     """Turns the events of one debate, in order, into live events; what was said so far is in its fold."""
 
@@ -153,6 +157,8 @@ def _check(event: ConsensusChecked) -> Live:
 _HUNDREDTHS = 100
 
 
+# A frame is document 004's object with `type`, and `position` to go on from. In debates whose panel has a scale of its
+# own, a label stands beside each verdict.
 class Frames:
     """Turns the events of one debate, in order, into frames."""
 

@@ -10,9 +10,9 @@ from jury_views.terminal.report_page import Figures
 if TYPE_CHECKING:
     from jury_analysis.calibration import CalibrationReport, PartReport
     from jury_analysis.certificate import Certificate
-    from jury_analysis.ladders.certification import Promises
     from jury_analysis.ladders.ladder_report import LadderReport, ReportedStage
     from jury_analysis.ladders.ladder_use import LadderUse, StageUse
+    from jury_analysis.ladders.promises import Promises
 
 
 _SIGNALS = {
