@@ -12,36 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from jury_analysis import coefficients
-from jury_analysis.estimate import Estimate, missing
+from jury_analysis.estimate import DecidedCases, Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion
 from jury_analysis.reasons import NO_DECIDED, NO_PASS_OR_FAIL, NO_SUCH_LABEL, NO_UNIT_LABEL, ONE_LABEL
 from jury_analysis.scale import Scale
 from jury_analysis.vote_matrix import Codes, VoteMatrix, panel_plurality
 from jury_analysis.wording import Reason
-
-
-@dataclass(frozen=True)
-class DecidedCases:
-    """Verdicts beside labels."""
-
-    labelled: int
-    """Cases with a label."""
-    right: Estimate
-    """Right verdicts / verdicts that leave nothing to people; n is their number."""
-    false_passes: int | None
-    """Verdicts that pass where the label does not; None where the verdicts have no order."""
-    false_fails: int | None
-    """Verdicts that fail where the label does not; None likewise."""
-
-    @property
-    def number_right(self) -> int:
-        """Right verdicts of those."""
-        return round((self.right.value or 0.0) * self.right.n)
-
-    @property
-    def left(self) -> int:
-        """Cases that are left to people."""
-        return self.labelled - self.right.n
 
 
 def decided(verdicts: Codes, scale: Scale) -> Codes:

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jury_analysis.accuracy import DecidedCases, decided, decided_cases
+from jury_analysis.accuracy import decided, decided_cases
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
 from jury_analysis.errors import BadBallots
-from jury_analysis.estimate import Estimate, missing
+from jury_analysis.estimate import DecidedCases, Estimate, missing
 from jury_analysis.intervals import PossibleChange, bounded_change, holm, possible_change, proportion
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.pairing import (

@@ -10,8 +10,8 @@ from jury_events.verdict import FAIL, PASS
 from jury_views.true_gate_view import rate_sentence
 
 if TYPE_CHECKING:
-    from jury_analysis.accuracy import AccuracyReport, DecidedCases
-    from jury_analysis.estimate import Estimate
+    from jury_analysis.accuracy import AccuracyReport
+    from jury_analysis.estimate import DecidedCases, Estimate
     from jury_analysis.statistics import PanelStatistics
     from jury_analysis.true_rate import TrueRate
 

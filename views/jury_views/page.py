@@ -2,15 +2,12 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
-
-from rich.cells import cell_len
-from rich.console import Console
-from rich.padding import Padding
-from rich.segment import Segment, Segments
-from rich.text import Text
+from typing import TYPE_CHECKING, NamedTuple
 
 from jury_events.text import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _AT_ONCE = 1000
 """Lines that are written together to a file."""
@@ -49,6 +46,8 @@ class Page:
 
     def facts(self, rows: Iterable[tuple[str, str]]) -> None:
         """A line a fact: its name, and what it says, below each other."""
+        from rich.cells import cell_len  # noqa: PLC0415  (spans are also made where nothing is printed)
+
         made = list(rows)
         width = max((cell_len(name) for name, _ in made), default=0)
         for name, said in made:
@@ -71,6 +70,8 @@ class Page:
 
     def table(self, rows: Sequence[tuple[str, ...]], *, indent: int = 0, right: Collection[int] = ()) -> None:
         """Columns aligned by display width, those of the places `right` at their ends; the first row is the heading."""
+        from rich.cells import cell_len  # noqa: PLC0415  (likewise)
+
         shown = [tuple(visible(cell).replace("\n", "␊") for cell in row) for row in rows]
         widths = [max(cell_len(cell) for cell in column) for column in zip(*shown, strict=True)]
         for index, row in enumerate(shown):
@@ -81,8 +82,12 @@ class Page:
             )
             self.lines.append(TextLine((TextSpan("  ".join(cells).rstrip(), "" if index else "dim"),), indent))
 
-    def print(self, console: Console) -> None:
+    def print(self, console: "Console") -> None:
         """Styled and wrapped at the indent on a colour terminal; else plain, unwrapped lines."""
+        from rich.padding import Padding  # noqa: PLC0415  (likewise)
+        from rich.segment import Segment, Segments  # noqa: PLC0415  (likewise)
+        from rich.text import Text  # noqa: PLC0415  (likewise)
+
         if not console.is_terminal:
             self._print_plain(console)
             return
@@ -98,8 +103,10 @@ class Page:
             else:
                 console.print(Padding(text, (0, 0, 0, line.indent), expand=False), highlight=False)
 
-    def _print_plain(self, console: Console) -> None:
+    def _print_plain(self, console: "Console") -> None:
         """Many lines at once: rich takes longer for each call than for its text."""
+        from rich.segment import Segment, Segments  # noqa: PLC0415  (likewise)
+
         for start in range(0, len(self.lines), _AT_ONCE):
             text = "".join(f"{line.plain}\n" for line in self.lines[start : start + _AT_ONCE])
             console.print(Segments([Segment(text)]), end="", soft_wrap=True)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple, Protocol
 
-from jury_analysis.accuracy import DecidedCases
+from jury_analysis.estimate import DecidedCases
 from jury_analysis.score_interval import wilson
 from jury_events.errors import SettingError
 from jury_events.judgment import Decider
