@@ -46,9 +46,6 @@ A_STORE = "a store: jury export writes its debates as cassettes, name one; jury 
 # field with ? is left out where it has no value.
 FIELDS = """
 acceptance accepted signal threshold verdict label? probability?
-anchors before case_id now
-anchors case_id label
-answered fingerprints versions juror_id?
 answers evidence repairs safety_filter unsupported
 artifacts max_calls max_turns mode
 asking first order
@@ -74,10 +71,6 @@ calls body debate_id exchange
 cancel_requested by number type
 cases_listed debates digest first later number type cases?
 check largest reached seats status majority_label? majority_position?
-check_abandoned cancelled number type
-check_ended answered decision further number stream_votes type votes
-check_opened number pairs repeats run_id stream_pairs type stream?
-coins coin e k n
 consensus_checked check round type end_reason?
 coordinator_resumed cause epoch number repeated_steps type
 debate_begun type
@@ -87,18 +80,13 @@ debate_failed reason type detail?
 debate_forked inherited_steps origin secret steps type version
 debate_opened agent_card_records case case_id debate_id images metadata omissions panel pieces prompts rules scenarios secret security_gate_records simulated tags type agent_cost? asking? cluster? label? provenance? reading? run_id? stage? submission_id?
 debate_replaced by successor type
-decision anchors facts verdict watched
 dimensions dimension points
 dimensions maximum name critical? critical_below? meaning?
 discussion always_discuss end_early history max_rounds order speakers threshold unanimity_ends stagnation_rounds?
-draws_judged answered number type votes
-draws_planned by draws number type
-drift_opened alpha anchors by daily draws drift_id panel panel_name program prompts run_id seats tossed type used judge? stratum? stream?
 endpoints provider said whole
 evaluation confidence model overall scenarios simulated synthetic verdict answered? decisive_item? evidence? label? model_version? probabilities? quotes? rationale? reading? scores?
 evidence item result says criterion? seat? span?
 exchange_recorded attempt latency_ms model outcome request settings simulated step tool_calls tools turn type usage waited_ms answer? cost? error? failed? fingerprint? finish_reason? host? juror_id? model_version? request_id? response? sent? stripped? via? window?
-facts before now what juror_id?
 failed understood code? status?
 final bands method quorum calibration? judge?
 further custom panel prompts
@@ -117,7 +105,6 @@ ladder audit digest further certificate?
 left_out juror_id model
 list_completed cases debates number type
 omissions count what size?
-pairs anchor first used
 panel answers artifacts discussion final language least_read marking name reading rubric seats left_out? own_family? reasoning? scale? stop? task?
 pieces name text
 probabilities label probability
@@ -138,7 +125,6 @@ scenarios scenario_id score verdict label? probabilities?
 scores dimensions
 seats chances seat
 seats fallbacks images juror_id model role role_focus role_name settings weight least_read? questions? reading? window?
-seats juror_id model
 seats mode room windows juror_id?
 seats_not_asked juror_ids settled type
 settings deadline_seconds max_output_tokens timeout_seconds tries cache? effort? flex_fallback? seed? temperature? thinking? tier? top_p? verbosity? warm?
@@ -155,7 +141,6 @@ stage audit ladder number of before? every_case?
 statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
 stop last order rule
-stream_pairs base debate
 submitted concurrency?
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
@@ -164,7 +149,6 @@ unread first last
 usage cache_writes cache_miss? cached_input_tokens? input_tokens? output_tokens? reasoning_tokens? region? service_tier? speed?
 via batch waited_ms
 votes juror_id kind stale weight confidence? label? partly_read? position? round? score?
-watched bound coins e kinds name alarm? since?
 """  # noqa: E501
 
 

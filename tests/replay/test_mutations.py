@@ -86,7 +86,7 @@ MUTATIONS = {
         ("judgment.verdict", "- needs_review", "+ unsafe_fail"),
     ),
     "the order of speakers": Mutation(
-        "rules_1/turns.py",
+        "rules_1/decider.py",
         "shift = (round_number - 1) % len(base)",
         "shift = round_number % len(base)",
         "rotating-speakers",
@@ -152,7 +152,7 @@ MUTATIONS = {
         ("initial/claude makes another call",),
     ),
     "what a tool answers": Mutation(
-        "artifact_tools.py",
+        "artifacts.py",
         'found[: arguments["max_records"]]',
         "found[:0]",
         "parallel-tools-ja",

@@ -3,6 +3,7 @@
 import gzip
 import shutil
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -79,9 +80,9 @@ def later(tmp_path: Path) -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("jury_migrations.upgrading._HERE", folder)
         for module in ("jury_migrations.upgrading", "jury_store.opening", "jury_store.schema_statements"):
-            patch.setattr(f"{module}.REVISION", "log_0002")
+            patch.setattr(import_module(module), "REVISION", "log_0002")
         # It declares that column.
-        patch.setattr("jury_store.schema_statements._is_of_today", lambda _connection: False)
+        patch.setattr(import_module("jury_store.schema_statements"), "_is_of_today", lambda _connection: False)
         yield patch
 
 
@@ -90,7 +91,7 @@ def test_a_later_program_upgrades_a_store_with_its_content_and_an_earlier_one_re
 ) -> None:
     with pytest.MonkeyPatch.context() as today:
         for module in ("jury_migrations.upgrading", "jury_store.opening", "jury_store.schema_statements"):
-            today.setattr(f"{module}.REVISION", REVISION)
+            today.setattr(import_module(module), "REVISION", REVISION)
         today.setattr("jury_migrations.upgrading._HERE", VERSIONS.parent)
         upgrade(empty_url)
         store, script = open_store(empty_url, write=True), DebateScript("d")
