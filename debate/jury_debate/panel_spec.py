@@ -281,9 +281,12 @@ class PanelSpec(Spec):
     stop: Annotated[StopSpec, BeforeValidator(_rule_by_name)] | None = None
     """Which seats need not be asked."""
     reasoning: Literal["show", "hide"] = "show"
-    """Whether jurors are shown the agent's reasoning."""
+    """Whether jurors are shown the agent's reasoning, the thoughts between its actions. `hide`: the item keeps its
+    number and says that it is not shown; the record keeps it."""
     own_family: Literal["warn", "refuse", "leave-out"] = "warn"
-    """What becomes of a seat whose model is of the judged agent's family (`metadata.agent_model` of the case)."""
+    """What becomes of a seat whose model is of the family of the judged agent's (`claude`, `gpt` …), which
+    `metadata.agent_model` of the case names: `warn` names it before the run, `refuse` refuses the run, `leave-out`
+    does not seat it in that debate."""
 
 
 class ResolvedPanel(NamedTuple):
