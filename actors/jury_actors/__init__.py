@@ -1,4 +1,4 @@
-"""Who does it: coordinator, jurors and clerk, as plain classes and as Ray actors; providers of models."""
+"""Who does it: coordinator, jurors and clerk, as plain classes and as Ray actors."""
 
 from jury_events.lazy_names import lazy_names
 

@@ -1,7 +1,7 @@
 """Certificates: which threshold the counts of accepted and wrong verdicts certify, at a risk and a confidence.
 
-A certificate follows from counts alone, so a reader of a calibration computes it again. Like `risk_bounds` this needs
-the standard library only.
+A certificate follows from counts alone, so a reader of a calibration computes it again. This needs the
+standard library only.
 """
 
 import math

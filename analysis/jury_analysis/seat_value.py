@@ -1,4 +1,4 @@
-"""What each seat is worth: its Shapley value on the votes of round 0, and what the panel loses without it."""
+"""What each seat is worth: Shapley values on the votes of round 0, what the panel loses without it, what it costs."""
 
 from collections import Counter
 from dataclasses import dataclass, replace

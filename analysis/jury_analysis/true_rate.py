@@ -36,7 +36,7 @@ CONFIDENCE = 0.95
 """Of each bound, one-sided."""
 
 SCHEMA_NUMBER = 1
-"""Of `TrueGate.to_dict`; `schema/true-gate.schema.json` describes it."""
+"""Of `TrueGate.to_dict`; `report_schema` describes it."""
 
 _ALPHA = 1 - CONFIDENCE
 _RATES = ((0.4, 0.0, 0.0), (0.2, 2.0, 200.0), (0.2, 2.0, 40.0), (0.2, 0.5, 0.5))
@@ -132,7 +132,7 @@ class TrueGate:
     so far. A case that was drawn and has no answer is a further label too."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The gate as JSON values, described by `schema/true-gate.schema.json`."""
+        """The gate as JSON values, described by `report_schema`."""
         return json_object(self)
 
 

@@ -1,4 +1,4 @@
-"""Streams cases from files: JSON, CSV, Parquet, Arrow, Inspect logs, folders of them; the bundled example."""
+"""Streams cases from files: JSON, CSV, Parquet, Arrow, Inspect logs, folders; samples, and the bundled example."""
 
 import io
 import os

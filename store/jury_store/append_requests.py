@@ -93,7 +93,7 @@ class _RequestAnswer(_StrictMessage):
 # A request is a file in the folder `FILE.requests` beside the database, locked by the process that asks for as long as
 # it waits. The writer takes it by deleting its name, which succeeds once, appends what it says, and writes the results
 # behind the request into the same file, which both have open. So nothing has to be cleaned up after an answer, a
-# request whose process died is dropped, and one that was not taken can be withdrawn: see `append_taker` for the
+# request whose process died is dropped, and one that was not taken can be withdrawn: `AppendTaker` is the
 # writer's side.
 #
 # A request is what its process decided, under the version of the stream that it read: an append as every other. It is

@@ -439,7 +439,7 @@ def debate_ids(connection: Connection, dialect: Dialect, after: str, limit: int)
     streams = [value for prefix in PREFIXES for value in (prefix + after, limit)]
     statement = _DEBATE_IDS.replace("?", "%s") if dialect.name == "postgresql" else _DEBATE_IDS
     rows = connection.exec_driver_sql(statement, (*streams, *streams, after, limit, limit))
-    # On SQLite an id may be a blob; `row_checks` reports such rows.
+    # On SQLite an id may be a blob; `row_faults` reports such rows.
     return [row[0] for row in rows if isinstance(row[0], str)]
 
 

@@ -30,7 +30,7 @@ class Inventory(NamedTuple):
     """The log as a whole: how many events, the highest position, what the counter says, and what does not belong.
 
     `counter` and `epoch` are None where the row of that counter is missing, or holds no number; `highest_epoch` is that
-    of all heads. `faults` are rows that no reader can make sense of, see `row_checks`.
+    of all heads. `faults` are rows that no reader can make sense of, see `row_faults`.
     `first_missing` is the lowest position up to the highest that no event has; `strays` are streams of no
     known kind (`jury_events.ids.PREFIXES`); `origins` are ids of debates that were never stored and have a seal from
     elsewhere.

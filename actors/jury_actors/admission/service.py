@@ -32,7 +32,7 @@ class AdmissionRule(Protocol):
         ...
 
     def depart(self, client: str, departed: Departed, now: float) -> None:
-        """A call that was grant is being made."""
+        """A call that was granted is being made."""
         ...
 
     def release(self, client: str, release: Release, now: float) -> None:

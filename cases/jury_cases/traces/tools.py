@@ -214,8 +214,9 @@ class ToolSpans:
     """Compares the tool spans of a trace with the calls and results of its messages.
 
     A span is the run of at most one call. An id means a call of the latest turn that has it, as in
-    `jury_events.pending_calls`; spans without a usable id are compared by `ToolRuns`. A span that is the run of no call
-    of a message is a call of its own where the messages leave no doubt of that, else the record says that a tool ran.
+    `jury_events.pending_calls`; spans without a usable id are compared by name, arguments and result. A span that
+    is the run of no call of a message is a call of its own where the messages leave no doubt of that, else the
+    record says that a tool ran.
 
     Args:
         timeline: everything that the transcript has from messages, and the tools' starts and ends, in order of time.

@@ -252,7 +252,7 @@ class RecordedVotes(NamedTuple):
     """The votes of files.
 
     Attributes:
-        ballots: `jury_analysis.ballots.SCHEMA`, and the columns of `vote_columns.FURTHER` that have a value; texts
+        ballots: `jury_analysis.ballots.SCHEMA`, and the columns of `FURTHER` that have a value; texts
             dictionary-encoded, sorted by debate, round, role and seat.
         labels: `jury_analysis.label_schema.LABELS` of human annotators in the same files; None: none were asked for,
             and no row is one.

@@ -1,4 +1,4 @@
-"""The budget of a run: with little left, open debates are finished before others begin."""
+"""When the budget of a run lets a debate begin: with little left, open debates are finished before others begin."""
 
 import threading
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Cases that read otherwise now than when they were listed, and ids that occur again in a call.
+"""Cases that read otherwise now than when they were listed, and the order of the debates of a call.
 
 The text and the label of a case are recorded when its debate opens, so that what was counted once can be counted again.
 """

@@ -1,4 +1,4 @@
-"""The cases of a run that its store has, as a source of cases: for the run itself, or for another run over them."""
+"""The cases that a run is asked for: those of files, or those that a store has of a run, for it or for another one."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -92,7 +92,7 @@ class Encoding(NamedTuple, Generic[T]):
 
 
 class LiveEvent(NamedTuple):
-    """A live event of `sse_events`, and its point as the id."""
+    """A live event of `SseEvents`, and its point as the id."""
 
     id: str
     event: Live

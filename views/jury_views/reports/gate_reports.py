@@ -1,4 +1,4 @@
-"""A gate as JUnit XML and as Markdown, for CI systems. `report.write_report` writes them."""
+"""A gate as JUnit XML and as Markdown, for CI systems. `jury_judge.report_files` writes them."""
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
