@@ -74,7 +74,7 @@ def command(
     again finishes what was interrupted. What no erasure reaches is in docs/erasure.md.
     """
     from jury_cli.terminal import note
-    from jury_judge.settings.debates import Erasure, ErasureScope
+    from jury_judge.settings.auditing import Erasure, ErasureScope
 
     scope = {"debate_id": debate_id, "exchange": exchange, "review": review, "case_id": case_id}
     if dry_run:

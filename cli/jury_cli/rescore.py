@@ -14,7 +14,7 @@ from jury_cli.options import SELECTION, STORE, fields
 
 if TYPE_CHECKING:
     from jury_judge import RescoreProblem, RescoreRow
-    from jury_judge.settings.debates import Rescoring
+    from jury_judge.settings.auditing import Rescoring
 
 _PROBLEMS_SHOWN = 20
 
@@ -59,7 +59,8 @@ def command(
     consensus, end and judgment are worked out again, which assumes an unchanged discussion.
     """
     from jury_judge.replays.grids import load_grid
-    from jury_judge.settings.debates import Rescoring, Selection
+    from jury_judge.settings.auditing import Rescoring
+    from jury_judge.settings.debates import Selection
 
     if as_json and as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")

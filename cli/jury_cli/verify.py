@@ -15,7 +15,7 @@ from jury_cli.options import PUBLIC_KEYS, STORE, checked_debate_ids, fields
 
 if TYPE_CHECKING:
     from jury_judge import IntegrityFailure, VerifyReport
-    from jury_judge.settings.debates import Verification
+    from jury_judge.settings.auditing import Verification
 
 _SHOWN = 20
 _OF_FILES = (
@@ -87,7 +87,7 @@ def command(
     from jury_cli.cassette_store import cassette_store, named_files
     from jury_cli.terminal import note
     from jury_judge.seals.key_files import read_keys, read_note, read_trust
-    from jury_judge.settings.debates import Verification
+    from jury_judge.settings.auditing import Verification
 
     files = named_files(names)
     if files and (len(files) < len(names) or everything or where or checkpoints or witnesses or certificates):

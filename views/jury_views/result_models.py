@@ -33,7 +33,7 @@ from jury_views.evaluation_models import (
     VerdictWord,
     said,
 )
-from jury_views.notebook.cells import CellHtml, ShownAsCell
+from jury_views.notebook.shown_as_cell import CellHtml, ShownAsCell
 
 
 @with_config(SERVED)

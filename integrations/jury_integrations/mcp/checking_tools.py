@@ -9,7 +9,7 @@ from jury_events.errors import SettingError
 from jury_integrations.mcp.debate_names import READS, DebateName
 from jury_integrations.mcp.plain_errors import PlainMcpServer
 from jury_judge import Records
-from jury_judge.settings.debates import Verification
+from jury_judge.settings.auditing import Verification
 
 _MOST_SHOWN = 20
 """Differences and failures of an answer."""

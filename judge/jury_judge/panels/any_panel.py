@@ -8,9 +8,9 @@ from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_debate.recorded_panel import spec_of
 from jury_events.text import visible_line
 from jury_judge.errors import PanelFileError
-from jury_judge.panels.document import readable_message
 from jury_judge.panels.files import LoadedPanel, check_judge, windowed
 from jury_judge.panels.ladders import load_panel_or_ladder
+from jury_judge.panels.messages import readable_message
 from jury_judge.panels.variables import Overrides, apply
 from jury_store.seals.keys import PublicKey
 

@@ -1,6 +1,5 @@
 """A panel file's data, with the line of each field for error messages."""
 
-import re
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +14,7 @@ from jury_events.strict_json import JsonRefused, decode_text
 from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import PanelFileError
+from jury_judge.panels.messages import readable_message
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 
 MAX_BYTES = 1 << 20
@@ -65,14 +65,6 @@ class PanelDocument(NamedTuple):
     def without(self, *fields: str) -> dict[str, Any]:
         """The data without these fields."""
         return {name: value for name, value in self.data.items() if name not in fields}
-
-
-def readable_message(message: str) -> str:
-    """A message of pydantic, without its prefixes and with YAML's words for Python's types."""
-    message = message.replace("Value error, ", "", 1)
-    message = message.replace("Extra inputs are not permitted", "there is no such field", 1)
-    message = re.sub(r"a valid dictionary( or instance of \w+)?", "a table of fields", message, count=1)
-    return re.sub(r"a valid (tuple|list)", "a list", message, count=1)
 
 
 def bundled_panel_text(name: str) -> str:

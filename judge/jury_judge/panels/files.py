@@ -18,7 +18,8 @@ from jury_events.panel import MOST_SEATS, Panel, Seat
 from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error
 from jury_judge.errors import PanelFileError
-from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, read_text, readable_message
+from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, read_text
+from jury_judge.panels.messages import readable_message
 from jury_judge.panels.redaction import FIELD as REDACT
 from jury_judge.panels.redaction import NO_REDACTION, Redaction, read_redaction
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion

@@ -12,8 +12,9 @@ from jury_debate.scale_spec import written_scale
 from jury_events.bundled_scales import bundled_scale
 from jury_events.panel import Language
 from jury_judge.panels.calibration_files import with_calibration
-from jury_judge.panels.document import BUNDLED_PANELS, read_document, readable_message
+from jury_judge.panels.document import BUNDLED_PANELS, read_document
 from jury_judge.panels.files import field_in, with_prompts, written_spec
+from jury_judge.panels.messages import readable_message
 
 _HEAD = """\
 # A panel that judges in the scale {name}. The labels go from worst to best; each comes to an outcome

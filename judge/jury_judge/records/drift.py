@@ -2,8 +2,6 @@
 
 from jury_events.drift_facts import DriftFacts
 from jury_judge.records.open_store import OpenStore
-from jury_judge.stores.drift_checks import baselines
-from jury_replay.drift_checks import intact_drift
 from jury_store.event_store import EventStore
 
 
@@ -26,8 +24,12 @@ class DriftRecords(OpenStore):
 
 
 def _one(store: EventStore, drift_id: str) -> DriftFacts:
+    from jury_replay.drift_checks import intact_drift
+
     return intact_drift(store, drift_id).facts
 
 
 def _all(store: EventStore) -> list[DriftFacts]:
+    from jury_judge.stores.drift_checks import baselines
+
     return list(baselines(store))

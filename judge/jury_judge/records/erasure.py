@@ -7,7 +7,7 @@ from jury_judge.records.open_store import OpenStore, log_line
 from jury_judge.stores.stores import Say
 
 if TYPE_CHECKING:
-    from jury_judge.settings.debates import Erasure, ErasureScope
+    from jury_judge.settings.auditing import Erasure, ErasureScope
     from jury_judge.stores.erasing import ErasedTexts, PlannedErasure
 
 

@@ -7,7 +7,7 @@ from jury_events.debate_history import DebateHistory
 from jury_judge.records.open_store import OpenStore
 
 if TYPE_CHECKING:
-    from jury_judge.settings.debates import Verification
+    from jury_judge.settings.auditing import Verification
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.verify import VerifyReport
 

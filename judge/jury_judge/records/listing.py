@@ -1,6 +1,6 @@
 """Lists of debates and runs, and what they add up to."""
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -113,9 +113,11 @@ def _page(
 def _with_texts(
     store: EventStore, rows: Sequence[DebateRow], search: str | None, *, with_reasons: bool
 ) -> list[ListedDebate]:
-    from jury_judge.comparisons.comparison import excerpts
+    said: Mapping[str, Excerpt] = {}
+    if search:
+        from jury_judge.comparisons.comparison import excerpts
 
-    said = excerpts(store, [row.debate_id for row in rows], search) if search else {}
+        said = excerpts(store, [row.debate_id for row in rows], search)
     results = _results(store, rows) if with_reasons else {}
     return [ListedDebate(row, said.get(row.debate_id), results.get(row.debate_id)) for row in rows]
 

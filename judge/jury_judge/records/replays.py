@@ -9,7 +9,8 @@ from jury_events.text import visible_line
 from jury_judge.records.open_store import OpenStore, Where, check_debate_id, conditions_of
 
 if TYPE_CHECKING:
-    from jury_judge.settings.debates import Rescoring, Selection
+    from jury_judge.settings.auditing import Rescoring
+    from jury_judge.settings.debates import Selection
     from jury_replay.replay import Replayed
     from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
     from jury_replay.rescoring.settings import Mode

@@ -3,19 +3,17 @@
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, BinaryIO
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from jury_cases.files import CaseFiles
 from jury_cases.formats.registry import format_lines
 from jury_cases.labels import parse_map
 from jury_cases.options import CaseOptions, read_policy
-from jury_events.conditions import Condition, parse_conditions
-from jury_events.errors import BadCondition
-from jury_events.text import visible_line
 from jury_events.verdict import FAIL, PASS
 from jury_events.verdict_scale import VerdictScale
+from jury_judge.settings.conditions import Conditions
 from jury_judge.settings.model import SettingsModel
 from jury_judge.settings.option import Option
 
@@ -23,24 +21,7 @@ _which = partial(Option, group="Which cases")
 _reading = partial(Option, group="How case files are read")
 _Number = Annotated[int, Field(ge=0)]
 
-
-def _conditions(value: Any, *, recorded: bool = False) -> Any:
-    """Texts are parsed."""
-    if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
-        try:
-            return parse_conditions(value, recorded=recorded)
-        except BadCondition as error:
-            raise ValueError(visible_line(str(error), 1000)) from error
-    return value
-
-
-Conditions = Annotated[tuple[Condition, ...], BeforeValidator(_conditions)]
-"""Conditions on cases; texts are parsed."""
-
-RecordedConditions = Annotated[tuple[Condition, ...], BeforeValidator(partial(_conditions, recorded=True))]
-"""Conditions on the cases of recorded debates, or on their quotations; texts are parsed."""
-
-__all__ = ["CaseSettings", "Conditions", "RecordedConditions", "format_lines"]
+__all__ = ["CaseSettings", "format_lines"]
 
 
 class CaseSettings(SettingsModel):

@@ -10,7 +10,7 @@ from pydantic import Field
 from jury_events.verdict import FAIL, PASS, REVIEW
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.ages import DRIFT_CHECK, Age
-from jury_judge.settings.cases import Conditions
+from jury_judge.settings.conditions import Conditions
 from jury_judge.settings.debates import WHERE_OF_CASES, debate_filter
 from jury_judge.settings.model import STORE, Names, SettingsModel, StoreUrl
 from jury_judge.settings.option import Option

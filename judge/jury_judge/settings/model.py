@@ -10,7 +10,7 @@ from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
 from jury_events.yes_or_no import refuse_yes_or_no
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.panels.document import readable_message
+from jury_judge.panels.messages import readable_message
 from jury_judge.settings.option import Option, name_in_file, option_of
 from jury_judge.settings.store import STORE_URL
 

@@ -18,7 +18,8 @@ from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error, hint
 from jury_events.yes_or_no import refuse_yes_or_no
 from jury_judge.errors import PanelFileError, SettingsFileError, SettingsRefused
-from jury_judge.panels.document import read_text, readable_message
+from jury_judge.panels.document import read_text
+from jury_judge.panels.messages import readable_message
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.settings.model import SettingsModel
 

@@ -12,7 +12,7 @@ from jury_cases.containers.rows import STDIN
 from jury_cases.containers.sources import is_known
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.cases import RecordedConditions
+from jury_judge.settings.conditions import RecordedConditions
 from jury_judge.settings.debates import WHERE, debate_filter
 from jury_judge.settings.model import STORE, Names, SettingsModel, StoreUrl, parted
 from jury_judge.settings.option import Option

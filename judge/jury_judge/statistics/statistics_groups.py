@@ -15,7 +15,8 @@ from jury_events.errors import SettingError
 from jury_events.panel import Language
 from jury_events.text import visible_line
 from jury_judge.statistics.audits import RunAudits
-from jury_views.notebook.cells import CellHtml, ShownAsCell, statistics_html
+from jury_views.notebook.cells import statistics_html
+from jury_views.notebook.shown_as_cell import CellHtml, ShownAsCell
 
 COLUMNS = {"variant": "variant", "run": "run_id"}
 """The column of the ballots for each name by which they can be grouped. Panels are groups inside a report."""

@@ -22,7 +22,8 @@ from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
-from jury_views.notebook.cells import CellHtml, ShownAsCell, ballots_html
+from jury_views.notebook.cells import ballots_html
+from jury_views.notebook.shown_as_cell import CellHtml, ShownAsCell
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,6 +1,5 @@
 """What a notebook shows of results, statistics and ballots: HTML of a cell, in a language."""
 
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
@@ -12,6 +11,7 @@ from jury_events.panel import Language
 from jury_events.text import visible_line
 from jury_views.charts.shapes import stacked_bar
 from jury_views.debate_labels import DebateLabels
+from jury_views.notebook.shown_as_cell import CellHtml
 from jury_views.number_formats import probabilities_line
 from jury_views.report_sections import FigureNotes
 from jury_views.statistics_labels import StatisticsLabels
@@ -22,32 +22,6 @@ from jury_views.translation import Translation
 if TYPE_CHECKING:
     from jury_analysis.statistics import Statistics
     from jury_analysis.wording import Reason
-
-
-class CellHtml(str):
-    """HTML that a notebook shows as it is, and that can be written to a file."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        return str(self)
-
-
-class ShownAsCell:
-    """A value with HTML for a cell of a notebook: in English where it is the last value, in a language by `to_html`."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def to_html(self, lang: Language = "en") -> CellHtml:
-        """The HTML of a cell, in a language.
-
-        Raises:
-            SettingError: the language is not one of `Language`.
-        """
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
 
 class CellLabels(DebateLabels, StatisticsLabels):
