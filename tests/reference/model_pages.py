@@ -2,7 +2,6 @@
 
 import json
 import tomllib
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +15,7 @@ from jury_judge.panels.redaction import RuleSpec
 from jury_judge.tables.export_schemas import BALLOTS, CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
 from jury_judge.tables.reason_table import DECISIVE_WORDS, EVIDENCE, EVIDENCE_TEXTS, REASON_TEXTS, REASONS
 from jury_providers import Endpoint
-from jury_views import DebateResult
+from jury_views import DebateResult, live_schema
 from reference.markdown import code, field_docs, introduction, page, prose, schema_tables, table
 
 _HERE = Path(__file__).parent
@@ -246,15 +245,12 @@ def live_events() -> str:
     """What readers of a running debate get."""
     parts = []
     for name, title in (("sse-events", "Server-sent events"), ("websocket-frames", "WebSocket frames")):
-        schema = json.loads((files("jury_views.live") / "schemas" / f"{name}.json").read_text("utf-8"))
+        schema = live_schema(name)
         rows = []
-        for word, one in schema["$defs"].items():
-            several = one.get("oneOf", [one])
-            fields = dict.fromkeys(
-                field for each in several for field in each.get("properties", {}) if field not in ("type", "position")
-            )
-            if "type" in several[0].get("properties", {}):
-                rows.append((code(word), ", ".join(map(code, fields)), one.get("description", "")))
+        for word in (one["$ref"].rsplit("/", 1)[1] for one in schema["oneOf"]):
+            one = schema["$defs"][word]
+            fields = (field for field in one["properties"] if field not in ("type", "position"))
+            rows.append((code(word), ", ".join(map(code, fields)), one["description"]))
         parts.append(
             f"## {title}\n\n{schema.get('description', '')}\n\n{table(('`type`', 'further fields', 'when'), rows)}"
         )

@@ -42,7 +42,7 @@ from jury_views.live.encodings import Point as Point
 from jury_views.live.encodings import chunk_point as chunk_point
 from jury_views.live.encodings import parse_point as parse_point
 from jury_views.live.encodings import pieces as pieces
-from jury_views.live.encodings import schema_text as schema_text
+from jury_views.live.event_models import live_schema as live_schema
 from jury_views.live.live_events import Frames as Frames
 from jury_views.live.live_events import SseEvents as SseEvents
 from jury_views.page import Page as Page

@@ -3,8 +3,6 @@
 import json
 import re
 from collections.abc import Callable
-from functools import cache
-from importlib.resources import files
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from jury_events.codec import DebateEvent
@@ -146,12 +144,3 @@ FRAMES: Encoding[str] = Encoding("frames", Frames, _frame)
 """WebSocket frames, JSON."""
 LOG_EVENTS: Encoding[LoggedEvent] = Encoding("log-events", _LogEvents, _log_event)
 """The events of the log, for `cli.views.live_lines`."""
-
-
-NAMES = ("sse-events", "websocket-frames")
-
-
-@cache
-def schema_text(name: str) -> str:
-    """The schema of that name, one of `NAMES`, as JSON."""
-    return (files("jury_views.live") / "schemas" / f"{name}.json").read_text(encoding="utf-8")
