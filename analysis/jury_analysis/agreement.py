@@ -76,8 +76,6 @@ def agreement(matrix: VoteMatrix, *, resamples: int = RESAMPLES, seed: int = SEE
 
     Args:
         matrix: of round 0; of later rounds agreement is convergence, no reliability.
-        resamples: of the cluster bootstrap.
-        seed: of the cluster bootstrap.
     """
     codes, rows = patterns(matrix.votes)
     overall = coefficients_of(
@@ -108,9 +106,6 @@ def coefficients_of(
         codes: [units], the pattern of each unit.
         clusters: [units].
         ordered: whether the categories have an order.
-        raters: how many votes a complete unit has.
-        resamples: of the cluster bootstrap.
-        seed: of the cluster bootstrap.
 
     Returns:
         By name: alpha_nominal, alpha_ordinal, ac1, ac2, fleiss, raw.

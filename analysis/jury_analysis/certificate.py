@@ -35,10 +35,6 @@ def bound_by_cluster(by_cluster: ByCluster, confidence: float) -> float:
     2. Clopper and Pearson's bound for as many independent units as the accepted ones are worth (Korn, Graubard 1998).
     3. Their bound without an error, each cluster that accepts being one trial. Without an error it is the only one, and
        exact; the others are asymptotic in the number of clusters.
-
-    Args:
-        by_cluster: at least one cluster accepts.
-        confidence: of the one-sided bound.
     """
     without_error = clopper_pearson(0, accepting(by_cluster), confidence)
     if not any(wrong for _, wrong, _ in by_cluster):
@@ -222,7 +218,6 @@ def certificate(
 
     Args:
         sequence: by threshold, descending.
-        units: labelled units.
         clusters: of the units. Where they are fewer the bound is the clustered one.
         subject: units with a verdict that the promise is about.
         risk: most wrong / accepted, 0-1.

@@ -118,7 +118,6 @@ def mixture(n: Array, k: Array, *, odd: bool = False) -> tuple[Array, Array]:
     Args:
         n: in the last axis, the tosses since each process began, in their order; 0 where it has not.
         k: how many of them came out as 1.
-        odd: the coin is that of three judgings.
 
     Returns:
         The e-values, without the last axis, and which process says most, from 0: of several the last.
@@ -153,7 +152,6 @@ def tosses(found: Judgings, coins: Sequence[Coin] = COINS, *, by_check: bool = F
 
     Args:
         found: all of the check, each of which has ended.
-        coins: which are asked for.
         by_check: the whole check is one toss, by the majority of its judgings: what differs from day to day for all
             anchors together is then no evidence. The odd one has no such form and says nothing.
     """
@@ -172,7 +170,6 @@ class DriftWatch:
 
     Args:
         bound: the e-value that is an alarm: 1/α, of one of m that are watched m/α.
-        coins: what is bet on, for all checks.
     """
 
     def __init__(self, bound: float, coins: Sequence[Coin] = COINS) -> None:
@@ -237,7 +234,6 @@ def is_of_the_agent(anchors: DriftWatch, stream: DriftWatch) -> bool | None:
 
     Args:
         anchors: of the jury, with the same checks.
-        stream: of the cases that the agent made.
 
     Returns:
         None: neither, so that the judge may be the cause. False: the stream has no alarm.

@@ -58,7 +58,6 @@ class DriftDecider:
         """The decision of the next check that ended.
 
         Args:
-            baseline: who answered in its sessions so far.
             check: its pairs and the draws that they use up.
             votes: of its pairs, as of `CheckEnded`, as are the others.
         """

@@ -28,9 +28,6 @@ def early_stops(matrix: VoteMatrix) -> tuple[EarlyStop, ...]:
     """For each seat, the saving where it is asked last and the others before it in the order of the seats.
 
     () for fewer than three seats, of which all are needed.
-
-    Args:
-        matrix: the votes of the first evaluation.
     """
     seats = len(matrix.seats)
     if seats <= 2 or not matrix.units:  # noqa: PLR2004  (two seats decide nothing alone)
@@ -51,7 +48,6 @@ def asked_seats(row: Codes | Sequence[int], passing: Collection[int]) -> int:
 
     Args:
         row: the code of each seat's verdict in the order of asking; -1: an abstention.
-        passing: the codes of the verdicts that pass.
     """
     seats = len(row)
     asked = seats // 2 + 1

@@ -37,11 +37,7 @@ _OF_LABELS: dict[str, Worse] = {ACCURACY: "less", FALSE_PASS: "more", FALSE_FAIL
 
 
 def default_metric(report: Paired) -> str:
-    """False passes, or accuracy, where there are labels for it; otherwise the share of the last verdict.
-
-    Raises:
-        UnknownMetric: the verdicts have no order, and there are no labels.
-    """
+    """False passes, or accuracy, where there are labels for it; otherwise the share of the last verdict."""
     against = report.against_labels
     if against is not None and against.false_passes.change.n:
         return FALSE_PASS
@@ -56,11 +52,7 @@ def default_metric(report: Paired) -> str:
 
 
 def check_metric(metric: str, categories: Sequence[str], *, ordered: bool) -> None:
-    """Check that verdicts of these categories have the metric.
-
-    Raises:
-        UnknownMetric: there is no such metric, or it needs an order of the verdicts.
-    """
+    """Check that verdicts of these categories have the metric."""
     if metric in categories:
         return
     if metric not in METRICS:
@@ -74,11 +66,7 @@ def check_metric(metric: str, categories: Sequence[str], *, ordered: bool) -> No
 
 
 def figure_of(report: Paired, metric: str) -> PairedChange:
-    """The figure of that name.
-
-    Raises:
-        UnknownMetric: there is none, or it needs labels or an order.
-    """
+    """The figure of that name."""
     check_metric(metric, report.categories, ordered=report.ordered)
     for share in report.shares:
         if share.verdict == metric:
@@ -104,9 +92,6 @@ def worse_direction(report: Paired, metric: str, wanted: Worse | None) -> Worse:
     With labels: lower accuracy, more false passes, more false fails. Without labels nothing says which of two panels
     is right, so that a change in either direction counts; where both sets have the same panel, or the direction is
     `wanted`, it is one: more of the last verdict of the order, less of the first, a lower score.
-
-    Raises:
-        UnknownMetric: a direction is wanted of a metric that has its own.
     """
     if metric in _OF_LABELS:
         if wanted not in (None, _OF_LABELS[metric]):
@@ -227,14 +212,8 @@ def gate(
     """Decide whether the candidate's verdicts are worse than the base's.
 
     Args:
-        base: rows of `ballots.SCHEMA`, of one panel.
         candidate: the same; its panel may be another.
         labels: rows of `labels.LABELS`, which win over the labels of the ballots.
-        options: the defaults if None.
-
-    Raises:
-        UnknownMetric: there is no such metric, or it needs labels that no case has.
-        AnalysisError: the sets cannot be paired, see `paired`.
     """
     options = options or GateOptions()
     report = paired(base, candidate, labels, options.paired)

@@ -68,13 +68,6 @@ def last_votes(table: pa.Table, scale: Scale) -> LastVotes:
 
     The verdict is the jury's where the ballots have final verdicts, otherwise the strict plurality. Decisive items are
     read where the table has them, otherwise decisive messages; a vote that repeats an earlier one names the same.
-
-    Args:
-        table: checked ballots (`ballots.check`), with labels.
-        scale: the declared verdicts.
-
-    Raises:
-        UnknownVerdict: a verdict or label is not declared in `scale`.
     """
     (first, matrix), *later = by_round(table, scale, stale=True).items()
     column = _step_column(table)

@@ -25,7 +25,6 @@ def in_labels(ballots: pa.Table, scale: VerdictScale) -> pa.Table:
 
     Args:
         ballots: columns of `ballots.SCHEMA` and those of `OWN_WORDS` that are known.
-        scale: of all of these debates.
     """
     outcomes = plain_text(ballots["label"])
     abstained = pc.equal(plain_text(ballots["kind"]), "abstained")

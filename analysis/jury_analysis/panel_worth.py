@@ -103,17 +103,8 @@ def panel_worth(
     """What the seats and rounds of one panel are worth.
 
     Args:
-        ballots: rows of `ballots.SCHEMA`, of one panel.
         labels: rows of `labels.LABELS`, which win over the labels of the ballots.
-        options: the defaults if None.
         recount: of the debates' records; None: votes are counted.
-
-    Raises:
-        BadBallots: the table is no table of ballots, or has no vote of a juror in round 0.
-        BadLabels: the labels are no table of labels.
-        UnknownVerdict: a verdict or label is not declared in the scale.
-        OnlySimulated: all debates are simulated, and `options.simulated` is off.
-        MixedPanels: the debates are of several panels.
     """
     options = options or WorthOptions()
     table = check(ballots)

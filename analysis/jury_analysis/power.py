@@ -40,11 +40,7 @@ class PairedVariation:
         return self.proportions or self.mean_square > 0
 
     def cases(self, difference: float, *, power: float = POWER) -> int:
-        """How many pairs find a difference of this size with this probability.
-
-        Raises:
-            ValueError: the difference is not above zero, or beyond 1 where differences are of proportions.
-        """
+        """How many pairs find a difference of this size with this probability."""
         needed = max(self._exact(difference, power), FEWEST * self.cluster_size)
         return ceil(needed - _ROUNDING)
 

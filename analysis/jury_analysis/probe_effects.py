@@ -152,11 +152,6 @@ def probe_effects(
         probes: the ballots of each probe, of one panel each.
         options: the scale, and which votes count; the defaults if None.
         tolerated: share of passed content-free answers that is not yet a finding.
-
-    Raises:
-        BadBallots: a table is no table of ballots, or a probe has no pair.
-        UnknownVerdict: a verdict is not declared in the scale.
-        OnlySimulated: all debates are simulated, and `options.simulated` is off.
     """
     options = options or PairedOptions()
     effects: list[ProbeEffect] = []

@@ -21,7 +21,6 @@ def sign_test(
     Args:
         steps: [pairs], -1, 0 or 1.
         clusters: [pairs].
-        one_sided: test only that more go down.
     """
     _, codes = np.unique(clusters, return_inverse=True)
     signs = np.sign(np.bincount(codes, weights=steps))

@@ -86,11 +86,7 @@ class Scale:
         return tuple(name for name in self.categories if self.labels_of.label(name).outcome == outcome)
 
     def code(self, verdict: str) -> int:
-        """The position of a verdict in `categories`.
-
-        Raises:
-            UnknownVerdict: the verdict is not declared.
-        """
+        """The position of a verdict in `categories`."""
         try:
             return self.categories.index(verdict)
         except ValueError:
@@ -163,11 +159,7 @@ class Sample:
 
 
 def without_simulated(table: pa.Table, *, include: bool) -> Sample:
-    """The ballots without those of simulated debates, or with them and a warning.
-
-    Raises:
-        OnlySimulated: all debates are simulated, and `include` is off.
-    """
+    """The ballots without those of simulated debates, or with them and a warning."""
     simulated = debates_in(table.filter(table["simulated"]))
     if not simulated:
         return Sample(table, (), ())
@@ -188,16 +180,7 @@ def without_simulated(table: pa.Table, *, include: bool) -> Sample:
 def panels_of(
     table: pa.Table, *, apart: bool, remedy: str = "use --by panel, or choose the debates of one panel"
 ) -> Iterator[tuple[str | None, pa.Table]]:
-    """The ballots of each panel, in the order of fingerprints, unknown ones last.
-
-    Args:
-        table: ballots.
-        apart: several panels are no error.
-        remedy: what the message says.
-
-    Raises:
-        MixedPanels: the debates are of several panels, and `apart` is off.
-    """
+    """The ballots of each panel, in the order of fingerprints, unknown ones last."""
     column = plain_text(table["panel"])
     names = sorted(pc.unique(column).to_pylist(), key=lambda name: (name is None, name or ""))
     if len(names) == 1:
@@ -216,11 +199,7 @@ def panels_of(
 
 
 def one_panel(table: pa.Table) -> str | None:
-    """The fingerprint of the panel of all debates; None if it is unknown.
-
-    Raises:
-        MixedPanels: they are of several panels.
-    """
+    """The fingerprint of the panel of all debates; None if it is unknown."""
     ((name, _),) = panels_of(table, apart=False, remedy="choose the debates of one panel")
     return name
 

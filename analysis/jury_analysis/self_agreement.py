@@ -45,8 +45,6 @@ def self_agreement(matrix: VoteMatrix, *, resamples: int = RESAMPLES, seed: int 
 
     Args:
         matrix: of round 0, of one panel.
-        resamples: of the cluster bootstrap.
-        seed: of the cluster bootstrap.
     """
     group, pairs = patterns(matrix.cases, matrix.variants)
     sizes = np.bincount(group)
@@ -112,8 +110,6 @@ def convergence(
 
     Args:
         rounds: of `vote_matrix.by_round`.
-        resamples: of the cluster bootstrap.
-        seed: of the cluster bootstrap.
     """
     computed: dict[tuple[int, bytes], dict[str, Estimate]] = {}  # most rounds are of the same debates
 

@@ -17,7 +17,6 @@ def chosen_subsets(seats: Sequence[str], rounds: int, ranking: Sequence[str]) ->
     """The subsets of seats to try, so that subsets × rounds are at most `MOST_PANELS`, as far as that is possible.
 
     Args:
-        seats: all of the panel.
         rounds: how many numbers of rounds each subset is tried with.
         ranking: the seats, most valuable first: the nested panels of the first seats come first.
 

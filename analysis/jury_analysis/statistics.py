@@ -149,16 +149,7 @@ def statistics(
     """Everything that the ballots say.
 
     Args:
-        ballots: rows of `ballots.SCHEMA`.
         labels: rows of `label_schema.LABELS`, which win over the labels of the ballots.
-        options: the defaults if None.
-
-    Raises:
-        BadBallots: the table is no table of ballots, or has no vote of a juror in round 0.
-        BadLabels: the labels are no table of labels.
-        UnknownVerdict: a verdict or label is not declared in the scale.
-        OnlySimulated: all debates are simulated, and `options.simulated` is off.
-        MixedPanels: the debates are of several panels, and `options.by_panel` is off.
     """
     options = options or StatisticsOptions()
     table = check(ballots, STATISTICS_COLUMNS)

@@ -45,7 +45,6 @@ def dawid_skene(votes: Codes, categories: int) -> DawidSkene:
 
     Args:
         votes: [units, seats], -1 where there is none. Every category is counted, used or not.
-        categories: how many are declared.
     """
     given: Bools = votes[:, :, None] == np.arange(categories)
     counts = given.sum(axis=1).astype(np.float64)
@@ -93,14 +92,7 @@ def fit_signal(kind: SignalKind, votes: LastVotes, units: Bools) -> AnySignal:
     that say the same share their weight; inputs without any variation have none.
 
     Args:
-        kind: which.
-        votes: of all units.
         units: [units] bool: the fit part.
-
-    Raises:
-        TooFewLabels: a class has fewer than ten labels in the part.
-        NoStepsNamed: the signal compares steps, and no vote names one; or no verdict is the one that passes.
-        NoConfidences: the signal is of probabilities, and no vote has one.
     """
     match kind:
         case "share":
@@ -134,9 +126,7 @@ def levels(signal: AnySignal, values: Floats, seats: int) -> Floats:
     """Thresholds to try, descending. They are fixed before the certification: by the panel, or by the fit part.
 
     Args:
-        signal: the fitted one.
         values: [fit units]: its values there; of no use for those that are not fitted.
-        seats: of the panel.
     """
     if isinstance(signal, VotesStepSignal):
         return np.array(signal.levels(seats))

@@ -53,8 +53,6 @@ def check_attestations(
     """Check what others state of a log, once it is known which notes fit it.
 
     Args:
-        attestations: as stored.
-        seals: as stored.
         fitting: by size the notes of seals and checkpoints that fit the log.
         trust: trusted witnesses and authorities; a statement that belongs to no seal is always a failure.
     """

@@ -62,11 +62,7 @@ class _SentBatch(NamedTuple):
 
 
 class BatchChecks:
-    """Checks batches and calls of one store; what it read of a batch is kept, as many debates have calls in it.
-
-    Args:
-        store: open for reading.
-    """
+    """Checks batches and calls of one store; what it read of a batch is kept, as many debates have calls in it."""
 
     def __init__(self, store: EventStore) -> None:
         self._store = store

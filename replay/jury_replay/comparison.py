@@ -25,12 +25,8 @@ def differences(history: DebateHistory, replayer: Replayer, *, same_versions: bo
     """All differences: of events in the order of the record, then of prompts, calls and tools.
 
     Args:
-        history: the record.
         replayer: of it, after `run`. Beyond the end of an unfinished debate's record nothing is compared.
         same_versions: both have the same rules and prompts versions; else those two numbers may differ.
-
-    Raises:
-        UnknownPart: a text to compare is missing.
     """
     before, now = list(history.events), list(replayer.events)
     if not history.finished:

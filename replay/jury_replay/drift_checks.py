@@ -34,12 +34,7 @@ def check_drift(store: EventStore, drift_id: str, *, deep: bool) -> tuple[Checke
     """The chain of `drift/{id}`, its events, and that each decision follows from the votes before it.
 
     Args:
-        store: open for reading.
-        drift_id: the baseline.
         deep: also compare the votes with the debates, where the store has them.
-
-    Raises:
-        StoreDamaged: the database cannot be read.
     """
     stream = drift_stream(drift_id)
     events = store.read_stream(stream)
@@ -64,13 +59,7 @@ class DriftRecord(NamedTuple):
 
 
 def intact_drift(store: EventStore, drift_id: str) -> DriftRecord:
-    """A baseline whose chain is whole and whose decisions follow from its votes.
-
-    Raises:
-        DebateNotFound: there is none of that id.
-        MalformedBody: it was altered.
-        StoreError: the store cannot be read.
-    """
+    """A baseline whose chain is whole and whose decisions follow from its votes."""
     stream = drift_stream(drift_id)
     events = store.read_stream(stream)
     if not events:

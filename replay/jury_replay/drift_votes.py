@@ -44,12 +44,7 @@ def votes_of(opened: DriftOpened, history: DebateHistory) -> str | None:
 def judged(
     store: EventStore, opened: DriftOpened, debate_ids: Sequence[str]
 ) -> tuple[list[str | None], tuple[SeatAnswers, ...]]:
-    """The votes of debates, in their order, and which models answered their seats.
-
-    Raises:
-        EventError: an event does not decode.
-        StoreError: the store cannot be read.
-    """
+    """The votes of debates, in their order, and which models answered their seats."""
     votes: list[str | None] = []
     answers = _Answers(opened)
     for start in range(0, len(debate_ids), _AT_ONCE):

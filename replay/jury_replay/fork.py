@@ -90,16 +90,8 @@ def branch_off(
     """Prepare a branch.
 
     Args:
-        origin: the debate to branch.
         version: of the event to branch after, as returned by `ForkOrigin.point`.
-        resolved: the panel of the branch.
-        debate_id: its id.
-        secret: its own random secret.
-        draw_salt: draws salts for its new texts.
         recorded_at: now, in microseconds since 1970-01-01 UTC.
-
-    Raises:
-        ForkRefused: the kept events cannot happen under that panel, or a text that the branch needs was erased.
     """
     kept = origin.kept(version)
     asked = {step: origin.exchanges_of(one) for one in kept if (step := one.step) is not None}

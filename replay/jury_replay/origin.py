@@ -40,15 +40,7 @@ class KeptEvent(NamedTuple):
 
 
 class ForkOrigin:
-    """A debate to branch, finished or not.
-
-    Args:
-        history: everything that the store contains of it.
-
-    Raises:
-        OriginAltered: the record is incomplete or was altered.
-        EventError: it was written by a newer version of Jury Judge.
-    """
+    """A debate to branch, finished or not."""
 
     def __init__(self, history: DebateHistory) -> None:
         self.debate_id = history.debate_id
@@ -63,11 +55,7 @@ class ForkOrigin:
         self._history = history
 
     def point(self, at: str) -> int:
-        """The version to branch after, from a version or an event's id; bookkeeping counts as the event before it.
-
-        Raises:
-            ForkRefused: there is no such event, or the debate is complete after it.
-        """
+        """The version to branch after, from a version or an event's id; bookkeeping counts as the event before it."""
         version = self._version(at)
         while version > 1 and self._events[version - 1].type in _BOOKKEEPING:
             version -= 1
@@ -80,22 +68,14 @@ class ForkOrigin:
         return version
 
     def panel(self) -> ResolvedPanel:
-        """The panel with its custom prompts.
-
-        Raises:
-            ForkRefused: a custom prompt was erased.
-        """
+        """The panel with its custom prompts."""
         for piece in self.opened.pieces:
             if piece.name.startswith(ROLE_PROMPT):
                 self.needed(piece.text, f"the text {piece.name} of its panel")
         return recorded_panel(self.opened, self.texts)
 
     def kept(self, version: int) -> list[KeptEvent]:
-        """The events 2 to `version`, without bookkeeping.
-
-        Raises:
-            ForkRefused: a text that one of them depends on was erased.
-        """
+        """The events 2 to `version`, without bookkeeping."""
         kept: list[KeptEvent] = []
         before = 1
         for number, event in enumerate(self._events[1:version], 2):
@@ -128,11 +108,7 @@ class ForkOrigin:
         )
 
     def case(self) -> Case:
-        """The case, with its pictures, label, metadata and tags.
-
-        Raises:
-            ForkRefused: the case or a picture of it was erased.
-        """
+        """The case, with its pictures, label, metadata and tags."""
         return recorded_case(self.opened, self._judged)
 
     def _judged(self, ref: PartRef) -> bytes:
@@ -140,11 +116,7 @@ class ForkOrigin:
         return self.needed(ref, what.get(ref, "a picture of its case"))
 
     def needed(self, ref: PartRef, what: str) -> bytes:
-        """A text that every branch needs; `what` names it in the error.
-
-        Raises:
-            ForkRefused: it was erased.
-        """
+        """A text that every branch needs; `what` names it in the error."""
         found = self.texts.get(ref.part)
         if found is None:
             raise ForkRefused(f"debate {self.debate_id}: {what} was erased; the debate can no longer be branched")

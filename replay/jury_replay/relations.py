@@ -12,11 +12,7 @@ from jury_store.event_store import EventStore
 
 
 class Relations:
-    """Of one store, whose batches are read once.
-
-    Args:
-        store: open for reading.
-    """
+    """Of one store, whose batches are read once."""
 
     def __init__(self, store: EventStore) -> None:
         self._store = store

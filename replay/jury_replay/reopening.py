@@ -26,15 +26,8 @@ def reopen(
     The case keeps its recorded reference: an earlier version may have written it in another form.
 
     Args:
-        history: the debate.
-        rules: of any version.
-        pen: knows the debate's texts.
         prompts: the prompts version; None: the recorded one.
         panel: None: the recorded one.
-
-    Raises:
-        UnknownPart: a text that is needed is missing.
-        EventError: the recorded case cannot be read.
     """
     opened = history.opened
     role_prompts = {

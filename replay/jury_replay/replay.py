@@ -49,14 +49,7 @@ def replay(store: EventStore, selection: DebateSelection, *, url: str = "", proc
     """Replay debates, in the order of the selection, in memory that does not grow with their number.
 
     Args:
-        store: open for reading.
-        selection: which debates.
         url: of the store; needed for more than one process.
-        processes: how many work.
-
-    Raises:
-        StoreError: the database cannot be read.
-        DebateNotFound: a debate that is named does not exist.
     """
     for replayed in spread(store, selection.chunks(store), replay_chunk, url=url, processes=processes):
         yield from replayed
@@ -76,11 +69,7 @@ def _replay_recorded(history: DebateHistory) -> Replayed:
 
 
 def replay_history(history: DebateHistory) -> Replayed:
-    """Replay one debate.
-
-    Raises:
-        DebateNotFound: nothing is recorded of it.
-    """
+    """Replay one debate."""
     try:
         opened = history.opened
         events = list(history.events)
@@ -104,12 +93,7 @@ def replay_history(history: DebateHistory) -> Replayed:
 
 
 def replay_recorded(history: DebateHistory) -> Replayer:
-    """Replay a debate under the rules and prompts that it names, to its end.
-
-    Raises:
-        UnknownPart: a text that is needed is missing.
-        DebateError: the rules or prompts are unknown to this version, or a recorded input is impossible.
-    """
+    """Replay a debate under the rules and prompts that it names, to its end."""
     pen = pen_of(history)
     opened = reopen(history, rules_of(history.opened.rules), pen)
     return Replayer(history, opened, pen).run()

@@ -52,7 +52,6 @@ class Replayer:
     """Replays one debate.
 
     Args:
-        history: the record.
         opened: the opening event to replay under, made with `pen`.
         pen: knows the recorded texts; makes the new ones.
         strict: use an answer only where the same request was made, of the same model under the same settings; else
@@ -91,12 +90,7 @@ class Replayer:
             self._recorded_by_step[exchange.step].append(exchange)
 
     def run(self) -> "Replayer":
-        """Replay to the end, or until an answer is missing; returns itself.
-
-        Raises:
-            UnknownPart: a text that is needed is missing.
-            IllegalEvent: a recorded input is impossible at its place.
-        """
+        """Replay to the end, or until an answer is missing; returns itself."""
         inputs = _inputs(self._history)
         computed = 0
         while True:
@@ -112,11 +106,7 @@ class Replayer:
         return self
 
     def text(self, part: str) -> bytes:
-        """A text, recorded or made, by the 43 characters of its reference.
-
-        Raises:
-            UnknownPart: there is none of that reference.
-        """
+        """A text, recorded or made, by the 43 characters of its reference."""
         return self._pen.content(part)
 
     def _apply_inputs(self, inputs: list[DebateEvent]) -> None:

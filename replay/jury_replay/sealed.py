@@ -72,15 +72,9 @@ def check_seals(
     """Recompute the root at every stored seal and at the kept checkpoints, in one reading of the hashes.
 
     Args:
-        store: may be written to meanwhile.
         keys: whose signatures count; empty: no signature is checked. In the name of each a seal or a checkpoint must be
             signed; keys of one name are those before and after a rotation, and one of them is enough.
         checkpoints: signed notes over this log that were kept elsewhere.
-        trust: which witnesses and time-stamping authorities are believed.
-
-    Raises:
-        BadNote: a checkpoint is none.
-        StoreFailed: the database cannot be read.
     """
     claims: list[_Claim] = []
     failures: list[IntegrityFailure] = []
@@ -195,11 +189,6 @@ def _contradiction(misfit: _Misfit, by_signer: Mapping[str, _Claim], equal: Sequ
 
     Two roots over as many events contradict each other. So does a larger one that the log fits: the events that it
     covers are there, and the tree over the first of them is not the one that the smaller claim states.
-
-    Args:
-        misfit: the claim.
-        by_signer: the largest claim of each that the log fits.
-        equal: other claims over as many events that do not fit.
     """
     claim = misfit.claim
     fitting = [by_signer[signer] for signer in sorted(claim.signers & by_signer.keys())]

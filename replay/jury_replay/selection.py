@@ -100,14 +100,8 @@ def spread(
     """`work` on every chunk, the results in the order of the chunks.
 
     Args:
-        store: open for reading; used by this process.
-        chunks: ids of debates.
-        work: see `Work`.
         url: where the store is; needed for more than one process, each of which opens it for reading.
         processes: how many work; 1 is this one.
-
-    Raises:
-        StoreError: the database cannot be read.
     """
     if processes == 1:
         for chunk in chunks:

@@ -13,11 +13,7 @@ from jury_store.event_store import EventStore
 
 
 class StageChecks:
-    """Checks the stages of one store.
-
-    Args:
-        store: open for reading.
-    """
+    """Checks the stages of one store."""
 
     def __init__(self, store: EventStore) -> None:
         self._store = store

@@ -95,7 +95,6 @@ def verify(
     """Check some debates, or the whole log, in memory that does not grow with it.
 
     Args:
-        store: may be written to meanwhile.
         debate_ids: which debates; None: all, that positions have no gap, that nothing else is stored, and the seals.
         progress: called after every few debates with the number checked so far.
         deep: also replay every debate whose record is whole, which takes about ten times as long.
@@ -104,11 +103,6 @@ def verify(
         checkpoints: signed notes over this log that were kept elsewhere. Of use for the whole log only.
         trust: trusted witnesses and time-stamping authorities. Of use for the whole log only.
         url: where the store is; needed for more than one process.
-        processes: how many check debates.
-
-    Raises:
-        BadNote: a checkpoint is none.
-        StoreFailed: the database cannot be read.
     """
     for note in checkpoints:
         read_checkpoint(note)  # an invalid one is refused before everything is read

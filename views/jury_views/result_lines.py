@@ -34,10 +34,7 @@ def outcome_fields(
 
     Args:
         opened: the opening, or the fields of it that a line has.
-        evaluations: of the debate.
         completed: its end; None: it has no verdict.
-        reason: why the verdict came.
-        status: of the debate.
     """
     return {
         "case_id": opened.case_id,
@@ -128,10 +125,6 @@ class StoredResult:
 
     Args:
         history: of the debate; of its texts nothing is read.
-
-    Raises:
-        EventError: a field does not decode.
-        OpeningMissing: the opening event is not there.
     """
 
     def __init__(self, history: DebateHistory) -> None:

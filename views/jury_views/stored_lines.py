@@ -129,12 +129,7 @@ _ENDINGS = frozenset({"debate_completed", "debate_failed", "debate_cancelled"})
 
 
 def stored_line(history: DebateHistory) -> StoredLine:
-    """What the line of a recorded debate has.
-
-    Raises:
-        EventError: a stored body does not decode.
-        OpeningMissing: the opening event is not there.
-    """
+    """What the line of a recorded debate has."""
     opened: DebateOpened | LineOpening | None = None
     rendered: JudgmentRendered | LineJudgment | None = None
     ending: Ending | None = None
@@ -158,11 +153,7 @@ def stored_line(history: DebateHistory) -> StoredLine:
 
 
 def evaluations_at(history: DebateHistory, steps: Collection[Step]) -> dict[Step, Evaluation]:
-    """The evaluations of these steps of a debate; the others are not decoded.
-
-    Raises:
-        EventError: one of them does not decode.
-    """
+    """The evaluations of these steps of a debate; the others are not decoded."""
     ids = {name for step in steps for name in _ids_of_evaluation(step)}
     found = (
         evaluation_of(history.events[index])

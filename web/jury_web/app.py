@@ -39,7 +39,6 @@ class AccessPolicy(NamedTuple):
         token: that every request must have; None only on loopback, and without reviewers.
         max_body: bytes of one request body.
         max_all_bodies: bytes of all request bodies in memory.
-        reviewers: tokens of reviewers by name.
         reviewer: whose requests all are, without a token; only on loopback.
         root: the path of a proxy below which clients reach the server, as `/jury`; "": it has no such path.
     """
@@ -55,11 +54,7 @@ class AccessPolicy(NamedTuple):
 
     @property
     def credentials(self) -> Credentials | None:
-        """The accepted tokens; None: none is needed.
-
-        Raises:
-            ValueError: there are reviewers, and no token: a request without one would read everything.
-        """
+        """The accepted tokens; None: none is needed."""
         if self.token is None:
             if self.reviewers:
                 raise ValueError("a server with reviewers needs a token of its own")
@@ -72,7 +67,6 @@ def create_app(service: Service, policy: AccessPolicy, pages: Sequence[BaseRoute
 
     Args:
         service: the store, the live feed and the submissions.
-        policy: which requests are accepted.
         pages: further routes, behind the same middleware.
     """
 

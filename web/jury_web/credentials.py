@@ -39,12 +39,7 @@ class Visitor(NamedTuple):
 
 
 class Credentials:
-    """The tokens of a server: its own, which reads everything, and those of reviewers.
-
-    Args:
-        token: the server's own.
-        reviewers: tokens by the name of the reviewer.
-    """
+    """The tokens of a server: its own, which reads everything, and those of reviewers."""
 
     def __init__(self, token: str, reviewers: Mapping[str, str]) -> None:
         owners: list[tuple[str, str | None]] = [(token, None), *((one, name) for name, one in reviewers.items())]

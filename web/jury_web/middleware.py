@@ -68,7 +68,6 @@ class HostMiddleware:
     """Rejects unknown `Host` headers, against DNS rebinding.
 
     Args:
-        app: the application.
         names: as browsers send them in `Host`, lower case, with the port unless it is the scheme's own.
         own_address: the address that the very connection came to is ours too, where all addresses are listened at.
     """
@@ -120,8 +119,6 @@ class TokenMiddleware:
 
     Args:
         app: the application, which finds out whose token it was by `visitor_of`.
-        credentials: the accepted tokens.
-        attempts: counts wrong tokens.
     """
 
     def __init__(self, app: ASGIApp, credentials: Credentials, attempts: TokenAttempts) -> None:

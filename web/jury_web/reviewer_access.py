@@ -38,9 +38,7 @@ class ReviewerMiddleware:
     """Rejects what a reviewer may not open; the middleware before has found who asks.
 
     Args:
-        app: the application.
         blind: whether the jury's words are shown only after the reviewer's verdict.
-        has_reviewed: called in a thread.
     """
 
     def __init__(self, app: ASGIApp, *, blind: bool, has_reviewed: HasReviewed) -> None:

@@ -34,23 +34,14 @@ RootedPath = Annotated[str, PlainSerializer(rooted, return_type=str)]
 
 
 def check_root(root: str, paths: Iterable[str]) -> None:
-    """Refuse a root that begins as a path of the server does: nothing would show whether a proxy took it off.
-
-    Raises:
-        ServeRefused: it begins so.
-    """
+    """Refuse a root that begins as a path of the server does: nothing would show whether a proxy took it off."""
     first = root[1:].partition("/")[0]
     if root and any(path[1:].partition("/")[0] == first for path in paths):
         raise ServeRefused(f"--root-path {root}: the server has paths of its own below /{first}; choose another path")
 
 
 class RootPathMiddleware:
-    """Takes the path of a proxy off requests, and sets it before redirections; answers set it by `rooted`.
-
-    Args:
-        app: the application.
-        root: as `/jury`.
-    """
+    """Takes the path of a proxy off requests, and sets it before redirections; answers set it by `rooted`."""
 
     def __init__(self, app: ASGIApp, root: str) -> None:
         self._app = app

@@ -57,11 +57,7 @@ class Address(NamedTuple):
 
 
 def listen(host: str, port: int) -> tuple[socket.socket, Address]:
-    """A listening socket and its address; port 0 takes a free one.
-
-    Raises:
-        CannotListen: the address is in use, or does not belong to this machine.
-    """
+    """A listening socket and its address; port 0 takes a free one."""
     listener = listening_socket(host, port, _BACKLOG)
     found = listener.getsockname()
     return listener, Address(found[0], found[1], None if _is_address(host) else host.lower())
@@ -87,13 +83,7 @@ async def serving(
     """Serve `app` in this event loop while the context lasts.
 
     Args:
-        app: its lifespan is run.
-        listener: from `listen`.
         ending: called before the server waits for running requests.
-        request_seconds, stalled_seconds: see `SlowClientTimeout`.
-
-    Raises:
-        ServeRefused: the application could not be started.
     """
     timeout = SlowClientTimeout(app, request_seconds, stalled_seconds)
     config = uvicorn.Config(

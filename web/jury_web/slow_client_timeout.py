@@ -32,7 +32,6 @@ class SlowClientTimeout:
     receives a disconnect.
 
     Args:
-        app: the application.
         request_seconds: limit for a complete request head, from the connection or from the response before.
         stalled_seconds: limit without progress while a response is being sent.
     """

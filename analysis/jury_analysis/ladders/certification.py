@@ -34,9 +34,7 @@ def certify_ladder(votes: LadderVotes, used: Bools, promises: Promises) -> Certi
     """Find the lowest certified thresholds, stage by stage.
 
     Args:
-        votes: of all stages.
         used: [units]: those to certify on; units without a label are none of them.
-        promises: to be kept together.
     """
     used = np.asarray(used & votes.labelled)
     clusters = votes.clusters
@@ -144,12 +142,7 @@ class Applied(NamedTuple):
 
 
 def apply_ladder(votes: LadderVotes, stages: Sequence[StageCertificate]) -> Applied:
-    """What the thresholds do.
-
-    Args:
-        votes: of all stages, the last one included.
-        stages: the certificates of the others.
-    """
+    """What the thresholds do."""
     ends = np.full(len(votes.labels), len(votes.stages) - 1, dtype=np.int64)
     reached = np.ones(len(votes.labels), dtype=np.bool_)
     passed = np.zeros(len(votes.labels), dtype=np.bool_)

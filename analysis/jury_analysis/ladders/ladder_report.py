@@ -94,14 +94,6 @@ def calibrate_ladder(stages: Sequence[StageBallots], labels: pa.Table | None, op
     Args:
         stages: of each stage its ballots, rows of `ballots.SCHEMA`, over the same cases; from the cheapest on.
         labels: rows of `labels.LABELS`, which win over the labels of the ballots; None: those of the ballots.
-        options: what is promised.
-
-    Raises:
-        AnalysisError: the verdicts have no order; fewer than two stages, or too many.
-        BadBallots: as of `ladder_votes`, or a table is no table of ballots.
-        BadLabels, UnknownVerdict, OnlySimulated, MixedPanels: as of `jury_analysis.calibration.calibrate`.
-        BadSplit: there is no case to certify on.
-        TooFewLabels: fewer labels than any of the promises takes without an error.
     """
     if not FEWEST_STAGES <= len(stages) <= MOST_STAGES:
         raise BadBallots(f"a ladder has {FEWEST_STAGES} to {MOST_STAGES} stages, not {len(stages)}")

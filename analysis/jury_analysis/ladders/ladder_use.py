@@ -61,10 +61,8 @@ def ladder_use(votes: LadderVotes, ends: Ints, counted: Bools, part: str) -> Lad
     """What the ladder does.
 
     Args:
-        votes: of all stages.
         ends: [units]: the stage that decides each, from 0.
         counted: [units]: labelled ones.
-        part: names them.
     """
     clusters = votes.clusters
     last = len(votes.stages) - 1

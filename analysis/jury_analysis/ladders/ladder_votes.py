@@ -84,11 +84,6 @@ def ladder_votes(stages: Sequence[StageBallots], scale: Scale) -> LadderVotes:
     Args:
         stages: from the cheapest on, with labels; the verdict of the last one stands.
         scale: the declared verdicts, in order.
-
-    Raises:
-        AnalysisError: the verdicts have no order, so that none is known to pass or to fail.
-        BadBallots: a stage has a case twice, or lacks a case that another stage has; the labels or clusters differ.
-        MixedPanels: the debates of a stage are of several panels.
     """
     if not scale.ordered:
         raise AnalysisError("a ladder accepts by outcome: declare which verdict passes and which fails, with --order")

@@ -54,20 +54,11 @@ class Promises:
         return (self.passes is not None) + (self.fails is not None)
 
     def test_confidence(self, stages: int, combinations: int) -> float:
-        """The confidence of each sequence of a stage, so that all promises hold at once with `confidence`.
-
-        Args:
-            stages: of the ladder, the last one included.
-            combinations: of thresholds of the stages before.
-        """
+        """The confidence of each sequence of a stage, so that all promises hold at once with `confidence`."""
         return 1 - (1 - self.confidence) / ((stages - 1) * self.number * combinations)
 
     def combinations(self, seats: Sequence[int]) -> int:
-        """How many thresholds the stages before could have: each outcome one of the levels, or none.
-
-        Args:
-            seats: of each stage before.
-        """
+        """How many thresholds the stages before could have: each outcome one of the levels, or none."""
         return prod((len(early_levels(one)) + 1) ** self.outcomes for one in seats)
 
 
@@ -144,11 +135,7 @@ def stage_certificate(
 
     Args:
         counts: among the cases that no stage before accepts.
-        promises: of the ladder.
         units: labelled units of the ladder, those of the stages before included.
-        clusters: of the units.
-        stages: of the ladder, the last one included.
-        combinations: of thresholds of the stages before.
     """
     confidence = promises.test_confidence(stages, combinations)
 

@@ -22,7 +22,6 @@ class CompareRecords(OpenStore):
 
         Args:
             a: the id of a debate, or of a run.
-            b: the other one's.
             kind: what they are, where an id is both a debate's and a run's.
             flips: of two runs, at most so many flips are listed; None: all.
             count: of two runs, what is counted under a scale of the panels' own; None: labels, where both runs are of
@@ -30,8 +29,6 @@ class CompareRecords(OpenStore):
 
         Raises:
             NotComparable: an id is unknown, both kinds fit and `kind` is None, or they are of different kinds.
-            SettingError: labels are asked for, and the runs are judged in different scales.
-            EventError: a stored body does not decode.
         """
         return await self._read(_compare, a, b, kind, flips=flips, count=count)
 

@@ -12,9 +12,7 @@ class DriftRecords(OpenStore):
         """A baseline and its checks.
 
         Raises:
-            DebateNotFound: there is none of that id.
             MalformedBody: it was altered.
-            StoreError: the store cannot be read.
         """
         return await self._read(_one, drift_id)
 

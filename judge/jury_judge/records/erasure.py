@@ -18,7 +18,6 @@ class ErasureRecords(OpenStore):
         """What an erasure would delete; nothing is written.
 
         Raises:
-            DebateNotFound: there is no such debate, or none over the case.
             ErasureRefused: the debate has no such exchange or review.
         """
         from jury_judge.stores.erasing import planned
@@ -40,10 +39,8 @@ class ErasureRecords(OpenStore):
             say: takes a line where deleted bytes may still be in the store's files.
 
         Raises:
-            DebateNotFound: there is no such debate, or none over the case.
             ErasureRefused: the debate has no such exchange or review, or the order cannot be recorded.
             MayNotErase: the user may not delete texts; nothing is recorded.
-            StoreLocked: another process writes to the store.
         """
         from jury_judge.stores.erasing import erased
 

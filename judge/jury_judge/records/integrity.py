@@ -26,7 +26,6 @@ class IntegrityRecords(OpenStore):
             progress: called now and then with the number of debates checked so far.
 
         Raises:
-            DebateNotFound: there is no such debate, or none that meets the conditions.
             BadNote: a checkpoint is none.
             StoreFailed: the database cannot be read.
         """

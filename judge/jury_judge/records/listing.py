@@ -50,10 +50,7 @@ class ListRecords(OpenStore):
 
         Args:
             chosen: which debates; those in quarantine are left out unless asked for.
-            sorted_by: the column, and the direction.
-            limit: at most so many.
             after: where an earlier list ended: `sorted_by.cursor` of its last row.
-            with_reasons: read why each verdict came, too.
         """
         some_at_once = _TEXTS if chosen.search or with_reasons else _PAGE
         left = limit if limit is not None else 2**62
@@ -69,11 +66,7 @@ class ListRecords(OpenStore):
         return bool(await self._read(_page, chosen, NEWEST, limit=1))
 
     async def check_run(self, run_id: str) -> None:
-        """Check that a run has a debate, in quarantine or not.
-
-        Raises:
-            DebateNotFound: it has none.
-        """
+        """Check that a run has a debate, in quarantine or not."""
         chosen = DebateFilter(run_id=run_id, waiting=None)
         if not await self.has_debates(chosen) and not await self.has_debates(chosen._replace(quarantined=True)):
             raise DebateNotFound(f"there is no run {run_id!r} in this store; `jury list --runs` lists the runs")
@@ -83,7 +76,6 @@ class ListRecords(OpenStore):
 
         Args:
             by: the field, as `tags` or `metadata.level` (docs/filtering.md).
-            chosen: which debates.
         """
         return await self._read(_groups, by, chosen)
 

@@ -33,7 +33,6 @@ class Records(
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.
 
     Args:
-        store_url: `sqlite:///PATH` or `postgresql://…`.
         create: create the store where there is none; else that is an error.
         threads: read in threads, so that the event loop goes on meanwhile. Without, reading blocks the loop, and a
             Ctrl-C ends it at once: for a program that does nothing else, as the command.

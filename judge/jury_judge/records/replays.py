@@ -20,11 +20,7 @@ class ReplayRecords(OpenStore):
     """Replay and rescoring."""
 
     async def replay(self, debate_id: str) -> "Replayed":
-        """Whether the record of a debate follows from the answers of its models; no model is called.
-
-        Raises:
-            DebateNotFound: there is none of that id.
-        """
+        """Whether the record of a debate follows from the answers of its models; no model is called."""
         from jury_replay.replay import replay_chunk
 
         check_debate_id(debate_id)
@@ -34,12 +30,7 @@ class ReplayRecords(OpenStore):
         """The same of several debates, in the order of the selection, in memory that does not grow with their number.
 
         Args:
-            selection: which debates.
             processes: how many work; None: one a core where that is faster.
-
-        Raises:
-            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
-            StoreError: the database cannot be read.
         """
         from jury_judge.replays.stored_debates import replayed
 
@@ -59,15 +50,12 @@ class ReplayRecords(OpenStore):
         Args:
             debate_ids: which debates; None is those of `run_id`, else all.
             settings: by key (`docs/rescoring.md`) a value, or a list of values to try; several keys make a grid.
-            run_id: a run.
             where: conditions on the cases and the evidence (docs/filtering.md), which select among those of
                 a run, or all.
             mode: `strict`, or `recount`, which keeps every recorded position.
 
         Raises:
             SettingError, SettingRefused: a setting is not understood, or the mode cannot answer it.
-            BadCondition: not a valid condition.
-            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
         """
         from jury_judge.replays.grids import grid_of
         from jury_judge.replays.stored_debates import all_rows
@@ -93,17 +81,14 @@ class ReplayRecords(OpenStore):
         """The same debate by debate, in the order of the selection, in memory that does not grow with their number.
 
         Args:
-            asked: which debates, and under which settings.
             parquet: a file that takes every row too; it is written once all are done.
 
         Yields:
             The rows of a debate, one a setting in the order of the grid, or why its record cannot be used.
 
         Raises:
-            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
             OutputPathTaken: `parquet` is something other than a Parquet file.
             OSError: the file cannot be written.
-            StoreError: the database cannot be read.
         """
         from jury_judge.replays.stored_debates import rescored
 

@@ -27,11 +27,7 @@ class RunRecords(OpenStore):
     """Runs of the store, whichever process executes them."""
 
     async def runs(self) -> "list[ListedRun]":
-        """Every run, the newest first: its counts, its cost, and the process that executes it.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Every run, the newest first: its counts, its cost, and the process that executes it."""
         return await self._read(_listed, self.store_url)
 
     async def run_counts(self, run_id: str) -> RunRow | None:
@@ -39,12 +35,7 @@ class RunRecords(OpenStore):
         return await self._read(_run_counts, run_id)
 
     async def recorded_runs(self) -> dict[str, RunFacts]:
-        """What the streams of runs say, by id: who judges, how much is listed, who cancelled it, its end.
-
-        Raises:
-            EventError: an event does not decode.
-            StoreError: the store cannot be read.
-        """
+        """What the streams of runs say, by id: who judges, how much is listed, who cancelled it, its end."""
         return await self._read(_recorded_runs)
 
     async def is_run(self, name: str) -> bool:
@@ -59,12 +50,7 @@ class RunRecords(OpenStore):
         """The live figures of a run, again and again, until no process executes it; the last are those of its end.
 
         Args:
-            run_id: the run.
             every: seconds between two readings.
-
-        Raises:
-            DebateNotFound: there is no such run.
-            StoreError: the store cannot be read.
         """
         from jury_judge.running.live_run import LiveRunReader
 
@@ -80,12 +66,7 @@ class RunRecords(OpenStore):
         """The ids of the debates that began and are not over, then of each that begins; it never ends by itself.
 
         Args:
-            run_id: only those of this run.
             where: conditions on the cases (docs/filtering.md); all must be met.
-
-        Raises:
-            BadCondition: not a valid condition.
-            StoreError: the log cannot be read.
         """
         conditions = conditions_of(where)
         found: asyncio.Queue[str] = asyncio.Queue()
@@ -113,14 +94,10 @@ class RunRecords(OpenStore):
         Returns once all of them are over. Answers of calls in flight are still recorded.
 
         Args:
-            run_id: the run.
             by: who cancels it, for the record; None: the login name.
             say: takes a line for the user when another process has to do it; by default the log does.
 
         Raises:
-            SettingsRefused: `by` is not a name in one line of at most 30 bytes.
-            DebateNotFound: there is no such run.
-            StoreLocked: another process writes to the SQLite store without executing the run, or cancels it already.
             RunRefused: the process that executed the run ended, and another one took it up meanwhile.
         """
         from jury_judge.running.cancelling import cancel_run, canceller

@@ -30,19 +30,12 @@ class ScoreRecords(OpenStore):
         What was written is recorded: a second call writes what changed alone, as the verdict of a person.
 
         Args:
-            selection: which debates.
-            target: `langfuse`, `mlflow` or `otel`.
             dry_run: say what would be written; write and record nothing.
             environ: the environment's variables, which name the tool; None is `os.environ`.
             say: takes a line when another process has to be waited for.
 
         Raises:
-            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
-            ExtraMissing: the package of the tool is not installed.
-            SettingError: a variable is missing, or has a value that it cannot have.
             ScoresRefused: the tool did not take the scores of a debate; the same call goes on with it.
-            StoreLocked: another process writes to the SQLite store, and did not end in time. The store is locked only
-                while an event is appended.
         """
         from jury_judge.scores.score_export import export_scores, score_target
 

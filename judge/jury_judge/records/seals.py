@@ -29,12 +29,10 @@ class SealRecords(OpenStore):
         Args:
             key_file: of the private key, as `jury_judge.seals.key_files.make_key` writes it.
             last_file: of the key's last signature; None: beside the key.
-            say: takes warnings.
 
         Raises:
             SealRefused: the log does not begin with what this key signed last, or with its latest seal.
             SealError: a file cannot be read or written, or is not what it should be.
-            StoreLocked: another process writes to the store.
         """
         from jury_judge.seals.key_files import seal_now
 
@@ -62,7 +60,6 @@ class SealRecords(OpenStore):
 
         Raises:
             NoSeal: there is no such seal.
-            SettingsRefused: `old` is the newer one.
             SealRefused: a seal is not as it was made, or the log is not the one that was sealed.
         """
         from jury_judge.seals.stored_seals import prove_consistency
@@ -85,15 +82,12 @@ class SealRecords(OpenStore):
         """Have a witness cosign the latest seal (C2SP tlog-witness), and keep its cosignature beside the seal.
 
         Args:
-            url: the witness's submission prefix.
             keys: of the witness, as `jury_judge.seals.key_files.read_witnesses` reads them.
 
         Raises:
             NoSeal: there is none.
             SealRefused: it is not as it was made, or the witness has seen a log that this one does not begin with.
-            SettingError: not an http or https URL.
             AttestationFailed: the witness cannot be reached, refuses, or answers with no cosignature by these keys.
-            StoreLocked: another process writes to the store.
         """
         from jury_judge.seals.attesting import have_witnessed
 
@@ -103,15 +97,12 @@ class SealRecords(OpenStore):
         """Have a time-stamping authority stamp the latest seal (RFC 3161), and keep its answer beside the seal.
 
         Args:
-            url: of the authority.
             authorities: the answer must be under one of these certificates; (): its signature is not checked.
 
         Raises:
             NoSeal: there is none.
             SealRefused: it is not as it was made.
-            SettingError: not an http or https URL.
             AttestationFailed: the authority cannot be reached, refuses, or answers something else.
-            StoreLocked: another process writes to the store.
         """
         from jury_judge.seals.attesting import have_stamped
 

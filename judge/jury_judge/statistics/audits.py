@@ -44,11 +44,7 @@ class RunAudits(NamedTuple):
 
 
 def run_audits(store: EventStore, run_ids: Iterable[str]) -> Iterator[RunAudits]:
-    """The audits of those runs that have any which are completed.
-
-    Raises:
-        EventError: an opening event is gone, or does not decode.
-    """
+    """The audits of those runs that have any which are completed."""
     for run_id in run_ids:
         if cases := list(_cases(store, run_id)):
             yield RunAudits(run_id, audited_shares(cases))

@@ -57,11 +57,7 @@ class FoundCalibration:
         }
 
     def file_bytes(self, made_on: date | None = None) -> bytes:
-        """The calibration file; `made_on` is the day that it says, None: none.
-
-        Raises:
-            SettingError: labels of a panel's own scale were counted: a panel applies a calibration of outcomes.
-        """
+        """The calibration file; `made_on` is the day that it says, None: none."""
         if self.panel is not None and self.report.categories != OURS.categories:
             raise SettingError(
                 "a panel applies a calibration of outcomes, and this one counts labels: leave --count labels out to "
@@ -77,11 +73,6 @@ def calibrate_ballots(votes: Votes, options: CalibrationOptions, store: EventSto
         votes: ballots as they are recorded, and labels: see `jury_analysis.calibration.calibrate`.
         options: likewise; their scale is of the words of the votes.
         store: where the debates are recorded; None for votes of files.
-
-    Raises:
-        AnalysisError: as of `calibrate`.
-        SettingError: the debates were judged under a calibration, or under several prompts.
-        EventError: an opening event is gone, or does not decode.
     """
     panel = None
     if store is not None:
@@ -99,12 +90,7 @@ def calibrate_stored(
     *,
     count: Count = "outcomes",
 ) -> FoundCalibration:
-    """Calibrate on debates of a store; `count` is of debates under a scale of the panel's own.
-
-    Raises:
-        DebateNotFound: there is none.
-        AnalysisError, SettingError, EventError: as of `calibrate_ballots`.
-    """
+    """Calibrate on debates of a store; `count` is of debates under a scale of the panel's own."""
     ballots = stored_ballots(store, wanted, run_ids=run_ids, columns=COUNTED_COLUMNS)
     options, words = options or CalibrationOptions(), counted_words(store, ballots, count).words
     if words.labels_of is not None:
@@ -118,13 +104,7 @@ def calibrated_panel(store: EventStore, ballots: pa.Table, *, staged: bool = Fal
     Of each run one debate is read, since a run has one panel.
 
     Args:
-        store: of the debates.
-        ballots: of them.
         staged: they are a stage of a ladder in which every case goes through every stage.
-
-    Raises:
-        SettingError: the debates were judged under a calibration, or under several prompts.
-        EventError: an opening event is gone, or does not decode.
     """
     found: CalibratedPanel | None = None
     for debate_id in _one_of_each_run(ballots):
@@ -183,12 +163,7 @@ def _one_of_each_run(ballots: pa.Table) -> Sequence[str]:
 
 
 def read_case_ids(path: Path) -> frozenset[str]:
-    """The ids of a list of cases: one a line, blank lines left out.
-
-    Raises:
-        SettingError: there is no such file, or it has no case.
-        PanelFileError: it cannot be read.
-    """
+    """The ids of a list of cases: one a line, blank lines left out."""
     name = visible_line(str(path), 1000)
     text = read_text(path, name, lambda: f"{name}: there is no such list of cases")
     ids = frozenset(line.strip() for line in text.splitlines() if line.strip())
@@ -198,12 +173,7 @@ def read_case_ids(path: Path) -> frozenset[str]:
 
 
 def write_calibration(path: Path, found: FoundCalibration) -> None:
-    """Write the calibration file.
-
-    Raises:
-        OutputPathTaken: `path` is something other than a calibration file.
-        OSError: the file cannot be written.
-    """
+    """Write the calibration file."""
     content = found.file_bytes(datetime.now(UTC).date())
     check_output_path(path, content[:_BEGINS])
     write_file(path, content)

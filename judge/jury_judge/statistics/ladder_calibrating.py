@@ -41,11 +41,7 @@ class FoundLadder:
         return values
 
     def file_bytes(self) -> bytes:
-        """The ladder file.
-
-        Raises:
-            SettingError: labels of a panel's own scale were counted: a ladder is of outcomes.
-        """
+        """The ladder file."""
         if None not in self.panels and self.report.categories != OURS.categories:
             raise SettingError("a ladder is of outcomes, and this one counts labels: leave --count labels out")
         return ladder_bytes(self.to_dict())
@@ -55,13 +51,7 @@ def ladder_of_files(votes: Votes, stages: Sequence[str], options: LadderOptions)
     """Certify a ladder on votes of files; their own final verdicts are of all seats, and are not read.
 
     Args:
-        votes: of every seat, over all labelled cases.
-        stages: the seats of each, parted by commas.
         options: see `calibrate_ladder`.
-
-    Raises:
-        SettingError: no vote is of such a seat.
-        AnalysisError: as of `calibrate_ladder`.
     """
     ballots = votes.counted
     ballots = ballots.filter(pc.equal(ballots["role"].cast(pa.string()), "juror"))
@@ -81,15 +71,9 @@ def ladder_of_runs(
     """Certify a ladder on runs of a store.
 
     Args:
-        store: of the runs.
         sources: where the votes of each stage are recorded.
         votes_of: the ballots of each, as they are recorded.
         options: see `calibrate_ladder`.
-
-    Raises:
-        SettingError: debates were judged under a calibration, with an early stop, or as stages of a ladder.
-        AnalysisError: as of `calibrate_ladder`.
-        EventError: an opening event is gone, or does not decode.
     """
     tables, panels = [], []
     for source, votes in zip(sources, votes_of, strict=True):
@@ -102,12 +86,7 @@ def ladder_of_runs(
 def calibrate_stored_stages(
     store: EventStore, run_ids: Sequence[str], labels: pa.Table | None, options: LadderOptions, wanted: DebateFilter
 ) -> FoundLadder:
-    """Certify a ladder on runs of a store, one a stage, or one by the ladder.
-
-    Raises:
-        DebateNotFound: a run has no finished debate.
-        SettingError, AnalysisError, EventError: as of `ladder_stages` and `ladder_of_runs`.
-    """
+    """Certify a ladder on runs of a store, one a stage, or one by the ladder."""
     sources = ladder_stages(store, run_ids)
     ballots = [stored_ballots(store, one.of(wanted), run_ids=[one.run_id], columns=COUNTED_COLUMNS) for one in sources]
     words = counted_words(store, ballots, "outcomes").words
@@ -117,12 +96,7 @@ def calibrate_stored_stages(
 
 
 def write_ladder(path: Path, found: FoundLadder) -> None:
-    """Write the ladder file.
-
-    Raises:
-        OutputPathTaken: `path` is something other than a ladder file.
-        OSError: the file cannot be written.
-    """
+    """Write the ladder file."""
     content = found.file_bytes()
     check_output_path(path, content[:_BEGINS])
     write_file(path, content)

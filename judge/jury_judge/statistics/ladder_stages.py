@@ -32,13 +32,7 @@ def ladder_stages(store: EventStore, run_ids: Sequence[str]) -> tuple[LadderStag
     """The stages of a ladder.
 
     Args:
-        store: of the runs.
         run_ids: one of each stage, or one by the ladder.
-
-    Raises:
-        DebateNotFound: the one run has no debate.
-        SettingError: it is by no ladder, or by one with a certificate.
-        EventError: an opening event is gone, or does not decode.
     """
     if len(run_ids) != 1:
         return tuple(LadderStage(run_id, run_id) for run_id in run_ids)

@@ -26,10 +26,6 @@ class PanelRecount:
     """A `jury_analysis.panel_worth.Recount` over a store.
 
     A choice of seats and rounds is a setting of `jury rescore --recount`: `without` the other seats, `max_rounds`.
-
-    Args:
-        store: open for reading.
-        counted: called for each debate.
     """
 
     def __init__(self, store: EventStore, counted: Callable[[], None] = lambda: None) -> None:
@@ -39,11 +35,7 @@ class PanelRecount:
     def __call__(
         self, matrix: VoteMatrix, subsets: Sequence[tuple[str, ...]], most_rounds: Sequence[int]
     ) -> Iterator[SmallerPanel]:
-        """See `jury_analysis.panel_worth.Recount`.
-
-        Raises:
-            RecordDamaged: the record of a debate cannot be used; the message names it.
-        """
+        """See `jury_analysis.panel_worth.Recount`."""
         choices = [(subset, most) for most in most_rounds for subset in subsets]
         grid = Grid(tuple(_setting(matrix.seats, subset, most) for subset, most in choices))
         shape = (len(choices), matrix.units)
@@ -78,12 +70,7 @@ def worth_of_stored(
     labels: pa.Table | None,
     options: WorthOptions | None,
 ) -> PanelWorth:
-    """What the seats and rounds of debates of a store are worth.
-
-    Raises:
-        DebateNotFound: there is none.
-        AnalysisError, RecordDamaged: as of `panel_worth` and `PanelRecount`.
-    """
+    """What the seats and rounds of debates of a store are worth."""
     ballots = without_own_words(stored_ballots(store, wanted, run_ids=run_ids))
     return panel_worth(ballots, labels, options, PanelRecount(store))
 

@@ -60,15 +60,8 @@ def run_probes(
     """Report on the debates of a run that are over.
 
     Args:
-        store: open for reading.
-        run_id: of the cases and their twins.
         labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
-        simulated: simulated debates count.
         tolerated: share of passed content-free answers that is not yet a finding.
-
-    Raises:
-        DebateNotFound: the run has no finished debate.
-        OnlySimulated: all debates are simulated, and `simulated` is off.
     """
     ballots = stored_ballots(store, run_ids=[run_id])
     of_speakers = _optional_ballots(store, speakers_run(run_id))

@@ -82,11 +82,7 @@ class GroupedStatistics(ShownAsCell):
         return [(group_name(self.by, one.values) if self.by else "", one.statistics) for one in self.groups]
 
     def to_html(self, lang: Language = "en") -> CellHtml:
-        """Charts and tables of each group, as a cell of a notebook shows them (docs/python-api.md).
-
-        Raises:
-            SettingError: there is no such language.
-        """
+        """Charts and tables of each group, as a cell of a notebook shows them (docs/python-api.md)."""
         return statistics_html(self.named(), lang, self.remarks())
 
     def remarks(self) -> Iterator[Reason]:
@@ -106,10 +102,6 @@ def grouped_statistics(
     """The statistics of the ballots, for each group if there are names in `by` (of `COLUMNS`).
 
     Groups are in the order of their values, those without one last.
-
-    Raises:
-        AnalysisError: as of `jury_analysis.statistics.statistics`.
-        SettingError: no label is of a case with ballots.
     """
     unmatched = () if labels is None else _unmatched(ballots, labels)
     names = tuple(dict.fromkeys(by))
@@ -176,9 +168,5 @@ class ShownStatistics(ShownAsCell, Statistics):
         return cls(**{one.name: getattr(found, one.name) for one in fields(found)})
 
     def to_html(self, lang: Language = "en") -> CellHtml:
-        """Charts and tables of each panel.
-
-        Raises:
-            SettingError: there is no such language.
-        """
+        """Charts and tables of each panel."""
         return statistics_html([("", self)], lang)

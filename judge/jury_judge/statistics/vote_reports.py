@@ -245,12 +245,7 @@ def probe_report(asked: "ProbeSettings", say: Say) -> RunProbes:
 
 
 def probe_labels(asked: "ProbeSettings", say: Say) -> pa.Table:
-    """The labels that came later than the debates of a probe.
-
-    Raises:
-        CaseFileError, VotesNotAlike, SettingError: as of `later_labels`.
-        StoreError: labels are reviews, and their store cannot be read.
-    """
+    """The labels that came later than the debates of a probe."""
     with closing(_opened(asked.store_url)) if REVIEWS in asked.labels else nullcontext() as store:
         return later_labels(asked.labels, VerdictWords(), store, say)[0]
 

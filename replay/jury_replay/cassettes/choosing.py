@@ -13,7 +13,6 @@ def is_chosen(path: Path, where: Sequence[Condition]) -> bool:
     """Whether the case of this cassette meets all conditions; an unreadable cassette is chosen, so that it is reported.
 
     Args:
-        path: of the cassette.
         where: the conditions; without any the file is not read.
     """
     if not where:

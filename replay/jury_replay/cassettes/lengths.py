@@ -44,9 +44,7 @@ def lengths_fault(history: DebateHistory, content: str, line: LengthsLine) -> st
     """Why signed lengths are not those of this cassette; None: they are. Whose signature it is stays open.
 
     Args:
-        history: of the cassette.
         content: the SHA-256 of the lines between its first and its last one, in hexadecimal.
-        line: its last line.
     """
     lengths = line.lengths
     try:

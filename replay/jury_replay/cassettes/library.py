@@ -36,11 +36,7 @@ def _files(folder: Path, suffix: str) -> list[Path]:
 
 
 def put(path: Path, content: bytes) -> bool:
-    """Write a file atomically; returns whether the content changed.
-
-    Raises:
-        CassetteError: it cannot be written; nothing of it is left.
-    """
+    """Write a file atomically; returns whether the content changed."""
     try:
         with suppress(FileNotFoundError):
             if path.stat().st_size == len(content) and path.read_bytes() == content:

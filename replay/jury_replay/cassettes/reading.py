@@ -55,12 +55,7 @@ _OTHER_FILES = {
 
 
 def read_cassette(path: Path) -> Cassette:
-    """The debate in a file, verified: the manifest's hash, chains, bodies, texts, references, and the seal's proofs.
-
-    Raises:
-        CassetteDamaged: it does not verify.
-        CassetteError: the file is none that this version can read.
-    """
+    """The debate in a file, verified: the manifest's hash, chains, bodies, texts, references, and the seal's proofs."""
     try:
         with open_regular(path) as file:
             return Reading(str(path), file).cassette()

@@ -59,11 +59,7 @@ class RunCassette(NamedTuple):
     seal: SealLine | None = None
 
     def missing(self, store: EventStore) -> list[str]:
-        """The ids of listed debates that a store does not have.
-
-        Raises:
-            OtherDebate: it has another debate under the id of one.
-        """
+        """The ids of listed debates that a store does not have."""
         there = store.first_events([debate_stream(one.debate_id) for one in self.listed])
         for one in self.listed:
             found = there.get(debate_stream(one.debate_id))
@@ -73,13 +69,7 @@ class RunCassette(NamedTuple):
 
 
 def write_run_cassette(store: EventStore, run_id: str, provenance: Provenance) -> bytes:
-    """The file of a run that this store listed. The same run gives the same bytes, from every database.
-
-    Raises:
-        RecordDamaged: it does not verify, or it was imported.
-        CassetteError: it is larger than a cassette may be.
-        StoreError: the store cannot be read.
-    """
+    """The file of a run that this store listed. The same run gives the same bytes, from every database."""
     stream = run_stream(run_id)
     events, listed = list_of(store, run_id)
     seal = provenance.own(f"run {run_id}", {stream: events})
@@ -109,12 +99,7 @@ def is_run_cassette(path: Path) -> bool:
 
 
 def read_run_cassette(path: Path) -> RunCassette:
-    """The run in a file, verified: the manifest's hash, the chain, the events, the list, and the seal's proofs.
-
-    Raises:
-        CassetteDamaged: it does not verify.
-        CassetteError: the file is none that this version can read.
-    """
+    """The run in a file, verified: the manifest's hash, the chain, the events, the list, and the seal's proofs."""
     try:
         with open_regular(path) as file:
             return _RunReading(str(path), file).run()
@@ -174,14 +159,9 @@ def import_run(
     A stream that the store has stays as it is.
 
     Args:
-        store: open for writing.
         cassette: as `read_run_cassette` verified it.
         verified_with: the name of the trusted key that signed the cassette's seal.
         clock: microseconds since 1970-01-01 UTC.
-
-    Raises:
-        OtherDebate: the store has another run of that id, or less of it.
-        StoreError: the store cannot be written.
     """
     stream = run_stream(cassette.run_id)
     here, there = store.read_stream(stream), cassette.events

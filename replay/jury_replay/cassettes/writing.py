@@ -29,11 +29,6 @@ def write_cassette(history: DebateHistory, seal: SealLine | None = None, sign: S
         history: of a store or of another cassette; positions, epochs and the stream `local/` are left out.
         seal: of the log in which the debate was recorded.
         sign: signs how long the streams are; None: nothing says that they are whole.
-
-    Raises:
-        DebateNotFound: the debate was never opened.
-        RecordDamaged: it does not verify.
-        CassetteError: it is larger than a cassette may be.
     """
     debate_id = history.debate_id
     if not history.stored_events and not history.stored_batch:

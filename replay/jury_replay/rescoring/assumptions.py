@@ -16,12 +16,6 @@ def assumed(positions: Positions, setting: Setting, panel: Panel, new: Result) -
     same without a seat too, as no juror is shown the others there. What seats would have said that were not asked, as
     they could change nothing, is not known where they could under the setting. No juror was asked under another rubric,
     nor in a discussion without a seat or a vote; and the final judge was shown every recorded round.
-
-    Args:
-        positions: of a debate with a result.
-        setting: what changes.
-        panel: the debate's, under the setting.
-        new: the result under the setting.
     """
     return "; ".join(_assumptions(positions, setting, panel, new))
 

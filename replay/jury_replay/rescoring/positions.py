@@ -34,13 +34,7 @@ class Positions(NamedTuple):
 
 
 def read_positions(history: DebateHistory) -> Positions:
-    """The positions in the stream `debate/`.
-
-    Raises:
-        DebateNotFound: nothing is recorded of the debate.
-        RecordDamaged: the events do not make a debate.
-        EventError: a body does not decode.
-    """
+    """The positions in the stream `debate/`."""
     opened = history.opened
     seats = opened.panel.juror_ids
     rounds: list[list[SeatEvaluation]] = [[]]

@@ -45,11 +45,7 @@ class RecountRescoring:
         return found
 
     def rows(self, positions: Positions) -> list[RescoreRow]:
-        """One row a setting.
-
-        Raises:
-            UnknownRules: the debate was recorded by a newer version of Jury Judge.
-        """
+        """One row a setting."""
         end = positions.end
         maker = RowMaker("recount", positions.opened, end.result)
         if end.result is None:
@@ -67,13 +63,7 @@ class RecountRescoring:
 
 
 def recounted(positions: Positions, setting: Setting, panel: Panel) -> Result:
-    """The result of the positions under the rules that the debate names.
-
-    Args:
-        positions: of a debate with a result.
-        setting: changes of votes and scores.
-        panel: the debate's, under the setting.
-    """
+    """The result of the positions under the rules that the debate names."""
     opened, old = positions.opened, positions.end.result
     assert old is not None
     judge, rounds = old.judgment.judge, positions.rounds

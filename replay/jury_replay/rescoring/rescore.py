@@ -41,19 +41,11 @@ def rescore(
     """Each debate under every setting, in the order of the selection, in memory that does not grow with their number.
 
     Args:
-        store: open for reading.
-        selection: which debates.
-        grid: the settings.
         mode: `strict` uses only answers to identical requests; `recount` keeps every recorded position.
         url: of the store; needed for more than one process.
-        processes: how many work.
 
     Yields:
         The rows of a debate, one a setting in the order of the grid, or why its record cannot be used.
-
-    Raises:
-        SettingRefused: the mode cannot answer one of the settings.
-        StoreError: the database cannot be read.
     """
     grid.check(mode)
     work = RecountRescoring(grid) if mode == "recount" else StrictRescoring(grid)

@@ -55,12 +55,7 @@ SCHEMA = pa.schema([pa.field(name, _TYPES[name], nullable=name not in _REQUIRED)
 
 
 class RowFile:
-    """A context manager that writes rows to `path`, in place of an older file; after an error nothing is written.
-
-    Raises:
-        OutputPathTaken: on entering: `path` is something other than a Parquet file.
-        OSError: the file cannot be written.
-    """
+    """A context manager that writes rows to `path`, in place of an older file; after an error nothing is written."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

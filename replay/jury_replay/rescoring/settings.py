@@ -117,15 +117,7 @@ class Setting(Value):
         return " ".join(f"{key}={written(value)}" for key, value in self.changes.items()) or "as recorded"
 
     def apply(self, panel: Panel) -> Panel:
-        """The panel under this setting.
-
-        Args:
-            panel: as recorded.
-
-        Raises:
-            NotApplicable: the panel cannot take it; the message contains the reason.
-            JudgeMissing: it asks for a final judge, and the panel has none.
-        """
+        """The panel under this setting."""
         changes = self.changes
         discussion = {key: changes[key] for key in _DISCUSSION if key in changes}
         if discussion.get("stagnation_rounds") == 0:
@@ -287,11 +279,7 @@ class Grid(NamedTuple):
 
     @classmethod
     def of(cls, values: Mapping[str, tuple[Any, ...]]) -> "Grid":
-        """Every combination of the values given for each key, the last key turning fastest; equal settings once.
-
-        Raises:
-            SettingRefused: a key is unknown, a value refused, or there are too many combinations.
-        """
+        """Every combination of the values given for each key, the last key turning fastest; equal settings once."""
         for key, choices in values.items():
             if key not in KEYS:
                 raise SettingRefused(
@@ -307,21 +295,13 @@ class Grid(NamedTuple):
 
     @classmethod
     def together(cls, grids: "tuple[Grid, ...]") -> "Grid":
-        """The settings of several grids, one grid after another; equal settings once.
-
-        Raises:
-            SettingRefused: there are too many.
-        """
+        """The settings of several grids, one grid after another; equal settings once."""
         settings = tuple(dict.fromkeys(setting for grid in grids for setting in grid.settings))
         _few_enough(len(settings))
         return cls(settings)
 
     def check(self, mode: Mode) -> None:
-        """Whether `mode` can answer every setting.
-
-        Raises:
-            SettingRefused: it cannot; the message names the key and the other mode.
-        """
+        """Whether `mode` can answer every setting."""
         for key in RECOUNT_ONLY if mode == "strict" else STRICT_ONLY:
             if any(getattr(setting, key) is not None for setting in self.settings):
                 raise SettingRefused(f"{key}: {_ELSEWHERE[mode]}")

@@ -44,13 +44,7 @@ class StrictRescoring:
         return found
 
     def rows(self, history: DebateHistory) -> list[RescoreRow]:
-        """One row a setting; equal requests of several settings are replayed once.
-
-        Raises:
-            DebateNotFound: nothing is recorded of the debate.
-            EventError: a body does not decode; `UnknownPart`: a text is missing, and no erasure of it is recorded.
-            DebateError: the rules or prompts are unknown to this version, or the record breaks the rules.
-        """
+        """One row a setting; equal requests of several settings are replayed once."""
         opened = history.opened
         end = end_of(opened.panel, history.events)
         maker = RowMaker("strict", opened, end.result)
@@ -89,14 +83,7 @@ def replay_under(history: DebateHistory, panel: Panel, pen: PartBuffer, memo: Me
     """The debate replayed under `panel`, as far as its recorded answers go.
 
     Args:
-        history: the debate.
-        panel: its own, changed.
-        pen: knows the debate's texts.
         memo: shared by replayers of this debate.
-
-    Raises:
-        UnknownPart: a text that is needed is missing.
-        DebateError: the rules or prompts are unknown to this version, or a recorded input is impossible.
     """
     opened = reopen(history, rules_of(history.opened.rules), pen, panel=panel)
     return Replayer(history, opened, pen, strict=True, memo=memo).run()

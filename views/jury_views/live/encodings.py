@@ -46,11 +46,7 @@ def chunk_point(position: int, number: int) -> Point:
 
 
 def parse_point(text: str) -> Point:
-    """The inverse of `str`.
-
-    Raises:
-        BadPoint: it is not a point.
-    """
+    """The inverse of `str`."""
     found = _FORM.fullmatch(text)
     if found is None:
         raise BadPoint(

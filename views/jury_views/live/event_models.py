@@ -82,7 +82,7 @@ class ConsensusCheckDone(TypedDict):
     consensus_reached: bool
 
 
-class FinalJudgment(TypedDict):
+class FinalJudgmentEvent(TypedDict):
     """Phase 3: the final judgment."""
 
     type: Literal["final_judgment"]
@@ -181,7 +181,7 @@ LIVE_SCHEMAS: dict[str, tuple[str, str, tuple[Any, ...]]] = {
             DiscussionRoundStart,
             JurorStatementEvent,
             ConsensusCheckDone,
-            FinalJudgment,
+            FinalJudgmentEvent,
             EvaluationCompleted,
             FinalJudgeChunk,
             EvaluationFailed,

@@ -202,14 +202,8 @@ def debate_page(
     """The page after event `at` of a debate; None, or a number beyond the last: after the last event.
 
     Args:
-        reading: the debate.
-        integrity: the result of its check.
         at: a version of the stream `debate/`, from 1.
         limit: bytes shown of each text; None: whole texts, and all seats and rounds.
-
-    Raises:
-        EventError: a stored body cannot be decoded.
-        OpeningMissing: the events do not begin with the opening event.
     """
     stored = reading.stored_events
     here = min(at or len(stored), len(stored))

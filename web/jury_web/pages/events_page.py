@@ -32,11 +32,7 @@ class EventsPage(NamedTuple):
 
 
 def events_page(reading: DebateHistory, case_id: str, language: Language, after: int = 0) -> EventsPage:
-    """The events after position `after`, described in `language`.
-
-    Raises:
-        EventError: a stored body cannot be decoded.
-    """
+    """The events after position `after`, described in `language`."""
     stored = sorted(
         (*reading.stored_events, *reading.stored_exchanges, *reading.stored_reviews), key=lambda one: one.position
     )

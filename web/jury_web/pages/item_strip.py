@@ -76,7 +76,6 @@ def item_strip(
     """The strip; None where jurors are not asked for quotations, or no item has a number.
 
     Args:
-        panel: of the debate.
         evaluations: in the order of the record.
         citations: of the same debate, for links.
         rows: seats at most; None: all.

@@ -40,14 +40,7 @@ class Matrix(NamedTuple):
 
 
 def matrix(record: DebateFold, versions: dict[str, int], seats: int | None = None, latest: int | None = None) -> Matrix:
-    """The table of a debate up to its last event.
-
-    Args:
-        record: the debate.
-        versions: of its events, by their ids.
-        seats: maximum of rows.
-        latest: maximum of rounds; the latest are shown.
-    """
+    """The table of a debate up to its last event."""
     panel = record.opened.panel
     shown_rounds = record.rounds[-latest:] if latest else record.rounds
     rounds = (0, *(one.started.round for one in shown_rounds))

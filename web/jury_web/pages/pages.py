@@ -23,11 +23,7 @@ _RUNS = 100
 
 
 class Pages:
-    """The pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown.
-
-    Args:
-        reader: reads the store.
-    """
+    """The pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown."""
 
     def __init__(self, reader: StoreReader) -> None:
         self._reader = reader

@@ -61,11 +61,7 @@ class ReviewForm(NamedTuple):
 
     @classmethod
     def of(cls, body: bytes) -> "ReviewForm":
-        """The fields of a form that was sent; of several with one name, the first.
-
-        Raises:
-            UnicodeDecodeError: it is not UTF-8.
-        """
+        """The fields of a form that was sent; of several with one name, the first."""
         try:
             sent = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
         except UnicodeDecodeError:
@@ -107,8 +103,6 @@ class ReviewPages:
     """The pages of a store that is open for reading.
 
     Args:
-        reader: reads the store.
-        reports: computes the agreement of reviewers.
         reviewing: how reviews are recorded; None: not over this server.
     """
 
@@ -308,13 +302,7 @@ def _chosen(form: ReviewForm, page: CaseToReview) -> int | None:
 
 
 def _following(items: Sequence[QueueItem], here: str, then: str) -> str | None:
-    """The debate of the queue after the one that is shown, which may have left the queue; None: nothing is left.
-
-    Args:
-        items: the queue.
-        here: the debate that is shown.
-        then: the debate after it when it was still in the queue; "": not known.
-    """
+    """The debate of the queue after the one that is shown, which may have left the queue; None: nothing is left."""
     ids = [item.row.debate_id for item in items]
     if here in ids:
         place = ids.index(here)

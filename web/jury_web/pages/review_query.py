@@ -54,12 +54,7 @@ def review_query(request: PageRequest, *, blind: bool) -> ReviewQuery:
     """The query of a URL; empty parameters are ignored.
 
     Args:
-        request: the request.
         blind: whether only fields that describe the case are conditions: a list by label would show the label.
-
-    Raises:
-        PageNotFound: a parameter is invalid.
-        BadCondition: a condition is invalid.
     """
     where: Sequence[str] = request.every("where")
     if len(where) > MOST_CONDITIONS or max(map(len, where), default=0) > MOST_CONDITION:

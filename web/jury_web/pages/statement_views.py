@@ -69,11 +69,7 @@ class RecordedCall(NamedTuple):
 
 
 def call_lines(history: DebateHistory, up_to: int | None = None) -> list[RecordedCall]:
-    """The model calls of a debate, recorded up to a position of the log.
-
-    Raises:
-        EventError: a stored body does not decode.
-    """
+    """The model calls of a debate, recorded up to a position of the log."""
     return [
         RecordedCall(stored.version, history.exchanges[index], stored.recorded_at)
         for index, stored in enumerate(history.stored_exchanges)
@@ -113,12 +109,7 @@ class StatementViews:
     """Makes a `StatementView` of each event of one debate.
 
     Args:
-        panel: the panel of the debate.
-        previews: its texts.
         versions: event ids to versions in the debate's stream.
-        calls: exchange ids to calls.
-        changes: steps that changed a position.
-        citations: its quotations.
     """
 
     def __init__(

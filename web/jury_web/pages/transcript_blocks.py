@@ -111,11 +111,8 @@ def transcript_blocks(
     """The items of a transcript: those that the page shows, the others folded.
 
     Args:
-        transcript: of one scenario.
-        ref: the stored text of the case.
         previews: cuts texts; without a limit they are whole.
         pictures: numbers of the pictures that were sent to a juror, by digest.
-        citations: of the debate.
         scenario: its number, from 1.
     """
     blocks = _Blocks(transcript, ref, previews, pictures, citations=citations, scenario=scenario)

@@ -38,11 +38,7 @@ class EvaluationRequest(CamelModel):
 
     @property
     def settings(self) -> SubmissionSettings:
-        """Its settings.
-
-        Raises:
-            SettingsRefused: one has a value that it cannot have.
-        """
+        """Its settings."""
         return SubmissionSettings.of(run_id=self.run_id)
 
 
@@ -63,11 +59,7 @@ class RunRequest(CamelModel):
 
     @property
     def settings(self) -> SubmissionSettings:
-        """Its settings.
-
-        Raises:
-            SettingsRefused: one has a value that it cannot have.
-        """
+        """Its settings."""
         at_once = {} if self.concurrency is None else {"concurrency": self.concurrency}
         return SubmissionSettings.of(run_id=self.run_id, **at_once)
 
