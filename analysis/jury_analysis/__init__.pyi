@@ -18,10 +18,10 @@ from jury_analysis.calibration import calibrate as calibrate
 from jury_analysis.calibration import promised as promised
 from jury_analysis.calibration import split_clusters as split_clusters
 from jury_analysis.certificate import Certificate as Certificate
+from jury_analysis.certificate import certify as certify
 from jury_analysis.certificate import clopper_pearson as clopper_pearson
+from jury_analysis.certificate import clustered_bound as clustered_bound
 from jury_analysis.certificate import fewest_labels as fewest_labels
-from jury_analysis.certification import certify as certify
-from jury_analysis.certification import clustered_bound as clustered_bound
 from jury_analysis.confidence import ConfidenceCurve as ConfidenceCurve
 from jury_analysis.confidence import ReliabilityBin as ReliabilityBin
 from jury_analysis.confidence import bin_of as bin_of

@@ -3,8 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from jury_analysis.certificate import clopper_pearson
-from jury_analysis.certification import clustered_bound
+from jury_analysis.certificate import clopper_pearson, clustered_bound
 from jury_analysis.vote_matrix import Bools, Floats
 
 _CONFIDENCE = 0.95

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jury_analysis.certificate import Tried
-from jury_analysis.certification import counts_by_cluster
+from jury_analysis.certificate import Tried, counts_by_cluster
 from jury_analysis.ladders.ladder_votes import FAILS, PASSES, LadderVotes, StageVotes
 from jury_analysis.ladders.promises import (
     MissedCount,
