@@ -46,8 +46,6 @@ from jury_analysis.drift_decision import DriftDecider as DriftDecider
 from jury_analysis.drift_plan import Change as Change
 from jury_analysis.drift_plan import first_alarms as first_alarms
 from jury_analysis.drift_plan import simulated as simulated
-from jury_analysis.early_stop import asked_seats as asked_seats
-from jury_analysis.early_stop import early_stops as early_stops
 from jury_analysis.effective_votes import EffectiveVotes as EffectiveVotes
 from jury_analysis.effective_votes import effective_votes as effective_votes
 from jury_analysis.effective_votes import probability_of_majority as probability_of_majority
@@ -116,9 +114,13 @@ from jury_analysis.paired import Paired as Paired
 from jury_analysis.paired import paired as paired
 from jury_analysis.pairing import PairedOptions as PairedOptions
 from jury_analysis.pairing import PairedTest as PairedTest
+from jury_analysis.panel_worth import MOST_PANELS as MOST_PANELS
 from jury_analysis.panel_worth import PanelWorth as PanelWorth
 from jury_analysis.panel_worth import Recount as Recount
 from jury_analysis.panel_worth import WorthOptions as WorthOptions
+from jury_analysis.panel_worth import asked_seats as asked_seats
+from jury_analysis.panel_worth import chosen_subsets as chosen_subsets
+from jury_analysis.panel_worth import early_stops as early_stops
 from jury_analysis.panel_worth import panel_worth as panel_worth
 from jury_analysis.power import PairedVariation as PairedVariation
 from jury_analysis.power import design_effect as design_effect
@@ -153,8 +155,6 @@ from jury_analysis.self_agreement import convergence as convergence
 from jury_analysis.self_agreement import self_agreement as self_agreement
 from jury_analysis.shares import VerdictShare as VerdictShare
 from jury_analysis.shares import shares as shares
-from jury_analysis.smaller_panels import MOST_PANELS as MOST_PANELS
-from jury_analysis.smaller_panels import chosen_subsets as chosen_subsets
 from jury_analysis.statistics import PanelStatistics as PanelStatistics
 from jury_analysis.statistics import Statistics as Statistics
 from jury_analysis.statistics import StatisticsOptions as StatisticsOptions
