@@ -24,8 +24,16 @@ from jury_analysis.intervals import SEED
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import BallotOptions, Exclusion, one_panel, plain_text, without_simulated
-from jury_analysis.seat_value import ORDERS, BestSeat, SeatValues, StepCosts, best_seat, seat_values, step_costs
-from jury_analysis.subset_counting import pluralities
+from jury_analysis.seat_value import (
+    ORDERS,
+    BestSeat,
+    SeatValues,
+    StepCosts,
+    best_seat,
+    pluralities,
+    seat_values,
+    step_costs,
+)
 from jury_analysis.vote_matrix import Codes, VoteMatrix, by_round, patterns
 from jury_analysis.wording import Reason
 
