@@ -128,9 +128,9 @@ from jury_analysis.probe_effects import ProbeBallots as ProbeBallots
 from jury_analysis.probe_effects import ProbedRater as ProbedRater
 from jury_analysis.probe_effects import ProbeEffect as ProbeEffect
 from jury_analysis.probe_effects import probe_effects as probe_effects
-from jury_analysis.probe_tests import sign_test as sign_test
-from jury_analysis.probe_tests import tolerance_test as tolerance_test
-from jury_analysis.probe_tests import upper_bound as upper_bound
+from jury_analysis.probe_effects import sign_test as sign_test
+from jury_analysis.probe_effects import tolerance_test as tolerance_test
+from jury_analysis.probe_effects import upper_bound as upper_bound
 from jury_analysis.quotation_shares import QuotationShares as QuotationShares
 from jury_analysis.quotation_shares import ReadShares as ReadShares
 from jury_analysis.quotation_shares import quotation_shares as quotation_shares
