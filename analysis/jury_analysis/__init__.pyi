@@ -73,6 +73,8 @@ from jury_analysis.frontier import Measure as Measure
 from jury_analysis.frontier import StagedPoint as StagedPoint
 from jury_analysis.gate import Gate as Gate
 from jury_analysis.gate import GateOptions as GateOptions
+from jury_analysis.gate import PairedVariation as PairedVariation
+from jury_analysis.gate import design_effect as design_effect
 from jury_analysis.gate import gate as gate
 from jury_analysis.gate_plan import assumed_plan as assumed_plan
 from jury_analysis.gate_plan import measured_plan as measured_plan
@@ -122,8 +124,6 @@ from jury_analysis.panel_worth import asked_seats as asked_seats
 from jury_analysis.panel_worth import chosen_subsets as chosen_subsets
 from jury_analysis.panel_worth import early_stops as early_stops
 from jury_analysis.panel_worth import panel_worth as panel_worth
-from jury_analysis.power import PairedVariation as PairedVariation
-from jury_analysis.power import design_effect as design_effect
 from jury_analysis.probe_effects import ProbeBallots as ProbeBallots
 from jury_analysis.probe_effects import ProbedRater as ProbedRater
 from jury_analysis.probe_effects import ProbeEffect as ProbeEffect

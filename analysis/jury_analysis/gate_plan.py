@@ -10,16 +10,18 @@ import pyarrow.compute as pc
 
 from jury_analysis.gate import (
     FALSE_PASS,
+    POWER,
     SCORE,
     GateOptions,
+    PairedVariation,
     check_metric,
     default_margin,
     default_metric,
+    design_effect,
     figure_of,
     variation_of,
 )
 from jury_analysis.paired import Paired
-from jury_analysis.power import POWER, PairedVariation, design_effect
 from jury_analysis.report_object import json_object
 
 DISCORDANCE = 0.1
