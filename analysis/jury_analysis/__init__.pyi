@@ -104,9 +104,6 @@ from jury_analysis.ladders.ladder_votes import StageBallots as StageBallots
 from jury_analysis.ladders.ladder_votes import ladder_votes as ladder_votes
 from jury_analysis.ladders.promises import Promises as Promises
 from jury_analysis.ladders.promises import early_levels as early_levels
-from jury_analysis.last_votes import STEP_COLUMNS as STEP_COLUMNS
-from jury_analysis.last_votes import LastVotes as LastVotes
-from jury_analysis.last_votes import last_votes as last_votes
 from jury_analysis.leniency import LengthEffect as LengthEffect
 from jury_analysis.leniency import OwnFamily as OwnFamily
 from jury_analysis.leniency import length_effects as length_effects
@@ -168,9 +165,12 @@ from jury_analysis.true_rate import TrueRate as TrueRate
 from jury_analysis.true_rate import true_decision as true_decision
 from jury_analysis.true_rate import true_gate as true_gate
 from jury_analysis.true_rate import true_rate as true_rate
+from jury_analysis.verdict_signals import STEP_COLUMNS as STEP_COLUMNS
 from jury_analysis.verdict_signals import AnySignal as AnySignal
+from jury_analysis.verdict_signals import LastVotes as LastVotes
 from jury_analysis.verdict_signals import dawid_skene as dawid_skene
 from jury_analysis.verdict_signals import fit_signal as fit_signal
+from jury_analysis.verdict_signals import last_votes as last_votes
 from jury_analysis.verdict_signals import levels as levels
 from jury_analysis.verdict_signals import signal_values as signal_values
 from jury_analysis.vote_matrix import Bools as Bools

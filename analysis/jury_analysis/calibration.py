@@ -14,11 +14,19 @@ from jury_analysis.errors import AnalysisError, BadBallots, BadSplit, TooFewLabe
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import proportion
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.last_votes import STEP_COLUMNS, LastVotes, last_votes
 from jury_analysis.reasons import NONE_ACCEPTED
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import OURS, Exclusion, Scale, one_panel, without_simulated
-from jury_analysis.verdict_signals import FITTED, AnySignal, fit_signal, levels, signal_values
+from jury_analysis.verdict_signals import (
+    FITTED,
+    STEP_COLUMNS,
+    AnySignal,
+    LastVotes,
+    fit_signal,
+    last_votes,
+    levels,
+    signal_values,
+)
 from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
 from jury_events.calibration import Harm, ShareSignal, SignalKind
 from jury_events.canonical import canonical_json

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.errors import AnalysisError, BadBallots
-from jury_analysis.last_votes import LastVotes, last_votes
 from jury_analysis.scale import Scale, one_panel, plain_text
 from jury_analysis.seat_value import StepCosts, step_costs
-from jury_analysis.verdict_signals import signal_values
+from jury_analysis.verdict_signals import LastVotes, last_votes, signal_values
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix
 from jury_events.calibration import ShareSignal
 
