@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.accuracy import AccuracyReport, accuracy
+from jury_analysis.accuracy import AccuracyReport, LevelReport, accuracy, level_report
 from jury_analysis.agreement import Agreement, agreement
 from jury_analysis.annotators import EPSILON, AnnotatorReport, annotators
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
@@ -19,7 +19,6 @@ from jury_analysis.errors import BadBallots
 from jury_analysis.faults import FaultReport, MessageAgreement, faults, message_agreement, named_items, named_messages
 from jury_analysis.intervals import RESAMPLES, SEED, holm
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.levels import LevelReport, level_report
 from jury_analysis.quotation_shares import QuotationShares, ReadShares, quotation_shares, read_shares
 from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
 from jury_analysis.report_object import json_object

@@ -24,7 +24,7 @@ from jury_views.report_sections import (
 )
 
 if TYPE_CHECKING:
-    from jury_analysis.accuracy import AccuracyReport, AgainstLabels
+    from jury_analysis.accuracy import AccuracyReport, AgainstLabels, LevelReport
     from jury_analysis.agreement import Agreement, PairAgreement
     from jury_analysis.annotators import AnnotatorReport
     from jury_analysis.confidence import ConfidenceReport
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from jury_analysis.effective_votes import EffectiveVotes
     from jury_analysis.estimate import Estimate
     from jury_analysis.faults import FaultReport, MessageAgreement
-    from jury_analysis.levels import LevelReport
     from jury_analysis.quotation_shares import QuotationShares, ReadShares
     from jury_analysis.self_agreement import Repeats
     from jury_analysis.shares import VerdictShare
