@@ -1,7 +1,10 @@
 from jury_analysis.accuracy import AccuracyReport as AccuracyReport
 from jury_analysis.accuracy import accuracy as accuracy
 from jury_analysis.agreement import Agreement as Agreement
+from jury_analysis.agreement import Repeats as Repeats
 from jury_analysis.agreement import agreement as agreement
+from jury_analysis.agreement import convergence as convergence
+from jury_analysis.agreement import self_agreement as self_agreement
 from jury_analysis.annotators import AnnotatorReport as AnnotatorReport
 from jury_analysis.annotators import annotations as annotations
 from jury_analysis.annotators import annotators as annotators
@@ -147,9 +150,6 @@ from jury_analysis.seat_value import SeatValues as SeatValues
 from jury_analysis.seat_value import SingleSeat as SingleSeat
 from jury_analysis.seat_value import best_seat as best_seat
 from jury_analysis.seat_value import seat_values as seat_values
-from jury_analysis.self_agreement import Repeats as Repeats
-from jury_analysis.self_agreement import convergence as convergence
-from jury_analysis.self_agreement import self_agreement as self_agreement
 from jury_analysis.shares import VerdictShare as VerdictShare
 from jury_analysis.shares import shares as shares
 from jury_analysis.statistics import PanelStatistics as PanelStatistics

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jury_analysis.agreement import self_agreement
 from jury_analysis.ballots import check
 from jury_analysis.errors import UnknownMetric
 from jury_analysis.estimate import Estimate, missing
@@ -20,7 +21,6 @@ from jury_analysis.reasons import NO_REPEATS
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import without_simulated
 from jury_analysis.score_interval import FEWEST
-from jury_analysis.self_agreement import self_agreement
 from jury_analysis.vote_matrix import vote_matrix
 
 POWER = 0.8

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.accuracy import AccuracyReport, LevelReport, accuracy, level_report
-from jury_analysis.agreement import Agreement, agreement
+from jury_analysis.agreement import Agreement, Repeats, RoundConvergence, agreement, convergence, self_agreement
 from jury_analysis.annotators import EPSILON, AnnotatorReport, annotators
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
 from jury_analysis.confidence import ConfidenceReport, confidence
@@ -23,7 +23,6 @@ from jury_analysis.quotation_shares import QuotationShares, ReadShares, quotatio
 from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import BallotOptions, Exclusion, Scale, debates_in, panels_of, plain_text, without_simulated
-from jury_analysis.self_agreement import Repeats, RoundConvergence, convergence, self_agreement
 from jury_analysis.shares import VerdictShare, shares
 from jury_analysis.vote_matrix import VoteMatrix, by_round
 from jury_analysis.wording import Reason

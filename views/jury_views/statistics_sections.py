@@ -25,7 +25,7 @@ from jury_views.report_sections import (
 
 if TYPE_CHECKING:
     from jury_analysis.accuracy import AccuracyReport, AgainstLabels, LevelReport
-    from jury_analysis.agreement import Agreement, PairAgreement
+    from jury_analysis.agreement import Agreement, PairAgreement, Repeats
     from jury_analysis.annotators import AnnotatorReport
     from jury_analysis.confidence import ConfidenceReport
     from jury_analysis.discussion import DiscussionReport, DiscussionStep, JudgeAgainstVote
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
     from jury_analysis.faults import FaultReport, MessageAgreement
     from jury_analysis.quotation_shares import QuotationShares, ReadShares
-    from jury_analysis.self_agreement import Repeats
     from jury_analysis.shares import VerdictShare
     from jury_analysis.statistics import PanelStatistics
 
