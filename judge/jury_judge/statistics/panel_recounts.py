@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from jury_analysis.frontier import SmallerPanel
-from jury_analysis.own_words import without_own_words
 from jury_analysis.panel_worth import PanelWorth, WorthOptions, panel_worth
+from jury_analysis.scale import without_own_words
 from jury_analysis.vote_matrix import VoteMatrix
 from jury_judge.tables.ballot_sources import stored_ballots
 from jury_replay.errors import RecordDamaged

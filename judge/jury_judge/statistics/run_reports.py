@@ -248,8 +248,8 @@ def _statistics(store: EventStore, ballots: "pa.Table", run_id: str, simulated: 
 def _worth(store: EventStore, ballots: "pa.Table", run_id: str, simulated: bool) -> "PanelWorth | None":
     """As `jury value --run ID`."""
     from jury_analysis.errors import MixedPanels  # noqa: PLC0415  (numpy: of an extra)
-    from jury_analysis.own_words import without_own_words  # noqa: PLC0415  (likewise)
     from jury_analysis.panel_worth import choices_of, panel_worth  # noqa: PLC0415  (likewise)
+    from jury_analysis.scale import without_own_words  # noqa: PLC0415  (likewise)
     from jury_cases.votes.words import VerdictWords  # noqa: PLC0415  (likewise)
     from jury_judge.settings.statistics import WorthSettings  # noqa: PLC0415  (likewise)
     from jury_judge.statistics.analysis_options import worth_options  # noqa: PLC0415  (likewise)
