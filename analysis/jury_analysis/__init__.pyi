@@ -107,10 +107,6 @@ from jury_analysis.ladders.ladder_votes import StageBallots as StageBallots
 from jury_analysis.ladders.ladder_votes import ladder_votes as ladder_votes
 from jury_analysis.ladders.promises import Promises as Promises
 from jury_analysis.ladders.promises import early_levels as early_levels
-from jury_analysis.leniency import LengthEffect as LengthEffect
-from jury_analysis.leniency import OwnFamily as OwnFamily
-from jury_analysis.leniency import length_effects as length_effects
-from jury_analysis.leniency import own_family as own_family
 from jury_analysis.model_families import model_family as model_family
 from jury_analysis.paired import Paired as Paired
 from jury_analysis.paired import paired as paired
@@ -138,7 +134,11 @@ from jury_analysis.quotation_shares import read_shares as read_shares
 from jury_analysis.report_object import REPORTS as REPORTS
 from jury_analysis.report_object import json_object as json_object
 from jury_analysis.report_object import report_schema as report_schema
+from jury_analysis.run_probes import LengthEffect as LengthEffect
+from jury_analysis.run_probes import OwnFamily as OwnFamily
 from jury_analysis.run_probes import RunProbes as RunProbes
+from jury_analysis.run_probes import length_effects as length_effects
+from jury_analysis.run_probes import own_family as own_family
 from jury_analysis.scale import OURS as OURS
 from jury_analysis.scale import Exclusion as Exclusion
 from jury_analysis.scale import Scale as Scale

@@ -6,10 +6,9 @@ import pyarrow.compute as pc
 
 from jury_analysis.discussion import discussion
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.leniency import LengthEffect, OwnFamily, length_effects, own_family
 from jury_analysis.pairing import PairedOptions
 from jury_analysis.probe_effects import TOLERATED, ProbeBallots, probe_effects
-from jury_analysis.run_probes import Reflection, RunProbes
+from jury_analysis.run_probes import LengthEffect, OwnFamily, Reflection, RunProbes, length_effects, own_family
 from jury_analysis.scale import plain_text, without_simulated
 from jury_analysis.vote_matrix import VoteMatrix, by_round, vote_matrix
 from jury_events.case import Case
