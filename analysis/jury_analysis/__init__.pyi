@@ -93,8 +93,6 @@ from jury_analysis.label_schema import LABELS as LABELS
 from jury_analysis.labels import check_labels as check_labels
 from jury_analysis.labels import label_ballots as label_ballots
 from jury_analysis.labels import resolve as resolve
-from jury_analysis.ladders.certification import apply_ladder as apply_ladder
-from jury_analysis.ladders.certification import certify_ladder as certify_ladder
 from jury_analysis.ladders.ladder_report import LadderOptions as LadderOptions
 from jury_analysis.ladders.ladder_report import LadderReport as LadderReport
 from jury_analysis.ladders.ladder_report import calibrate_ladder as calibrate_ladder
@@ -106,6 +104,8 @@ from jury_analysis.ladders.ladder_votes import PASSES as PASSES
 from jury_analysis.ladders.ladder_votes import StageBallots as StageBallots
 from jury_analysis.ladders.ladder_votes import ladder_votes as ladder_votes
 from jury_analysis.ladders.promises import Promises as Promises
+from jury_analysis.ladders.promises import apply_ladder as apply_ladder
+from jury_analysis.ladders.promises import certify_ladder as certify_ladder
 from jury_analysis.ladders.promises import early_levels as early_levels
 from jury_analysis.model_families import model_family as model_family
 from jury_analysis.paired import Paired as Paired
