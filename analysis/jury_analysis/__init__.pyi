@@ -96,13 +96,13 @@ from jury_analysis.labels import resolve as resolve
 from jury_analysis.ladders.ladder_report import LadderOptions as LadderOptions
 from jury_analysis.ladders.ladder_report import LadderReport as LadderReport
 from jury_analysis.ladders.ladder_report import calibrate_ladder as calibrate_ladder
+from jury_analysis.ladders.ladder_use import FAILS as FAILS
+from jury_analysis.ladders.ladder_use import PASSES as PASSES
 from jury_analysis.ladders.ladder_use import AuditedCase as AuditedCase
+from jury_analysis.ladders.ladder_use import StageBallots as StageBallots
 from jury_analysis.ladders.ladder_use import audited_shares as audited_shares
 from jury_analysis.ladders.ladder_use import exact_share as exact_share
-from jury_analysis.ladders.ladder_votes import FAILS as FAILS
-from jury_analysis.ladders.ladder_votes import PASSES as PASSES
-from jury_analysis.ladders.ladder_votes import StageBallots as StageBallots
-from jury_analysis.ladders.ladder_votes import ladder_votes as ladder_votes
+from jury_analysis.ladders.ladder_use import ladder_votes as ladder_votes
 from jury_analysis.ladders.promises import Promises as Promises
 from jury_analysis.ladders.promises import apply_ladder as apply_ladder
 from jury_analysis.ladders.promises import certify_ladder as certify_ladder

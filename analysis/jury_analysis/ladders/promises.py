@@ -26,7 +26,7 @@ from jury_analysis.certificate import (
     counts_by_cluster,
 )
 from jury_analysis.errors import AnalysisError
-from jury_analysis.ladders.ladder_votes import FAILS, PASSES, LadderVotes, StageVotes
+from jury_analysis.ladders.ladder_use import FAILS, PASSES, LadderVotes, StageVotes
 from jury_analysis.vote_matrix import Bools, Ints
 
 Accepted = Literal["pass", "fail"]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
-from jury_analysis.ladders.ladder_votes import StageBallots
+from jury_analysis.ladders.ladder_use import StageBallots
 from jury_analysis.scale import OURS, Scale
 from jury_events.errors import SettingError
 from jury_judge.panels.digest_files import write_file
