@@ -3,10 +3,10 @@ from jury_replay.auditor import audit as audit
 from jury_replay.cassettes.cassette import Cassette as Cassette
 from jury_replay.cassettes.importing import ImportResult as ImportResult
 from jury_replay.cassettes.importing import import_cassette as import_cassette
-from jury_replay.cassettes.lengths import signing as signing
-from jury_replay.cassettes.lengths import trusted_lengths as trusted_lengths
 from jury_replay.cassettes.library import cassettes_in as cassettes_in
 from jury_replay.cassettes.lines import SUFFIX as SUFFIX
+from jury_replay.cassettes.lines import signing as signing
+from jury_replay.cassettes.lines import trusted_lengths as trusted_lengths
 from jury_replay.cassettes.provenance import Provenance as Provenance
 from jury_replay.cassettes.provenance import seal_fault as seal_fault
 from jury_replay.cassettes.provenance import trust_fault as trust_fault

@@ -22,7 +22,6 @@ from jury_events.regular_files import open_regular
 from jury_events.streams import Head
 from jury_events.value import Value
 from jury_replay.cassettes.cassette import Cassette
-from jury_replay.cassettes.lengths import lengths_fault
 from jury_replay.cassettes.lines import (
     FORMAT,
     MAX_CASSETTE,
@@ -33,6 +32,7 @@ from jury_replay.cassettes.lines import (
     Manifest,
     SealLine,
     TextPartLine,
+    lengths_fault,
     part_of,
     written,
 )

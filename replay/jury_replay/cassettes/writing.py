@@ -7,13 +7,13 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound
 from jury_events.ids import portable_streams
 from jury_events.parts import encode_digest
-from jury_replay.cassettes.lengths import SignLengths
 from jury_replay.cassettes.lines import (
     MAX_CASSETTE,
     MAX_LINE,
     CassetteEvent,
     Manifest,
     SealLine,
+    SignLengths,
     StreamEnd,
     part_line,
     written,
