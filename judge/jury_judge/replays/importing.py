@@ -8,12 +8,11 @@ from typing import NamedTuple, Self
 from jury_events.errors import JuryError
 from jury_events.ids import portable_streams, run_stream
 from jury_judge.stores.stores import Say, writer_or_created
-from jury_replay.cassettes.cassette import Cassette
 from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.library import cassettes_in
 from jury_replay.cassettes.lines import signer_of, trusted_lengths
 from jury_replay.cassettes.provenance import trust_fault, verifying_key
-from jury_replay.cassettes.reading import read_cassette
+from jury_replay.cassettes.reading import Cassette, read_cassette
 from jury_replay.cassettes.run_cassettes import (
     RunCassette,
     import_run,

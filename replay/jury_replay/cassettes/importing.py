@@ -11,9 +11,9 @@ from jury_events.ids import calls_stream, debate_stream, local_stream, owner_str
 from jury_events.local_events import DebateImported, SignedLengths, VersionRange
 from jury_events.local_facts import NOT_EXCLUDED
 from jury_events.parts import Digest, Part, decode_digest, refs_in
-from jury_replay.cassettes.cassette import Cassette
 from jury_replay.cassettes.lines import SealLine
 from jury_replay.cassettes.provenance import origin_of
+from jury_replay.cassettes.reading import Cassette
 from jury_replay.errors import ErasureUnasked, OtherDebate, RecordDamaged
 from jury_replay.import_checks import seal_digest
 from jury_replay.integrity import check_debate
