@@ -2,7 +2,6 @@ from jury_replay.attested import Trust as Trust
 from jury_replay.auditor import audit as audit
 from jury_replay.cassettes.importing import ImportResult as ImportResult
 from jury_replay.cassettes.importing import import_cassette as import_cassette
-from jury_replay.cassettes.library import cassettes_in as cassettes_in
 from jury_replay.cassettes.lines import SUFFIX as SUFFIX
 from jury_replay.cassettes.lines import signing as signing
 from jury_replay.cassettes.lines import trusted_lengths as trusted_lengths
@@ -11,6 +10,7 @@ from jury_replay.cassettes.provenance import seal_fault as seal_fault
 from jury_replay.cassettes.provenance import trust_fault as trust_fault
 from jury_replay.cassettes.reading import Cassette as Cassette
 from jury_replay.cassettes.reading import read_cassette as read_cassette
+from jury_replay.cassettes.writing import cassettes_in as cassettes_in
 from jury_replay.cassettes.writing import write_cassette as write_cassette
 from jury_replay.difference import DifferenceKind as DifferenceKind
 from jury_replay.difference import request_changes as request_changes

@@ -19,9 +19,9 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError, UnknownPart
 from jury_events.regular_files import read_text
 from jury_events.text import visible_line
-from jury_replay.cassettes.library import put
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
+from jury_replay.cassettes.writing import put
 from jury_replay.comparison import differences
 from jury_replay.difference import DifferenceKind, ReplayDifference
 from jury_replay.errors import BadAcceptance, ReplayError

@@ -13,11 +13,10 @@ from jury_judge.seals.key_files import read_private_key
 from jury_judge.stores.debates import must_exist
 from jury_judge.stores.integrity_state import IntegrityState, integrity_states
 from jury_judge.stores.stores import Say
-from jury_replay.cassettes.library import put
 from jury_replay.cassettes.lines import BATCH_SUFFIX, BEGINS, RUN_SUFFIX, SUFFIX, SignLengths, signing
 from jury_replay.cassettes.provenance import Provenance
 from jury_replay.cassettes.run_cassettes import write_run_cassette
-from jury_replay.cassettes.writing import write_cassette
+from jury_replay.cassettes.writing import put, write_cassette
 from jury_replay.errors import RecordDamaged
 from jury_replay.intact import intact_histories
 from jury_replay.output_path import check_output_path

@@ -9,7 +9,6 @@ from jury_events.errors import JuryError
 from jury_events.ids import portable_streams, run_stream
 from jury_judge.stores.stores import Say, writer_or_created
 from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.library import cassettes_in
 from jury_replay.cassettes.lines import signer_of, trusted_lengths
 from jury_replay.cassettes.provenance import trust_fault, verifying_key
 from jury_replay.cassettes.reading import Cassette, read_cassette
@@ -19,6 +18,7 @@ from jury_replay.cassettes.run_cassettes import (
     is_run_cassette,
     read_run_cassette,
 )
+from jury_replay.cassettes.writing import cassettes_in
 from jury_replay.errors import CassetteDamaged, CassetteError, ReplayError
 from jury_store.errors import ScrubRefused
 from jury_store.event_store import EventStore
