@@ -58,8 +58,8 @@ from jury_replay.replay import ReplayStatus as ReplayStatus
 from jury_replay.replay import replay as replay
 from jury_replay.replay import replay_chunk as replay_chunk
 from jury_replay.replay import replay_history as replay_history
-from jury_replay.rescoring.positions import read_positions as read_positions
 from jury_replay.rescoring.recount import RecountRescoring as RecountRescoring
+from jury_replay.rescoring.recount import read_positions as read_positions
 from jury_replay.rescoring.recount import rescaled as rescaled
 from jury_replay.rescoring.rescore import rescore as rescore
 from jury_replay.rescoring.results import RescoreStatus as RescoreStatus
