@@ -62,10 +62,10 @@ from jury_replay.rescoring.recount import RecountRescoring as RecountRescoring
 from jury_replay.rescoring.recount import read_positions as read_positions
 from jury_replay.rescoring.recount import rescaled as rescaled
 from jury_replay.rescoring.rescore import rescore as rescore
-from jury_replay.rescoring.results import RescoreStatus as RescoreStatus
 from jury_replay.rescoring.row_file import RowFile as RowFile
 from jury_replay.rescoring.rows import RescoreProblem as RescoreProblem
 from jury_replay.rescoring.rows import RescoreRow as RescoreRow
+from jury_replay.rescoring.rows import RescoreStatus as RescoreStatus
 from jury_replay.rescoring.settings import CriterionBound as CriterionBound
 from jury_replay.rescoring.settings import CriterionCap as CriterionCap
 from jury_replay.rescoring.settings import Grid as Grid

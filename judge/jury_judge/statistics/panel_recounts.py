@@ -12,8 +12,7 @@ from jury_analysis.vote_matrix import VoteMatrix
 from jury_judge.tables.ballot_sources import stored_ballots
 from jury_replay.errors import RecordDamaged
 from jury_replay.rescoring.recount import RecountRescoring
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
+from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RescoreStatus
 from jury_replay.rescoring.settings import Grid, Setting
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore

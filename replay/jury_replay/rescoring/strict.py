@@ -19,8 +19,7 @@ from jury_replay.errors import JudgeMissing, ReplayError
 from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Memo, Replayer
 from jury_replay.rescoring.panels import Panels
-from jury_replay.rescoring.results import RescoreStatus, Result, end_of
-from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RowMaker
+from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RescoreStatus, Result, RowMaker, end_of
 from jury_replay.rescoring.settings import Grid
 from jury_store.event_store import EventStore
 

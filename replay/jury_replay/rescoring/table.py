@@ -4,8 +4,7 @@ from collections import Counter
 from typing import Any
 
 from jury_events.verdict import Verdict
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.rows import RescoreRow
+from jury_replay.rescoring.rows import RescoreRow, RescoreStatus
 
 
 class RescoreTable:
