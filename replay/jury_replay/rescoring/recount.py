@@ -21,9 +21,8 @@ from jury_events.rubric import DimensionScore, Rubric, Scores
 from jury_events.verdict_scale import VerdictScale
 from jury_replay.errors import JudgeMissing, RecordDamaged, ReplayError
 from jury_replay.reopening import crash_message
-from jury_replay.rescoring.panels import Panels
 from jury_replay.rescoring.rows import RecordedEnd, RescoreProblem, RescoreRow, RescoreStatus, Result, RowMaker, end_of
-from jury_replay.rescoring.settings import Grid, Setting
+from jury_replay.rescoring.settings import Grid, Panels, Setting
 from jury_store.event_store import EventStore
 
 _ROUND: str = "round_started"

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from jury_debate.calibrated import mismatch
 from jury_debate.presets import checked_threshold
 from jury_events.calibration import Calibration
+from jury_events.debate_events import DebateOpened
 from jury_events.nearest import did_you_mean
 from jury_events.panel import Bands, FinalMethod, History, LeastRead, Order, Panel, UnsupportedRule, Weight
 from jury_events.reading import ReadingRule
@@ -331,3 +332,35 @@ def _few_enough(count: int) -> None:
 
 def _more_than_half(seats: int) -> int:
     return seats // 2 + 1
+
+
+_KEPT = 64
+"""Different panels whose answers are remembered."""
+
+Applied = Panel | NotApplicable | JudgeMissing
+"""A panel under a setting, or why there is none."""
+
+
+class Panels:
+    """Applies every setting of a grid to panels."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.settings = grid.settings
+        self._known: dict[tuple[int, str], list[tuple[Setting, Applied]]] = {}
+
+    def under(self, opened: DebateOpened) -> Sequence[tuple[Setting, Applied]]:
+        """The panel of a debate under each setting, in the order of the grid."""
+        key = (opened.prompts, opened.panel.model_dump_json())
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            found = self._known[key] = [(setting, _applied(setting, opened)) for setting in self.settings]
+        return found
+
+
+def _applied(setting: Setting, opened: DebateOpened) -> Applied:
+    try:
+        return setting.apply(opened.panel)
+    except (NotApplicable, JudgeMissing) as error:
+        return error

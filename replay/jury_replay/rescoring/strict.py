@@ -18,9 +18,8 @@ from jury_events.text import pluralize
 from jury_replay.errors import JudgeMissing, ReplayError
 from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Memo, Replayer
-from jury_replay.rescoring.panels import Panels
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RescoreStatus, Result, RowMaker, end_of
-from jury_replay.rescoring.settings import Grid
+from jury_replay.rescoring.settings import Grid, Panels
 from jury_store.event_store import EventStore
 
 
