@@ -61,6 +61,8 @@ from jury_replay.replay import replay_history as replay_history
 from jury_replay.rescoring.recount import RecountRescoring as RecountRescoring
 from jury_replay.rescoring.recount import read_positions as read_positions
 from jury_replay.rescoring.recount import rescaled as rescaled
+from jury_replay.rescoring.rescore import StrictRescoring as StrictRescoring
+from jury_replay.rescoring.rescore import replay_under as replay_under
 from jury_replay.rescoring.rescore import rescore as rescore
 from jury_replay.rescoring.row_file import RowFile as RowFile
 from jury_replay.rescoring.rows import RescoreProblem as RescoreProblem
@@ -73,8 +75,6 @@ from jury_replay.rescoring.settings import LabelOutcome as LabelOutcome
 from jury_replay.rescoring.settings import Mode as Mode
 from jury_replay.rescoring.settings import SeatWeight as SeatWeight
 from jury_replay.rescoring.settings import Setting as Setting
-from jury_replay.rescoring.strict import StrictRescoring as StrictRescoring
-from jury_replay.rescoring.strict import replay_under as replay_under
 from jury_replay.sealed import check_seals as check_seals
 from jury_replay.selection import ALL_STORED as ALL_STORED
 from jury_replay.selection import EVERYTHING as EVERYTHING
