@@ -270,10 +270,10 @@ from jury_replay.difference import ReplayDifference as ReplayDifference
 from jury_replay.integrity import IntegrityFailure as IntegrityFailure
 from jury_replay.regression import Regressed as Regressed
 from jury_replay.replay import Replayed as Replayed
+from jury_replay.rescoring.row_file import RescoreTable as RescoreTable
 from jury_replay.rescoring.rows import RescoreProblem as RescoreProblem
 from jury_replay.rescoring.rows import RescoreRow as RescoreRow
 from jury_replay.rescoring.rows import RescoreStatus as RescoreStatus
-from jury_replay.rescoring.table import RescoreTable as RescoreTable
 from jury_replay.verify import VerifyReport as VerifyReport
 from jury_store.debate_rows import DebateFilter as DebateFilter
 from jury_store.debate_rows import DebateRow as DebateRow
