@@ -41,7 +41,6 @@ from jury_replay.imports import adoption_fault as adoption_fault
 from jury_replay.intact import intact_history as intact_history
 from jury_replay.integrity import IntegrityFailure as IntegrityFailure
 from jury_replay.integrity import check_debate as check_debate
-from jury_replay.offline import no_network as no_network
 from jury_replay.origin import ForkOrigin as ForkOrigin
 from jury_replay.quarantine import quarantine as quarantine
 from jury_replay.quarantine import release as release
@@ -79,6 +78,7 @@ from jury_replay.sealed import check_seals as check_seals
 from jury_replay.selection import ALL_STORED as ALL_STORED
 from jury_replay.selection import EVERYTHING as EVERYTHING
 from jury_replay.selection import DebateSelection as DebateSelection
+from jury_replay.selection import no_network as no_network
 from jury_replay.selection import spread as spread
 from jury_replay.verify import VerifyReport as VerifyReport
 from jury_replay.verify import verify as verify
