@@ -50,13 +50,13 @@ from jury_replay.recorded_case import recorded_case as recorded_case
 from jury_replay.regression import RegressionStatus as RegressionStatus
 from jury_replay.regression import regress as regress
 from jury_replay.regression import regress_history as regress_history
-from jury_replay.reopening import pen_of as pen_of
-from jury_replay.reopening import reopen as reopen
 from jury_replay.replay import Replayed as Replayed
 from jury_replay.replay import ReplayStatus as ReplayStatus
 from jury_replay.replay import replay as replay
 from jury_replay.replay import replay_chunk as replay_chunk
 from jury_replay.replay import replay_history as replay_history
+from jury_replay.replayer import pen_of as pen_of
+from jury_replay.replayer import reopen as reopen
 from jury_replay.rescoring.recount import RecountRescoring as RecountRescoring
 from jury_replay.rescoring.recount import read_positions as read_positions
 from jury_replay.rescoring.recount import rescaled as rescaled

@@ -25,8 +25,7 @@ from jury_replay.cassettes.writing import put
 from jury_replay.comparison import differences
 from jury_replay.difference import DifferenceKind, ReplayDifference
 from jury_replay.errors import BadAcceptance, ReplayError
-from jury_replay.reopening import crash_message, pen_of, reopen
-from jury_replay.replayer import Replayer
+from jury_replay.replayer import Replayer, crash_message, pen_of, reopen
 from jury_replay.rescoring.settings import Setting
 
 ACCEPTED_SUFFIX = ".accepted.json"

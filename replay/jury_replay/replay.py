@@ -11,8 +11,7 @@ from jury_events.errors import EventError, UnknownPart
 from jury_replay.comparison import differences
 from jury_replay.difference import ReplayDifference
 from jury_replay.integrity import check_debate
-from jury_replay.reopening import crash_message, pen_of, reopen
-from jury_replay.replayer import Replayer
+from jury_replay.replayer import Replayer, crash_message, pen_of, reopen
 from jury_replay.selection import DebateSelection, spread
 from jury_store.event_store import EventStore
 

@@ -20,7 +20,7 @@ from jury_events.panel import Panel
 from jury_events.rubric import DimensionScore, Rubric, Scores
 from jury_events.verdict_scale import VerdictScale
 from jury_replay.errors import JudgeMissing, RecordDamaged, ReplayError
-from jury_replay.reopening import crash_message
+from jury_replay.replayer import crash_message
 from jury_replay.rescoring.rows import RecordedEnd, RescoreProblem, RescoreRow, RescoreStatus, Result, RowMaker, end_of
 from jury_replay.rescoring.settings import Grid, Panels, Setting
 from jury_store.event_store import EventStore

@@ -12,8 +12,7 @@ from jury_events.parts import PartBuffer
 from jury_events.reading import ReadingPlan
 from jury_events.text import pluralize
 from jury_replay.errors import JudgeMissing, ReplayError
-from jury_replay.reopening import crash_message, pen_of, reopen
-from jury_replay.replayer import Memo, Replayer
+from jury_replay.replayer import Memo, Replayer, crash_message, pen_of, reopen
 from jury_replay.rescoring.recount import RecountRescoring
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RescoreStatus, Result, RowMaker, end_of
 from jury_replay.rescoring.settings import Grid, Mode, Panels
