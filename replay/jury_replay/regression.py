@@ -22,9 +22,9 @@ from jury_events.text import visible_line
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.cassettes.writing import put
-from jury_replay.comparison import differences
 from jury_replay.difference import DifferenceKind, ReplayDifference
 from jury_replay.errors import BadAcceptance, ReplayError
+from jury_replay.replay import differences
 from jury_replay.replayer import Replayer, crash_message, pen_of, reopen
 from jury_replay.rescoring.settings import Setting
 
