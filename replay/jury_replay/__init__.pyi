@@ -34,6 +34,7 @@ from jury_replay.errors import QuarantineRefused as QuarantineRefused
 from jury_replay.errors import RecordDamaged as RecordDamaged
 from jury_replay.errors import SettingRefused as SettingRefused
 from jury_replay.fork import Branch as Branch
+from jury_replay.fork import ForkOrigin as ForkOrigin
 from jury_replay.fork import branch_id as branch_id
 from jury_replay.fork import branch_off as branch_off
 from jury_replay.import_checks import seal_digest as seal_digest
@@ -41,7 +42,6 @@ from jury_replay.imports import adoption_fault as adoption_fault
 from jury_replay.intact import intact_history as intact_history
 from jury_replay.integrity import IntegrityFailure as IntegrityFailure
 from jury_replay.integrity import check_debate as check_debate
-from jury_replay.origin import ForkOrigin as ForkOrigin
 from jury_replay.quarantine import quarantine as quarantine
 from jury_replay.quarantine import release as release
 from jury_replay.recorded_case import operator_policy_of as operator_policy_of

@@ -19,8 +19,8 @@ from jury_judge.settings.run import ForkSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say
 from jury_providers.registry import check_models
+from jury_replay.fork import ForkOrigin
 from jury_replay.intact import intact_history
-from jury_replay.origin import ForkOrigin
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_views.debate_results import collaborative_result
