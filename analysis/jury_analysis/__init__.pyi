@@ -150,11 +150,11 @@ from jury_analysis.seat_value import SeatValues as SeatValues
 from jury_analysis.seat_value import SingleSeat as SingleSeat
 from jury_analysis.seat_value import best_seat as best_seat
 from jury_analysis.seat_value import seat_values as seat_values
-from jury_analysis.shares import VerdictShare as VerdictShare
-from jury_analysis.shares import shares as shares
 from jury_analysis.statistics import PanelStatistics as PanelStatistics
 from jury_analysis.statistics import Statistics as Statistics
 from jury_analysis.statistics import StatisticsOptions as StatisticsOptions
+from jury_analysis.statistics import VerdictShare as VerdictShare
+from jury_analysis.statistics import shares as shares
 from jury_analysis.statistics import statistics as statistics
 from jury_analysis.true_rate import Claim as Claim
 from jury_analysis.true_rate import DrawnLabels as DrawnLabels

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
     from jury_analysis.faults import FaultReport, MessageAgreement
     from jury_analysis.quotation_shares import QuotationShares, ReadShares
-    from jury_analysis.shares import VerdictShare
-    from jury_analysis.statistics import PanelStatistics
+    from jury_analysis.statistics import PanelStatistics, VerdictShare
 
 STATISTICS_TABLES = ("agreement", "labels", "faults", "evidence", "confidence", "discussion", "shares")
 """The names of the tables that `jury stats` takes, in the order in which they are printed."""
