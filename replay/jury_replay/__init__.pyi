@@ -1,4 +1,3 @@
-from jury_replay.attested import Trust as Trust
 from jury_replay.auditor import audit as audit
 from jury_replay.cassettes.importing import ImportResult as ImportResult
 from jury_replay.cassettes.importing import import_cassette as import_cassette
@@ -74,6 +73,7 @@ from jury_replay.rescoring.settings import LabelOutcome as LabelOutcome
 from jury_replay.rescoring.settings import Mode as Mode
 from jury_replay.rescoring.settings import SeatWeight as SeatWeight
 from jury_replay.rescoring.settings import Setting as Setting
+from jury_replay.sealed import Trust as Trust
 from jury_replay.sealed import check_seals as check_seals
 from jury_replay.selection import ALL_STORED as ALL_STORED
 from jury_replay.selection import EVERYTHING as EVERYTHING

@@ -13,7 +13,6 @@ from typing import NamedTuple, TypeVar
 
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import KNOWN_PREFIXES, debate_stream
-from jury_replay.attested import NO_TRUST, Attested, Trust
 from jury_replay.drift_checks import CheckedDrift, check_drift
 from jury_replay.import_checks import import_failures
 from jury_replay.imports import origin_failures
@@ -22,7 +21,7 @@ from jury_replay.quarantine import is_set_aside
 from jury_replay.relations import Relations
 from jury_replay.replay import Replayed, ReplayStatus, replay_history
 from jury_replay.run_checks import CheckedRun, check_run
-from jury_replay.sealed import check_seals
+from jury_replay.sealed import NO_TRUST, Attested, Trust, check_seals
 from jury_replay.selection import ALL_STORED, DebateSelection, spread
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
