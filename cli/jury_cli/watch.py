@@ -163,7 +163,7 @@ class _Watching:
 
     async def _print_events(self, debate_id: str) -> None:
         from jury_events.text import visible_line
-        from jury_views.live.encodings import LIVE_EVENTS, LOG_EVENTS
+        from jury_views.live.live_events import LIVE_EVENTS, LOG_EVENTS
         from jury_views.terminal.live_lines import LiveLines
 
         if self._as_json:

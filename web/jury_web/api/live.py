@@ -17,8 +17,8 @@ from jury_events.errors import JuryError
 from jury_judge.live.feed import Cursor
 from jury_judge.records.vote_reports import report_schema
 from jury_judge.serving.service import Service
-from jury_views.live.encodings import FRAMES, PROGRESS, SSE, START, Encoding, Point, parse_point
 from jury_views.live.event_models import LIVE_SCHEMAS, live_schema
+from jury_views.live.live_events import FRAMES, PROGRESS, SSE, START, Encoding, Point, parse_point
 from jury_web.api.dependencies import DebateId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import (
     ApiError,
