@@ -36,8 +36,7 @@ from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
 from jury_web.pages.citations import Citations, DecisiveViews
 from jury_web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
-from jury_web.pages.item_strip import ItemStrip, item_strip
-from jury_web.pages.matrix import Matrix, matrix
+from jury_web.pages.matrix import ItemStrip, Matrix, item_strip, matrix
 from jury_web.pages.shown_items import ShownItems
 from jury_web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews, call_lines
 from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
