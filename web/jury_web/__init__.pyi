@@ -7,8 +7,8 @@ from jury_web.errors import ServeRefused as ServeRefused
 from jury_web.login import login_route as login_route
 from jury_web.metrics_endpoint import metrics_route as metrics_route
 from jury_web.middleware import COOKIE as COOKIE
-from jury_web.pages.evaluation_changes import text_changes as text_changes
 from jury_web.pages.routing import page_routes as page_routes
+from jury_web.pages.statement_views import text_changes as text_changes
 from jury_web.pages.text_previews import TextPreviews as TextPreviews
 from jury_web.server import Address as Address
 from jury_web.server import listen as listen

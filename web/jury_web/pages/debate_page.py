@@ -35,10 +35,17 @@ from jury_views.reasons import VerdictReason, reason_of
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
 from jury_web.pages.citations import Citations, DecisiveViews
-from jury_web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
 from jury_web.pages.matrix import ItemStrip, Matrix, item_strip, matrix
 from jury_web.pages.shown_items import ShownItems
-from jury_web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews, call_lines
+from jury_web.pages.statement_views import (
+    EvaluationChanges,
+    EvaluationView,
+    RecordedCall,
+    StatementView,
+    StatementViews,
+    call_lines,
+    evaluation_changes,
+)
 from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
 from jury_web.pages.waterfall import NOTHING_PENDING, PendingSteps, Waterfall, pending_steps, waterfall
 
