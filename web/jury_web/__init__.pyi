@@ -11,7 +11,7 @@ from jury_web.pages.routing import page_routes as page_routes
 from jury_web.pages.statement_views import text_changes as text_changes
 from jury_web.pages.text_previews import TextPreviews as TextPreviews
 from jury_web.server import Address as Address
+from jury_web.server import HttpConnection as HttpConnection
 from jury_web.server import listen as listen
 from jury_web.server import serving as serving
-from jury_web.slow_client_timeout import HttpConnection as HttpConnection
 from jury_web.token_attempts import TokenAttempts as TokenAttempts
