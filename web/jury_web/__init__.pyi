@@ -3,13 +3,13 @@ from jury_web.app import AccessPolicy as AccessPolicy
 from jury_web.app import create_app as create_app
 from jury_web.app import with_middleware as with_middleware
 from jury_web.credentials import cookie_of as cookie_of
-from jury_web.errors import ServeRefused as ServeRefused
 from jury_web.login import login_route as login_route
 from jury_web.metrics_endpoint import metrics_route as metrics_route
 from jury_web.middleware import COOKIE as COOKIE
 from jury_web.pages.routing import page_routes as page_routes
 from jury_web.pages.statement_views import text_changes as text_changes
 from jury_web.pages.text_previews import TextPreviews as TextPreviews
+from jury_web.root_path import ServeRefused as ServeRefused
 from jury_web.server import Address as Address
 from jury_web.server import HttpConnection as HttpConnection
 from jury_web.server import listen as listen

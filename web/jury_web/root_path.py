@@ -12,7 +12,12 @@ from pydantic import PlainSerializer
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jury_web.errors import ServeRefused
+from jury_events.errors import InputError
+
+
+class ServeRefused(InputError):
+    """The server cannot be started as it is asked to be."""
+
 
 _root: ContextVar[str] = ContextVar("root_path", default="")
 _ADDRESS = re.compile(r'(?<=\s)((?:href|action|src|data-live)=")(?=/)')

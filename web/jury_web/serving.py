@@ -8,9 +8,9 @@ from types import MappingProxyType
 from jury_events.text import pluralize
 from jury_judge.serving.served_store import ServedStore, resuming
 from jury_web.app import AccessPolicy, create_app
-from jury_web.errors import ServeRefused
 from jury_web.metrics_endpoint import metrics_route
 from jury_web.pages.routing import page_routes
+from jury_web.root_path import ServeRefused
 from jury_web.server import Address, serving
 
 
