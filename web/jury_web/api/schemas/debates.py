@@ -10,8 +10,8 @@ from jury_events.local_events import Imported
 from jury_events.stages import Aside
 from jury_events.verdict import Verdict
 from jury_views.evaluation_models import DecisivePlace, ReviewOfResult, said
+from jury_web.api.reviews import AssignmentSummary
 from jury_web.api.schemas.base import CamelModel, JsonObject, Listing, Metadata, Moment, Score
-from jury_web.api.schemas.reviews import AssignmentSummary
 
 
 class SearchExcerpt(CamelModel):
