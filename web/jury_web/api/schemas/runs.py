@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from jury_events.evidence_facts import Decisive
+from jury_web.api.debates import DebateCounts, DebateTotals
 from jury_web.api.schemas.base import CamelModel, JsonObject, Moment
-from jury_web.api.schemas.debates import DebateCounts, DebateTotals
 
 
 class RunSummary(DebateCounts):
