@@ -1,14 +1,12 @@
 """`Records`: everything that can be done with the debates of a store without calling a model."""
 
 from jury_judge.records.cassettes import CassetteRecords
-from jury_judge.records.comparisons import CompareRecords
 from jury_judge.records.integrity import DriftRecords, ErasureRecords, IntegrityRecords, SealRecords
 from jury_judge.records.listing import ListRecords
 from jury_judge.records.reading import ReadRecords
-from jury_judge.records.replays import ReplayRecords
+from jury_judge.records.replays import CompareRecords, ReplayRecords, ScoreRecords
 from jury_judge.records.reviews import ReviewRecords
 from jury_judge.records.runs import RunRecords
-from jury_judge.records.scores import ScoreRecords
 from jury_judge.records.votes import VoteRecords
 
 
