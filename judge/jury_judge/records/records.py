@@ -2,11 +2,10 @@
 
 from jury_judge.records.cassettes import CassetteRecords
 from jury_judge.records.integrity import DriftRecords, ErasureRecords, IntegrityRecords, SealRecords
-from jury_judge.records.listing import ListRecords
+from jury_judge.records.listing import ListRecords, RunRecords
 from jury_judge.records.reading import ReadRecords
 from jury_judge.records.replays import CompareRecords, ReplayRecords, ScoreRecords
 from jury_judge.records.reviews import ReviewRecords
-from jury_judge.records.runs import RunRecords
 from jury_judge.records.votes import VoteRecords
 
 
