@@ -87,9 +87,9 @@ class _Served:
         from jury_cli.terminal import note
         from jury_web.app import with_middleware
         from jury_web.body_limits import MAX_BODY
+        from jury_web.credentials import TokenAttempts
         from jury_web.server import serving
         from jury_web.serving import policy_of
-        from jury_web.token_attempts import TokenAttempts
 
         token = token_of(self._settings, needed=not address.loopback)
         policy = policy_of(address, self._settings.hosts, token)

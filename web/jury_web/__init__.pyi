@@ -2,6 +2,7 @@ from jury_web.api.error_responses import http_status as http_status
 from jury_web.app import AccessPolicy as AccessPolicy
 from jury_web.app import create_app as create_app
 from jury_web.app import with_middleware as with_middleware
+from jury_web.credentials import TokenAttempts as TokenAttempts
 from jury_web.credentials import cookie_of as cookie_of
 from jury_web.login import login_route as login_route
 from jury_web.metrics_endpoint import metrics_route as metrics_route
@@ -14,4 +15,3 @@ from jury_web.server import Address as Address
 from jury_web.server import HttpConnection as HttpConnection
 from jury_web.server import listen as listen
 from jury_web.server import serving as serving
-from jury_web.token_attempts import TokenAttempts as TokenAttempts

@@ -6,11 +6,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from jury_web.credentials import Credentials
+from jury_web.credentials import WITHIN, Credentials, TokenAttempts
 from jury_web.middleware import COOKIE, LOGIN
 from jury_web.pages.page_request import PageRequest
 from jury_web.root_path import rooted
-from jury_web.token_attempts import WITHIN, TokenAttempts
 
 _WEEK = 7 * 24 * 3600
 _FORBIDDEN = 403

@@ -14,8 +14,8 @@ from starlette.routing import Route
 from jury_judge import MetricTotals
 from jury_judge.observation.metrics_text import MetricsExposition
 from jury_web.app import AccessPolicy, with_middleware
+from jury_web.credentials import TokenAttempts
 from jury_web.server import Address, listen, serving
-from jury_web.token_attempts import TokenAttempts
 
 PATH = "/metrics"
 

@@ -10,8 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jury_web.credentials import Credentials, Visitor, set_visitor
-from jury_web.token_attempts import WITHIN, TokenAttempts
+from jury_web.credentials import WITHIN, Credentials, TokenAttempts, Visitor, set_visitor
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
