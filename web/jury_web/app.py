@@ -15,9 +15,8 @@ from jury_web.api import debates, drift, exchanges, live, reviews, runs, submiss
 from jury_web.api.error_responses import add_error_handlers
 from jury_web.body_limits import MAX_ALL_BODIES, MAX_BODY, BodyLengthMiddleware, BodyLimitMiddleware
 from jury_web.credentials import Credentials, TokenAttempts, Visitor, VisitorMiddleware
-from jury_web.login import login_route
+from jury_web.login import HasReviewed, ReviewerMiddleware, login_route
 from jury_web.middleware import HostMiddleware, OriginMiddleware, SecurityHeadersMiddleware, TokenMiddleware
-from jury_web.reviewer_access import HasReviewed, ReviewerMiddleware
 from jury_web.root_path import RootPathMiddleware, check_root
 
 _ABOUT = """Submits, lists, reads, follows, replays and rescores debates of a jury of LLM jurors.
