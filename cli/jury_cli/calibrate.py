@@ -12,8 +12,7 @@ from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option
 
 if TYPE_CHECKING:
-    from jury_judge.statistics.calibrating import FoundCalibration
-    from jury_judge.statistics.ladder_calibrating import FoundLadder
+    from jury_judge.statistics.calibrating import FoundCalibration, FoundLadder
 
 
 @grouped(
@@ -55,7 +54,7 @@ def command(*, output: Path | None, as_json: bool, **said: Any) -> int:
 
 def _ladder(found: "FoundLadder", path: Path | None, *, as_json: bool) -> int:
     from jury_cli.terminal import note, page_console
-    from jury_judge.statistics.ladder_calibrating import write_ladder
+    from jury_judge.statistics.calibrating import write_ladder
     from jury_views.terminal.calibration import ladder_page
 
     if as_json:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from jury_analysis.panel_worth import PanelWorth
     from jury_analysis.run_probes import RunProbes
     from jury_judge.settings.run import ProbeSettings
-    from jury_judge.statistics.calibrating import FoundCalibration
-    from jury_judge.statistics.ladder_calibrating import FoundLadder
+    from jury_judge.statistics.calibrating import FoundCalibration, FoundLadder
     from jury_judge.statistics.statistics_groups import GroupedStatistics
     from jury_views.gate_view import NamedGate
     from jury_views.true_gate_view import NamedTrueGate

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from jury_analysis.panel_worth import PanelWorth, WorthOptions
     from jury_analysis.statistics import StatisticsOptions
     from jury_judge.settings.statistics import Count
-    from jury_judge.statistics.calibrating import FoundCalibration
+    from jury_judge.statistics.calibrating import FoundCalibration, FoundLadder
     from jury_judge.statistics.gates import AssumedVariation
-    from jury_judge.statistics.ladder_calibrating import FoundLadder
     from jury_judge.statistics.statistics_groups import ShownStatistics
     from jury_judge.tables.ballot_table import BallotFrame
 
@@ -133,7 +132,7 @@ class VoteRecords(OpenStore):
         from jury_judge.extras import check_statistics
 
         check_statistics("calibrate_stages()")
-        from jury_judge.statistics.ladder_calibrating import calibrate_stored_stages
+        from jury_judge.statistics.calibrating import calibrate_stored_stages
 
         return await self._read(calibrate_stored_stages, tuple(stages), labels, options, filter)
 

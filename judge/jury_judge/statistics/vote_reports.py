@@ -30,10 +30,17 @@ from jury_judge.statistics.analysis_options import (
     statistics_options,
     worth_options,
 )
-from jury_judge.statistics.calibrating import FoundCalibration, calibrate_ballots, read_case_ids
+from jury_judge.statistics.calibrating import (
+    FoundCalibration,
+    FoundLadder,
+    LadderStage,
+    calibrate_ballots,
+    ladder_of_files,
+    ladder_of_runs,
+    ladder_stages,
+    read_case_ids,
+)
 from jury_judge.statistics.gates import AssumedVariation, Judged, decide, judged_sides, plan
-from jury_judge.statistics.ladder_calibrating import FoundLadder, ladder_of_files, ladder_of_runs
-from jury_judge.statistics.ladder_stages import LadderStage, ladder_stages
 from jury_judge.statistics.panel_recounts import PanelRecount
 from jury_judge.statistics.probe_reports import run_probes
 from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics, run_audits
