@@ -87,7 +87,7 @@ def _resume(prepared: "PreparedFork", settings: "ForkSettings") -> tuple[bool, B
 
         with judging_loop(settings, on_ray=settings.asked_in_process is False, resume_hint=resume_hint) as loop:
             problem, interrupted = loop.run(
-                until_interrupted(resume, says=finishing(resume_hint), waits_for=prepared.jury.waits_for)
+                until_interrupted(resume, says=finishing(resume_hint), waits_for=prepared.actors.waits_for)
             )
     note_end(interrupted=interrupted, resume_hint=resume_hint)
     return interrupted, problem

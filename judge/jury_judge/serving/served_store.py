@@ -18,7 +18,7 @@ from jury_judge.jury import Jury
 from jury_judge.observation.drift_metrics import StoreDriftMetrics
 from jury_judge.panels.ladders import load_panel_or_ladder
 from jury_judge.reviews.named_tokens import check_token, named_tokens
-from jury_judge.runs.observation import Observation, Writing
+from jury_judge.runs.panel_actors import Observation, Writing
 from jury_judge.serving.service import Reviewing, Service
 from jury_judge.serving.submissions import MakeJury
 from jury_judge.settings.judging import RuntimeSettings
