@@ -14,7 +14,7 @@ from jury_cli.options import debate_ids, fields, resolved_store
 
 if TYPE_CHECKING:
     from jury_judge.replays.forks import Fork
-    from jury_judge.sessions.prepared_fork import PreparedFork
+    from jury_judge.runs.forking import PreparedFork
     from jury_judge.settings.run import ForkSettings
 
 
@@ -37,7 +37,7 @@ def command(*, debate_id: str, at: str, as_json: bool, **given: Any) -> int:
     """
     from jury_cli.judging import note_line
     from jury_cli.terminal import note
-    from jury_judge.sessions.prepared_fork import prepared_fork
+    from jury_judge.runs.forking import prepared_fork
     from jury_judge.settings.run import ForkSettings
     from jury_judge.stores.stores import shown_url
 

@@ -29,10 +29,10 @@ from jury_judge.panels.files import LoadedPanel
 from jury_judge.panels.variables import Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records
-from jury_judge.running.cancelling import RunLog, cancellations
-from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
+from jury_judge.runs.cancelling import RunLog, cancellations
 from jury_judge.runs.case_stages import judge_stages
+from jury_judge.runs.execution import execute_run
 from jury_judge.runs.panel_actors import (
     ANYWHERE,
     PLAIN_WRITING,
@@ -44,9 +44,9 @@ from jury_judge.runs.panel_actors import (
     log_line,
 )
 from jury_judge.runs.preflight import is_over, preflight
+from jury_judge.runs.progress import NoListener
 from jury_judge.runs.run import CaseSource, Run, check_bounds, check_ids, check_repeat, fresh_debate_id, fresh_run_id
-from jury_judge.runs.run_execution import execute_run
-from jury_judge.runs.run_progress import NoListener
+from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.settings.store import ANY_SOURCE, Sources, load_settings
 from jury_judge.stores.stores import locked_run
@@ -315,7 +315,7 @@ class Jury(Records):
             OtherCase: a debate of the run is over another case than the one of its id.
             StoreError: the store cannot be written; where it is `StoreLocked`, another process writes to it.
         """
-        from jury_judge.runs.case_listing import list_cases
+        from jury_judge.runs.listing import list_cases
 
         check_ids(run_id)
         self._actors.check_keys()

@@ -15,8 +15,8 @@ from jury_store.run_registry import open_registry
 
 if TYPE_CHECKING:
     from jury_judge.live.feed import Beginning
-    from jury_judge.running.cancelling import Cancelled
-    from jury_judge.running.live_run import ListedRun, LiveRun
+    from jury_judge.runs.cancelling import Cancelled
+    from jury_judge.runs.live_run import ListedRun, LiveRun
     from jury_judge.stores.stores import Say
 
 _EVERY = 1.0
@@ -66,7 +66,7 @@ class RunRecords(OpenStore):
             DebateNotFound: there is no such run.
             StoreError: the store cannot be read.
         """
-        from jury_judge.running.live_run import LiveRunReader
+        from jury_judge.runs.live_run import LiveRunReader
 
         with closing(LiveRunReader(self.store, self.store_url, run_id)) as reader:
             while True:
@@ -123,13 +123,13 @@ class RunRecords(OpenStore):
             StoreLocked: another process writes to the SQLite store without executing the run, or cancels it already.
             RunRefused: the process that executed the run ended, and another one took it up meanwhile.
         """
-        from jury_judge.running.cancelling import cancel_run, canceller
+        from jury_judge.runs.cancelling import cancel_run, canceller
 
         return await cancel_run(self.store, self.store_url, run_id, canceller(by), say)
 
 
 def _listed(store: EventStore, url: str) -> "list[ListedRun]":
-    from jury_judge.running.live_run import listed_runs
+    from jury_judge.runs.live_run import listed_runs
 
     with closing(open_registry(url)) as registry:
         return listed_runs(store, registry)

@@ -10,28 +10,67 @@ from datetime import UTC, datetime
 from functools import cache
 from secrets import token_hex
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from jury_actors.failing import has_failed
 from jury_actors.juror import ProviderFactory
+from jury_actors.load import ModelLoad, RuntimeLoad, merged
 from jury_actors.notices import Notice
 from jury_actors.observation.json_lines import log_event
 from jury_actors.observation.process_observation import observation_settings, observed_here
 from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
 from jury_actors.store_retry import STORE_PATIENCE
-from jury_events.text import pluralize
+from jury_events.text import duration, pluralize, visible_line
 from jury_judge.errors import JuryClosed
-from jury_judge.panels.files import LoadedPanel, key_lines, panel_warnings
-from jury_judge.running.waits import waits_text
-from jury_judge.runs.allowance import check_priced
+from jury_judge.panels.files import LoadedPanel, key_lines, panel_warnings, recipient_lines, same_model_warnings
+from jury_judge.runs.budget import check_priced
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.stores.stores import Say, open_writer
-from jury_providers.registry import check_models
+from jury_providers.registry import SIMULATED, check_models
 from jury_store.event_store import EventStore
 
 if TYPE_CHECKING:
     from jury_judge.seals.stored_seals import Sealing
+
+
+_MOST_NAMED = 5
+"""Models that are named."""
+
+_MODEL_NAME = 60
+
+
+def waits_text(load: RuntimeLoad) -> str:
+    """Such as `3 calls: gpt-5 (openai) 12 s, gemini-3-pro (google) 2 calls, 4 s; 5 appends to store`."""
+    calls = merged(seat.calls for seat in load.seats if seat.calls is not None)
+    calling, permits = sum(one.calling for one in calls), sum(one.waiting for one in calls)
+    away = ["the final judge" if seat.juror_id is None else seat.juror_id for seat in load.seats if seat.calls is None]
+    between = sum(seat.steps for seat in load.seats if seat.calls is not None) - calling - permits
+    said = [
+        f"{pluralize(calling, 'call')}: {_models(calls)}" if calling else "",
+        f"a permit for {pluralize(permits, 'call')}" if permits else "",
+        # Between two attempts of a call, or an answer that is being recorded.
+        f"{pluralize(between, 'step')} between two calls" if between > 0 else "",
+        f"{pluralize(load.appends, 'append')} to store" if load.appends else "",
+        f"jurors that do not answer: {visible_line(', '.join(away), 200)}" if away else "",
+    ]
+    return "; ".join(filter(None, said)) or f"{pluralize(load.debates, 'debate')} between two steps"
+
+
+def _models(calls: tuple[ModelLoad, ...]) -> str:
+    """The models with calls in flight, the one with the longest call first."""
+    slowest = sorted((one for one in calls if one.calling), key=lambda one: -one.seconds)
+    named = [_named(one) for one in slowest[:_MOST_NAMED]]
+    if more := len(slowest) - len(named):
+        named.append(pluralize(more, "more model"))
+    return ", ".join(named)
+
+
+def _named(one: ModelLoad) -> str:
+    provider, _, model = one.model.partition("/")
+    calls = "" if one.calling == 1 else f"{one.calling} calls, "
+    return f"{visible_line(f'{model} ({provider})', _MODEL_NAME)} {calls}{duration(one.seconds)}"
+
 
 _log = logging.getLogger(__name__)
 
@@ -290,3 +329,46 @@ def in_process_for(left: int | None, read: int, cpus: int | None = None) -> tupl
     if left < RAY_FROM:
         return True, f"{debates} to run: in this process (from {RAY_FROM:,} on, or with --ray, on a local Ray cluster)"
     return False, f"{debates} to run: on a local Ray cluster, as from {RAY_FROM:,} on (--in-process does without)"
+
+
+def announced_actors(
+    loaded: LoadedPanel, store_url: str, say: Say, *, runtime: RuntimeSettings, **options: Any
+) -> PanelActors:
+    """The actors; notes who receives the cases, and warnings about the panel's models.
+
+    Args:
+        runtime: where debates run. On a cluster calls are made on its machines, whose environment has the base URLs.
+        options: see `PanelActors`.
+    """
+    if not is_simulated(loaded):
+        for line in recipient_lines(loaded, None if runtime.ray_address else os.environ):
+            say(line)
+    if loaded.signed_by is not None:
+        say(f"the calibration is signed by {loaded.signed_by}")
+    actors = PanelActors(loaded, store_url, runtime=runtime, **options)
+    for warning in same_model_warnings(loaded):
+        say(f"warning: {warning}")
+    return actors
+
+
+def is_simulated(loaded: LoadedPanel) -> bool:
+    """Whether no model is called: every juror is simulated."""
+    return all(model.startswith(f"{SIMULATED}/") for model in loaded.models)
+
+
+def start_ray(address: str | None, *, open_cluster: bool) -> bool:
+    """Start a local cluster, or join the one at `address`; returns whether it was not running here before.
+
+    Raises:
+        ActorError: it cannot be started, joined, or required no token (`open_cluster` accepts that).
+    """
+    from jury_actors import ray_runtime
+
+    return ray_runtime.start_ray(address, open_cluster=open_cluster)
+
+
+def stop_ray() -> None:
+    """Stop what `start_ray` started, or leave the cluster that it joined."""
+    from jury_actors import ray_runtime
+
+    ray_runtime.stop_ray()

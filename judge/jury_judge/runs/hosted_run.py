@@ -19,19 +19,18 @@ from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_judge.errors import RunUnfinished
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.running.supervision import RunSupervision
-from jury_judge.runs.allowance import Allowance, ceiling
+from jury_judge.runs.budget import Allowance, ceiling
 from jury_judge.runs.callbacks import Callbacks, OnEvent
 from jury_judge.runs.case_stages import latest_stage
-from jury_judge.runs.panel_actors import Observation, PanelActors, Writing
+from jury_judge.runs.execution import execute_run
+from jury_judge.runs.executor import LOCK_SECONDS
+from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors
+from jury_judge.runs.plan import OneCase, RunPlan
 from jury_judge.runs.preflight import preflight
+from jury_judge.runs.progress import NoListener
 from jury_judge.runs.run import Run
-from jury_judge.runs.run_execution import execute_run
-from jury_judge.runs.run_progress import NoListener
 from jury_judge.runs.shared_context import SharedContext
-from jury_judge.sessions.new_jury import announced_actors
-from jury_judge.sessions.run_executor import LOCK_SECONDS
-from jury_judge.sessions.run_plan import OneCase, RunPlan
+from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings

@@ -20,18 +20,16 @@ from jury_actors.observation.tallies import MetricTotals
 from jury_debate.calibrated import prompts_digest
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
-from jury_judge.running.supervision import RunSupervision
-from jury_judge.runs.allowance import Allowance, ceiling, check_priced
+from jury_judge.runs.budget import Allowance, Spending, SpendingWatch, ceiling, check_priced
 from jury_judge.runs.case_stages import judged_again
-from jury_judge.runs.ordered_lines import Line
-from jury_judge.runs.panel_actors import Observation, Writing, in_process_for
+from jury_judge.runs.execution import Driving, execute_run
+from jury_judge.runs.lines import Line
+from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
+from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
-from jury_judge.runs.run_execution import Driving, execute_run
-from jury_judge.runs.run_progress import NoListener, ProgressListener
-from jury_judge.runs.spending import Spending, SpendingWatch
-from jury_judge.sessions.new_jury import announced_actors
-from jury_judge.sessions.run_plan import RunPlan
-from jury_judge.sessions.run_watch import RunOutcome, stop_cause
+from jury_judge.runs.progress import NoListener, ProgressListener
+from jury_judge.runs.run_watch import RunOutcome, stop_cause
+from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.stores.drift_checks import panel_standing
 from jury_judge.stores.open_batches import waiting_line
@@ -45,9 +43,10 @@ from jury_views.debate_results import collaborative_result
 from jury_views.failed_calls import failed_calls
 
 if TYPE_CHECKING:
-    from jury_judge.batches.batch_plan import BatchPlan
     from jury_judge.live.feed import Feed
+    from jury_judge.runs.batch_plan import BatchPlan
     from jury_judge.seals.stored_seals import Sealing
+
 
 _SPENDING_SECONDS = 5.0
 """How often the spending of a run is read."""
@@ -245,7 +244,7 @@ class RunExecutor:
         planned, run, settings = self.planned, self.planned.run, self.planned.settings
         self.progress, self._metrics = progress or self.progress, metrics
         if settings.batch:
-            from jury_judge.batches.batch_plan import batch_plan, live_lines, tier_lines
+            from jury_judge.runs.batch_plan import batch_plan, live_lines, tier_lines
 
             self._batches = batches = batch_plan(settings, planned.loaded)
             live = live_lines(planned.loaded.models, planned.loaded.endpoints)
@@ -326,8 +325,8 @@ class RunExecutor:
 
     def _waves(self, batches: "BatchPlan", stopping: asyncio.Event) -> Driving:
         """Calls go through batches where a provider has any; debates that wait at the end yield no line."""
-        from jury_judge.batches.wave_driving import WaveDriving
-        from jury_judge.batches.wave_metrics import WaveMetrics
+        from jury_judge.runs.wave_driving import WaveDriving
+        from jury_judge.runs.wave_metrics import WaveMetrics
 
         effects = Effects()
         return WaveDriving(

@@ -13,9 +13,8 @@ from jury_judge.live.feed import Feed
 from jury_judge.panels.any_panel import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel, windowed
 from jury_judge.replays.forks import Fork, plan_fork, read_origin, store_branch
-from jury_judge.runs.panel_actors import Observation, PanelActors, Writing
-from jury_judge.sessions.new_jury import announced_actors, is_simulated
-from jury_judge.sessions.run_executor import LOCK_SECONDS
+from jury_judge.runs.executor import LOCK_SECONDS
+from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors, is_simulated
 from jury_judge.settings.run import ForkSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say
