@@ -15,8 +15,9 @@ import random
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,12 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from jury_actors.driver import drive
 from jury_actors.messages import RunContext
 from jury_actors.observation.json_lines import LineHandler
-from jury_actors.observation.process_observation import observation_settings
+from jury_actors.observation.process_observation import observation_settings, observed_here
 from jury_actors.observation.tallies import MetricTotals
-from jury_actors.runtime import Runtime, RuntimeConfig
+from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_judge.observation.metrics_text import MetricsExposition
-from jury_judge.runs.runtimes import runtime_in_process
+from jury_judge.stores.stores import open_writer
 from jury_judge.traces.trace_export import TraceExport
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
@@ -66,7 +67,14 @@ def logged(level: int) -> Iterator[None]:
 
 def opened(plan: RuntimeConfig, variant: str, totals: MetricTotals | None) -> AbstractAsyncContextManager[Runtime]:
     """The runtime of a variant in this process."""
-    runtime = runtime_in_process(plan, lambda made: made, wait=0.0, say=print, totals=totals)
+
+    @asynccontextmanager
+    async def runtime() -> AsyncIterator[Runtime]:
+        with observed_here(totals) as observer:
+            opened = partial(open_writer, plan.store_url, run=plan.run_id, wait=0.0, say=print)
+            async with in_process_runtime(plan, opened, say=print, observer=observer) as one:
+                yield one
+
     if variant == "traces":
         runtime = TraceExport(plan.store_url, print, _Discards).around(runtime)
     return runtime()

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing
 
 from jury_actors.errors import ClusterLost
 from jury_actors.messages import Chunk, Finished, Job
@@ -67,6 +68,13 @@ async def drive(
                         runtime.fail(item)
                     raise item
             fresh = await window.fill(lambda: not inbox.items)
+
+
+async def drive_one(runtime: Runtime, job: Job, on_chunk: Callable[[Chunk], None]) -> BaseException | None:
+    """Run one debate; returns why it could not go on."""
+    async with aclosing(drive(runtime, iter([job]), concurrency=1, on_chunk=on_chunk)) as driven:
+        (problem,) = [finished.problem async for finished in driven]
+    return problem
 
 
 class _Inbox:

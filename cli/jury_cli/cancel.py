@@ -24,7 +24,7 @@ def command(run: str, *, by: str | None, store_url: str | None) -> int:
     from jury_cli.judging import note_line, run_interruptibly
     from jury_cli.terminal import note
     from jury_events.text import pluralize
-    from jury_judge.running.cancelling import canceller
+    from jury_judge.runs.cancelling import canceller
 
     who = canceller(by)
     with opened(store_url) as records:

@@ -36,8 +36,8 @@ def command(*, as_json: bool, **given: Any) -> int:
     from jury_cli.terminal import WritingLine
     from jury_cli.views.cases import lines_of_case
     from jury_events.text import pluralize, visible_line
-    from jury_judge.sessions.run_executor import executor_of
-    from jury_judge.sessions.run_plan import RunPlan
+    from jury_judge.runs.executor import executor_of
+    from jury_judge.runs.plan import RunPlan
     from jury_judge.settings.run import RunSettings
 
     settings = RunSettings.of(**given)

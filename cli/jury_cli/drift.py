@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jury_events.drift_facts import DriftCheck, DriftFacts
     from jury_judge.drift.baseline import DriftBaseline
     from jury_judge.drift.check import DriftCheckRun
-    from jury_judge.sessions.run_plan import RunPlan
+    from jury_judge.runs.plan import RunPlan
     from jury_judge.settings.drift import DriftBaselineSettings, DriftCheckSettings, DriftPlanSettings
 
 
@@ -81,7 +81,7 @@ def plan(*, paths: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """
     from jury_cli.terminal import page_console
     from jury_judge.drift.planning import plan_drift
-    from jury_judge.sessions.run_plan import loaded_panel
+    from jury_judge.runs.plan import loaded_panel
     from jury_judge.settings.drift import DriftPlanSettings
     from jury_views.terminal.drift import plan_page
 
@@ -113,7 +113,7 @@ def baseline(*, as_json: bool, display: str, **given: Any) -> int:
     then. With --daily a scheduler calls it once a day.
     """
     from jury_judge.drift.baseline import DriftBaseline
-    from jury_judge.sessions.run_plan import loaded_panel
+    from jury_judge.runs.plan import loaded_panel
     from jury_judge.settings.drift import DriftBaselineSettings
 
     asked = DriftBaselineSettings.of(**given)

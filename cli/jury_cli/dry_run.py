@@ -7,8 +7,8 @@ from jury_cli.exits import Exit
 from jury_cli.terminal import note
 from jury_events.text import dollars, duration, pluralize, visible_line
 from jury_judge.runs.estimate import Range, ReadingEstimate
-from jury_judge.sessions.estimated_run import SECONDS_A_CALL, EstimatedRun, StageEstimate, estimate_run
-from jury_judge.sessions.run_plan import RunPlan
+from jury_judge.runs.estimated_run import SECONDS_A_CALL, EstimatedRun, StageEstimate, estimate_run
+from jury_judge.runs.plan import RunPlan
 
 _KEPT_APART = "Repairs, new tries and fallbacks are not counted."
 

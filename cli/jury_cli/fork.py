@@ -14,7 +14,7 @@ from jury_cli.options import debate_ids, fields, resolved_store
 
 if TYPE_CHECKING:
     from jury_judge.replays.forks import Fork
-    from jury_judge.sessions.prepared_fork import PreparedFork
+    from jury_judge.runs.forking import PreparedFork
     from jury_judge.settings.run import ForkSettings
 
 
@@ -37,7 +37,7 @@ def command(*, debate_id: str, at: str, as_json: bool, **given: Any) -> int:
     """
     from jury_cli.judging import note_line
     from jury_cli.terminal import note
-    from jury_judge.sessions.prepared_fork import prepared_fork
+    from jury_judge.runs.forking import prepared_fork
     from jury_judge.settings.run import ForkSettings
     from jury_judge.stores.stores import shown_url
 
@@ -87,7 +87,7 @@ def _resume(prepared: "PreparedFork", settings: "ForkSettings") -> tuple[bool, B
 
         with judging_loop(settings, on_ray=settings.asked_in_process is False, resume_hint=resume_hint) as loop:
             problem, interrupted = loop.run(
-                until_interrupted(resume, says=finishing(resume_hint), waits_for=prepared.jury.waits_for)
+                until_interrupted(resume, says=finishing(resume_hint), waits_for=prepared.actors.waits_for)
             )
     note_end(interrupted=interrupted, resume_hint=resume_hint)
     return interrupted, problem

@@ -172,12 +172,12 @@ def ray_started(address: str | None, *, open_cluster: bool) -> Iterator[None]:
     thread = ThreadPoolExecutor(1)
 
     def start() -> None:
-        from jury_judge.runs.ray import start_ray
+        from jury_judge.runs.panel_actors import start_ray
 
         start_ray(address, open_cluster=open_cluster)
 
     def stop() -> None:
-        from jury_judge.runs.ray import stop_ray
+        from jury_judge.runs.panel_actors import stop_ray
 
         stop_ray()
 

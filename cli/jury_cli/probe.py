@@ -14,8 +14,8 @@ from jury_cli.run import DISPLAY, Shown
 from jury_cli.schema_option import schema_option
 
 if TYPE_CHECKING:
-    from jury_judge.sessions.planned_probe import PlannedProbe
-    from jury_judge.sessions.run_watch import RunOutcome
+    from jury_judge.probing import PlannedProbe
+    from jury_judge.runs.run_watch import RunOutcome
     from jury_judge.settings.run import ProbeSettings
 
 _OF_THE_COMMAND = ("display", "as_json", "dry_run", "fail_on_finding")
@@ -49,8 +49,8 @@ def command(**given: Any) -> int:
     """
     from jury_cli.judging import note_line
     from jury_judge.extras import check_statistics
-    from jury_judge.sessions.planned_probe import PlannedProbe
-    from jury_judge.sessions.run_plan import loaded_panel
+    from jury_judge.probing import PlannedProbe
+    from jury_judge.runs.plan import loaded_panel
     from jury_judge.settings.run import ProbeSettings
 
     check_statistics("jury probe")

@@ -14,13 +14,13 @@ from jury_cli.terminal import ProgressDisplay
 from jury_cli.views.result_line import result_lines_of
 from jury_events.text import pluralize
 from jury_events.verdict import REVIEW
-from jury_judge.sessions.run_plan import RunPlan
-from jury_judge.sessions.run_watch import followed
+from jury_judge.runs.plan import RunPlan
+from jury_judge.runs.run_watch import followed
 from jury_views.reasons import NO_REASON
 from jury_views.reports.tally import KeptCases, Tally, judged_case
 
 if TYPE_CHECKING:
-    from jury_judge.sessions.run_watch import RunOutcome
+    from jury_judge.runs.run_watch import RunOutcome
 
 
 Form = Literal["plain", "json", "jsonl", "none"]

@@ -54,7 +54,7 @@ def command(*, run_id: str, again: Literal["no_evaluation"] | None, handed: bool
     from jury_cli.results import Results
     from jury_cli.run import judge_or_follow
     from jury_cli.run_end import end_run
-    from jury_judge.sessions.resumed_run import resumed_run
+    from jury_judge.runs.resumed_run import resumed_run
     from jury_judge.settings.run import RunSettings
 
     if handed:
@@ -76,7 +76,7 @@ def _judge_handed() -> int:
     from jury_cli.results import Results
     from jury_cli.run import judge_run
     from jury_cli.run_end import end_run
-    from jury_judge.sessions.resumed_run import Handed
+    from jury_judge.runs.resumed_run import Handed
 
     found = Handed.of(sys.stdin.buffer.read())
     planned, settings = found.planned(), found.settings

@@ -17,9 +17,9 @@ from jury_cli.streams import check_stdout
 
 if TYPE_CHECKING:
     from jury_cli.results import Form, Results
-    from jury_judge.sessions.run_executor import RunExecutor
-    from jury_judge.sessions.run_plan import RunPlan
-    from jury_judge.sessions.run_watch import RunOutcome
+    from jury_judge.runs.executor import RunExecutor
+    from jury_judge.runs.plan import RunPlan
+    from jury_judge.runs.run_watch import RunOutcome
     from jury_judge.settings.run import RunSettings
 
 
@@ -106,8 +106,8 @@ def command(
     """
     from jury_cli.results import Results
     from jury_cli.run_end import end_run
-    from jury_judge.sessions.listed_cases import cases_of
-    from jury_judge.sessions.run_plan import RunPlan, panel_of_run
+    from jury_judge.runs.listed_cases import cases_of
+    from jury_judge.runs.plan import RunPlan, panel_of_run
     from jury_judge.settings.run import RunSettings
 
     shown = Shown(**{name: given.pop(name) for name in Shown._fields})
@@ -137,7 +137,7 @@ def command(
 
 def judge_or_follow(planned: "RunPlan", shown: Shown, results: "Results") -> "RunOutcome":
     """Judge what is left of a run, or print its results as they come where a detached process does that."""
-    from jury_judge.running.detaching import detached_holder
+    from jury_judge.runs.detaching import detached_holder
 
     holder = None if planned.is_new else detached_holder(planned.store_url, planned.run.run_id)
     if holder is None:
@@ -159,7 +159,7 @@ def _detach(planned: "RunPlan", shown: Shown) -> int:
     """List a run to its end, and have another process judge it."""
     from jury_cli.detach import begun_already, detach
     from jury_cli.terminal import note
-    from jury_judge.sessions.resumed_run import check_for_cluster
+    from jury_judge.runs.resumed_run import check_for_cluster
 
     if planned.settings.ray_address is not None:
         check_for_cluster(planned.settings)
@@ -187,9 +187,9 @@ def _list(planned: "RunPlan", *, keys: bool) -> int:
     """Record the cases of a run; `keys`: the providers' keys have to be here."""
     from jury_cli.judging import event_loop, note_line, until_interrupted
     from jury_events.text import pluralize
-    from jury_judge.sessions.run_executor import executor_of
-    from jury_judge.sessions.run_listing import list_run
-    from jury_judge.sessions.run_plan import remarks
+    from jury_judge.runs.executor import executor_of
+    from jury_judge.runs.listing import list_run
+    from jury_judge.runs.plan import remarks
 
     run_id = planned.run.run_id
     with executor_of(planned, note_line, keys=keys) as executor, event_loop() as loop:
@@ -216,8 +216,8 @@ def judge_run(
     """
     from jury_cli.judging import finishing, judging_loop, note_end, note_line, share_heap, until_interrupted
     from jury_cli.terminal import ProgressDisplay
-    from jury_judge.sessions.run_executor import executor_of
-    from jury_judge.sessions.run_plan import closing_remarks
+    from jury_judge.runs.executor import executor_of
+    from jury_judge.runs.plan import closing_remarks
 
     if planned.settings.batch:
         share_heap()
@@ -266,7 +266,7 @@ def _note_run(executor: "RunExecutor", *, verbose: bool) -> None:
     """Whether models are called, the run's id where it was generated, and what is odd about the cases."""
     from jury_cli.judging import note_line
     from jury_cli.terminal import note
-    from jury_judge.sessions.run_plan import not_shown, remarks
+    from jury_judge.runs.plan import not_shown, remarks
 
     planned = executor.planned
     if planned.is_simulated:

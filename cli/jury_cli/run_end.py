@@ -9,7 +9,7 @@ from jury_cli.terminal import note
 from jury_events.text import duration, pluralize, rate, visible_line
 from jury_events.verdict import FAIL
 from jury_judge.report_files import write_report
-from jury_judge.sessions.run_watch import RunOutcome, stop_cause
+from jury_judge.runs.run_watch import RunOutcome, stop_cause
 from jury_judge.settings.run import ReportSettings
 from jury_views.reports.junit import junit
 from jury_views.reports.markdown import markdown

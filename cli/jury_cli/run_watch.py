@@ -14,7 +14,7 @@ from jury_cli.exits import OutputClosed
 from jury_cli.streams import check_stdout
 from jury_cli.terminal import note
 from jury_cli.views.runs import live_line, live_lines
-from jury_judge.running.live_run import LiveRun, live_object
+from jury_judge.runs.live_run import LiveRun, live_object
 
 if TYPE_CHECKING:
     from jury_judge import Records

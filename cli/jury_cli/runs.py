@@ -13,7 +13,7 @@ from jury_cli.options import STORE
 from jury_events.text import moment
 
 if TYPE_CHECKING:
-    from jury_judge.running.live_run import ListedRun
+    from jury_judge.runs.live_run import ListedRun
 
 
 _CACHES = ("cached_input_tokens", "cache_write_tokens")

@@ -1,25 +1,19 @@
 """`Jury`: judges cases, and records every debate so that it can be resumed, replayed and rescored."""
 
 import asyncio
-import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
-from contextlib import aclosing, asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import aclosing, nullcontext
 from dataclasses import replace
-from datetime import UTC, date, datetime
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Self
 
 from jury_actors.clerk import ClerkInterface
-from jury_actors.driver import drive
+from jury_actors.driver import drive, drive_one
 from jury_actors.effects import Effects
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Finished, Job, RunContext
-from jury_actors.notices import Notice
-from jury_actors.observation.json_lines import log_event
-from jury_actors.runtime import Runtime, RuntimeConfig
 from jury_cases.case_inputs import CaseInput, case_of, case_source, given_case, with_records
 from jury_cases.formats.registry import AskedFormat
 from jury_debate.calibrated import judged_by, prompts_digest
@@ -29,45 +23,43 @@ from jury_events.ids import debate_id as id_of
 from jury_events.panel import Panel
 from jury_events.run_events import RunSubmission
 from jury_events.stages import StagePlace
-from jury_judge.errors import JuryClosed, RunUnfinished
+from jury_judge.errors import RunUnfinished
 from jury_judge.panels.any_panel import AnyPanel, any_panel
-from jury_judge.panels.files import LoadedPanel, key_lines, panel_warnings
+from jury_judge.panels.files import LoadedPanel
 from jury_judge.panels.variables import Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records
-from jury_judge.running.cancelling import RunLog, cancellations
-from jury_judge.running.supervision import RunSupervision
-from jury_judge.runs.allowance import Allowance, check_priced
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
+from jury_judge.runs.cancelling import RunLog, cancellations
 from jury_judge.runs.case_stages import judge_stages
-from jury_judge.runs.observation import PLAIN_WRITING, UNOBSERVED, Observation, Writing
-from jury_judge.runs.ordered_lines import Line
-from jury_judge.runs.preflight import PreflightReport, is_over, preflight
+from jury_judge.runs.execution import execute_run
+from jury_judge.runs.panel_actors import (
+    ANYWHERE,
+    PLAIN_WRITING,
+    UNBOUNDED,
+    UNOBSERVED,
+    Observation,
+    PanelActors,
+    Writing,
+    log_line,
+)
+from jury_judge.runs.preflight import is_over, preflight
+from jury_judge.runs.progress import NoListener
 from jury_judge.runs.run import CaseSource, Run, check_bounds, check_ids, check_repeat, fresh_debate_id, fresh_run_id
-from jury_judge.runs.run_execution import Driving, execute_run
-from jury_judge.runs.run_progress import NoListener, ProgressListener
-from jury_judge.runs.runtimes import RuntimePool, runtime_of
+from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.settings.store import ANY_SOURCE, Sources, load_settings
-from jury_judge.stores.stores import Say, locked_run, open_writer
-from jury_providers.registry import check_models
+from jury_judge.stores.stores import locked_run
 from jury_store.event_store import EventStore
 from jury_views.result_models import DebateResult
 
 if TYPE_CHECKING:
-    from jury_judge.batches.batch_plan import BatchPlan
-    from jury_judge.replays.forks import Fork
-    from jury_replay.fork import Branch
     from jury_store.seals.keys import PublicKey
 
 OnChunk = Callable[[str, str], None]
 """Takes a debate's id and the next chunk of what its final judge writes."""
 
 NO_OVERRIDES = Overrides()
-ANYWHERE = RuntimeSettings()
-UNBOUNDED = Budget()
-
-_log = logging.getLogger(__name__)
 
 
 class Jury(Records):
@@ -125,43 +117,18 @@ class Jury(Records):
         self._concurrency = concurrency
         self._on_chunk = on_chunk
         self._writing = writing
-        self._say = observation.say or _log_line
-        self._totals = observation.metrics
+        self._say = observation.say or log_line
         self._effects = Effects()
-        self._keyless = runtime.ray_address is not None
-        prices = budget.price_list(surroundings).at_clouds(self._loaded.endpoints)
-        for one in self._loaded.panels:
-            check_models(one, self._loaded.endpoints)
-            check_priced(budget.bounds, one.models, prices, _today())
-        self._warn(observation.say)
-        self._config = RuntimeConfig(
-            self.panel,
-            self._settings.store_url,
-            writing.name or f"jury-{token_hex(4)}",
-            runtime.script(self._loaded.models),
-            runtime.replicas,
-            self._loaded.endpoints,
-            prices=prices,
-            ceiling=budget.ceiling,
-            store_patience=writing.patience,
-            coordinators=runtime.coordinators,
-            further=self._loaded.panels[1:],
+        self._actors = PanelActors(
+            self._loaded,
+            self.store_url,
+            environ=surroundings,
+            runtime=runtime,
+            budget=budget,
+            writing=writing,
+            observation=observation,
+            wrap_providers=self._wrap_providers,
         )
-        self._set_up = runtime_of(
-            self._config, runtime, self._writing, observation, self._say, wrap_providers=self._wrap_providers
-        )
-        self._runtimes = RuntimePool(self._set_up)
-
-    def _warn(self, say: Say | None) -> None:
-        """Say which files of elsewhere the panel names, which keys go where, which models end, and which settings
-        change nothing.
-
-        Without `say` each line goes to the log once.
-        """
-        lines = (*self._loaded.outside, *key_lines(self._loaded, os.environ))
-        warnings = panel_warnings(self._loaded, _today())
-        for line in (*lines, *warnings) if say is None else (*lines, *(f"warning: {one}" for one in warnings)):
-            (say or _log_once)(line)
 
     @property
     def panel(self) -> Panel:
@@ -201,12 +168,12 @@ class Jury(Records):
     async def __aenter__(self) -> Self:
         """See `Records`. A Jury that was left may be entered again, in another event loop too."""
         await super().__aenter__()
-        self._runtimes = RuntimePool(self._set_up)
+        await self._actors.__aenter__()
         self._slots = asyncio.Semaphore(self._concurrency)
         return self
 
     async def _close(self) -> None:
-        await self._runtimes.close(JuryClosed("the Jury was left while this debate ran; the same call resumes it"))
+        await self._actors.__aexit__(None, None, None)
         await super()._close()
 
     async def evaluate(
@@ -272,8 +239,8 @@ class Jury(Records):
         with while_open():
             async with called_back(feed, job.debate_id, on_event):
                 if not over:
-                    filled = partial(self._job, job, case, opened=over is not None)
-                    problem = await self._drive(await asyncio.to_thread(filled), self._take_chunk)
+                    filled = await asyncio.to_thread(partial(self._job, job, case, opened=over is not None))
+                    problem = await drive_one(await self._actors.runtime(), filled, self._take_chunk)
                     if problem is not None:
                         raise problem
 
@@ -348,10 +315,10 @@ class Jury(Records):
             OtherCase: a debate of the run is over another case than the one of its id.
             StoreError: the store cannot be written; where it is `StoreLocked`, another process writes to it.
         """
-        from jury_judge.runs.case_listing import list_cases
+        from jury_judge.runs.listing import list_cases
 
         check_ids(run_id)
-        self._check_keys()
+        self._actors.check_keys()
         run = self._run(run_id, self._sourced(cases), submitted=submitted, whole=complete)
         run = replace(run, submission_id=lambda _case: submission_id)
         with while_open():
@@ -399,11 +366,11 @@ class Jury(Records):
         job = Job(debate_id, b"", RunContext(run_id, self._loaded.resolved, watched=True))
         locked = locked_run(self.store_url, run_id, wait=self._writing.lock_wait, say=self._say)
         async with self._slots, locked:
-            self._check_keys()
-            runtime = await self._runtimes.runtime()
+            self._actors.check_keys()
+            runtime = await self._actors.runtime()
             with while_open():
                 async with supervision.around(runtime, self.store, asyncio.Event()):
-                    problem = await self._drive(job, self._take_chunk)
+                    problem = await drive_one(runtime, job, self._take_chunk)
         if problem is not None and supervision.cancelled_by is None:
             raise problem
 
@@ -413,7 +380,7 @@ class Jury(Records):
         Raises:
             StoreError, ActorError: the actors cannot be set up; where it is `StoreLocked`, another process writes.
         """
-        return (await self._runtimes.runtime()).clerk
+        return (await self._actors.runtime()).clerk
 
     def _sourced(self, cases: Iterable[CaseInput] | str | os.PathLike[str]) -> CaseSource:
         return self._loaded.redaction.cases(
@@ -457,14 +424,18 @@ class Jury(Records):
         async with locked_run(self.store_url, lock, wait=self._writing.lock_wait, say=self._say):
             checked = await self._read(partial(preflight, run))
             if checked.left:
-                self._check_keys()
-            lines = self.execute(
+                self._actors.check_keys()
+            lines = execute_run(
                 run,
                 checked,
-                problems=problems,
+                self.store,
+                self._actors,
                 progress=size,
+                stopping=asyncio.Event(),
+                problems=problems,
                 on_chunk=None if on_event is None and self._on_chunk is None else self._take_chunk,
-                on_event=on_event,
+                store_patience=self._writing.patience,
+                driving=drive if on_event is None else Callbacks(self.feed, on_event).drive,
                 supervision=supervision,
             )
             with while_open():
@@ -477,105 +448,13 @@ class Jury(Records):
             if size.total is None or results < size.total:
                 raise RunUnfinished.short(run.run_id, size.total, results, supervision.cancelled_by)
 
-    def execute(
-        self,
-        run: Run,
-        checked: PreflightReport,
-        *,
-        problems: list[Finished],
-        progress: ProgressListener | None = None,
-        stopping: asyncio.Event | None = None,
-        on_chunk: Callable[[Chunk], None] | None = None,
-        on_event: OnEventOf | None = None,
-        allowance: Allowance | None = None,
-        supervision: RunSupervision | None = None,
-        batches: "BatchPlan | None" = None,
-    ) -> AsyncGenerator[Line, None]:
-        """Run the debates of a run that are not over; yields a result line a debate. See `execute_run`.
-
-        `batches`: calls go through them where a provider has any; debates that wait at the end yield no line.
-        """
-        stopping = stopping or asyncio.Event()
-        supervision = supervision or RunSupervision(self.store_url, run.run_id, say=self._say)
-        callbacks = None if on_event is None else Callbacks(self.feed, on_event)
-        return execute_run(
-            run,
-            checked,
-            self.store,
-            partial(self._runtime, callbacks),
-            progress=progress or NoListener(),
-            stopping=stopping,
-            problems=problems,
-            on_chunk=on_chunk,
-            store_patience=self._config.store_patience,
-            allowance=allowance,
-            driving=self._driving(run, stopping, callbacks, batches, supervision),
-            supervision=supervision,
-        )
-
-    def _driving(
-        self,
-        run: Run,
-        stopping: asyncio.Event,
-        callbacks: Callbacks | None,
-        batches: "BatchPlan | None",
-        supervision: RunSupervision,
-    ) -> Driving:
-        if batches is not None:
-            from jury_judge.batches.wave_driving import WaveDriving
-            from jury_judge.batches.wave_metrics import WaveMetrics
-
-            return WaveDriving(
-                run,
-                self.store,
-                batches,
-                stopping,
-                prices=self._config.prices,
-                say=self._say,
-                metrics=WaveMetrics(self._totals, self._effects.clock),
-                cancelled_by=lambda: supervision.cancelled_by,
-                effects=self._effects,
-            )
-        return drive if callbacks is None else callbacks.drive
-
     async def waits_for(self) -> str:
         """The work that running evaluations wait for, as a phrase: calls in flight by model, permits, appends."""
-        return await self._runtimes.waits_for()
-
-    async def store_branch(self, fork: "Fork") -> int:
-        """Store the branch of a fork if it is new; returns how many events of it are stored.
-
-        Raises:
-            StoreLocked: another process writes to the store.
-            StoreError: the branch was refused.
-        """
-        return fork.stored if fork.branch is None else await asyncio.to_thread(self._store_branch, fork.branch)
-
-    def _store_branch(self, branch: "Branch") -> int:
-        from jury_judge.replays.forks import store_branch
-
-        config = self._config
-        writer = open_writer(config.store_url, run=config.run_id, wait=self._writing.lock_wait, say=self._say)
-        try:
-            return store_branch(writer, branch)
-        finally:
-            writer.close()
-
-    async def resume_fork(self, fork: "Fork", on_chunk: Callable[[Chunk], None]) -> BaseException | None:
-        """Run the branch of a fork, which must be stored, to its end; returns why it could not go on."""
-        # The branch has its opening event already, so the job needs no case.
-        return await self._drive(
-            Job(fork.debate_id, b"", RunContext(fork.debate_id, fork.resolved, watched=True)), on_chunk
-        )
+        return await self._actors.waits_for()
 
     def _wrap_providers(self, providers: ProviderFactory) -> ProviderFactory:
         """Wraps the providers of a runtime in this process; a subclass may change them."""
         return providers
-
-    def _check_keys(self) -> None:
-        if not self._keyless:
-            for one in self._loaded.panels:
-                check_models(one, self._loaded.endpoints, os.environ)
 
     def _is_over(self, store: EventStore, job: Job, case: Case) -> bool | None:
         redacted = self._loaded.redaction.case(case)
@@ -586,32 +465,17 @@ class Jury(Records):
 
     def _job(self, job: Job, case: Case, *, opened: bool) -> Job:
         """The job with its case; the records behind URIs are fetched for a new debate only."""
-        self._check_keys()
+        self._actors.check_keys()
         if not opened:
             case = with_records(case, self._settings.artifact_hosts, self._roots)
         content = self._loaded.redaction.case(case).model_dump_json().encode()
         # An open debate passed `is_over`, which refuses imported debates that are not adopted.
         return job._replace(case=content, adopted=opened)
 
-    async def _drive(self, job: Job, on_chunk: Callable[[Chunk], None]) -> BaseException | None:
-        """Run one debate; returns why it could not go on."""
-        driven = drive(await self._runtimes.runtime(), iter([job]), concurrency=1, on_chunk=on_chunk)
-        async with aclosing(driven):
-            (problem,) = [finished.problem async for finished in driven]
-        return problem
-
     def _take_chunk(self, chunk: Chunk) -> None:
         self.feed.add_chunk(chunk.debate_id, chunk.text)
         if self._on_chunk is not None:
             self._on_chunk(chunk.debate_id, chunk.text)
-
-    @asynccontextmanager
-    async def _runtime(self, callbacks: Callbacks | None) -> AsyncIterator[Runtime]:
-        try:
-            yield await self._runtimes.runtime()
-        finally:
-            if callbacks is not None:
-                await callbacks.drop()
 
 
 class _RunSize(NoListener):
@@ -635,15 +499,3 @@ def _keys(lines: Iterable[str]) -> "tuple[PublicKey, ...]":
     if isinstance(lines, str):
         raise SettingError("adopt: must be a list of public keys, not one text")
     return tuple(PublicKey.parse(line) for line in lines)
-
-
-def _log_line(line: str) -> None:
-    event = line.event if isinstance(line, Notice) else "notice"
-    log_event(_log, logging.WARNING, event, line)
-
-
-_log_once = cache(_log_line)
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()

@@ -25,7 +25,7 @@ class Ledger:
         self.writes = 0
 
     def ceiling(self) -> Ceiling:
-        """As `jury_judge.runs.allowance.ceiling` makes it."""
+        """As `jury_judge.runs.budget.ceiling` makes it."""
         spent = self.recorded
         if self.lease.calls > spent.calls:
             spent = Spent(self.lease.calls, max(self.lease.cost, spent.cost))

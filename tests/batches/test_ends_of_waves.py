@@ -59,7 +59,7 @@ def budgeted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Budgeted:
         await asyncio.sleep(0)
 
     monkeypatch.setattr(
-        "jury_judge.batches.batch_plan.batch_plan",
+        "jury_judge.runs.batch_plan.batch_plan",
         lambda settings, _loaded: BatchPlan(account.providers, once=settings.once, sleep=at_once),
     )
     return Budgeted(tmp_path, account)

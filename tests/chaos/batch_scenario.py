@@ -31,7 +31,7 @@ from chaos.scenario import (
 )
 from chaos.strikes import KINDS, Target
 from chaos.warm_start import WarmProcess
-from jury_judge.batches import batch_plan
+from jury_judge.runs import batch_plan
 from jury_providers import Script
 from jury_store import EventStore, open_store
 from support.simulation_thread import simulation_thread

@@ -309,7 +309,7 @@ async def test_progress_of_a_judging_call_is_reported_to_a_client_that_asks_for_
 async def test_a_locked_store_is_one_clear_line(asked: Asked, sqlite_url: str) -> None:
     open_or_create(sqlite_url).close()
     lock = SqliteLock.acquire(Path(sqlite_url.removeprefix("sqlite:///")), run="nightly", wait=0)
-    with patch("jury_judge.sessions.hosted_run.LOCK_SECONDS", 0):
+    with patch("jury_judge.runs.hosted_run.LOCK_SECONDS", 0):
         said = await asked.refusal("judge", case=CASE)
     lock.release()
 

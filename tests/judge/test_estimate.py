@@ -8,7 +8,7 @@ import pytest
 from jury_actors import Ceiling, Spent
 from jury_events import CacheWrite, CallOutcome, ExchangeRecorded, RunBudget, Usage
 from jury_judge import estimate, uncached_cost, uncached_sums
-from jury_judge.runs.allowance import ceiling
+from jury_judge.runs.budget import ceiling
 from jury_providers import (
     ESTIMATED_PICTURE_TOKENS,
     Endpoint,

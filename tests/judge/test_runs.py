@@ -3,7 +3,7 @@
 import asyncio
 import gc
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from datetime import date
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from jury_actors import Ceiling, Delivery, Finished, Job, Outbox, Runtime, RuntimeConfig, in_process_runtime
 from jury_cases import CaseFileError, case_source
 from jury_events import Attachment, Case, RunBudget, StoredEvent, Transcript
-from jury_judge import Allowance, PreflightReport, Run, estimate, execute_run, preflight
+from jury_judge import Allowance, JuryClosed, PreflightReport, Run, RuntimePool, estimate, execute_run, preflight
 from jury_providers import Prices
 from jury_store import (
     Append,
@@ -124,7 +124,7 @@ class Execution:
         self.problems: list[Finished] = []
         self.progress, self.stopping = Progress(), asyncio.Event()
 
-    def lines(
+    async def lines(
         self, *, seconds: float | None = None, max_calls: int | None = None, **options: Any
     ) -> AsyncIterator[dict[str, Any]]:
         """After a preflight of so many seconds, within so many calls."""
@@ -137,16 +137,23 @@ class Execution:
             self.runtimes += 1
             return self._of_actors() if self.actors else in_process_runtime(config, lambda: self.store)
 
-        return execute_run(
+        pool = RuntimePool(runtime)
+        lines = execute_run(
             self.run,
             preflight(self.run, self.store, seconds=seconds),
             self.store,
-            runtime,
+            pool,
             progress=self.progress,
             stopping=self.stopping,
             problems=self.problems,
             **options,
         )
+        try:
+            async with aclosing(lines):
+                async for line in lines:
+                    yield line
+        finally:
+            await pool.close(JuryClosed("the run is over"))
 
     @asynccontextmanager
     async def _of_actors(self) -> AsyncIterator[Runtime]:

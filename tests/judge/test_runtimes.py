@@ -24,7 +24,7 @@ from jury_actors import (
     drive,
 )
 from jury_judge import JuryClosed, RuntimePool
-from jury_judge.running.waits import waits_text
+from jury_judge.runs.panel_actors import waits_text
 from support.runtime_harness import a_resolved
 from support.waiting import until
 

@@ -21,7 +21,7 @@ async def test_a_staged_run_in_batches_is_killed_between_its_stages_and_ends_as_
     account = BatchAccountDouble()
     ladder = a_ladder(tmp_path, {"pass": 1.0}, audit=1.0)
     monkeypatch.setattr(
-        "jury_judge.batches.batch_plan.batch_plan",
+        "jury_judge.runs.batch_plan.batch_plan",
         lambda settings, _loaded: BatchPlan(account.providers, once=settings.once),
     )
 

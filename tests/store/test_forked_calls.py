@@ -6,7 +6,7 @@ from unittest.mock import patch
 import pytest
 
 from jury_judge import Spending
-from jury_judge.running.recent_calls import RecentEvents
+from jury_judge.runs.recent_calls import RecentEvents
 from jury_store import EventStore
 from support.branches import a_branch, calls_of, execute_branch, origin_in, stored
 from support.runtime_harness import Run

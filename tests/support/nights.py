@@ -11,7 +11,7 @@ from jury_actors import Effects, Finished, MetricTotals
 from jury_cases import case_source
 from jury_events import ExchangeRecorded
 from jury_judge import BatchPlan, Budget, Jury, Observation, Run, preflight
-from jury_judge.runs.allowance import ceiling
+from jury_judge.runs.budget import ceiling
 from jury_migrations import upgrade
 from jury_providers import Prices
 from jury_store import EventStore, PublicKey, open_store

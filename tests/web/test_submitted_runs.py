@@ -330,7 +330,7 @@ async def test_a_ladder_that_a_server_left_between_two_stages_goes_on(
     leaking = case_of({"case_id": "late", "question": "Refund order 1.", "response": LEAK})
     async with service(sqlite_url, panel=ladder) as first:
         with monkeypatch.context() as patch:
-            patch.setattr("jury_judge.runs.run_execution.open_stages", lambda *_: {})
+            patch.setattr("jury_judge.runs.execution.open_stages", lambda *_: {})
             await evaluate(first, case=leaking)
             await idle(first)
         left = statuses(first.store)

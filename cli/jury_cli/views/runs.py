@@ -10,9 +10,9 @@ from jury_events.verdict import Verdict
 if TYPE_CHECKING:
     from jury_events.run_facts import RunFacts
     from jury_judge import RunHolder, RunRow
-    from jury_judge.running.live_run import LiveRun, RunState
-    from jury_judge.running.status_file import SeatFigures
-    from jury_judge.runs.spending import Spending
+    from jury_judge.runs.budget import Spending
+    from jury_judge.runs.live_run import LiveRun, RunState
+    from jury_judge.runs.supervision import SeatFigures
 
 
 def run_progress(run: "RunRow") -> str:
@@ -115,7 +115,7 @@ def _seat(seat: "SeatFigures") -> str:
 
 
 def _spending(live: "LiveRun") -> "Spending":
-    from jury_judge.runs.spending import Spending
+    from jury_judge.runs.budget import Spending
 
     return Spending.of_run(live.row, live.totals)
 

@@ -8,10 +8,10 @@ from jury_integrations.content_names import named_by_content
 from jury_integrations.jury_outcome import JuryOutcome
 from jury_integrations.mcp.step_lines import said_of
 from jury_judge import Jury, Records, RuntimeSettings, SettingsRefused
+from jury_judge.runs.hosted_run import HostedRun
+from jury_judge.runs.panel_actors import is_simulated
+from jury_judge.runs.plan import panel_of_run
 from jury_judge.serving.submitted_cases import refuse_uris, submitted_cases
-from jury_judge.sessions.hosted_run import HostedRun
-from jury_judge.sessions.new_jury import is_simulated
-from jury_judge.sessions.run_plan import panel_of_run
 from jury_judge.settings.serving import McpSettings
 
 Report = Callable[[int, str | None], Awaitable[None]]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypedDict
 
-from jury_judge.runs.observation import Writing
+from jury_judge.runs.panel_actors import Writing
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.settings.store import Sources
 

@@ -21,7 +21,7 @@ from jury_judge.drift.baseline import check_stream, stored_plan
 from jury_judge.drift.drift_log import DriftLog
 from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.sessions.run_plan import RunPlan, loaded_panel
+from jury_judge.runs.plan import RunPlan, loaded_panel
 from jury_judge.settings.drift import DriftCheckSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.debates import rows_of_run

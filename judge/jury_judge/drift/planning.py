@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from jury_analysis.drift_plan import DriftPlan, plan
 from jury_judge.errors import SettingsRefused
-from jury_judge.sessions.estimated_run import estimate_run
-from jury_judge.sessions.run_plan import Cases, RunPlan, loaded_panel
+from jury_judge.runs.estimated_run import estimate_run
+from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
 from jury_judge.settings.drift import DriftPlanSettings
 
 _ANCHORS = 100

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from jury_judge.comparisons.comparison import Excerpt
     from jury_judge.comparisons.run_comparison import Group
     from jury_judge.live.feed import Beginning
-    from jury_judge.running.cancelling import Cancelled
-    from jury_judge.running.live_run import ListedRun, LiveRun
+    from jury_judge.runs.cancelling import Cancelled
+    from jury_judge.runs.live_run import ListedRun, LiveRun
     from jury_judge.stores.stores import Say
 
 
@@ -194,7 +194,7 @@ class RunRecords(OpenStore):
         Args:
             every: seconds between two readings.
         """
-        from jury_judge.running.live_run import LiveRunReader
+        from jury_judge.runs.live_run import LiveRunReader
 
         with closing(LiveRunReader(self.store, self.store_url, run_id)) as reader:
             while True:
@@ -242,13 +242,13 @@ class RunRecords(OpenStore):
         Raises:
             RunRefused: the process that executed the run ended, and another one took it up meanwhile.
         """
-        from jury_judge.running.cancelling import cancel_run, canceller
+        from jury_judge.runs.cancelling import cancel_run, canceller
 
         return await cancel_run(self.store, self.store_url, run_id, canceller(by), say)
 
 
 def _listed(store: EventStore, url: str) -> "list[ListedRun]":
-    from jury_judge.running.live_run import listed_runs
+    from jury_judge.runs.live_run import listed_runs
 
     with closing(open_registry(url)) as registry:
         return listed_runs(store, registry)

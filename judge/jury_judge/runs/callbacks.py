@@ -63,10 +63,13 @@ class Callbacks:
                 self.begin(job.debate_id)
             return admitted
 
-        async with aclosing(drive(runtime, jobs, admits=begun, **options)) as driven:
-            async for finished in driven:
-                await (self.finish if finished.problem is None else self.drop)(finished.debate_id)
-                yield finished
+        try:
+            async with aclosing(drive(runtime, jobs, admits=begun, **options)) as driven:
+                async for finished in driven:
+                    await (self.finish if finished.problem is None else self.drop)(finished.debate_id)
+                    yield finished
+        finally:
+            await self.drop()
 
     async def _follow(self, debate_id: str) -> None:
         from jury_views.live.live_events import LIVE_EVENTS

@@ -15,9 +15,8 @@ from jury_events.text import visible, visible_line
 from jury_events.transcript import Item, Message
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.runs.case_fit import CaseFit
+from jury_judge.runs.case_fit import CaseFit, Rehearsal
 from jury_judge.runs.preflight import omission_report, sees_images
-from jury_judge.runs.prompt_sizes import Rehearsal
 from jury_providers.provider import estimated_tokens
 from jury_views.case_view import marker_in, plain_prompt
 

@@ -38,7 +38,7 @@ from jury_events.run_events import (
 from jury_events.run_facts import ListedOpening, RunFacts, page_digest
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import Ladder
-from jury_judge.running.cancelling import RunLog, requester
+from jury_judge.runs.cancelling import RunLog, requester
 from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.run import Run
 from jury_providers.endpoints import Endpoint

@@ -15,7 +15,7 @@ from jury_judge.live.feed import MOST_READERS, Feed
 from jury_judge.records.records import Records
 from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.review_recorder import REVIEW_WAIT, ReviewRecorder
-from jury_judge.running.live_run import LiveRuns
+from jury_judge.runs.live_run import LiveRuns
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.serving.submission_states import SubmissionStates
 from jury_judge.serving.submissions import MakeJury, Submissions

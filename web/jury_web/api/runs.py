@@ -15,7 +15,7 @@ from jury_events.verdict import FAIL
 from jury_judge import AnalysisError
 from jury_judge.comparisons.comparing import ComparedDebates, Kind, debates_object, runs_object
 from jury_judge.errors import ExtraMissing, RunTooLarge
-from jury_judge.running.live_run import live_object
+from jury_judge.runs.live_run import live_object
 from jury_judge.settings.statistics import Count
 from jury_web.api.debates import DebateCounts, DebateTotals
 from jury_web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table

@@ -25,10 +25,10 @@ from jury_actors.notices import Say
 from jury_actors.runtime import Runtime
 from jury_events.batch_facts import BatchFacts
 from jury_events.text import pluralize
-from jury_judge.batches.batch_plan import BatchPlan
-from jury_judge.batches.wave_metrics import WaveMetrics
-from jury_judge.running.cancelling import cancel_recorded, unfinished_debates
+from jury_judge.runs.batch_plan import BatchPlan
+from jury_judge.runs.cancelling import cancel_recorded, unfinished_debates
 from jury_judge.runs.run import Run
+from jury_judge.runs.wave_metrics import WaveMetrics
 from jury_providers.prices import Prices
 from jury_store.event_store import EventStore
 

@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from jury_judge.running.status_file import read_status, status_folder, status_place
+from jury_judge.runs.supervision import read_status, status_folder, status_place
 from jury_store.run_registry import RunHolder, open_registry
 
 _LOOK_EVERY = 0.05
@@ -39,7 +39,7 @@ def start_detached(message: bytes, url: str, run_id: str) -> tuple[int, EndedEar
     """Have a process of this machine judge a run that is listed; returns once it does, or has ended.
 
     Args:
-        message: see `jury_judge.sessions.resumed_run`.
+        message: see `jury_judge.runs.resumed_run`.
         run_id: the run, which names the log; that is appended to.
 
     Returns:
@@ -79,7 +79,7 @@ def start_on_cluster(message: Callable[[str], bytes], url: str, run_id: str) -> 
     """The same in a process of the cluster that this one joined; one with a SQLite store stays on this node.
 
     Args:
-        message: see `jury_judge.sessions.resumed_run`; made from the address of the cluster.
+        message: see `jury_judge.runs.resumed_run`; made from the address of the cluster.
     """
     from jury_actors.ray_detached import DetachedRun
 

@@ -12,12 +12,12 @@ from jury_events.case import Case
 from jury_events.text import pluralize, visible_line
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.ladders import load_panel_or_ladder
-from jury_judge.running.cancelling import cancellations_at
+from jury_judge.runs.cancelling import cancellations_at
 from jury_judge.runs.case_stages import Again
+from jury_judge.runs.panel_actors import is_simulated
 from jury_judge.runs.preflight import PreflightReport, sees_images
 from jury_judge.runs.run import CaseSource, Run, fresh_run_id
 from jury_judge.seals.key_files import read_keys
-from jury_judge.sessions.new_jury import is_simulated
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_providers.simulated.script import NO_FAULTS, PERSUADED, Script

@@ -1,4 +1,4 @@
-"""A run whose cases come one after another, from many callers at once: they share one Jury and one budget."""
+"""A run whose cases come one after another, from many callers at once: they share the actors and one budget."""
 
 import asyncio
 import os
@@ -12,24 +12,25 @@ from types import TracebackType
 from typing import Self
 
 from jury_actors.admission.budget import BUDGET
+from jury_actors.driver import drive
 from jury_actors.errors import Halted
 from jury_actors.messages import Finished
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_judge.errors import RunUnfinished
-from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.running.supervision import RunSupervision
-from jury_judge.runs.allowance import Allowance, ceiling
-from jury_judge.runs.callbacks import OnEvent
+from jury_judge.runs.budget import Allowance, ceiling
+from jury_judge.runs.callbacks import Callbacks, OnEvent
 from jury_judge.runs.case_stages import latest_stage
-from jury_judge.runs.observation import Observation, Writing
+from jury_judge.runs.execution import execute_run
+from jury_judge.runs.executor import LOCK_SECONDS
+from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors
+from jury_judge.runs.plan import OneCase, RunPlan
 from jury_judge.runs.preflight import preflight
+from jury_judge.runs.progress import NoListener
 from jury_judge.runs.run import Run
 from jury_judge.runs.shared_context import SharedContext
-from jury_judge.sessions.new_jury import new_jury
-from jury_judge.sessions.run_executor import LOCK_SECONDS
-from jury_judge.sessions.run_plan import OneCase, RunPlan
+from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
@@ -82,7 +83,7 @@ class HostedRun:
 
 
 class _Session:
-    """One session of the run: the lock of its store, its budget and its Jury, in `async with`."""
+    """One session of the run: the lock of its store, its budget and its actors, in `async with`."""
 
     def __init__(self, settings: RunSettings, loaded: LoadedPanel, say: Say, environ: Mapping[str, str] | None) -> None:
         assert settings.run_id is not None, "the run has an id"
@@ -97,10 +98,11 @@ class _Session:
         locks = ExitStack()
         opening = asyncio.create_task(asyncio.to_thread(self._open, locks))
         try:
-            self._jury = await asyncio.shield(opening)
+            self._actors = await asyncio.shield(opening)
             async with AsyncExitStack() as stack:
                 stack.callback(locks.close)
-                await stack.enter_async_context(self._jury)
+                stack.push_async_callback(self._feed.close)
+                await stack.enter_async_context(self._actors)
                 self._closing = stack.pop_all()
         except asyncio.CancelledError:
             # The thread cannot be cancelled: what it still locks must be released.
@@ -112,14 +114,19 @@ class _Session:
         """Judge the one case of `run`, which is a part of the run; raises as `HostedRun.judge`."""
         while True:
             ended, problems = self._ended, list[Finished]()
-            supervision = RunSupervision(self._jury.store_url, run.run_id, say=self._say)
-            checked = await asyncio.to_thread(preflight, run, self._jury.store, seconds=None)
-            judged = self._jury.execute(
+            supervision = RunSupervision(self._actors.config.store_url, run.run_id, say=self._say)
+            checked = await asyncio.to_thread(preflight, run, self._store, seconds=None)
+            judged = execute_run(
                 run,
                 checked,
+                self._store,
+                self._actors,
+                progress=NoListener(),
+                stopping=asyncio.Event(),
                 problems=problems,
-                on_event=None if on_event is None else lambda _debate, event: on_event(event),
+                store_patience=self._settings.store_patience,
                 allowance=self._allowance,
+                driving=drive if on_event is None else self._called_back(on_event).drive,
                 supervision=supervision,
             )
             try:
@@ -129,12 +136,15 @@ class _Session:
                 self._ended.set()
                 self._ended = asyncio.Event()
             self._check(problems, supervision)
-            if lines or not (await asyncio.to_thread(preflight, run, self._jury.store, seconds=None)).left:
+            if lines or not (await asyncio.to_thread(preflight, run, self._store, seconds=None)).left:
                 return
             if self._allowance is None or self._allowance.short:
                 left = "" if self._allowance is None else f": {self._allowance.rest(1)}"
                 raise Halted(f"the case was not judged{left}", about=BUDGET)
             await ended.wait()  # for the budget that a debate leaves that runs now
+
+    def _called_back(self, on_event: OnEvent) -> Callbacks:
+        return Callbacks(self._feed, lambda _debate, event: on_event(event))
 
     def _check(self, problems: list[Finished], supervision: RunSupervision) -> None:
         for finished in problems:
@@ -152,14 +162,17 @@ class _Session:
         """Debates that still run stop where they are; the store is free."""
         await self._closing.__aexit__(kind, error, trace)
 
-    def _open(self, locks: ExitStack) -> Jury:
+    def _open(self, locks: ExitStack) -> PanelActors:
         """Lock the store, then count what earlier sessions spent: no other process spends meanwhile."""
+        from jury_judge.live.feed import Feed
+
         settings, loaded, environ = self._settings, self._loaded, self._environ
         url, today = load_settings(environ, store_url=settings.store_url).store_url, datetime.now(UTC).date()
         for panel in loaded.panels:
             check_models(panel, loaded.endpoints, os.environ)
-        store = open_or_create(url)
+        self._store = store = open_or_create(url)
         locks.callback(store.close)
+        self._feed = Feed(store)
         try:
             if (lock := lock_run(url, self._run_id, wait=LOCK_SECONDS, say=self._say)) is not None:
                 locks.callback(lock.release)
@@ -172,13 +185,13 @@ class _Session:
         bounds = ceiling(store, self._run_id, prices, today, settings.bounds)
         if bounds.bounds.bounded:
             self._allowance = Allowance(bounds, store, prices=prices, endpoints=loaded.endpoints, on=today)
-        return new_jury(
+        return announced_actors(
             loaded,
             url,
-            RuntimeSettings(in_process=True, simulate=settings.simulate),
-            Observation(say=self._say, otel=settings.otel),
             self._say,
+            environ=environ,
+            runtime=RuntimeSettings(in_process=True, simulate=settings.simulate),
             budget=Budget.under(bounds, prices),
             writing=Writing(name=self._run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience),
-            environ=environ,
+            observation=Observation(say=self._say, otel=settings.otel),
         )

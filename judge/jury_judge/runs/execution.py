@@ -16,16 +16,17 @@ from jury_actors.runtime import Runtime
 from jury_actors.store_retry import StoreRetry
 from jury_events.ids import first_stage_of
 from jury_events.run_events import RunBudget
-from jury_judge.running.supervision import RunSupervision
-from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.budget import Allowance
 from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.case_stages import open_stages
+from jury_judge.runs.lines import Line, OrderedLines
 from jury_judge.runs.lister import CaseLister
-from jury_judge.runs.ordered_lines import Line, OrderedLines
+from jury_judge.runs.panel_actors import RuntimePool
 from jury_judge.runs.preflight import PreflightReport
+from jury_judge.runs.progress import ProgressListener, RunProgress, moves
 from jury_judge.runs.recorded_debates import Read, recorded_cases
 from jury_judge.runs.run import Run
-from jury_judge.runs.run_progress import ProgressListener, RunProgress, moves
+from jury_judge.runs.supervision import RunSupervision
 from jury_store.errors import AppendRefused, Fenced, StoreError, StoreFailed, StoreUnreachable
 from jury_store.event_store import EventStore
 
@@ -36,7 +37,7 @@ async def execute_run(
     run: Run,
     checked: PreflightReport,
     store: EventStore,
-    open_runtime: Callable[[], AbstractAsyncContextManager[Runtime]],
+    actors: RuntimePool,
     *,
     progress: ProgressListener,
     stopping: asyncio.Event,
@@ -53,7 +54,7 @@ async def execute_run(
     before the lines.
 
     Args:
-        open_runtime: sets up the actors; not called when no debate is left.
+        actors: set up where a debate is left.
         progress: called for every debate that ends.
         stopping: once set, no new debate begins; those that run are finished.
         problems: takes the debates that could not go on; no line is yielded for them.
@@ -69,7 +70,7 @@ async def execute_run(
         run=run,
         checked=checked,
         store=store,
-        open_runtime=open_runtime,
+        actors=actors,
         progress=progress,
         stopping=stopping,
         problems=problems,
@@ -112,7 +113,7 @@ class _Execution:
     run: Run
     checked: PreflightReport
     store: EventStore
-    open_runtime: Callable[[], AbstractAsyncContextManager[Runtime]]
+    actors: RuntimePool
     progress: ProgressListener
     stopping: asyncio.Event
     problems: list[Finished]
@@ -132,7 +133,8 @@ class _Execution:
             if first is None:
                 return
             jobs = chain([first], jobs)
-        async with self.open_runtime() as runtime, self._supervised(runtime):
+        runtime = await self.actors.runtime()
+        async with self._supervised(runtime):
             allowance = self.bounds.allowance
             lister = CaseLister.of(self.jobs, runtime.clerk, RunBudget() if allowance is None else allowance.budget)
             ends = self.driving(

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from jury_actors.admission.budget import BUDGET, BUDGET_LOST, Ceiling
+from jury_actors.driver import drive
 from jury_actors.effects import Effects
 from jury_actors.errors import Halted, Unsettled
 from jury_actors.messages import Chunk, Finished
@@ -19,18 +20,16 @@ from jury_actors.observation.tallies import MetricTotals
 from jury_debate.calibrated import prompts_digest
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
-from jury_judge.running.supervision import RunSupervision
-from jury_judge.runs.allowance import Allowance, ceiling, check_priced
+from jury_judge.runs.budget import Allowance, Spending, SpendingWatch, ceiling, check_priced
 from jury_judge.runs.case_stages import judged_again
-from jury_judge.runs.observation import Observation, Writing
-from jury_judge.runs.ordered_lines import Line
+from jury_judge.runs.execution import Driving, execute_run
+from jury_judge.runs.lines import Line
+from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
+from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
-from jury_judge.runs.run_progress import NoListener, ProgressListener
-from jury_judge.runs.runtimes import in_process_for
-from jury_judge.runs.spending import Spending, SpendingWatch
-from jury_judge.sessions.new_jury import new_jury
-from jury_judge.sessions.run_plan import RunPlan
-from jury_judge.sessions.run_watch import RunOutcome, stop_cause
+from jury_judge.runs.progress import NoListener, ProgressListener
+from jury_judge.runs.run_watch import RunOutcome, stop_cause
+from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.stores.drift_checks import panel_standing
 from jury_judge.stores.open_batches import waiting_line
@@ -44,9 +43,10 @@ from jury_views.debate_results import collaborative_result
 from jury_views.failed_calls import failed_calls
 
 if TYPE_CHECKING:
-    from jury_judge.batches.batch_plan import BatchPlan
     from jury_judge.live.feed import Feed
+    from jury_judge.runs.batch_plan import BatchPlan
     from jury_judge.seals.stored_seals import Sealing
+
 
 _SPENDING_SECONDS = 5.0
 """How often the spending of a run is read."""
@@ -242,9 +242,9 @@ class RunExecutor:
     def set_up(self, progress: ProgressListener | None = None, metrics: MetricTotals | None = None) -> None:
         """Set up what executes the run; says where debates run, who receives the cases, what is odd about the panel."""
         planned, run, settings = self.planned, self.planned.run, self.planned.settings
-        self.progress = progress or self.progress
+        self.progress, self._metrics = progress or self.progress, metrics
         if settings.batch:
-            from jury_judge.batches.batch_plan import batch_plan, live_lines, tier_lines
+            from jury_judge.runs.batch_plan import batch_plan, live_lines, tier_lines
 
             self._batches = batches = batch_plan(settings, planned.loaded)
             live = live_lines(planned.loaded.models, planned.loaded.endpoints)
@@ -258,15 +258,15 @@ class RunExecutor:
         if self.writer is not None and not in_process:
             self.writer.close()  # the writer is an actor's process
         bounds = ceiling(self.store, run.run_id, self.prices, self.today, settings.bounds)
-        self._jury = new_jury(
+        self._actors = announced_actors(
             planned.loaded,
             self.url,
-            _placed(planned, in_process=in_process),
-            Observation(say=self.say, metrics=metrics, otel=settings.otel),
             self.say,
+            environ=planned.environ,
+            runtime=_placed(planned, in_process=in_process),
             budget=Budget.under(bounds, self.prices),
             writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
-            environ=planned.environ,
+            observation=Observation(say=self.say, metrics=metrics, otel=settings.otel),
         )
         self._allowance = self._bounded(bounds)
         self._supervision = RunSupervision(
@@ -297,32 +297,53 @@ class RunExecutor:
         on_chunk: Callable[[Chunk], None] | None = None,
         on_spending: Callable[[Spending], None] | None = None,
     ) -> AsyncGenerator[Line, None]:
-        """Run the debates that are left; yields the lines of all, in the order of the cases. See `Jury.execute`.
+        """Run the debates that are left; yields the lines of all, in the order of the cases. See `execute_run`.
 
         Args:
             stopping: once set, no new debate begins; those that run are finished.
             on_chunk: called with each chunk that a final judge writes.
             on_spending: called every few seconds with what was spent in this session.
         """
-        async with self._spending_shown(on_spending), self._jury, _passed_on(stopping) as ending:
-            lines = self._jury.execute(
+        async with self._spending_shown(on_spending), self._actors, _passed_on(stopping) as ending:
+            lines = execute_run(
                 self.planned.run,
                 self.checked,
-                problems=self._problems,
+                self.store,
+                self._actors,
                 progress=self,
                 stopping=ending,
+                problems=self._problems,
                 on_chunk=on_chunk,
+                store_patience=self.planned.settings.store_patience,
                 allowance=self._allowance,
+                driving=drive if self._batches is None else self._waves(self._batches, ending),
                 supervision=self._supervision,
-                batches=self._batches,
             )
             async with aclosing(lines):
                 async for line in lines:
                     yield line
 
+    def _waves(self, batches: "BatchPlan", stopping: asyncio.Event) -> Driving:
+        """Calls go through batches where a provider has any; debates that wait at the end yield no line."""
+        from jury_judge.runs.wave_driving import WaveDriving
+        from jury_judge.runs.wave_metrics import WaveMetrics
+
+        effects = Effects()
+        return WaveDriving(
+            self.planned.run,
+            self.store,
+            batches,
+            stopping,
+            prices=self.prices,
+            say=self.say,
+            metrics=WaveMetrics(self._metrics, effects.clock),
+            cancelled_by=lambda: self._supervision.cancelled_by,
+            effects=effects,
+        )
+
     async def waits_for(self) -> str:
         """What running debates wait for, as a phrase for people."""
-        return await self._jury.waits_for()
+        return await self._actors.waits_for()
 
     def result(self, debate_id: str) -> dict[str, Any] | None:
         """The result of a debate as data; None where it was not opened."""

@@ -8,8 +8,8 @@ from jury_actors.store_retry import StoreRetry
 from jury_events.ids import first_stage_of
 from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.case_stages import latest_stage
+from jury_judge.runs.progress import RunProgress
 from jury_judge.runs.run import Run
-from jury_judge.runs.run_progress import RunProgress
 from jury_judge.stores.debates import events_gone, result_lines
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore

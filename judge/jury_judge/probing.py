@@ -27,12 +27,12 @@ from jury_judge.probes.twins import (
     with_twins,
 )
 from jury_judge.records.vote_reports import VoteReports
-from jury_judge.runs.ordered_lines import Line
+from jury_judge.runs.executor import judge_run
+from jury_judge.runs.lines import Line
+from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS
 from jury_judge.runs.run import CaseSource, Run
-from jury_judge.sessions.run_executor import judge_run
-from jury_judge.sessions.run_plan import Cases, RunPlan, loaded_panel
-from jury_judge.sessions.run_watch import RunOutcome
+from jury_judge.runs.run_watch import RunOutcome
 from jury_judge.settings.run import ProbeSettings
 from jury_judge.statistics.probe_reports import marking_run, reflection_run, speakers_run
 from jury_judge.statistics.vote_reports import probe_labels

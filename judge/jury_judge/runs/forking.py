@@ -1,20 +1,20 @@
 """A fork whose branch was planned, and can be run."""
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from jury_actors.messages import Chunk
-from jury_judge.jury import Jury
+from jury_actors.driver import drive_one
+from jury_actors.messages import Chunk, Job, RunContext
 from jury_judge.live.feed import Feed
 from jury_judge.panels.any_panel import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel, windowed
-from jury_judge.replays.forks import Fork, plan_fork, read_origin
-from jury_judge.runs.observation import Observation, Writing
-from jury_judge.sessions.new_jury import is_simulated, new_jury
-from jury_judge.sessions.run_executor import LOCK_SECONDS
+from jury_judge.replays.forks import Fork, plan_fork, read_origin, store_branch
+from jury_judge.runs.executor import LOCK_SECONDS
+from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors, is_simulated
 from jury_judge.settings.run import ForkSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say
@@ -45,16 +45,16 @@ def prepared_fork(
         settings.script(loaded.panel.models)
         fork = plan_fork(store, origin, at, loaded.resolved, debate_id=settings.as_id)
         check_models(loaded.panel, loaded.endpoints, None if settings.ray_address or fork.over else os.environ)
-        jury = new_jury(
+        actors = announced_actors(
             loaded,
             url,
-            settings,
-            Observation(say=say),
             say,
-            writing=Writing(name=fork.debate_id, lock_wait=LOCK_SECONDS),
             environ=surroundings,
+            runtime=settings,
+            writing=Writing(name=fork.debate_id, lock_wait=LOCK_SECONDS),
+            observation=Observation(say=say),
         )
-        yield PreparedFork(fork, jury, store, simulated=is_simulated(loaded))
+        yield PreparedFork(fork, actors, store, simulated=is_simulated(loaded))
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class PreparedFork:
 
     Attributes:
         fork: the branch.
-        jury: runs it.
+        actors: run it.
         store: open for reading.
         simulated: whether no model is called.
     """
 
     fork: Fork
-    jury: Jury
+    actors: PanelActors
     store: EventStore
     simulated: bool
 
@@ -89,8 +89,17 @@ class PreparedFork:
             on_chunk: called with each chunk that a final judge writes.
             around: the context in which it runs; called with the number of its events that are stored.
         """
-        async with self.jury, around(await self.jury.store_branch(self.fork)):
-            return await self.jury.resume_fork(self.fork, on_chunk)
+        fork = self.fork
+        # The branch has its opening event already, so the job needs no case.
+        job = Job(fork.debate_id, b"", RunContext(fork.debate_id, fork.resolved, watched=True))
+        async with self.actors, around(await asyncio.to_thread(self._stored)):
+            return await drive_one(await self.actors.runtime(), job, on_chunk)
+
+    def _stored(self) -> int:
+        if self.fork.branch is None:
+            return self.fork.stored
+        with closing(self.actors.open_writer()) as writer:
+            return store_branch(writer, self.fork.branch)
 
     def result(self) -> dict[str, Any]:
         """The result of the branch, so far, as data."""

@@ -12,12 +12,12 @@ from jury_actors.errors import Halted
 from jury_actors.messages import Finished
 from jury_cases.omissions import UnreadableRows
 from jury_events.ids import replaced_id
-from jury_judge.running.cancelling import RunLog
-from jury_judge.running.detaching import log_file
+from jury_judge.runs.budget import Spending
+from jury_judge.runs.cancelling import RunLog
 from jury_judge.runs.case_stages import latest_stage
-from jury_judge.runs.ordered_lines import Line
-from jury_judge.runs.run_progress import ProgressListener
-from jury_judge.runs.spending import Spending
+from jury_judge.runs.detaching import log_file
+from jury_judge.runs.lines import Line
+from jury_judge.runs.progress import ProgressListener
 from jury_judge.stores.debates import result_lines
 from jury_judge.stores.open_batches import waiting_line
 from jury_providers.prices import Prices

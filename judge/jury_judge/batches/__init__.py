@@ -1,1 +1,0 @@
-"""Runs whose calls go through the batches of providers."""

@@ -1,1 +1,0 @@
-"""Runs while they are executed, seen and stopped from any process."""

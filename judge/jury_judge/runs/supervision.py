@@ -1,0 +1,295 @@
+"""What the process that executes a run writes down for other processes: who it is, and what its actors do now.
+
+One file a run, locked while the process lives. Beside a SQLite store it is the run's entry in the registry too
+(`jury_store.run_registry`). On PostgreSQL the registry's entries are locks in the database, which every machine sees
+and which hold nothing but a name; there the file is in a folder of this user, and only this machine has the figures.
+"""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from jury_actors.effects import Effects
+from jury_actors.errors import ActorError
+from jury_actors.load import RuntimeLoad
+from jury_actors.mailbox import IncarnationLost
+from jury_actors.notices import Say, say_nothing
+from jury_actors.private_folder import private_folder
+from jury_actors.runtime import Runtime
+from jury_events.text import moment
+from jury_judge.runs.cancelling import RunLog, cancel_recorded, requester, unfinished_debates
+from jury_store.errors import StoreError
+from jury_store.event_store import EventStore
+from jury_store.locked_file import LockedFile, read_locked
+from jury_store.opening import database_path, parse_store_url
+from jury_store.run_registry import RunRegistry, holder_fields, open_registry, registry_folder, run_file
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeatFigures:
+    """One seat (None: the final judge): steps without a result, messages that wait, calls in flight by provider.
+
+    `waiting` calls wait for a permit. Both are None where the seat's jurors do not answer now.
+    """
+
+    juror_id: str | None
+    steps: int
+    queued: int
+    calling: dict[str, int] | None
+    waiting: dict[str, int] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessFigures:
+    """What the process that executes the run did at `at`, from its memory.
+
+    `debates` are in flight, `appends` wait to be stored.
+    """
+
+    at: str
+    debates: int
+    appends: int
+    seats: tuple[SeatFigures, ...]
+
+    @classmethod
+    def of(cls, load: RuntimeLoad, at: int) -> Self:
+        """The figures of what the actors do at `at`, in µs since 1970-01-01 UTC."""
+        seats = (
+            SeatFigures(
+                juror_id=seat.juror_id,
+                steps=seat.steps,
+                queued=seat.queued,
+                calling=None if seat.calls is None else _by_provider((one.provider, one.calling) for one in seat.calls),
+                waiting=None if seat.calls is None else _by_provider((one.provider, one.waiting) for one in seat.calls),
+            )
+            for seat in load.seats
+        )
+        return cls(at=moment(at), debates=load.debates, appends=load.appends, seats=tuple(seats))
+
+    @property
+    def calling(self) -> int:
+        """Calls in flight."""
+        return sum(sum((seat.calling or {}).values()) for seat in self.seats)
+
+    @property
+    def waiting(self) -> int:
+        """Calls that wait for a permit."""
+        return sum(sum((seat.waiting or {}).values()) for seat in self.seats)
+
+
+class RunStatus(NamedTuple):
+    """What a file says: since when the process executes the run, in µs since 1970-01-01 UTC; `figures` come later."""
+
+    began: int
+    figures: ProcessFigures | None
+
+
+class StatusFile:
+    """The file of this process, until `release`."""
+
+    def __init__(self, locked: LockedFile, fields: dict[str, Any]) -> None:
+        self._locked = locked
+        self._fields = fields
+
+    @classmethod
+    def take(cls, store_url: str, run_id: str, *, began: int, detached: bool) -> Self | None:
+        """Write the file; None where it cannot be written, or another process has it: the run does not need it.
+
+        Args:
+            began: when this process began to execute it, in µs since 1970-01-01 UTC.
+            detached: it belongs to no terminal.
+        """
+        fields = {**holder_fields(since=moment(began), detached=detached), "began": began}
+        with suppress(OSError, ActorError):
+            locked = LockedFile.take(_path(store_url, run_id), json.dumps(fields).encode())
+            return None if locked is None else cls(locked, fields)
+        return None
+
+    def write(self, figures: ProcessFigures) -> None:
+        """Replace the figures.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._locked.write(json.dumps({**self._fields, **asdict(figures)}).encode())
+
+    def release(self) -> None:
+        """Delete the file."""
+        self._locked.release()
+
+
+def read_status(store_url: str, run_id: str) -> RunStatus | None:
+    """What the process that executes a run wrote down; None where there is none on this machine."""
+    with suppress(ActorError, ValueError, KeyError, TypeError):  # no folder, or what a later release writes
+        found = json.loads(read_locked(_path(store_url, run_id)) or b"")
+        return RunStatus(found["began"], _figures(found) if "at" in found else None)
+    return None
+
+
+def status_folder(store_url: str) -> Path:
+    """The folder of the files of runs; for PostgreSQL one of this user, so that processes of this machine find it."""
+    return private_folder() / _place(store_url)
+
+
+def status_place(store_url: str, run_id: str) -> Path:
+    """The file of a run, relative to the folder of a user on any machine, unless it is beside the store."""
+    return run_file(_place(store_url), run_id)
+
+
+def _path(store_url: str, run_id: str) -> Path:
+    return run_file(status_folder(store_url), run_id)
+
+
+def _place(store_url: str) -> Path:
+    parsed = parse_store_url(store_url)
+    if parsed.get_backend_name() == "sqlite":
+        return registry_folder(database_path(parsed))
+    place = f"{parsed.host}\0{parsed.port}\0{parsed.database}\0{sorted(parsed.query.items())}"
+    return Path(f"runs-{sha256(place.encode()).hexdigest()[:16]}")
+
+
+def _figures(found: dict[str, Any]) -> ProcessFigures:
+    seats = tuple(SeatFigures(**seat) for seat in found["seats"])
+    return ProcessFigures(at=found["at"], debates=found["debates"], appends=found["appends"], seats=seats)
+
+
+def _by_provider(calls: Iterable[tuple[str, int]]) -> dict[str, int]:
+    counted: Counter[str] = Counter()
+    for provider, number in calls:
+        counted[provider] += number
+    return {provider: number for provider, number in sorted(counted.items()) if number}
+
+
+_EVERY = 1.0
+"""Seconds between two looks."""
+
+_AWAY = (StoreError, ActorError, IncarnationLost, TimeoutError, OSError)
+"""A store or an actor that is away for a moment."""
+
+_ANSWERS_WITHIN = 5.0
+"""Seconds that the actors have to say what they do."""
+
+
+class RunSupervision:
+    """One session of a run, as others see it.
+
+    `cancelled_by` is set once a person cancelled the run. What counts is its stream; a request beside it is taken where
+    who asks cannot write to the store, and is recorded here.
+
+    Args:
+        detached: this process belongs to no terminal.
+        reopens: how many cancellations the person knew who asked for this session: from these the run is reopened.
+        listed: the run has a stream already. Then no request is beside it on PostgreSQL, where any process may write,
+            and many runs at once need no connection each.
+        every: seconds between two looks.
+        say: takes a line for the user when the run is cancelled.
+    """
+
+    def __init__(
+        self,
+        store_url: str,
+        run_id: str,
+        *,
+        detached: bool = False,
+        reopens: int = 0,
+        listed: bool = False,
+        every: float = _EVERY,
+        say: Say = say_nothing,
+    ) -> None:
+        self._url = store_url
+        self._run_id = run_id
+        self._detached = detached
+        self._reopens = reopens
+        self._in_stream = listed and parse_store_url(store_url).get_backend_name() != "sqlite"
+        self._every = every
+        self._say = say
+        self.cancelled_by: str | None = None
+
+    @asynccontextmanager
+    async def around(self, runtime: Runtime, store: EventStore, stopping: asyncio.Event) -> AsyncIterator[None]:
+        """Watch over a run; if it is cancelled, what did not end in the context is cancelled on leaving it.
+
+        Args:
+            stopping: set once the run is cancelled: no new debate begins.
+        """
+        take = partial(StatusFile.take, began=Effects().clock(), detached=self._detached)
+        taking = asyncio.create_task(asyncio.to_thread(take, self._url, self._run_id))
+        try:
+            file = await asyncio.shield(taking)
+            log = RunLog(store, self._run_id)
+            with suppress(*_AWAY):
+                await self._hear(log, runtime, stopping)
+            task = asyncio.create_task(self._look_and_say(log, runtime, stopping, file))
+            try:
+                yield
+                await _ended(task)
+                if self.cancelled_by is not None:
+                    # The thread of a last look may still read into the other.
+                    await RunLog(store, self._run_id).cancel(runtime.clerk, self.cancelled_by)
+                    left = await asyncio.to_thread(unfinished_debates, store, self._run_id)
+                    await cancel_recorded(runtime.clerk, left, self.cancelled_by)
+            finally:
+                await _ended(task)
+        finally:
+            if taking.done():
+                _release(taking)
+            else:  # the thread cannot be cancelled: the file that it still takes must be released
+                taking.add_done_callback(_release)
+
+    async def _look_and_say(
+        self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, file: StatusFile | None
+    ) -> None:
+        registry = open_registry(self._url)
+        try:
+            while True:
+                with suppress(*_AWAY):
+                    await self._hear(log, runtime, stopping, registry)
+                    if file is not None:
+                        async with asyncio.timeout(_ANSWERS_WITHIN):
+                            load = await runtime.coordinators.load(self._run_id)
+                        file.write(ProcessFigures.of(load, Effects().clock()))
+                await asyncio.sleep(self._every)
+        finally:
+            registry.close()
+
+    async def _hear(
+        self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, registry: RunRegistry | None = None
+    ) -> None:
+        if self.cancelled_by is None:
+            by = await self._cancelled_in(log, runtime)
+            if by is None and registry is not None and not self._in_stream:
+                by = await asyncio.to_thread(registry.cancelled_by, self._run_id)
+            if by is None:
+                return
+            self.cancelled_by = by
+            stopping.set()
+            self._say(f"run {self._run_id} is cancelled by {by}; answers to calls in flight are recorded")
+        # At every look: a debate may have been submitted meanwhile.
+        await runtime.coordinators.cancel(self._run_id, self.cancelled_by)
+        await log.cancel(runtime.clerk, self.cancelled_by)
+
+    async def _cancelled_in(self, log: RunLog, runtime: Runtime) -> str | None:
+        """Who cancelled the run, as its stream says; it is reopened where the person knew of that."""
+        facts = await asyncio.to_thread(log.look)
+        if facts is None or facts.cancelled_by is None or facts.requests > self._reopens:
+            return None if facts is None else facts.cancelled_by
+        await log.reopen(runtime.clerk, by := requester())
+        self._say(f"run {self._run_id} was cancelled by {facts.cancelled_by}; {by} goes on with it")
+        return None
+
+
+def _release(taking: "asyncio.Task[StatusFile | None]") -> None:
+    if not taking.cancelled() and taking.exception() is None and (file := taking.result()) is not None:
+        file.release()
+
+
+async def _ended(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,1 +1,0 @@
-"""Runs, demonstrations and forks from what was asked for to their end, as the command judges them."""
