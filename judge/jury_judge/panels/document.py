@@ -72,11 +72,6 @@ def bundled_panel_text(name: str) -> str:
     return (_PRESETS / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-def panel_schema_text() -> str:
-    """The JSON Schema of panel files; a test makes it from their models."""
-    return (files("jury_judge.panels") / "panel.schema.json").read_text(encoding="utf-8")
-
-
 def read_document(path: str, known: Sequence[str]) -> PanelDocument:
     """The panel file at `path`, or one shipped with the package.
 
