@@ -9,6 +9,7 @@ from jury_cli.observation_options import LOG_LINES
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields
 from jury_cli.server_options import token_of
+from jury_cli.terminal import note
 
 if TYPE_CHECKING:
     import socket
@@ -84,7 +85,6 @@ class _Served:
         """Behind the middleware of `jury serve`."""
         from mcp.server.transport_security import TransportSecuritySettings
 
-        from jury_cli.terminal import note
         from jury_web.app import with_middleware
         from jury_web.body_limits import MAX_BODY
         from jury_web.server import serving

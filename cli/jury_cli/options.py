@@ -26,9 +26,9 @@ option = partial(click.option, cls=ListedOption)
 """`click.option` with a `group` of help, and whether it is `rare`."""
 
 
-def fields(model: str, *names: str) -> Options:
-    """The options that give the fields of a settings model: those named, else all."""
-    rows = _rows(model)
+def fields(model: str, *names: str, of_its_own: bool = False) -> Options:
+    """The options that give the fields of a settings model: those named, else all, or all that are of no other."""
+    rows = {name: row for name, row in _table()[model].items() if name and row} if of_its_own else _rows(model)
     return tuple(_option(name, rows[name]) for name in names or rows)
 
 

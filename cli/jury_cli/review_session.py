@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from jury_cli.terminal import note, page_console
+from jury_cli.terminal import note, page_console, print_page
 from jury_events.text import pluralize
 from jury_events.verdict import PASS
 
@@ -112,7 +112,7 @@ def _show_meanings(choices: "Iterable[ReviewChoice]") -> None:
             page.line(TextSpan(*verdict_text(one.verdict, one.label)), f"  {one.meaning}")
     if page.lines:
         print()
-        page.print(page_console())
+        print_page(page)
 
 
 def _show_evidence(history: "DebateHistory") -> None:
@@ -122,7 +122,7 @@ def _show_evidence(history: "DebateHistory") -> None:
 
     if asks_for_evidence(history.opened):
         print()
-        evidence_page(history.events, history.texts).print(page_console())
+        print_page(evidence_page(history.events, history.texts))
 
 
 def _decisive_item(history: "DebateHistory") -> int | None:

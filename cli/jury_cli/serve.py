@@ -14,6 +14,7 @@ from jury_cli.observation_options import LOG_LINES
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields
 from jury_cli.server_options import token_of
+from jury_cli.terminal import note
 
 if TYPE_CHECKING:
     from jury_judge.settings.serving import ServeSettings
@@ -47,7 +48,6 @@ def command(files: tuple[str, ...], **options: Any) -> int:
 
 
 def _serve(settings: "ServeSettings") -> int:
-    from jury_cli.terminal import note
     from jury_judge.serving.served_store import ServedStore
     from jury_web.server import listen
     from jury_web.serving import policy_of, serve
