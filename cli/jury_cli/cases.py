@@ -52,7 +52,7 @@ def command(**given: Any) -> int:
 
     summary, propose = given.pop("summary"), given.pop("propose")
     panel = PanelSettings.of(**{name: given.pop(name) for name in PanelSettings.model_fields})
-    loaded = load_panel(panel.panel_name, os.environ, panel.overrides)
+    loaded = load_panel(panel.panel_name, os.environ, panel)
     files = case_files(given, artifact_hosts(), refuse_labels=False, scale=loaded.panel.scale)
     if propose:
         from jury_judge.runs.case_preview import propose_format

@@ -1,6 +1,6 @@
 """The options of the command: those that give fields of settings, and what several commands share besides.
 
-The fields are read from `options.json`, which is made of the settings models (`jury_judge.settings.option`), so that
+The fields are read from `options.json`, which is made of the settings models (`jury_judge.settings_model`), so that
 help imports none of them. What is typed is checked by the models; here it is only parted and counted.
 """
 
@@ -18,7 +18,7 @@ from jury_events.ids import is_debate_id, is_run_id
 from jury_judge.settings.store import load_settings
 
 if TYPE_CHECKING:
-    from jury_judge.settings.model import SettingsModel
+    from jury_judge.settings_model import SettingsModel
 
 _TABLE = Path(__file__).with_name("options.json")
 

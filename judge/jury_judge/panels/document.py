@@ -14,8 +14,8 @@ from jury_events.strict_json import JsonRefused, decode_text
 from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import PanelFileError
-from jury_judge.panels.messages import readable_message
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
+from jury_judge.settings_model import readable_message
 
 MAX_BYTES = 1 << 20
 BUNDLED_PANELS = ("documents", "current")

@@ -16,9 +16,8 @@ from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.settings.conditions import Conditions, RecordedConditions
-from jury_judge.settings.model import SettingsModel, Stored, StoreUrl, checked_run_id
-from jury_judge.settings.option import Option, option_name
+from jury_judge.settings.fields import Conditions, RecordedConditions, Stored, StoreUrl, checked_run_id
+from jury_judge.settings_model import Option, SettingsModel, option_name
 from jury_store.debate_rows import DebateFilter
 from jury_store.list_order import SORT_COLUMNS, SortOrder
 
