@@ -10,8 +10,6 @@ from jury_judge.running.detaching import detached_holder, log_file, start_detach
 from jury_judge.sessions.resumed_run import handed
 from jury_judge.sessions.run_plan import RunPlan
 
-DETACH = "--detach"
-
 
 def detach(planned: RunPlan, shown: Mapping[str, Any], reopens: int) -> int:
     """Have another process judge a run that is listed; returns once it does, or has ended.

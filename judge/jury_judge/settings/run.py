@@ -256,6 +256,7 @@ ProbeName = Literal[
 ]
 
 
+# What `all` means: the others judge every case again, and decide on a setting of the panel.
 _OF_ONE_MARKING = tuple(name for name in get_args(ProbeName) if name not in {"marking", "reflection"})
 
 
