@@ -23,7 +23,7 @@ def command(run: str, *, by: str | None, store_url: str | None) -> int:
     not begun stay listed, and wait: jury resume RUN, or jury run with the same --run, reopens the run and judges them.
     Ctrl-C ends the waiting alone where the request is recorded already.
     """
-    from jury_cli.judging import note_line, run_interruptibly
+    from jury_cli.event_loops import note_line, run_interruptibly
     from jury_judge.running.cancelling import canceller
 
     who = canceller(by)

@@ -31,7 +31,7 @@ def command(*, as_json: bool, **given: Any) -> int:
     """
     for line in _starting(**given):  # before anything is imported that takes long
         note_wrapped(line)
-    from jury_cli.judging import finishing, judging_loop, note_end, note_line, until_interrupted
+    from jury_cli.event_loops import finishing, judging_loop, note_end, note_line, until_interrupted
     from jury_cli.live import events_shown
     from jury_cli.views.cases import lines_of_case
     from jury_judge.sessions.run_executor import executor_of

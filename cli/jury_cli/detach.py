@@ -24,7 +24,7 @@ def detach(planned: RunPlan, shown: Mapping[str, Any], reopens: int) -> int:
         pid, ended = start_detached(handed(planned, shown, reopens), url, run_id)
         where = f"process {pid}, without this terminal; log: {log_file(url, run_id)}"
     else:
-        from jury_cli.judging import ray_started
+        from jury_cli.event_loops import ray_started
 
         where = "a process of the cluster, without this terminal"
         message = partial(_message, planned, shown, reopens)

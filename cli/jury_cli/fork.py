@@ -36,7 +36,7 @@ def command(*, debate_id: str, at: str, as_json: bool, **given: Any) -> int:
     change. Without --panel the settings are those of the origin, except for those given here. The same command again
     resumes the same branch.
     """
-    from jury_cli.judging import note_line
+    from jury_cli.event_loops import note_line
     from jury_judge.sessions.prepared_fork import prepared_fork
     from jury_judge.settings.run import ForkSettings
     from jury_judge.stores.stores import shown_url
@@ -70,7 +70,7 @@ def _introduced(fork: "Fork") -> str:
 
 def _resume(prepared: "PreparedFork", settings: "ForkSettings") -> tuple[bool, BaseException | None]:
     """Store the branch if it is new, and run it; returns whether that was interrupted, and why it could not go on."""
-    from jury_cli.judging import finishing, judging_loop, note_end, until_interrupted
+    from jury_cli.event_loops import finishing, judging_loop, note_end, until_interrupted
     from jury_cli.live import events_shown
 
     fork = prepared.fork

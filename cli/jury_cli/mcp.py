@@ -52,7 +52,7 @@ class _Served:
     """What is served, until a signal comes or the client goes."""
 
     def __init__(self, settings: "McpSettings") -> None:
-        from jury_cli.judging import note_line
+        from jury_cli.event_loops import note_line
         from jury_cli.options import resolved_store
         from jury_integrations.mcp.judging import McpJudging
         from jury_judge.records.records import Records
@@ -107,7 +107,7 @@ class _Served:
 
 
 def _run(work: Any) -> None:
-    from jury_cli.judging import event_loop, until_interrupted
+    from jury_cli.event_loops import event_loop, until_interrupted
 
     with event_loop() as loop:
         loop.run(until_interrupted(work))

@@ -47,7 +47,7 @@ def command(**given: Any) -> int:
     votes on the cases alone, whether seats favour their own model family, or long answers. docs/probes.md explains
     every probe, and what it does not prove.
     """
-    from jury_cli.judging import note_line
+    from jury_cli.event_loops import note_line
     from jury_judge.extras import check_statistics
     from jury_judge.sessions.planned_probe import PlannedProbe
     from jury_judge.sessions.run_plan import loaded_panel

@@ -122,7 +122,7 @@ async def _print_agreement(records: "Records", chosen: "DebateFilter", *, as_jso
 
 async def _ask(records: "Records", chosen: "DebateFilter", asked: "ReviewSettings") -> None:
     """Ask for verdicts at a terminal."""
-    from jury_cli.review_session import Session, check_terminal, review_all
+    from jury_cli.review_at_terminal import TerminalReview, check_terminal, review_all
 
     check_terminal()
     if asked.debate_id is not None:
@@ -133,4 +133,4 @@ async def _ask(records: "Records", chosen: "DebateFilter", asked: "ReviewSetting
         note("nothing is to be reviewed")
         return
     reviews = None if asked.debate_id is not None else asked.reviews
-    await review_all(items, Session(asked.reviewer or "", asked.blind, records, reviews))
+    await review_all(items, TerminalReview(asked.reviewer or "", asked.blind, records, reviews))

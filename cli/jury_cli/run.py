@@ -176,7 +176,7 @@ def _detach(planned: "RunPlan", shown: Shown) -> int:
 
 
 def _listed(planned: "RunPlan") -> int:
-    from jury_cli.judging import note_line
+    from jury_cli.event_loops import note_line
 
     run_id = planned.run.run_id
     note_line(f"jury resume {run_id} judges them, with the store and the providers' keys alone")
@@ -186,7 +186,7 @@ def _listed(planned: "RunPlan") -> int:
 
 def _list(planned: "RunPlan", *, keys: bool) -> int:
     """Record the cases of a run; `keys`: the providers' keys have to be here."""
-    from jury_cli.judging import event_loop, note_line, until_interrupted
+    from jury_cli.event_loops import event_loop, note_line, until_interrupted
     from jury_judge.sessions.run_executor import executor_of
     from jury_judge.sessions.run_listing import list_run
     from jury_judge.sessions.run_plan import remarks
@@ -214,7 +214,7 @@ def judge_run(
         detached: this process belongs to no terminal.
         again: how the command goes on with it; None: with --run.
     """
-    from jury_cli.judging import finishing, judging_loop, note_end, note_line, share_heap, until_interrupted
+    from jury_cli.event_loops import finishing, judging_loop, note_end, note_line, share_heap, until_interrupted
     from jury_judge.sessions.run_executor import executor_of
     from jury_judge.sessions.run_plan import closing_remarks
 
@@ -263,7 +263,7 @@ def judge_run(
 
 def _note_run(executor: "RunExecutor", *, verbose: bool) -> None:
     """Whether models are called, the run's id where it was generated, and what is odd about the cases."""
-    from jury_cli.judging import note_line
+    from jury_cli.event_loops import note_line
     from jury_judge.sessions.run_plan import not_shown, remarks
 
     planned = executor.planned

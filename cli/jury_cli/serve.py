@@ -83,7 +83,7 @@ def _run(
     work: Callable[[asyncio.Event], Coroutine[Any, Any, None]], ray_address: str | None, *, open_cluster: bool
 ) -> None:
     """Run the server until a signal comes; on a cluster, which is joined first."""
-    from jury_cli.judging import event_loop, ray_started, until_interrupted
+    from jury_cli.event_loops import event_loop, ray_started, until_interrupted
 
     with ExitStack() as stack:
         if ray_address is not None:

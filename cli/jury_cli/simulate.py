@@ -30,7 +30,7 @@ def command(*, host: str, port: int, **given: Any) -> int:
     Prints the variables that lead them here, and serves until Ctrl-C. No model is called, whatever name is asked for;
     every response says so in the header x-jury-simulated.
     """
-    from jury_cli.judging import event_loop, until_interrupted
+    from jury_cli.event_loops import event_loop, until_interrupted
     from jury_judge.simulation import SimulationSettings
 
     settings = SimulationSettings.of(**given)

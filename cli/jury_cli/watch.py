@@ -49,7 +49,7 @@ def command(
     their beginning to their end. With --run, --all and --where, debates that are not over are shown, and those that
     open later, until Ctrl-C.
     """
-    from jury_cli.judging import run_interruptibly
+    from jury_cli.event_loops import run_interruptibly
     from jury_judge.settings.debates import CaseChoice, Selection
 
     conditions = CaseChoice.of(where=where).where
