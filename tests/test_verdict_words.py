@@ -30,7 +30,6 @@ ALLOWED: tuple[tuple[str, str, str], ...] = (
     ("replay/jury_replay/auditor.py", "^bands ", "the same fields: the auditor imports nothing of the product"),
     ("store/jury_store/debate_rows.py", r"^    \w+: int$", "fields of public rows, read from the columns"),
     ("web/jury_web/api/debates.py", r"^    \w+: int$", "fields of JSON answers"),
-    ("judge/jury_judge/panels/panel.schema.json", "", "the schema of panel files, described for editors"),
     (
         "judge/jury_judge/reviews/review_queue.py",
         "^UNDECIDED|^Why",

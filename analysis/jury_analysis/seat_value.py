@@ -349,9 +349,6 @@ def _linearised(value: float, influence: Floats, clusters: AnyInts) -> Clustered
     return replace(found, mean=replace(found.mean, value=value))
 
 
-MEASURES = ("cost", "calls", "tokens")
-
-
 class StepCosts(NamedTuple):
     """[units, rounds, seats]; the last place of the seats is the final judge. 0: no such step; nan: not recorded."""
 

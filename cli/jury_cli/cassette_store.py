@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from jury_cli.calls import call
+from jury_cli.terminal import note
 from jury_events.errors import JuryError
 from jury_events.text import pluralize
 
@@ -26,7 +27,6 @@ def cassette_store(paths: Sequence[Path], key_files: Sequence[Path] = ()) -> Ite
     With `key_files`, each must be whole under a seal by a public key of one of them.
     """
     from jury_cli.import_ import imported_runs
-    from jury_cli.terminal import note
     from jury_judge import Records
     from jury_judge.seals.key_files import read_keys
 

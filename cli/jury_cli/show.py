@@ -1,6 +1,5 @@
 """`jury show`: one debate, on one screen or whole."""
 
-import json
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from jury_cli.calls import read_from
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, fields
+from jury_cli.terminal import note, page_console, print_json, print_page, print_report
 from jury_events.text import pluralize
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _show_runs(runs: "Iterable[RunFacts]", *, as_json: bool) -> int:
     from jury_cli.views.runs import run_facts_lines, run_facts_object
 
     if as_json:
-        print(json.dumps([run_facts_object(one) for one in runs], ensure_ascii=False, indent=2))
+        print_json([run_facts_object(one) for one in runs])
         return Exit.DONE
     for one in runs:
         for line in run_facts_lines(one):
@@ -76,8 +76,6 @@ def _show(debate_id: str, store_url: str | None, asked: "ShowSettings", *, as_js
 
 def _debate_named(name: str, store_url: str | None) -> str:
     """The debate that is meant; a note says how many others its case has."""
-    from jury_cli.terminal import note
-
     found = read_from(store_url, lambda records: records.named(name))
     if found.others:
         others = pluralize(found.others, "other debate")
@@ -87,7 +85,6 @@ def _debate_named(name: str, store_url: str | None) -> str:
 
 def _events(store_url: str | None, debate_id: str, *, as_json: bool) -> int:
     """The events of a debate, also of one that was altered: then a note says so, and the exit code."""
-    from jury_cli.terminal import note
 
     async def found(records: "Records") -> "tuple[DebateHistory, IntegrityState]":
         history = await records.history(debate_id)
@@ -101,16 +98,15 @@ def _events(store_url: str | None, debate_id: str, *, as_json: bool) -> int:
 
 
 def _show_debate(history: "DebateHistory", *, full: bool, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
     from jury_views.debate_results import result_of
     from jury_views.terminal.debate import render_debate
     from jury_views.terminal.summary import summary_page
 
     if as_json:
-        print(json.dumps(result_of(history).data(), ensure_ascii=False, indent=2))
+        print_json(result_of(history).data())
         return
     if not full:
-        summary_page(history.events, history.exchanges, history.texts, local=history.local).print(page_console())
+        print_page(summary_page(history.events, history.exchanges, history.texts, local=history.local))
         _show_reviews(history)
         return
     render_debate(
@@ -137,7 +133,6 @@ def _uncached(history: "DebateHistory") -> "UncachedCost | None":
 
 
 def _show_reviews(history: "DebateHistory") -> None:
-    from jury_cli.terminal import page_console
     from jury_cli.views.reviews import reviews_section
     from jury_views.page import Page
     from jury_views.review_objects import reasons_in
@@ -146,21 +141,20 @@ def _show_reviews(history: "DebateHistory") -> None:
         page = Page()
         page.blank()
         reviews_section(page, history.reviews, reasons_in(history), history.local.later_events)
-        page.print(page_console())
+        print_page(page)
 
 
 def _show_evidence(history: "DebateHistory", *, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
     from jury_views.terminal.evidence import evidence_data, evidence_page
 
-    if as_json:
-        print(json.dumps(evidence_data(history.events, history.texts), ensure_ascii=False, indent=2))
-    else:
-        evidence_page(history.events, history.texts).print(page_console())
+    print_report(
+        lambda: evidence_data(history.events, history.texts),
+        lambda: evidence_page(history.events, history.texts),
+        as_json=as_json,
+    )
 
 
 def _show_prompts(history: "DebateHistory", asked: "ShowSettings", *, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
     from jury_views.terminal.calls import prompts_data, prompts_page
 
     step = asked.step
@@ -170,19 +164,19 @@ def _show_prompts(history: "DebateHistory", asked: "ShowSettings", *, as_json: b
         raise click.UsageError(
             f"no model was asked in {step!r}; the steps are {steps}" if step else "no model was asked"
         )
-    if as_json:
-        print(json.dumps(prompts_data(calls, history.texts, marked=asked.marked), ensure_ascii=False, indent=2))
-    else:
-        prompts_page(calls, history.texts, marked=asked.marked).print(page_console())
+    print_report(
+        lambda: prompts_data(calls, history.texts, marked=asked.marked),
+        lambda: prompts_page(calls, history.texts, marked=asked.marked),
+        as_json=as_json,
+    )
 
 
 def _show_events(history: "DebateHistory", *, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
     from jury_views.event_words import event_lines, events_page
 
     stored = (*history.stored_events, *history.stored_exchanges, *history.stored_reviews)
     if as_json:
-        print(json.dumps([line._asdict() for line in event_lines(stored)], ensure_ascii=False, indent=2))
+        print_json([line._asdict() for line in event_lines(stored)])
         return
     language = history.opened.panel.language
-    events_page(event_lines(stored, language=language), language).print(page_console())
+    print_page(events_page(event_lines(stored, language=language), language))

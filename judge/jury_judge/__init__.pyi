@@ -214,8 +214,6 @@ from jury_judge.settings.drift import DriftPlanSettings as DriftPlanSettings
 from jury_judge.settings.gate import GateSettings as GateSettings
 from jury_judge.settings.judging import Budget as Budget
 from jury_judge.settings.judging import RuntimeSettings as RuntimeSettings
-from jury_judge.settings.model import SettingsModel as SettingsModel
-from jury_judge.settings.option import table_text as table_text
 from jury_judge.settings.reviewing import ReviewSettings as ReviewSettings
 from jury_judge.settings.run import ForkSettings as ForkSettings
 from jury_judge.settings.run import ProbeSettings as ProbeSettings
@@ -232,6 +230,8 @@ from jury_judge.settings.statistics import WorthSettings as WorthSettings
 from jury_judge.settings.store import Sources as Sources
 from jury_judge.settings.store import load_settings as load_settings
 from jury_judge.settings.votes import VoteReading as VoteReading
+from jury_judge.settings_model import SettingsModel as SettingsModel
+from jury_judge.settings_model import table_text as table_text
 from jury_judge.simulation import SimulationSettings as SimulationSettings
 from jury_judge.statistics.calibrating import CalibratedPanel as CalibratedPanel
 from jury_judge.statistics.calibrating import FoundCalibration as FoundCalibration

@@ -26,7 +26,7 @@ from jury_events.stages import StagePlace
 from jury_judge.errors import RunUnfinished
 from jury_judge.panels.any_panel import AnyPanel, any_panel
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.panels.variables import Overrides
+from jury_judge.panels.variables import NO_OVERRIDES, Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
@@ -58,8 +58,6 @@ if TYPE_CHECKING:
 
 OnChunk = Callable[[str, str], None]
 """Takes a debate's id and the next chunk of what its final judge writes."""
-
-NO_OVERRIDES = Overrides()
 
 
 class Jury(Records):

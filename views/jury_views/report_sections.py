@@ -49,9 +49,12 @@ def _one(notes: "list[Reason]") -> "Reason":
     return first.wording(**{**first.values, "n": f"{min(counts)}–{max(counts)}"})
 
 
-Format = Literal["text", "verdict", "count", "signed", "number", "decimal", "hundredths", "share", "p", "dollars"]
+Format = Literal[
+    "text", "whole", "verdict", "count", "signed", "number", "decimal", "hundredths", "share", "p", "dollars"
+]
+"""`whole` is a text that a terminal shows whole."""
 Words = str | Reason
-"""A name of the report's own, as of a seat, or words in each language."""
+"""A name of the report's own, as of a seat, or words in each language; of what a terminal alone shows, English."""
 
 NOTHING = "–"
 AND_MORE = Wording("and {n:,} more", "ほか{n:,}件")
@@ -91,7 +94,7 @@ class ReportCell(NamedTuple):
 class Sentence(NamedTuple):
     """A sentence; a `notice` is to be seen first."""
 
-    text: Reason
+    text: Words
     notice: bool = False
 
 
@@ -132,7 +135,7 @@ class Section(NamedTuple):
 
     group: str
     key: str
-    title: Reason
+    title: Words
     blocks: tuple[Block, ...]
 
 

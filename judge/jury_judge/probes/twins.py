@@ -336,9 +336,6 @@ PROBES: Mapping[str, Probe] = {
     REFLECTION: Probe(_in_any_scale(same_case)),
 }
 
-OF_ONE_MARKING = tuple(name for name in PROBES if name not in {MARKING, REFLECTION})
-"""What `all` means: `marking` and `reflection` judge every case again, and decide on a setting of the panel."""
-
 
 class AbsentTwins(NamedTuple):
     """Probes of which no case that was read has a twin."""

@@ -111,6 +111,6 @@ def _panel(origin: ForkOrigin, settings: ForkSettings, environ: Mapping[str, str
     """The named panel; else the origin's."""
     models = settings.models
     if settings.panel_name is None:
-        return windowed(LoadedPanel(changed_panel(origin.panel(), settings.overrides, models)))
-    loaded = load_panel(settings.panel_name, environ, settings.overrides)
+        return windowed(LoadedPanel(changed_panel(origin.panel(), settings, models)))
+    loaded = load_panel(settings.panel_name, environ, settings)
     return windowed(loaded._replace(resolved=changed_panel(loaded.resolved, models=models))) if models else loaded

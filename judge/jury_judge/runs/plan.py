@@ -143,13 +143,13 @@ def loaded_panel(settings: RunSettings, environ: Mapping[str, str] | None = None
         environ: where settings are read; None is `os.environ`.
     """
     surroundings = os.environ if environ is None else environ
-    return load_panel(settings.panel_name, surroundings, settings.overrides, read_keys(settings.trust))
+    return load_panel(settings.panel_name, surroundings, settings, read_keys(settings.trust))
 
 
 def panel_of_run(settings: RunSettings, environ: Mapping[str, str] | None = None) -> LoadedPanel:
     """The panel of a run, or the first stage of its ladder; as `loaded_panel`."""
     surroundings = os.environ if environ is None else environ
-    return load_panel_or_ladder(settings.panel_name, surroundings, settings.overrides, read_keys(settings.trust))
+    return load_panel_or_ladder(settings.panel_name, surroundings, settings, read_keys(settings.trust))
 
 
 class OneCase:

@@ -12,10 +12,10 @@ from jury_events.drift_events import MOST_OF_A_STREAM
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.debates import RunId
+from jury_judge.settings.fields import STORE, Stored, StoreUrl, checked_run_id
 from jury_judge.settings.judging import PRICES, Budget, PanelSettings, PriceList, RuntimeSettings, SealSettings
-from jury_judge.settings.model import STORE, Stored, StoreUrl, checked_run_id
-from jury_judge.settings.option import Option
 from jury_judge.settings.run import PATIENCE, THE_RUN, RunSettings
+from jury_judge.settings_model import Option
 
 ALPHA = 0.05
 DRAWS = 10

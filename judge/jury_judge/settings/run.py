@@ -18,20 +18,20 @@ from jury_events.verdict import FAIL, Verdict
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.report_files import check_report_path
-from jury_judge.settings.ages import DRIFT_CHECK, Age
 from jury_judge.settings.cases import CaseSettings
-from jury_judge.settings.judging import BatchSettings, Budget, PanelSettings, RuntimeSettings, SealSettings
-from jury_judge.settings.model import (
+from jury_judge.settings.fields import (
+    DRIFT_CHECK,
     STORE,
-    SettingsModel,
+    Age,
     Stored,
     StoreUrl,
     checked_debate_id,
     checked_run_id,
     parted,
 )
-from jury_judge.settings.option import Option
+from jury_judge.settings.judging import BatchSettings, Budget, PanelSettings, RuntimeSettings, SealSettings
 from jury_judge.settings.statistics import LABELS, TOLERATED
+from jury_judge.settings_model import Option, SettingsModel
 from jury_views.reports import junit, markdown
 from jury_views.reports.tally import FailCondition, parse_fail_condition
 
@@ -193,10 +193,6 @@ class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
                 "{batch} needs one process: leave out {ray}, {ray_address}, {replicas}, {coordinators}"
             )
 
-    def changed(self, **fields: Any) -> "RunSettings":
-        """The same with other values of these fields."""
-        return RunSettings.of(**{**dict(self), **fields})
-
 
 MOST_SUBMITTED_AT_ONCE = 1000
 
@@ -260,6 +256,7 @@ ProbeName = Literal[
 ]
 
 
+# What `all` means: the others judge every case again, and decide on a setting of the panel.
 _OF_ONE_MARKING = tuple(name for name in get_args(ProbeName) if name not in {"marking", "reflection"})
 
 

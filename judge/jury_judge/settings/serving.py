@@ -10,10 +10,10 @@ from pydantic import AfterValidator, Field
 from jury_actors.store_retry import STORE_PATIENCE
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused
+from jury_judge.settings.fields import Stored, checked_run_id
 from jury_judge.settings.judging import Address, Budget, ClusterSettings, PanelSettings, Simulation
-from jury_judge.settings.model import SettingsModel, Stored, checked_run_id
-from jury_judge.settings.option import Option
 from jury_judge.settings.run import PATIENCE, TRACES, RunSettings
+from jury_judge.settings_model import Option, SettingsModel
 from jury_providers.simulated.script import NO_FAULTS
 
 _ROOT = re.compile(r"(/[A-Za-z0-9._~-]{1,100}){0,10}")

@@ -15,7 +15,7 @@ from jury_events.panel import Language, Panel
 from jury_events.run_facts import run_facts
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.ages import age_seconds
+from jury_judge.settings.fields import age_seconds
 from jury_replay.drift_checks import intact_drift
 from jury_store.event_store import EventStore
 from jury_views.drift_view import calibrated_words, last_words

@@ -32,6 +32,7 @@ def _name(text: str) -> str:
 
 FORMATS: Formats = {
     "text": _name,
+    "whole": lambda text: visible_line(text, 1000),
     "verdict": _name,
     "count": "{:,}".format,
     "signed": "{:+,}".format,

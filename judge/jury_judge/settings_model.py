@@ -1,22 +1,27 @@
-"""What doors show of a field of settings, and the table that the command reads of it.
+"""Settings: frozen values whose fields doors show, and the table of options that the command reads.
 
 A field is declared once, with an `Option` in its annotation. The option of the command, its place in help, the name in
 a settings file and the line of the reference page are made of that, of the field's type and of its default. Help
 imports no model: it reads `jury_cli/options.json`, which `pytest --update tests/judge/test_options.py`
-writes.
+writes. Rules between fields are checked where a value is made.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
+
+from jury_events.nearest import did_you_mean
+from jury_events.yes_or_no import refuse_yes_or_no
+from jury_judge.errors import SettingsRefused, escaped
 
 Row = dict[str, Any]
 """An option as the command reads it; what is usual is left out."""
@@ -68,6 +73,76 @@ def option_name(field: str, info: FieldInfo) -> str:
 def name_in_file(field: str, info: FieldInfo) -> str:
     """What a field is called in a settings file: as its option, as `store` where that is `--store`."""
     return option_name(field, info).partition("/")[0][2:].replace("-", "_") if option_of(info) else field
+
+
+class SettingsModel(BaseModel):
+    """Frozen, no unknown field, no NaN or infinity. A subclass refuses combinations with `SettingsRefused`.
+
+    A settings file has the fields of a model, but for those with `exclude=True`; see `settings_file`.
+
+    Each field that a door shows has an `Option` in its annotation.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        arbitrary_types_allowed=True,
+        defer_build=True,  # a command makes few of them
+        coerce_numbers_to_str=True,  # YAML reads a name such as 2026 as a number
+    )
+
+    @classmethod
+    def file_names(cls) -> dict[str, str]:
+        """What fields are called in a settings file; those that no file has are left out."""
+        return {name: name_in_file(name, info) for name, info in cls.model_fields.items() if not info.exclude}
+
+    @classmethod
+    def variables(cls) -> dict[str, str]:
+        """Environment variables that win over a settings file, by the field that they give."""
+        found = {name: option_of(info) for name, info in cls.model_fields.items()}
+        return {name: option.variable for name, option in found.items() if option and option.variable}
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _number(cls, written: Any, info: ValidationInfo) -> Any:
+        return refuse_yes_or_no(cls.model_fields[info.field_name or ""].annotation, written)
+
+    if not TYPE_CHECKING:  # type checkers know the fields from their declarations
+
+        def __init__(self, **fields: Any) -> None:
+            """See `of`."""
+            try:
+                super().__init__(**fields)
+            except ValidationError as error:
+                raise _refused(error, type(self).model_fields) from error
+
+    @classmethod
+    def of(cls, **fields: Any) -> Self:
+        """The settings of these fields."""
+        return cls(**fields)
+
+    def changed(self, **fields: Any) -> Self:
+        """The same with other values of these fields."""
+        return self.of(**{name: getattr(self, name) for name in self.model_fields_set} | fields)
+
+
+def _refused(error: ValidationError, names: Iterable[str]) -> SettingsRefused:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    if first["type"] == "extra_forbidden":
+        name = str(first["loc"][0])
+        return SettingsRefused(escaped(f"{name}: there is no such setting{did_you_mean(name, names)}"))
+    place = "".join(f"[{part}]" if isinstance(part, int) else f"{{{part}}}" for part in first["loc"][:2])
+    message = readable_message(first["msg"])
+    return SettingsRefused(f"{place}: {escaped(message)}")
+
+
+def readable_message(message: str) -> str:
+    """A message of pydantic, without its prefixes and with YAML's words for Python's types."""
+    message = message.replace("Value error, ", "", 1)
+    message = message.replace("Extra inputs are not permitted", "there is no such field", 1)
+    message = re.sub(r"a valid dictionary( or instance of \w+)?", "a table of fields", message, count=1)
+    return re.sub(r"a valid (tuple|list)", "a list", message, count=1)
 
 
 def option_rows(model: type[BaseModel]) -> dict[str, Row]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from jury_cli.terminal import note, page_console
+from jury_cli.terminal import note, page_console, print_page
 from jury_events.text import pluralize
 from jury_events.verdict import PASS
 
@@ -23,7 +23,7 @@ _END_OF_INPUT = "\x04"
 _OTHERS = "s skip · q quit"
 
 
-class Session(NamedTuple):
+class TerminalReview(NamedTuple):
     """Who reviews, and how. `reviews`: how many people review a debate of the queue; None: the debate was named."""
 
     reviewer: str
@@ -33,7 +33,7 @@ class Session(NamedTuple):
 
 
 def check_terminal() -> None:
-    """Refuse a session without a terminal."""
+    """Refuse to ask without a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError(
             "verdicts are asked for at a terminal; off one, name a debate with --verdict, or print the queue with "
@@ -41,19 +41,19 @@ def check_terminal() -> None:
         )
 
 
-async def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
+async def review_all(items: "Sequence[QueueItem]", review: TerminalReview) -> int:
     """Review one debate after the other; returns how many were reviewed.
 
-    Every review is recorded at once, so that nothing is lost where the session is interrupted. A debate of the queue
+    Every review is recorded at once, so that nothing is lost where it is interrupted. A debate of the queue
     that was reviewed meanwhile, at another terminal, is left out.
     """
     done = 0
     for place, item in enumerate(items, 1):
-        if session.reviews is not None and not await session.records.awaits_review(
-            item.row.debate_id, session.reviewer, reviews=session.reviews
+        if review.reviews is not None and not await review.records.awaits_review(
+            item.row.debate_id, review.reviewer, reviews=review.reviews
         ):
             continue
-        answer = await _review(item, f"[{place} of {len(items)}]", session)
+        answer = await _review(item, f"[{place} of {len(items)}]", review)
         if answer is None:
             break
         done += answer
@@ -62,23 +62,23 @@ async def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
     return done
 
 
-async def _review(item: "QueueItem", place: str, session: Session) -> bool | None:
-    """Whether the debate was reviewed; None: the session ends."""
+async def _review(item: "QueueItem", place: str, review: TerminalReview) -> bool | None:
+    """Whether the debate was reviewed; None: the person ends it."""
     from jury_judge.reviews.review_changes import NewReview
     from jury_views.review_objects import review_choices
     from jury_views.terminal.debate import render_case, render_debate
 
-    history = await session.records.read(item.row.debate_id)
-    reviewed = await session.records.reviewed_same_case(item.row.debate_id, session.reviewer) if session.blind else None
+    history = await review.records.read(item.row.debate_id)
+    reviewed = await review.records.reviewed_same_case(item.row.debate_id, review.reviewer) if review.blind else None
     print()
-    if session.blind:
+    if review.blind:
         render_case(history.events, history.texts, page_console())
     else:
         render_debate(history.events, history.exchanges, history.texts, page_console(), full=True, local=history.local)
         _show_evidence(history)
     if reviewed is not None:
         which = "it" if reviewed == item.row.debate_id else f"{reviewed}, a debate of the same case,"
-        note(f"{session.reviewer} has reviewed {which} before: another review of it is not recorded as blind")
+        note(f"{review.reviewer} has reviewed {which} before: another review of it is not recorded as blind")
     started = time.monotonic()
     choices = {one.key: one for one in review_choices(history.opened.panel.scale)}
     _show_meanings(choices.values())
@@ -93,10 +93,10 @@ async def _review(item: "QueueItem", place: str, session: Session) -> bool | Non
             continue
         minutes = round((time.monotonic() - started) / 60, 2)
         decisive = None if chosen.verdict is PASS else _decisive_item(history)
-        blind = session.blind and reviewed is None
-        new = NewReview(session.reviewer, chosen.verdict, _reason(), blind, minutes, decisive, chosen.label)
-        recorded = await _record(item.row.debate_id, new, session)
-        if recorded and session.blind:
+        blind = review.blind and reviewed is None
+        new = NewReview(review.reviewer, chosen.verdict, _reason(), blind, minutes, decisive, chosen.label)
+        recorded = await _record(item.row.debate_id, new, review)
+        if recorded and review.blind:
             _show_evidence(history)
         return recorded
 
@@ -112,7 +112,7 @@ def _show_meanings(choices: "Iterable[ReviewChoice]") -> None:
             page.line(TextSpan(*verdict_text(one.verdict, one.label)), f"  {one.meaning}")
     if page.lines:
         print()
-        page.print(page_console())
+        print_page(page)
 
 
 def _show_evidence(history: "DebateHistory") -> None:
@@ -122,7 +122,7 @@ def _show_evidence(history: "DebateHistory") -> None:
 
     if asks_for_evidence(history.opened):
         print()
-        evidence_page(history.events, history.texts).print(page_console())
+        print_page(evidence_page(history.events, history.texts))
 
 
 def _decisive_item(history: "DebateHistory") -> int | None:
@@ -156,13 +156,13 @@ def _line(asked: str, what: str) -> str:
             return line
 
 
-async def _record(debate_id: str, new: "NewReview", session: Session) -> bool | None:
+async def _record(debate_id: str, new: "NewReview", review: TerminalReview) -> bool | None:
     from jury_judge import StoreError
     from jury_judge.errors import ReasonRefused, ReviewRefused
 
     while True:
         try:
-            await session.records.review(debate_id, new, say=note)
+            await review.records.review(debate_id, new, say=note)
         except ReasonRefused as error:
             note(f"jury: not recorded: {error}")
             new = new._replace(reason=_reason())
