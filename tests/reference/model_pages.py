@@ -14,7 +14,7 @@ from jury_judge.panels.panel_schema import field_docs, panel_schema
 from jury_judge.tables.export_schemas import BALLOTS, CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
 from jury_judge.tables.reason_table import DECISIVE_WORDS, EVIDENCE, EVIDENCE_TEXTS, REASON_TEXTS, REASONS
 from jury_views import DebateResult, live_schema
-from reference.markdown import code, field_docs, introduction, page, schema_tables, table
+from reference.markdown import code, introduction, page, schema_tables, table
 
 _HERE = Path(__file__).parent
 _WORDS = {"list<item: string>": "list of string", "timestamp[us, tz=UTC]": "timestamp (µs, UTC)", "double": "float64"}
