@@ -38,7 +38,7 @@ def panel_schema() -> dict[str, Any]:
         "PanelFile",
         __base__=PanelSpec,
         __doc__=PanelSpec.__doc__,
-        seats=(list[seat], []),
+        seats=(list[seat], []),  # type: ignore[valid-type]
         final=(final, final()),
         providers=(Annotated[dict[str, Endpoint], providers], {}),
         redact=(Annotated[list[RuleSpec], redact], []),
@@ -59,8 +59,8 @@ def panel_schema() -> dict[str, Any]:
 def _with_prompt_file(kind: type[SeatSpec] | type[JudgeSpec]) -> Any:
     """The model with the field that files have and the program replaces: a prompt in a file of its own."""
     in_a_file = "A plain text file with it, from the panel file's folder, of at most 1 MiB: in place of `prompt`."
-    field = (Annotated[str | None, Field(description=in_a_file)], None)
-    return create_model(kind.__name__, __base__=kind, __doc__=kind.__doc__, prompt_file=field)
+    fields: dict[str, Any] = {"prompt_file": (Annotated[str | None, Field(description=in_a_file)], None)}
+    return create_model(kind.__name__, __base__=kind, __doc__=kind.__doc__, **fields)
 
 
 def _also_in_short(schema: dict[str, Any]) -> None:
