@@ -2,7 +2,6 @@
 
 from jury_judge.records.cassettes import CassetteRecords
 from jury_judge.records.comparisons import CompareRecords
-from jury_judge.records.drift import DriftRecords
 from jury_judge.records.erasure import ErasureRecords
 from jury_judge.records.integrity import IntegrityRecords
 from jury_judge.records.listing import ListRecords
@@ -27,7 +26,6 @@ class Records(
     SealRecords,
     CassetteRecords,
     ScoreRecords,
-    DriftRecords,
     ErasureRecords,
 ):
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.

@@ -1,4 +1,4 @@
-"""Runs: listed, watched while any process executes them, cancelled; and debates as they open."""
+"""Runs: listed, watched while any process executes them, cancelled; debates as they open; baselines of drift checks."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from jury_events.conditions import Condition, admitted
+from jury_events.drift_facts import DriftFacts
 from jury_events.ids import debate_stream, is_run_id, run_stream
 from jury_events.run_facts import RunFacts, run_facts
 from jury_judge.records.open_store import OpenStore, Where, conditions_of, log_line
@@ -126,6 +127,32 @@ class RunRecords(OpenStore):
         from jury_judge.running.cancelling import cancel_run, canceller
 
         return await cancel_run(self.store, self.store_url, run_id, canceller(by), say)
+
+    async def drift(self, drift_id: str) -> DriftFacts:
+        """A baseline of drift checks; each decision is computed again from the recorded votes.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+            MalformedBody: it was altered.
+            StoreError: the store cannot be read.
+        """
+        return await self._read(_drift, drift_id)
+
+    async def drifts(self) -> list[DriftFacts]:
+        """All baselines, by id; raises as `drift`."""
+        return await self._read(_drifts)
+
+
+def _drift(store: EventStore, drift_id: str) -> DriftFacts:
+    from jury_replay.drift_checks import intact_drift
+
+    return intact_drift(store, drift_id).facts
+
+
+def _drifts(store: EventStore) -> list[DriftFacts]:
+    from jury_judge.stores.drift_checks import baselines
+
+    return list(baselines(store))
 
 
 def _listed(store: EventStore, url: str) -> "list[ListedRun]":

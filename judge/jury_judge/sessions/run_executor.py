@@ -32,7 +32,7 @@ from jury_judge.sessions.new_jury import new_jury
 from jury_judge.sessions.run_plan import RunPlan
 from jury_judge.sessions.run_watch import RunOutcome, stop_cause
 from jury_judge.settings.judging import Budget, RuntimeSettings
-from jury_judge.stores.drift_checks import panel_standing
+from jury_judge.stores.drift_checks import standing
 from jury_judge.stores.open_batches import waiting_line
 from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_providers.prices import Prices
@@ -94,8 +94,8 @@ def executor_of(
         ) as (store, first),
         _writing(planned, url, say, first) as writer,
     ):
-        if first.left and (standing := _standing(planned, store)) is not None:
-            say(standing)
+        if first.left and (said := _standing(planned, store)) is not None:
+            say(said)
         # Where another process wrote meanwhile, what it ended and spent is not of this session.
         if first.left:
             for panel in loaded.panels[1:]:
@@ -121,12 +121,9 @@ def executor_of(
 
 def _standing(planned: RunPlan, store: EventStore) -> str | None:
     """When the panels were calibrated and last checked for drift; refuses them where the settings require a check."""
-    found = []
-    for stage in planned.loaded.stages:
-        resolved = stage.resolved
-        prompts = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
-        found.append(panel_standing(store, resolved.panel, prompts, planned.settings.require_drift_check))
-    return next(filter(None, found), None)
+    resolved = [stage.resolved for stage in planned.loaded.stages]
+    panels = [(one.panel, prompts_digest(one.role_prompts, one.judge_prompt, one.prompts)) for one in resolved]
+    return standing(store, panels, planned.settings.require_drift_check)
 
 
 @contextmanager
