@@ -94,6 +94,7 @@ class Jury(Records):
     Raises:
         PanelFileError, SettingError: the panel or a setting cannot be used, or a number is out of its range.
         CalibrationUntrusted: no key of `sources.trust` signed the calibration of the panel.
+        SettingsRefused: on judging: `sources.require_drift_check` is not met.
         BadSealKey: `sources.adopt` or `sources.trust` has an element that is not a public key.
         UnknownProvider: a model of the panel has no provider.
         SettingNotTaken: a seat has a setting that its model does not take, or whose price is unknown.
@@ -122,6 +123,7 @@ class Jury(Records):
         super().__init__(self._settings.store_url)
         self._roots = None if sources.artifact_roots is None else tuple(map(Path, sources.artifact_roots))
         self._adopt = _keys(sources.adopt)
+        self._within = sources.require_drift_check
         self._concurrency = concurrency
         self._on_chunk = on_chunk
         self._writing = writing
@@ -272,6 +274,7 @@ class Jury(Records):
         with while_open():
             async with called_back(feed, job.debate_id, on_event):
                 if not over:
+                    await self._check_ready()
                     filled = partial(self._job, job, case, opened=over is not None)
                     problem = await self._drive(await asyncio.to_thread(filled), self._take_chunk)
                     if problem is not None:
@@ -351,7 +354,7 @@ class Jury(Records):
         from jury_judge.runs.case_listing import list_cases
 
         check_ids(run_id)
-        self._check_keys()
+        await self._check_ready()
         run = self._run(run_id, self._sourced(cases), submitted=submitted, whole=complete)
         run = replace(run, submission_id=lambda _case: submission_id)
         with while_open():
@@ -457,7 +460,7 @@ class Jury(Records):
         async with locked_run(self.store_url, lock, wait=self._writing.lock_wait, say=self._say):
             checked = await self._read(partial(preflight, run))
             if checked.left:
-                self._check_keys()
+                await self._check_ready()
             lines = self.execute(
                 run,
                 checked,
@@ -572,6 +575,14 @@ class Jury(Records):
         """Wraps the providers of a runtime in this process; a subclass may change them."""
         return providers
 
+    async def _check_ready(self) -> None:
+        """The keys of the providers, and where one is required a drift check of the panel."""
+        self._check_keys()
+        if self._within is not None:
+            from jury_judge.stores.drift_checks import panel_standing
+
+            await self._read(panel_standing, self._loaded, self._within)
+
     def _check_keys(self) -> None:
         if not self._keyless:
             for one in self._loaded.panels:
@@ -586,7 +597,6 @@ class Jury(Records):
 
     def _job(self, job: Job, case: Case, *, opened: bool) -> Job:
         """The job with its case; the records behind URIs are fetched for a new debate only."""
-        self._check_keys()
         if not opened:
             case = with_records(case, self._settings.artifact_hosts, self._roots)
         content = self._loaded.redaction.case(case).model_dump_json().encode()

@@ -131,9 +131,7 @@ _FOR_CHECKS = Wording(
 _DOLLARS = Wording("dollars", "ドル")
 _UNKNOWN = Wording("unknown: a model has no price (--prices FILE)", "不明（価格のないモデルがある。--prices FILE）")
 _EACH = Wording("{price} a judging, {by}", "審査1回あたり{price}（{by}）")
-_DELAYS = Wording(
-    "Found after so many checks (median of simulated judges)", "検出までの検査回数（模擬審査員の中央値）"
-)
+_DELAYS = Wording("Found after so many checks (median of simulated judges)", "検出までの検査回数（模擬審査員の中央値）")
 _CHANGE = Wording("change", "変化")
 _FROM_FIRST = Wording("from the first check", "最初の検査から")
 _LATER = Wording("after 10 calm checks", "変化のない検査10回の後")

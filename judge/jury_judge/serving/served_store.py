@@ -23,7 +23,7 @@ from jury_judge.serving.submissions import MakeJury
 from jury_judge.settings.judging import RuntimeSettings
 from jury_judge.settings.reviewing import RULE, is_reviewer_name
 from jury_judge.settings.serving import ServeSettings
-from jury_judge.settings.store import load_settings
+from jury_judge.settings.store import Sources, load_settings
 from jury_judge.stores.drift_checks import StoreDriftMetrics
 from jury_judge.stores.stores import Say, open_or_create
 from jury_judge.webhooks.deliveries import ReviewDeliveries, deliver
@@ -143,6 +143,7 @@ class ServedStore:
                 runtime=runtime,
                 environ=environ,
                 concurrency=asked.concurrency,
+                sources=Sources(require_drift_check=asked.require_drift_check),
                 writing=Writing(patience=asked.store_patience),
                 observation=Observation(metrics=self.metrics, otel=asked.otel),
             )

@@ -16,7 +16,6 @@ from jury_actors.effects import Effects
 from jury_actors.errors import Halted, Unsettled
 from jury_actors.messages import Chunk, Finished
 from jury_actors.observation.tallies import MetricTotals
-from jury_debate.calibrated import prompts_digest
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
 from jury_judge.running.supervision import RunSupervision
@@ -32,7 +31,7 @@ from jury_judge.sessions.new_jury import new_jury
 from jury_judge.sessions.run_plan import RunPlan
 from jury_judge.sessions.run_watch import RunOutcome, stop_cause
 from jury_judge.settings.judging import Budget, RuntimeSettings
-from jury_judge.stores.drift_checks import standing
+from jury_judge.stores.drift_checks import panel_standing
 from jury_judge.stores.open_batches import waiting_line
 from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_providers.prices import Prices
@@ -94,7 +93,7 @@ def executor_of(
         ) as (store, first),
         _writing(planned, url, say, first) as writer,
     ):
-        if first.left and (said := _standing(planned, store)) is not None:
+        if first.left and (said := panel_standing(store, loaded, settings.require_drift_check)) is not None:
             say(said)
         # Where another process wrote meanwhile, what it ended and spent is not of this session.
         if first.left:
@@ -117,13 +116,6 @@ def executor_of(
             reopens=reopens,
             writer=writer,
         )
-
-
-def _standing(planned: RunPlan, store: EventStore) -> str | None:
-    """When the panels were calibrated and last checked for drift; refuses them where the settings require a check."""
-    resolved = [stage.resolved for stage in planned.loaded.stages]
-    panels = [(one.panel, prompts_digest(one.role_prompts, one.judge_prompt, one.prompts)) for one in resolved]
-    return standing(store, panels, planned.settings.require_drift_check)
 
 
 @contextmanager

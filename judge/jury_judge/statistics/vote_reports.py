@@ -218,7 +218,8 @@ def true_gate_report(asked: GateSettings, say: Say) -> NamedTrueGate:
     """See `VoteReports.true_gate`."""
     _check_reports(asked)
     with _store_of(asked) as store:
-        return true_gate_of(asked, store, say)
+        drift = None if store is None else run_standing(store, asked.sources[-1], asked.require_drift_check)
+        return true_gate_of(asked, store, say)._replace(drift=drift or "")
 
 
 def _check_reports(asked: GateSettings) -> None:

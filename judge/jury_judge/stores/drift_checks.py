@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jury_actors.observation.tallies import DRIFT_AGE, DRIFT_E, DRIFT_FOUND, MetricTotals, Tallies
 from jury_analysis.wording import Reason
-from jury_debate.calibrated import panel_digest
+from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_events.codec import decode_drift
 from jury_events.drift_events import DriftDecision, DriftOpened
 from jury_events.drift_facts import DriftFacts, drift_facts
@@ -18,6 +18,7 @@ from jury_events.panel import Panel
 from jury_events.run_facts import run_facts
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused
+from jury_judge.panels.files import LoadedPanel
 from jury_judge.settings.ages import age_seconds
 from jury_replay.drift_checks import intact_drift
 from jury_store.errors import StoreError
@@ -59,6 +60,13 @@ def baselines(store: EventStore, panel: tuple[str, str] | None = None) -> Iterat
             if not isinstance(first, DriftOpened) or (first.panel, first.prompts) != panel:
                 continue
         yield intact_drift(store, drift_id).facts
+
+
+def panel_standing(store: EventStore, loaded: LoadedPanel, within: str | None = None) -> Reason | None:
+    """The standing of a panel that is to judge, or of the stages of a ladder; as `standing`."""
+    resolved = [stage.resolved for stage in loaded.stages]
+    panels = [(one.panel, prompts_digest(one.role_prompts, one.judge_prompt, one.prompts)) for one in resolved]
+    return standing(store, panels, within)
 
 
 def standing(
@@ -108,7 +116,8 @@ def run_standing(store: EventStore, run_id: str, within: str | None = None) -> R
         return None
     opened = facts.opened
     further = () if opened.ladder is None else opened.ladder.further
-    return standing(store, [(one.panel, one.custom) for one in (opened, *further)], within)
+    panels = [(opened.panel, opened.custom), *((stage.panel, stage.custom) for stage in further)]
+    return standing(store, panels, within)
 
 
 def _require(last: LastDriftCheck | None, seconds: float, now: int) -> None:

@@ -17,7 +17,7 @@ from jury_events.calibration import Hex256
 from jury_events.canonical import canonical_json
 from jury_events.envelope import END_OF_TIME, MOST_NAME, StoredEvent
 from jury_events.parts import SALT_BYTES, Part, decode_digest, encode_digest
-from jury_events.value import DebateId, RunId, Value
+from jury_events.value import DebateId, Value
 
 FORMAT: Final = "jury-judge 1"
 SUFFIX = ".cassette.jsonl"
@@ -26,8 +26,11 @@ BATCH_SUFFIX = ".batch.jsonl"
 RUN_SUFFIX = ".run.jsonl"
 """Of a file with the stream of a run and its list; its debates are files of their own."""
 
-RUN_BEGINS = b'{"cassette":"jury-judge 1","listed":'
-"""The first bytes of a file of a run."""
+DRIFT_SUFFIX = ".drift.jsonl"
+"""Of a file with the stream of a baseline of drift checks; its debates are files of their own."""
+
+STREAM_BEGINS = b'{"cassette":"jury-judge 1","listed":'
+"""The first bytes of a file of a run or a baseline."""
 
 BEGINS = b'{"cassette":'
 """The first bytes of every cassette: no other field of the manifest sorts before it."""
@@ -71,11 +74,10 @@ class Manifest(Value):
     sha256: Hex256
 
 
-class RunManifest(Value):
-    """What follows in the file of a run: its events, then a line for each of the `listed` debates, then the seal."""
+class StreamManifest(Value):
+    """What follows in the file of one stream: its events, a line for each of the `listed` debates, then the seal."""
 
     cassette: Literal["jury-judge 1"] = FORMAT
-    run_id: RunId
     streams: dict[str, StreamEnd]
     listed: _Count
     sealed: bool
