@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jury_analysis.drift import COINS, Array, Coin, Judgings, mixture, sides
+from jury_analysis.drift import COINS, Array, Judgings, mixture, sides
+from jury_events.drift_events import DriftCoin
 
 _PASS, _FAIL = 0, 2
 _STREAMS = 200
@@ -97,7 +98,7 @@ def first_alarms(
     checks: int,
     *,
     alpha: float,
-    coins: Sequence[Coin] = COINS,
+    coins: Sequence[DriftCoin] = COINS,
     streams: int = _STREAMS,
     seed: int = _SEED,
 ) -> Array:

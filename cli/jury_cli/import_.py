@@ -67,7 +67,7 @@ def command(
         print(json.dumps(_object(found), ensure_ascii=False))
     else:
         note(_said(found))
-        for line in (*imported_runs(found), *_open_ends(found)):
+        for line in (*imported_streams(found), *_open_ends(found)):
             note(line)
     return max((code_of(error) for _, error in found.refused), default=Exit.DONE)
 
@@ -85,12 +85,18 @@ def _object(found: "Imported") -> dict[str, object]:
         "later_events_not_excluded": found.not_excluded,
         "unknown_signers_of_lengths": found.unknown_signers,
         "runs": [one._asdict() for one in found.runs],
+        "baselines": [one._asdict() for one in found.drifts],
         "refused": [{"file": str(path), "problem": str(error)} for path, error in found.refused],
     }
 
 
-def imported_runs(found: "Imported") -> "Iterator[str]":
-    """How much of each run is there whose file was imported."""
+def imported_streams(found: "Imported") -> "Iterator[str]":
+    """How much of each run is there whose file was imported, and which baselines came."""
+    from jury_events.text import pluralize
+
+    for drift in found.drifts:
+        counts = "" if drift.trusted or not drift.checks else "; without a trusted --key they count for nothing here"
+        yield f"baseline {drift.drift_id}: {pluralize(drift.checks, 'check')}{counts}"
     for one in found.runs:
         more = len(one.missing) - _NAMED
         names = ", ".join(one.missing[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")

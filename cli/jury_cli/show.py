@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from jury_events.debate_history import DebateHistory
+    from jury_events.drift_facts import DriftFacts
     from jury_events.run_facts import RunFacts
     from jury_judge import IntegrityState, Records
     from jury_judge.settings.debates import ShowSettings
@@ -31,7 +32,7 @@ def command(name: str, store_url: str | None, *, as_json: bool, **given: Any) ->
     """Show one debate: the verdict, why, the item where it went wrong, and how the seats voted.
 
     DEBATE is the id of a debate, or of a case: then its newest debate is shown; or a cassette, without any store. Of
-    the file of a run, or a folder with one, it is what the run says of itself.
+    the file of a run or a baseline, or a folder with one, it is what that says of itself.
     """
     from jury_cli.cassette_store import cassette_store, every_debate, named_files
     from jury_judge.settings.debates import ShowSettings
@@ -40,21 +41,27 @@ def command(name: str, store_url: str | None, *, as_json: bool, **given: Any) ->
     if files := named_files([name]):
         with cassette_store(files) as url:
             debates, runs = read_from(url, every_debate), read_from(url, lambda records: records.recorded_runs())
-            if len(debates) != 1 and runs:
-                return _show_runs(runs.values(), as_json=as_json)
+            drifts = read_from(url, lambda records: records.drifts())
+            if len(debates) != 1 and (runs or drifts):
+                return _show_streams(runs.values(), drifts, as_json=as_json)
             if len(debates) > 1:
                 raise click.UsageError(f"{name} has {pluralize(len(debates), 'debate')}: name one cassette")
             return _show(debates[0], url, asked, as_json=as_json)
     return _show(_debate_named(name, store_url), store_url, asked, as_json=as_json)
 
 
-def _show_runs(runs: "Iterable[RunFacts]", *, as_json: bool) -> int:
-    """What the files of runs say; how much of them is there, was said when they were read."""
+def _show_streams(runs: "Iterable[RunFacts]", drifts: "Iterable[DriftFacts]", *, as_json: bool) -> int:
+    """What the files of runs and baselines say; how much of them is there, was said when they were read."""
+    from jury_cli.terminal import page_console
     from jury_cli.views.runs import run_facts_lines, run_facts_object
+    from jury_views.drift_view import baseline_report, drift_object
+    from jury_views.terminal.report_page import drift_page
 
     if as_json:
-        print_json([run_facts_object(one) for one in runs])
+        print_json([*map(run_facts_object, runs), *map(drift_object, drifts)])
         return Exit.DONE
+    for drift in drifts:
+        drift_page(baseline_report(drift)).print(page_console())
     for one in runs:
         for line in run_facts_lines(one):
             print(line)

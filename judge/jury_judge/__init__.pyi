@@ -58,10 +58,8 @@ from jury_judge.documents.seating import documents_fallbacks as documents_fallba
 from jury_judge.documents.supplied_answers import SuppliedAnswer as SuppliedAnswer
 from jury_judge.documents.supplied_answers import SuppliedAnswers as SuppliedAnswers
 from jury_judge.drift.baseline import DriftBaseline as DriftBaseline
+from jury_judge.drift.baseline import plan_drift as plan_drift
 from jury_judge.drift.check import DriftCheckRun as DriftCheckRun
-from jury_judge.drift.judging import judge_baseline as judge_baseline
-from jury_judge.drift.judging import judge_check as judge_check
-from jury_judge.drift.planning import plan_drift as plan_drift
 from jury_judge.errors import BranchTaken as BranchTaken
 from jury_judge.errors import ExtraMissing as ExtraMissing
 from jury_judge.errors import JudgeError as JudgeError

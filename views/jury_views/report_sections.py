@@ -83,12 +83,13 @@ class Figure(NamedTuple):
 class ReportCell(NamedTuple):
     """A value (an `Estimate`, a number, words, or None) in its format, after what is `counted` if there is one.
 
-    A count of None is one that is not known, and the value is not shown then.
+    A count of None is one that is not known, and the value is not shown then. `link`: a path of pages.
     """
 
     value: Any
     form: Format = "text"
     counted: int | str | None = NOTHING
+    link: str = ""
 
 
 class Sentence(NamedTuple):
@@ -121,7 +122,7 @@ class Table(NamedTuple):
 class Chart(NamedTuple):
     """What a macro of `charts/charts.html` draws; pages and notebooks alone have it, beside a table of its numbers."""
 
-    kind: Literal["bar", "dot_plot", "heat_map", "reliability_chart", "frontier_chart"]
+    kind: Literal["bar", "dot_plot", "heat_map", "reliability_chart", "frontier_chart", "drift_chart"]
     drawn: Callable[[Language], Any]
     hint: Reason | None = None
     """How it is read."""

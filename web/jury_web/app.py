@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from jury_judge.serving.service import Service
-from jury_web.api import debates, drift, exchanges, live, reviews, runs, submissions
+from jury_web.api import debates, exchanges, live, reviews, runs, submissions
 from jury_web.api.error_responses import add_error_handlers
 from jury_web.body_limits import MAX_ALL_BODIES, MAX_BODY, BodyLengthMiddleware, BodyLimitMiddleware
 from jury_web.credentials import Credentials, TokenAttempts, Visitor, VisitorMiddleware
@@ -92,7 +92,6 @@ def create_app(service: Service, policy: AccessPolicy, pages: Sequence[BaseRoute
         live.router,
         submissions.router,
         runs.router,
-        drift.router,
         reviews.router,
     ):
         app.router.routes.extend(router.routes)  # `include_router` would make each route anew for this application

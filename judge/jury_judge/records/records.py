@@ -1,7 +1,7 @@
 """`Records`: everything that can be done with the debates of a store without calling a model."""
 
 from jury_judge.records.cassettes import CassetteRecords
-from jury_judge.records.integrity import DriftRecords, ErasureRecords, IntegrityRecords, SealRecords
+from jury_judge.records.integrity import ErasureRecords, IntegrityRecords, SealRecords
 from jury_judge.records.listing import ListRecords, RunRecords
 from jury_judge.records.reading import ReadRecords
 from jury_judge.records.replays import CompareRecords, ReplayRecords, ScoreRecords
@@ -21,7 +21,6 @@ class Records(
     SealRecords,
     CassetteRecords,
     ScoreRecords,
-    DriftRecords,
     ErasureRecords,
 ):
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.

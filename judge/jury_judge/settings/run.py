@@ -140,22 +140,27 @@ def _of(scale: VerdictScale | None) -> str:
     return "" if scale is None else f" or label of the scale {escaped(visible_line(scale.name, 60))}"
 
 
-class JudgingSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSettings):
+class RunningSettings(RuntimeSettings, Budget, SealSettings, Stored):
+    """How debates are judged into a store, whatever they are of."""
+
+    store_url: Annotated[StoreUrl, replace(STORE, group=THE_RUN)] = None
+    concurrency: Annotated[int, Field(ge=1, le=100_000), _run(help="Debates at once.")] = 64
+    store_patience: Annotated[float, Field(ge=0, le=86_400), PATIENCE] = STORE_PATIENCE
+
+
+class JudgingSettings(CaseSettings, PanelSettings, RunningSettings):
     """What the runs of `jury run` and `jury probe` are asked for alike."""
 
     run_id: Annotated[
         Annotated[str, AfterValidator(checked_run_id)] | None,
         _run(help="Names the run; the same id resumes it.", name="--run", metavar="ID"),
     ] = None
-    store_url: Annotated[StoreUrl, replace(STORE, group=THE_RUN)] = None
-    concurrency: Annotated[int, Field(ge=1, le=100_000), _run(help="Debates at once.")] = 64
     strict: Annotated[
         bool,
         Option(
             help="Refuse cases with parts that no juror would be shown.", group="How case files are read", rare=True
         ),
     ] = False
-    store_patience: Annotated[float, Field(ge=0, le=86_400), PATIENCE] = STORE_PATIENCE
 
 
 class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
@@ -324,4 +329,4 @@ class ProbeSettings(JudgingSettings):
     @property
     def run(self) -> RunSettings:
         """What the runs of the cases and their twins are asked for."""
-        return RunSettings.of(**{name: value for name, value in self if name in RunSettings.model_fields})
+        return RunSettings.like(self)

@@ -209,9 +209,9 @@ def _rates(store: EventStore, run_id: str) -> "tuple[TrueRate, ...]":
 
 
 def _drift(store: EventStore, run_id: str) -> "Reason | None":
-    from jury_judge.stores.drift_checks import run_drift  # noqa: PLC0415  (likewise)
+    from jury_judge.stores.drift_checks import run_standing  # noqa: PLC0415  (likewise)
 
-    return run_drift(store, run_id)
+    return run_standing(store, run_id)
 
 
 def computed_pairs(store: EventStore, a: str, b: str, count: "Count | None" = None) -> "Paired":

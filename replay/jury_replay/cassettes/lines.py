@@ -22,7 +22,7 @@ from jury_events.ids import portable_streams
 from jury_events.local_events import SignedLengths
 from jury_events.parts import SALT_BYTES, Part, decode_digest, encode_digest
 from jury_events.text import moment
-from jury_events.value import DebateId, RunId, Value
+from jury_events.value import DebateId, Value
 from jury_store.errors import BadNote
 from jury_store.seals.keys import PublicKey, SealKey
 from jury_store.seals.statement import STREAMS, known_key, read_statement, sign_statement, statement_fault
@@ -34,8 +34,11 @@ BATCH_SUFFIX = ".batch.jsonl"
 RUN_SUFFIX = ".run.jsonl"
 """Of a file with the stream of a run and its list; its debates are files of their own."""
 
-RUN_BEGINS = b'{"cassette":"jury-judge 1","listed":'
-"""The first bytes of a file of a run."""
+DRIFT_SUFFIX = ".drift.jsonl"
+"""Of a file with the stream of a baseline of drift checks; its debates are files of their own."""
+
+STREAM_BEGINS = b'{"cassette":"jury-judge 1","listed":'
+"""The first bytes of a file of a run or a baseline."""
 
 BEGINS = b'{"cassette":'
 """The first bytes of every cassette: no other field of the manifest sorts before it."""
@@ -79,11 +82,10 @@ class Manifest(Value):
     sha256: Hex256
 
 
-class RunManifest(Value):
-    """What follows in the file of a run: its events, then a line for each of the `listed` debates, then the seal."""
+class StreamManifest(Value):
+    """What follows in the file of one stream: its events, a line for each of the `listed` debates, then the seal."""
 
     cassette: Literal["jury-judge 1"] = FORMAT
-    run_id: RunId
     streams: dict[str, StreamEnd]
     listed: _Count
     sealed: bool

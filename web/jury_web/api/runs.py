@@ -1,22 +1,23 @@
-"""Endpoints for runs, comparisons, and the health of the server."""
+"""Endpoints for runs, drift checks, comparisons, and the health of the server."""
 
 import asyncio
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import ConfigDict, Field
 
 from jury_events.errors import DebateNotFound, JuryError
 from jury_events.evidence_facts import Decisive
-from jury_events.ids import DEBATE_ID
+from jury_events.ids import DEBATE_ID, RUN_ID
 from jury_events.verdict import FAIL
 from jury_judge import AnalysisError
 from jury_judge.comparisons.comparing import ComparedDebates, Kind, debates_object, runs_object
 from jury_judge.errors import ExtraMissing, RunTooLarge
 from jury_judge.runs.live_run import live_object
 from jury_judge.settings.statistics import Count
+from jury_views.drift_view import drift_object
 from jury_web.api.debates import DebateCounts, DebateTotals
 from jury_web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses
@@ -339,6 +340,22 @@ async def _gate(service: ServiceDependency, a: str, b: str, count: Count | None)
         return (await service.reports.gate(a, b, count)).to_dict()
     except (AnalysisError, DebateNotFound, ExtraMissing, RunTooLarge):
         return {"gate": None, "paired": None}
+
+
+@router.get("/drift", operation_id="listDrift", tags=["drift"], responses=error_responses(500, 503))
+def baselines(service: ServiceDependency) -> JSONResponse:
+    """The baselines of drift checks, and what their last checks found, as `jury drift list --json`."""
+    return JSONResponse({"rows": [camel_case(drift_object(one, checks=False)) for one in service.reader.drifts()]})
+
+
+@router.get(
+    "/drift/{drift_id}", operation_id="readDrift", tags=["drift"], responses=error_responses(404, 422, 500, 503)
+)
+def baseline(
+    service: ServiceDependency, drift_id: Annotated[str, Path(pattern=f"^{RUN_ID}$", description="A baseline's id.")]
+) -> JSONResponse:
+    """A baseline and its checks, as `jury drift show --json`; every decision is computed again from the votes."""
+    return JSONResponse(camel_case(drift_object(service.reader.drift(drift_id))))
 
 
 @router.get("/health", operation_id="health", tags=["server"], responses={503: {"model": Health}})

@@ -6,10 +6,12 @@ from typing import NamedTuple
 from starlette.responses import Response, StreamingResponse
 
 from jury_events.debate_history import DebateHistory
+from jury_events.ids import is_run_id
 from jury_events.panel import Language
 from jury_events.picture_types import picture_type
 from jury_judge import SORT_COLUMNS, IntegrityState
 from jury_judge.serving.store_reader import StoreReader
+from jury_views.drift_view import baseline_report, list_report
 from jury_views.event_words import DescribedEvent, event_lines, hash_text
 from jury_web.chunks import chunks
 from jury_web.pages.debate_page import begun_event, debate_page
@@ -106,6 +108,17 @@ class Pages:
             newer=before is not None,
             before=shown[-1].position if len(runs) > len(shown) else None,
         )
+
+    def drifts(self, request: PageRequest) -> Response:
+        """`/drift`: the baselines of drift checks, and what their last checks found."""
+        return request.html("drift.html", "drift", report=list_report(self._reader.drifts()))
+
+    def drift(self, request: PageRequest) -> Response:
+        """`/drift/{drift_id}`: a baseline, the curve of the evidence, and its checks."""
+        drift_id = request.path["drift_id"]
+        if not is_run_id(drift_id):
+            raise PageNotFound("there is no baseline of that id in this store; the page of drift checks lists them")
+        return request.html("drift.html", "drift", report=baseline_report(self._reader.drift(drift_id)))
 
     def debate(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}`, after an event with `?at=` its version."""
