@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_events.conditions import Condition, admitted
+from jury_events.drift_facts import DriftFacts
 from jury_events.errors import DebateNotFound
 from jury_events.ids import debate_stream, is_run_id, run_stream
 from jury_events.run_facts import RunFacts, run_facts
@@ -245,6 +246,32 @@ class RunRecords(OpenStore):
         from jury_judge.runs.cancelling import cancel_run, canceller
 
         return await cancel_run(self.store, self.store_url, run_id, canceller(by), say)
+
+    async def drift(self, drift_id: str) -> DriftFacts:
+        """A baseline of drift checks; each decision is computed again from the recorded votes.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+            MalformedBody: it was altered.
+            StoreError: the store cannot be read.
+        """
+        return await self._read(_drift, drift_id)
+
+    async def drifts(self) -> list[DriftFacts]:
+        """All baselines, by id; raises as `drift`."""
+        return await self._read(_drifts)
+
+
+def _drift(store: EventStore, drift_id: str) -> DriftFacts:
+    from jury_replay.drift_checks import intact_drift
+
+    return intact_drift(store, drift_id).facts
+
+
+def _drifts(store: EventStore) -> list[DriftFacts]:
+    from jury_judge.stores.drift_checks import baselines
+
+    return list(baselines(store))
 
 
 def _listed(store: EventStore, url: str) -> "list[ListedRun]":

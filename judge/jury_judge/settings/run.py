@@ -198,6 +198,11 @@ class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
                 "{batch} needs one process: leave out {ray}, {ray_address}, {replicas}, {coordinators}"
             )
 
+    @classmethod
+    def like(cls, asked: SettingsModel, **fields: Any) -> "RunSettings":
+        """A run as other settings ask for it, with these values of further fields."""
+        return RunSettings.of(**{**{name: one for name, one in asked if name in RunSettings.model_fields}, **fields})
+
 
 MOST_SUBMITTED_AT_ONCE = 1000
 
