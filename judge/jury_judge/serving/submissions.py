@@ -399,7 +399,7 @@ class Submissions:
     def _stored(self, wanted: Submission, store: EventStore) -> tuple[int, CaseSource]:
         version = self.runs.version(wanted.run_id)
         if wanted.debate is None:
-            return version, ListedCases(store, wanted.run_id, own=True)
+            return version, ListedCases(store, wanted.run_id)
         return version, partial(_case, store, wanted.debate)
 
     def _stopped(self, wanted: Submission, error: BaseException, version: int) -> None:
