@@ -69,6 +69,10 @@ _PLACES = {
     "langgraph": _place("langgraph:LANGGRAPH", "values, channel_values, checkpoint, event"),
     "exchanges": _Place("exchanges:EXCHANGES", TURNS | HISTORIES),
     "messages": _Place("message_lists:MESSAGES", frozenset()),
+    "opik-spans": _place("platform_traces:OPIK_SPANS", "parent_span_id"),
+    "opik": _place("platform_traces:OPIK", "project_id, trace"),
+    "langwatch": _place("platform_traces:LANGWATCH", "trace_id"),
+    "openai-evals": _place("openai_evals:OPENAI_EVALS", "spec, sample_id"),
     "langfuse": _place("langfuse:LANGFUSE", "input, trace", "data"),
 }
 """The formats in the order of detection, most distinctive first; last any object, `rows`."""
