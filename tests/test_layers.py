@@ -63,7 +63,7 @@ BREAKS = [
     (VIEWS, "jury_views/terminal/debate.py", "import jury_cases.errors"),
     (DOORS, "jury_cli/list.py", "from jury_store.opening import open_store"),
     (DOORS, "jury_cli/views/groups.py", "import jury_analysis.errors"),
-    (DOORS, "jury_cli/cases.py", "from jury_cases.files import CaseFiles"),
+    (DOORS, "jury_cli/cases.py", "from jury_cases.case_files import CaseFiles"),
     (DOORS, "jury_web/errors.py", "import jury_replay.errors"),
     (DOORS, "jury_web/errors.py", "import jury_debate.errors"),
     (DOORS, "jury_integrations/errors.py", "import jury_cases.errors"),

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from tempfile import SpooledTemporaryFile
 from typing import NamedTuple
 
-from jury_cases.outline import Fetch, Skip, batches, outline_of
+from jury_cases.case_source import Fetch, Skip, batches, outline_of
 from jury_events.case import Case
 from jury_judge.runs.run import Run
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import BinaryIO
 
+from jury_cases.case_source import Fetch, Skip, batches, drawn, outlined
 from jury_cases.errors import CaseFileError
-from jury_cases.files import ReadingNotes, drawn
 from jury_cases.omissions import UnreadableRows
 from jury_cases.options import EVERY_CASE, CaseOptions
-from jury_cases.outline import Fetch, Skip, batches, outlined
+from jury_cases.reading_notes import ReadingNotes
 from jury_events.case import Case
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound

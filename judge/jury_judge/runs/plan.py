@@ -6,8 +6,9 @@ from copy import copy
 from itertools import islice
 from typing import Protocol, Self
 
-from jury_cases.files import ReadingNotes, load_example
+from jury_cases.case_files import load_example
 from jury_cases.omissions import UnreadableRows, omissions_text, without_omissions
+from jury_cases.reading_notes import ReadingNotes
 from jury_events.case import Case
 from jury_events.text import pluralize, visible_line
 from jury_judge.panels.files import LoadedPanel, load_panel

@@ -7,7 +7,7 @@ from typing import Annotated, BinaryIO
 
 from pydantic import Field
 
-from jury_cases.files import CaseFiles
+from jury_cases.case_files import CaseFiles
 from jury_cases.formats.registry import format_lines
 from jury_cases.labels import parse_map
 from jury_cases.options import CaseOptions, read_policy

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,7 +20,7 @@ from jury_cases.transcripts.builder import TranscriptBuilder, images_within_limi
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
 from jury_cases.transcripts.reading import first_prompt, is_message, last_answer, split_system
-from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, Image, QuestionSpec, Scenario
+from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.decisive import SCALE_LABEL
 from jury_events.errors import EventError
 from jury_events.text import condensed, visible_line
@@ -78,43 +77,43 @@ def read_case(row: Any, reading: RowReading = DEFAULT_READING, *, default_id: st
 
 def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> CaseDraft:
     """The row's values, with the user's `--field` and `--role` settings applied; raises CaseFileError."""
+    fields = reading.fields
     try:
         found = form or format_of(row, reading.form)
-        draft = found.read(_without_metadata(row, reading.fields))
+        # What is in a column that the user reads no metadata from need not be an object.
+        left_out = "metadata" in fields and type(row) is dict
+        draft = found.read({name: value for name, value in row.items() if name != "metadata"} if left_out else row)
     except RecursionError as error:
         raise CaseFileError("nested too deeply; a case needs a few levels only") from error
-    _apply_fields(draft, row, reading.fields)
-    if found is OWN_ROWS:
-        take_plain(draft, row, reading.fields)
-        _take_metadata(draft, row, reading.fields)
-    refuse_preferences(draft, row, reading.fields)
-    draft.assign_roles(reading.roles, draft.roles)
+    if fields:
+        _apply_fields(draft, row, fields)
+    if found is OWN_ROWS and isinstance(row, dict):
+        take_plain(draft, row, fields)
+        if "metadata" not in fields:
+            _take_metadata(draft, row, fields)
+    if draft.built is not None:
+        refuse_preferences(draft, row, fields)
+        if reading.roles:
+            draft.roles.add(draft.built.authors, draft.built.reassign(reading.roles))
     return draft
 
 
-def _without_metadata(row: Any, fields: Mapping[str, str]) -> Any:
-    """The row without the column that the user reads no metadata from: what is in it need not be an object."""
-    replaced = "metadata" in fields and isinstance(row, dict) and type(row) is dict
-    return {name: value for name, value in row.items() if name != "metadata"} if replaced else row
-
-
-def _take_metadata(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
+def _take_metadata(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> None:
     """Keep short values of columns that are no part of a case as metadata, unless the user says what metadata is.
 
     But for those that may be a label: who reviews blind is shown metadata.
     """
-    if not isinstance(row, dict) or "metadata" in fields:
+    others = row.keys() - READ_UNASKED
+    if not others:
         return
-    read = READ_UNASKED | named_columns(row, fields) | {name for names in draft.taken.values() for name in names}
-    kept = (
-        name
-        for name, value in row.items()
-        if is_short(value)
-        and not {name, snake_case(name)} & read
-        and name not in draft.metadata
-        and _OF_LABELS.isdisjoint(words_of(name))
-    )
-    draft.kept = tuple(islice(kept, _KEPT))
+    read = READ_UNASKED.union(named_columns(row, fields), *draft.taken.values())
+    kept = []
+    for name, value in row.items():
+        if name not in others or name in draft.metadata or not is_short(value):
+            continue
+        if {name, snake_case(name)}.isdisjoint(read) and _OF_LABELS.isdisjoint(words_of(name)):
+            kept.append(name)
+    draft.kept = tuple(kept[:_KEPT])
     draft.metadata = {**draft.metadata, **{name: row[name] for name in draft.kept}}
 
 
@@ -140,28 +139,37 @@ def _apply_fields(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None
             raise CaseFileError(f"case_id: {source!r} is null; every case needs an id")
 
 
-def case_of_draft(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) -> Case:
-    """The case of a draft; raises as `read_case`."""
-    scenarios, images = _scenarios(draft, row, reading)
-    label = reading.labels.position(draft.label)
+def case_of_draft(
+    draft: CaseDraft, row: Any, reading: RowReading, default_id: str, *, refuse_labels: bool = True
+) -> Case:
+    """The case of a draft; raises as `read_case`. `refuse_labels`: else an unknown word is no label."""
+    scenarios: tuple[Scenario, ...]
+    if draft.scenarios is None:
+        scenarios, drafts = (_scenario(draft, row, reading, "scenario-1"),), [draft]
+    else:
+        scenarios, drafts = _scenarios(draft, draft.scenarios, reading)
+    # The pictures of all scenarios within the limits of a request; the others stay attachments, not shown.
+    images = {image.digest: image for one in drafts if one.built is not None for image in one.built.images}
+    label = None if draft.label is None else reading.labels.position(draft.label, refuse=refuse_labels)
+    metadata = metadata_of(draft.metadata) if draft.metadata else {}
+    if not (draft.decisive_message is None and draft.decisive_agent is None):
+        metadata |= decisive_of(draft.decisive_message, draft.decisive_agent)
+    if label is not None and label.label is not None:
+        metadata[SCALE_LABEL] = label.label
     try:
         return Case(
-            case_id=_case_id(draft.case_id, default_id),
+            case_id=draft.case_id if isinstance(draft.case_id, str) else _case_id(draft.case_id, default_id),
             scenarios=scenarios,
             security_gate_records=_records(draft, "security_gate"),
             agent_card_records=_records(draft, "agent_card"),
             security_gate_uri=draft.security_gate_uri,
             agent_card_uri=draft.agent_card_uri,
-            images=images,
+            images=images_within_limits(images.values()) if images else (),
             label=None if label is None else label.verdict,
-            metadata=(
-                metadata_of(draft.metadata)
-                | decisive_of(draft.decisive_message, draft.decisive_agent)
-                | ({} if label is None or label.label is None else {SCALE_LABEL: label.label})
-            ),
-            tags=tags_of(draft.tags),
-            cluster=_cluster(draft.cluster),
-            agent_cost=cost_of(draft.agent_cost),
+            metadata=metadata,
+            tags=() if draft.tags is None else tags_of(draft.tags),
+            cluster=None if draft.cluster is None else _cluster(draft.cluster),
+            agent_cost=None if draft.agent_cost is None else cost_of(draft.agent_cost),
         )
     except ValidationError as error:
         raise CaseFileError(condensed(error)) from error
@@ -196,14 +204,10 @@ def _case_id(found: Any, default_id: str) -> str:
 def _cluster(found: Any) -> str | None:
     if isinstance(found, dict | list):
         raise CaseFileError(f"cluster: must be text or a number, not {json_kind(found)}")
-    return None if found is None else as_label(str(found)) or None
+    return as_label(str(found)) or None
 
 
-def _scenarios(draft: CaseDraft, row: Any, reading: RowReading) -> tuple[tuple[Scenario, ...], tuple[Image, ...]]:
-    if draft.scenarios is None:
-        scenario = _scenario(draft, row, reading, "scenario-1")
-        return (scenario,), _images([draft])
-    listed = draft.scenarios
+def _scenarios(draft: CaseDraft, listed: Any, reading: RowReading) -> tuple[tuple[Scenario, ...], list[CaseDraft]]:
     if not isinstance(listed, list) or not listed or not all(isinstance(item, dict) for item in listed):
         raise CaseFileError("scenarios: must be a list of objects with question and response, one at least")
     for part in _OF_ONE_SCENARIO:
@@ -212,12 +216,13 @@ def _scenarios(draft: CaseDraft, row: Any, reading: RowReading) -> tuple[tuple[S
     built, drafts = [], []
     for index, item in enumerate(listed):
         try:
-            drafts.append(read_own_row(item))
-            drafts[-1].assign_roles(reading.roles, draft.roles)
-            built.append(_scenario(drafts[-1], item, reading, f"scenario-{index + 1}"))
+            drafts.append(one := read_own_row(item))
+            if reading.roles and one.built is not None:
+                draft.roles.add(one.built.authors, one.built.reassign(reading.roles))
+            built.append(_scenario(one, item, reading, f"scenario-{index + 1}"))
         except CaseFileError as error:
             raise CaseFileError(f"scenarios.{index}.{error}") from error
-    return tuple(built), _images(drafts)
+    return tuple(built), drafts
 
 
 def _has(draft: CaseDraft, part: str) -> bool:
@@ -226,30 +231,32 @@ def _has(draft: CaseDraft, part: str) -> bool:
     return getattr(draft, part) is not None
 
 
-def _images(drafts: list[CaseDraft]) -> tuple[Image, ...]:
-    """The pictures of all scenarios within the limits of a request; the others stay attachments, not shown."""
-    found = {image.digest: image for one in drafts if one.built is not None for image in one.built.images}
-    return images_within_limits(found.values())
-
-
 def _scenario(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) -> Scenario:
     if draft.built is None and draft.error is None and not draft.answered:
         raise CaseFileError(_missing(row, reading, question=draft.question is None, response=True))
-    question = _blocks(draft, "user", draft.question, "question") if isinstance(draft.question, list) else None
-    response = _blocks(draft, "assistant", draft.response, "response")
-    transcript = Transcript() if draft.built is None else draft.built.transcript()
-    answer = last_answer(transcript) if response is None else response
-    asked, transcript = _question(draft, row, reading, transcript, question)
+    question, answer = draft.question, draft.response
+    if isinstance(question, list) and (asked := _blocks(draft, "user", question, "question")) is not None:
+        question = {"prompt": asked}
+    if not (answer is None or isinstance(answer, str)):
+        answer = _blocks(draft, "assistant", answer, "response")
+    transcript = Transcript()
+    if draft.built is not None:
+        transcript = draft.built.transcript()
+        answer = last_answer(transcript) if answer is None else answer
+        question = first_prompt(transcript) if question is None else question
+    if question is None and (question := reading.question) is None:
+        raise CaseFileError(_missing(row, reading, question=True, response=False))
+    asking, transcript = _question(draft, question, reading, transcript)
     try:
-        execution = ExecutionResult(response=answer, transcript=transcript, error=draft.error)
+        execution = ExecutionResult(response=answer or "", transcript=transcript, error=draft.error)
     except ValidationError as problem:
         raise CaseFileError(f"execution.{condensed(problem)}") from problem
-    if not (asked.prompt.strip() or answer.strip() or len(transcript) or draft.error):
+    if not (asking.prompt.strip() or execution.response.strip() or len(transcript) or draft.error):
         raise CaseFileError("question: it is empty, and so is the response; there is nothing to judge")
-    refuse_unshown(asked.prompt, answer, transcript)
+    refuse_unshown(asking.prompt, execution.response, transcript)
     scenario_id = default_id if draft.scenario_id is None else draft.scenario_id
     try:
-        return Scenario(scenario_id=scenario_id, question=asked, execution=execution)
+        return Scenario(scenario_id=scenario_id, question=asking, execution=execution)
     except ValidationError as error:
         raise CaseFileError(condensed(error)) from error
 
@@ -277,20 +284,24 @@ def _blocks(draft: CaseDraft, role: str, value: Any, part: str) -> str | None:
 
 
 def _question(
-    draft: CaseDraft, row: Any, reading: RowReading, transcript: Transcript, asked: str | None
+    draft: CaseDraft, written: Any, reading: RowReading, transcript: Transcript
 ) -> tuple[QuestionSpec, Transcript]:
     """The question, and the transcript, without its system text if that became the policy."""
-    written = _written(draft, row, reading, first_prompt(transcript), asked)
+    if isinstance(written, str):
+        written = {"prompt": written}
     if not isinstance(written, dict):
         raise CaseFileError(f"question: must be text or an object with a prompt, not {json_kind(written)}")
-    spec = _with_reference(written)
+    spec = {name: value for name, value in written.items() if name != "reference"}
+    if spec.get("expected_behavior") is None and written.get("reference") is not None:
+        spec["expected_behavior"] = written["reference"]
     for part in ("policy", "expected_behavior"):
         value = getattr(draft, part)
         if value is not None and (part in reading.fields or spec.get(part) is None):
-            spec[part] = _text(value, part)
-    system, rest = split_system(transcript)
-    if spec.get("policy") is None or (system or "").strip() == str(spec["policy"]).strip():
-        spec["policy"], transcript = spec.get("policy") or system, rest
+            spec[part] = value if isinstance(value, str) else _text(value, part)
+    if draft.built is not None:
+        system, rest = split_system(transcript)
+        if spec.get("policy") is None or (system or "").strip() == str(spec["policy"]).strip():
+            spec["policy"], transcript = spec.get("policy") or system, rest
     if spec.get("policy") is None:
         spec["policy"] = reading.policy
     try:
@@ -306,29 +317,7 @@ def _missing(row: Any, reading: RowReading, *, question: bool, response: bool) -
     return f"{' and '.join(lacks)}: missing; give {' and '.join(lacks)}, or messages with both; it has {listing(row)}"
 
 
-def _written(draft: CaseDraft, row: Any, reading: RowReading, prompt: str | None, asked: str | None) -> Any:
-    """The question as the row has it, else the user's first message, else the default."""
-    written: Any = draft.question if asked is None else {"prompt": asked}
-    if isinstance(written, str):
-        return {"prompt": written}
-    if written is None:
-        prompt = reading.question if prompt is None else prompt
-        if prompt is None:
-            raise CaseFileError(_missing(row, reading, question=True, response=False))
-        return {"prompt": prompt}
-    return written
-
-
-def _with_reference(question: dict[str, Any]) -> dict[str, Any]:
-    spec = {name: value for name, value in question.items() if name != "reference"}
-    if spec.get("expected_behavior") is None and question.get("reference") is not None:
-        spec["expected_behavior"] = question["reference"]
-    return spec
-
-
 def _text(value: Any, part: str) -> str:
-    if isinstance(value, str):
-        return value
     if isinstance(value, list):
         items = TranscriptBuilder()
         read_message({"role": "system", "content": value}, items, part)
