@@ -105,7 +105,7 @@ class RecordedBaseline:
         with ExitStack() as opened_here:
             store = open_store(self._url, write=False)
             opened_here.callback(store.close)
-            cases = _Some(store, source, wanted, own=source == settings.run_id)
+            cases = _Some(store, source, wanted)
             if cases.facts is None or not cases.facts.complete:
                 raise SettingsRefused("the first session did not list all anchors: name their files again")
             if self._loaded is None and cases.facts.imports:
@@ -124,9 +124,9 @@ class RecordedBaseline:
 class _Some(ListedCases):
     """Some of the cases of a run."""
 
-    def __init__(self, store: EventStore, source: str, wanted: frozenset[str] | None, *, own: bool) -> None:
+    def __init__(self, store: EventStore, source: str, wanted: frozenset[str] | None) -> None:
         self._wanted = wanted
-        super().__init__(store, source, own=own)
+        super().__init__(store, source)
 
     def _rows(self) -> Iterator[DebateRow]:
         return (row for row in super()._rows() if self._wanted is None or row.case_id in self._wanted)
