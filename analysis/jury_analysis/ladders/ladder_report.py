@@ -13,8 +13,9 @@ from jury_analysis.calibration import Parts, split_clusters
 from jury_analysis.certificate import fewest_labels
 from jury_analysis.errors import BadBallots, BadSplit, TooFewLabels
 from jury_analysis.labels import label_ballots, resolve
+from jury_analysis.ladders.certification import certify_ladder
 from jury_analysis.ladders.ladder_use import FAILS, LadderUse, LadderVotes, StageBallots, ladder_use, ladder_votes
-from jury_analysis.ladders.promises import Promises, StageCertificate, certify_ladder
+from jury_analysis.ladders.promises import Promises, StageCertificate
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import OURS, Exclusion, Scale, without_simulated
 from jury_analysis.vote_matrix import Bools
