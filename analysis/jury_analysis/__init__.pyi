@@ -93,11 +93,11 @@ from jury_analysis.label_schema import LABELS as LABELS
 from jury_analysis.labels import check_labels as check_labels
 from jury_analysis.labels import label_ballots as label_ballots
 from jury_analysis.labels import resolve as resolve
-from jury_analysis.ladders.certification import apply_ladder as apply_ladder
-from jury_analysis.ladders.certification import certify_ladder as certify_ladder
 from jury_analysis.ladders.ladder_report import LadderOptions as LadderOptions
 from jury_analysis.ladders.ladder_report import LadderReport as LadderReport
+from jury_analysis.ladders.ladder_report import apply_ladder as apply_ladder
 from jury_analysis.ladders.ladder_report import calibrate_ladder as calibrate_ladder
+from jury_analysis.ladders.ladder_report import certify_ladder as certify_ladder
 from jury_analysis.ladders.ladder_use import FAILS as FAILS
 from jury_analysis.ladders.ladder_use import PASSES as PASSES
 from jury_analysis.ladders.ladder_use import AuditedCase as AuditedCase
