@@ -19,14 +19,12 @@ _SubmissionId = Annotated[
     str, said("What the caller calls the debate, else the debate's id.", min_length=1, max_length=300)
 ]
 _SpeakerOrder = Annotated[list[_Juror], said("Juror ids, in the order in which they speak.", min_length=1)]
-_Label = NotRequired[
-    Annotated[
-        LabelId | None,
-        said(
-            "Only in debates whose panel has a scale of its own: the word of the scale whose outcome the verdict is; "
-            "null where an outcome has no word."
-        ),
-    ]
+_Label = Annotated[
+    LabelId | None,
+    said(
+        "Only in debates whose panel has a scale of its own: the word of the scale whose outcome the verdict is; null "
+        "where an outcome has no word."
+    ),
 ]
 
 
@@ -47,7 +45,7 @@ class JurorEvaluationEvent(TypedDict):
     verdict: VerdictWord
     score: _Score
     rationale: _Text
-    label: _Label
+    label: NotRequired[_Label]
 
 
 class DiscussionRoundStart(TypedDict):
@@ -70,7 +68,7 @@ class JurorStatementEvent(TypedDict):
     positionChanged: bool
     newVerdict: VerdictWord
     newScore: _Score
-    newLabel: _Label
+    newLabel: NotRequired[_Label]
 
 
 class ConsensusCheckDone(TypedDict):
@@ -88,7 +86,7 @@ class FinalJudgmentEvent(TypedDict):
     type: Literal["final_judgment"]
     finalVerdict: VerdictWord
     finalScore: _FinalScore
-    finalLabel: _Label
+    finalLabel: NotRequired[_Label]
     reason: Annotated[str, said("Why the verdict came; where there are no words, or they were erased, it says so.")]
     reasonBy: Annotated[list[str], said("Whose words these are: seats, or final_judge.")]
     decisive: Annotated[
@@ -102,7 +100,7 @@ class EvaluationCompleted(TypedDict):
     type: Literal["evaluation_completed"]
     verdict: VerdictWord
     score: _FinalScore
-    label: _Label
+    label: NotRequired[_Label]
 
 
 class FinalJudgeChunk(TypedDict):
@@ -153,7 +151,7 @@ class JurorStatementFrame(TypedDict):
     positionChanged: bool
     newVerdict: VerdictWord
     newScore: _Score
-    newLabel: _Label
+    newLabel: NotRequired[_Label]
 
 
 class RoundCompletedFrame(TypedDict):
@@ -168,7 +166,7 @@ class RoundCompletedFrame(TypedDict):
         float, said("Seats that hold the largest position of all seats, to two decimals.", ge=0, le=1)
     ]
     majorityPosition: Annotated[VerdictWord | None, said("null: the seats are split.")]
-    majorityLabel: _Label
+    majorityLabel: NotRequired[_Label]
 
 
 LIVE_SCHEMAS: dict[str, tuple[str, str, tuple[Any, ...]]] = {
