@@ -1,4 +1,4 @@
-"""Whether the record is as it was written."""
+"""Whether the record is as it was written; seals over it, and the erasure of texts."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Recorded debates done again: replayed, rescored. No model is called."""
+"""Replay, rescoring and comparisons of recorded debates, and their scores for other tools."""
 
 import os
 from collections.abc import AsyncGenerator, Iterable, Mapping
