@@ -53,9 +53,8 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
     of_file = click.get_current_context().default_map or {}
     tables, named = chosen_tables(sources, PAIRED_TABLES, full=full, as_json=as_json)
     asked = GateSettings.of(sources=named, **said, **{name: of_file[name] for name in _IN_FILES if name in of_file})
-    if asked.true is not None:
-        return _decide_true(asked, as_json=as_json)
-    return _plan(asked, as_json=as_json) if asked.plan is not None else _decide(asked, tables, as_json=as_json)
+    decides = asked.plan is None or asked.true is not None
+    return _decide(asked, tables, as_json=as_json) if decides else _plan(asked, as_json=as_json)
 
 
 def _plan(asked: "GateSettings", *, as_json: bool) -> Exit:
@@ -71,7 +70,8 @@ def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) ->
     from jury_judge.records.vote_reports import VoteReports
     from jury_views.terminal.report_page import gate_page
 
-    named = call(VoteReports(note, threads=False).gate(asked))
+    reports = VoteReports(note, threads=False)
+    named = call(reports.gate(asked) if asked.true is None else reports.true_gate(asked))
     _write(asked, named)
     if as_json:
         print_json(named.to_dict())
@@ -80,20 +80,6 @@ def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) ->
             note(f"the {named.counted} are counted")
     else:
         print_page(gate_page(named, tables))
-    return _EXITS[named.outcome]
-
-
-def _decide_true(asked: "GateSettings", *, as_json: bool) -> Exit:
-    from jury_judge.records.vote_reports import VoteReports
-    from jury_views.terminal.report_page import true_gate_page
-
-    named = call(VoteReports(note, threads=False).true_gate(asked))
-    _write(asked, named)
-    if as_json:
-        print_json(named.to_dict())
-        note(named.headline)
-    else:
-        print_page(true_gate_page(named))
     return _EXITS[named.outcome]
 
 

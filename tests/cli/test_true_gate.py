@@ -99,4 +99,4 @@ def test_of_files_the_labelled_cases_are_a_draw_by_assertion(jury: CommandLine) 
 
     assert 0 == found.code
     assert "is your assertion" in found.out
-    assert ("inconclusive", "assertion", "exact") == (less.decision, less.gate.rate.source, less.gate.rate.method)
+    assert ("inconclusive", "assertion", "exact") == (less.decision, less.report.rate.source, less.report.rate.method)

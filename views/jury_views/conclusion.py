@@ -10,7 +10,6 @@ from jury_events.verdict import FAIL, PASS
 from jury_views.true_gate_view import rate_sentence
 
 if TYPE_CHECKING:
-    from jury_analysis.accuracy import AccuracyReport
     from jury_analysis.estimate import DecidedCases, Estimate
     from jury_analysis.statistics import PanelStatistics
     from jury_analysis.true_rate import TrueRate
@@ -161,12 +160,8 @@ def _next(found: "PanelStatistics", run: str) -> Reason:
         draw = f"jury review --run {name} --sample {min(_DRAWN, found.cases)} --reviewer NAME"
         return _DRAW_THEN(draw=draw, count=f"jury stats {name} --labels reviews")
     rater = labels.jury or labels.panel
-    if rater.false_passes and _ours(labels):
+    if rater.false_passes and ((labels.passing, labels.failing) == (PASS, FAIL)):
         return _COMMAND(command=f"jury list --run {name} --verdict {PASS} --label {FAIL} --why")
     if rater.decided.left:
         return _LEFT(command=f"jury review --run {name} --list")
     return _VALUE(command=f"jury value {name}")
-
-
-def _ours(labels: "AccuracyReport") -> bool:
-    return (labels.passing, labels.failing) == (PASS, FAIL)

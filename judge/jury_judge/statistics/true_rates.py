@@ -25,8 +25,9 @@ from jury_judge.tables.label_sources import later_labels
 from jury_judge.tables.vote_files import counted_in_files, read_label_files, read_vote_files
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
+from jury_views.gate_view import GateInWords
 from jury_views.reports.tally import parse_fail_condition
-from jury_views.true_gate_view import NamedTrueGate
+from jury_views.true_gate_view import true_gate_in_words
 
 _DRAW = 150
 """Cases of the draw that is proposed."""
@@ -74,11 +75,12 @@ class Answers(NamedTuple):
         return label if scale is None else str(scale.verdict(label))
 
 
-def true_gate_of(asked: GateSettings, store: EventStore | None, say: Say) -> NamedTrueGate:
+def true_gate_of(asked: GateSettings, store: EventStore | None, say: Say, drift: str = "") -> GateInWords:
     """The gate that is asked for.
 
     Args:
         store: with the run; None: it is a file of votes.
+        drift: as in `GateInWords`.
     """
     (name,) = asked.sources or asked.votes
     found = _of_file(asked) if store is None else _of_run(asked, name, store, say)
@@ -86,7 +88,7 @@ def true_gate_of(asked: GateSettings, store: EventStore | None, say: Say) -> Nam
     of: Of = asked.rate_of or "run"
     _check_of(found, of)
     gate = true_gate(found.of(claim.label), claim, of)
-    return NamedTrueGate(name, gate, inconclusive=asked.inconclusive)
+    return true_gate_in_words(name, gate, asked.inconclusive, drift)
 
 
 def run_rates(store: EventStore, run_id: str, wanted: DebateFilter = EVERY_DEBATE) -> tuple[TrueRate, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from jury_events.text import pluralize, visible_line
 from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun, conclusion_lines
 from jury_views.drift_view import DriftReport
-from jury_views.gate_view import GateInWords, NamedGate, plan_facts
+from jury_views.gate_view import GateInWords, plan_facts
 from jury_views.number_formats import dollars, p_value
 from jury_views.page import Page, TextSpan
 from jury_views.paired_sections import PAIRED_TABLES, paired_sections
@@ -237,29 +237,21 @@ def drift_page(report: DriftReport) -> Page:
     return page
 
 
-def gate_page(named: NamedGate, sections: "Sequence[str]" = ()) -> Page:
-    """Decision, its figures and notes, then these tables, of `paired_sections.PAIRED_TABLES`."""
-    page = _decision_page(named)
-    tables = paired_sections(named.report.paired, ("base", "candidate"))
-    print_sections(page, tables, sections)
-    if not sections:
-        others_line(page, tables, PAIRED_TABLES)
-    return page
-
-
-def true_gate_page(named: GateInWords) -> Page:
-    """Decision, its figures and notes, and the cases that were drawn."""
-    page = _decision_page(named)
-    page.table([tuple(_name(cell) for cell in row) for row in named.table], indent=2)
-    return page
-
-
-def _decision_page(named: GateInWords) -> Page:
+def gate_page(named: GateInWords, sections: "Sequence[str]" = ()) -> Page:
+    """Decision, its figures and notes, then these tables, of `PAIRED_TABLES`; of a true rate the cases drawn."""
     page = Page()
     page.line(f"{named.title}: ", TextSpan(named.headline, _STYLES[named.decision]))
     page.facts(named.facts)
     for one in named.notes:
         page.line(one)
+    paired = getattr(named.report, "paired", None)
+    if paired is None:
+        page.table([tuple(_name(cell) for cell in row) for row in named.table], indent=2)
+        return page
+    tables = paired_sections(paired, ("base", "candidate"))
+    print_sections(page, tables, sections)
+    if not sections:
+        others_line(page, tables, PAIRED_TABLES)
     return page
 
 

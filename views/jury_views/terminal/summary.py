@@ -1,5 +1,6 @@
 """A debate on one screen of a terminal: the verdict, why, the item where it went wrong, how the seats voted."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len, set_cell_size
@@ -81,9 +82,12 @@ class _Summary:
         opened = self._opened
         match ending:
             case DebateCompleted():
-                label = "" if opened.label is None else f"  ({words.label}: {opened.label.value})"
                 shown = verdict_text(ending.final_verdict, ending.final_label)
-                page.line(TextSpan(shown[0], f"bold {shown[1]}"), f"  {of_hundred(ending.outcome.score)}{label}")
+                page.line(
+                    TextSpan(shown[0], f"bold {shown[1]}"),
+                    f"  {of_hundred(ending.outcome.score)}",
+                    *self._label(ending),
+                )
             case DebateFailed():
                 page.line(TextSpan(f"{words.failed}: {ending.reason}", "bold red"))
                 self._first_line(text_in(self._texts, ending.detail), indent=2)
@@ -91,10 +95,21 @@ class _Summary:
                 page.line(TextSpan(f"{words.cancelled}: {ending.by}", "bold yellow"))
             case None:
                 page.line(TextSpan(words.unfinished, "bold yellow"))
-        page.line(f"{words.case} {opened.case_id} · {words.debate} {opened.debate_id}")
-        page.line(
-            TextSpan(f"{words.panel} {self._panel.name}: {', '.join(one.model for one in self._panel.seats)}", "dim")
-        )
+        page.line(f"{words.case} {opened.case_id}")
+        page.line(f"{words.debate} {opened.debate_id}")
+        models = Counter(one.model for one in self._panel.seats)
+        seats = ", ".join(model if count == 1 else f"{count} × {model}" for model, count in models.items())
+        page.line(TextSpan(f"{words.panel} {self._panel.name}: {seats}", "dim"))
+
+    def _label(self, ending: DebateCompleted) -> list[TextSpan]:
+        """What people say of the case; a verdict that differs is what a reader looks for."""
+        label = self._opened.label
+        if label is None:
+            return []
+        same = label == ending.final_verdict
+        return [
+            TextSpan(f"  ({'' if same else '≠ '}{self._words.label}: {label.value})", "" if same else "bold yellow")
+        ]
 
     def _warnings(self) -> None:
         words, page = self._words, self._page
@@ -135,8 +150,8 @@ class _Summary:
             return
         for number in (decisive.item - 1, decisive.item, decisive.item + 1):
             self._item(items, number, chosen=number == decisive.item)
-        if self._reason is not None and self._reason.words is not None:
-            self._page.line(TextSpan(_cut(f"“{self._reason.words}”", _COLUMNS - 6), "bold"), indent=6)
+            if number == decisive.item and self._reason is not None and self._reason.words is not None:
+                self._page.line(TextSpan(_cut(f"“{self._reason.words}”", _COLUMNS - 8), "bold"), indent=8)
 
     def _item(self, items: NumberedItems, number: int, *, chosen: bool) -> None:
         item = items.item(number)
@@ -154,17 +169,18 @@ class _Summary:
             return
         heads = [words.in_phase_1, *(words.in_round.format(number=number) for number in numbers[1:])]
         rows = [(words.juror, *heads)]
+        widest = max(40, _COLUMNS - 16 * len(heads))
         absent = {(Step.parse(one.step).round, one.juror_id): one for one in self._record.abstentions}
         for juror in self._panel.juror_ids:
             cells = [self._cell(Step(number, juror), absent.get((number, juror))) for number in numbers]
-            rows.append((_cut(role_of(self._panel, juror), 40), *cells))
+            rows.append((_cut(role_of(self._panel, juror), widest), *cells))
         checks = [self._record.phase_1_check, *(one.check for one in rounds)]
         shown = [
             "" if one is None else f"{term(one.status, words.language)} {one.largest}/{one.seats}" for one in checks
         ]
         rows.append((words.consensus, *shown))
         if (judge := self._made.get(Step(None, None))) is not None:
-            rows.append((_cut(f"{words.judge} · {judge.model}", 40), _short(judge), *("" for _ in numbers[1:])))
+            rows.append((_cut(f"{words.judge} · {judge.model}", widest), _short(judge), *("" for _ in numbers[1:])))
         self._page.heading(words.votes)
         self._page.table(rows, indent=2)
         if (not_asked := self._record.not_asked) is not None:

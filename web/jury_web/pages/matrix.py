@@ -1,4 +1,4 @@
-"""The table of positions by seat and round, with the consensus checks below."""
+"""Tables by seat: of positions by round, with the consensus checks below, and of what each seat quotes by item."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Statements, evaluations and abstentions as pages show them."""
+"""Statements, evaluations, abstentions and changes between evaluations as pages show them."""
 
 import re
 from collections.abc import Mapping, Sequence
