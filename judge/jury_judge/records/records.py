@@ -1,7 +1,7 @@
 """`Records`: everything that can be done with the debates of a store without calling a model."""
 
 from jury_judge.records.cassettes import CassetteRecords
-from jury_judge.records.integrity import ErasureRecords, IntegrityRecords
+from jury_judge.records.integrity import IntegrityRecords
 from jury_judge.records.listing import ListRecords
 from jury_judge.records.reading import ReadRecords
 from jury_judge.records.replays import ReplayRecords
@@ -17,8 +17,6 @@ class Records(
     ReplayRecords,
     IntegrityRecords,
     CassetteRecords,
-    ScoreRecords,
-    ErasureRecords,
 ):
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.
 

@@ -1,4 +1,4 @@
-"""Cassettes as files: written atomically, found in folders. The same debate gives the same bytes, from every database."""
+"""Cassettes as files, written atomically, found in folders. The same debate gives the same bytes, from every store."""
 
 import hashlib
 import os
