@@ -6,11 +6,11 @@ from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import pytest
-from jury_judge.batches import wave_driving
 
 from jury_actors import BatchPatience, batches_of
 from jury_events import BatchFacts
 from jury_judge import RunSupervision
+from jury_judge.runs import wave_driving
 from jury_providers import BatchLine, ItemEnd
 from jury_store import open_registry
 from support.batch_double import BatchDouble

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 import psutil
-from jury_judge.runs import batch_plan
 
 from chaos.counted_models import RUN
 from chaos.ground import Ground
@@ -32,6 +31,7 @@ from chaos.scenario import (
 )
 from chaos.strikes import KINDS, Target
 from chaos.warm_start import WarmProcess
+from jury_judge.runs import batch_plan
 from jury_providers import Script
 from jury_store import EventStore, open_store
 from support.simulation_thread import simulation_thread

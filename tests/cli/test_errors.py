@@ -5,8 +5,8 @@ from contextlib import closing
 from unittest.mock import patch
 
 import pytest
-from jury_judge.runs import executor
 
+from jury_judge.runs import executor
 from jury_store import SqliteLock
 
 

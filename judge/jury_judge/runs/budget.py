@@ -366,13 +366,18 @@ def caches_said(read: int, written: int, sent: int) -> str:
 
 
 class SpendingWatch:
-    """Follows the spending of a run from now on, by sums of the database: no debate is kept in memory."""
+    """Follows the spending of a run from now on, by sums of the database: no debate is kept in memory.
 
-    def __init__(self, store: EventStore, run_id: str) -> None:
+    `is_new`: the store has no debate of it.
+    """
+
+    def __init__(self, store: EventStore, run_id: str, *, is_new: bool = False) -> None:
         self._totals = PacedTotals(store, DebateFilter(run_id, counted=None))
-        begun = store.totals(DebateFilter(run_id, counted=None, unfinished=True))
-        self._before = before = self._totals.read()
-        self._unknown_before = before.unknown_cost - begun.unknown_cost
+        self._before, self._unknown_before = Totals(), 0
+        if not is_new:
+            begun = store.totals(DebateFilter(run_id, counted=None, unfinished=True))
+            self._before = before = self._totals.read()
+            self._unknown_before = before.unknown_cost - begun.unknown_cost
 
     def look(self) -> Spending:
         """The spending since the watch began."""

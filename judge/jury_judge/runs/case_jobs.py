@@ -53,20 +53,20 @@ class CaseJobs:
     begun_first: bool
 
     def __post_init__(self) -> None:
-        store = None if self.checked.recorded is None else self.store
-        self._index = RecordedDebates(self.run, store, brief=True, read=self.read)
+        self._there = None if self.checked.stored.row is None else self.store
+        self._index = RecordedDebates(self.run, self._there, brief=True, read=self.read)
         self._contexts: dict[tuple[int, tuple[str, ...]], RunContext] = {}
         self._cases: Iterator[ReadCase] | None = None
         self._early: set[str] = set()
         """Debates of earlier sessions that were drawn before their place."""
-        self._number = self._there = 0
+        self._number = self._before = 0
         self._size = self.checked.size
         self._lock = threading.Lock()
 
     def __iter__(self) -> Iterator[Job]:
         """A case that cannot be read ends the iteration; its error is raised after the running debates have ended."""
         try:
-            if self.begun_first and self.checked.recorded is not None:
+            if self.begun_first and self.checked.stored.row is not None:
                 yield from self._begun()
             while not self._ends and (jobs := self._next()) is not None:
                 for job in jobs:
@@ -105,9 +105,9 @@ class CaseJobs:
                 self.state.draw(job)
             for debate in self.run.debate_ids(found.case_id):
                 position = self._index.position(debate)
-                there = position is not None and position <= self.checked.position
+                there = position is not None and position <= self.checked.stored.position
                 self._number += 1
-                self._there += there
+                self._before += there
                 over = there and self._index.is_over(debate)
                 if (there and self._index.has_verdict(debate)) or debate in self._early or not self.state.over:
                     self.checked.order.add(debate, over=over)
@@ -125,7 +125,7 @@ class CaseJobs:
         return found
 
     def _is_wanted(self, case: Case) -> bool:
-        return not self.stopping.is_set() and records_wanted(self.run, self.store, self.checked.recorded, case)
+        return not self.stopping.is_set() and records_wanted(self.run, self._there, case)
 
     def _jobs_of(self, found: ReadCase) -> list[Job]:
         jobs = []
@@ -223,5 +223,5 @@ class CaseJobs:
 
     def _count(self) -> None:
         if self.checked.total is None and not self.state.over:
-            self._size = self._number + max(0, self.checked.opened - self._there)
+            self._size = self._number + max(0, self.checked.stored.opened - self._before)
             self.progress.total_known(self._number)

@@ -128,7 +128,7 @@ class _Execution:
     async def ends(self) -> AsyncGenerator[Finished, None]:
         """The debates as they end. Where none is expected to be left, the actors are set up once one is found."""
         run, checked, jobs = self.run, self.checked, iter(self.jobs)
-        if checked.expected == 0 and not checked.followed:
+        if checked.expected == 0 and not checked.stored.followed:
             first = await asyncio.to_thread(next, jobs, None)
             if first is None:
                 return

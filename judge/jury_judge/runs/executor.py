@@ -100,7 +100,7 @@ def executor_of(
         if first.left:
             for panel in loaded.panels[1:]:
                 check_models(panel, loaded.endpoints, environ)
-        changed = writer is not None and store.last_position() != first.position
+        changed = writer is not None and store.last_position() != first.stored.position
         checked = first
         if changed:
             checked = preflight(planned.run, store, seconds=seconds, endpoints=loaded.endpoints, before=first)
@@ -121,11 +121,12 @@ def executor_of(
 
 def _standing(planned: RunPlan, store: EventStore) -> str | None:
     """When the panels were calibrated and last checked for drift; refuses them where the settings require a check."""
-    found = []
+    found, within, checks = [], planned.settings.require_drift_check, store.drift_ids()
     for stage in planned.loaded.stages:
         resolved = stage.resolved
-        prompts = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
-        found.append(panel_standing(store, resolved.panel, prompts, planned.settings.require_drift_check))
+        if checks or within is not None or resolved.panel.final.calibration is not None:
+            prompts = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
+            found.append(panel_standing(store, resolved.panel, prompts, within))
     return next(filter(None, found), None)
 
 
@@ -233,7 +234,7 @@ class RunExecutor:
 
     def __post_init__(self) -> None:
         self.total = self.checked.total
-        self._watch = SpendingWatch(self.store, self.planned.run.run_id)
+        self._watch = SpendingWatch(self.store, self.planned.run.run_id, is_new=self.checked.stored.row is None)
         self._started = time.monotonic()
         self._ended_now = 0
         self._problems: list[Finished] = []

@@ -44,7 +44,7 @@ from jury_judge.runs.run import Run
 from jury_providers.endpoints import Endpoint
 from jury_store.append_plan import first_refusal
 from jury_store.debate_rows import DebateFilter
-from jury_store.errors import EventConflict, WrongVersion
+from jury_store.errors import EventConflict, Fenced, WrongVersion
 from jury_store.event_store import Append, AppendResults, EventStore
 
 MOST_AHEAD = 1024
@@ -260,7 +260,8 @@ class CaseLister:
         ]
         last = Append(self._stream, (self._encoded(page),), version_before + len(first))
         refusal = first_refusal(self._recorded([*first, *self._replaced(opened), *openings, last]))
-        if isinstance(refusal, EventConflict | WrongVersion):
+        # Fenced: the debate was opened and begun meanwhile.
+        if isinstance(refusal, EventConflict | WrongVersion | Fenced):
             return False
         if refusal is not None:
             raise refusal

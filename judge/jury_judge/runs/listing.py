@@ -79,7 +79,7 @@ def _checked(run: Run, store: EventStore, log: RunLog) -> tuple[list[Job], froze
     jobs = list(_jobs(run, checked.cases, checked.resolved(run.resolved)))
     streams = store.heads([debate_stream(job.debate_id) for job in jobs])
     listed = [job for job in jobs if debate_stream(job.debate_id) in streams]
-    if checked.recorded is None:
+    if checked.stored.row is None:
         for job in listed:
             _check_alone(run, job, store)
     return jobs, frozenset(job.debate_id for job in listed), checked.size

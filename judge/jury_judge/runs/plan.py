@@ -177,8 +177,8 @@ def remarks(planned: RunPlan, checked: PreflightReport) -> Iterator[str]:
     """Lines about the cases: further repeats, columns that nearly have a name that is read, what is not shown, what
     is too long.
     """
-    if checked.beyond:
-        further = "1 further repeat" if checked.beyond == 1 else f"{checked.beyond} further repeats"
+    if checked.stored.beyond:
+        further = "1 further repeat" if checked.stored.beyond == 1 else f"{checked.stored.beyond} further repeats"
         yield f"the run has {further} of its cases from an earlier call; they stay recorded and are not printed"
     yield from planned.cases.notes.lines()
     if checked.total is not None:
@@ -205,7 +205,7 @@ def closing_remarks(planned: RunPlan, checked: PreflightReport, *, whole: bool) 
     if erased := planned.cases.notes.erased:
         yield f"{pluralize(len(erased), 'case')} left out, whose texts were erased: {_named(erased)}"
     # Of a resumed run not all cases are built, so that a role may occur in the others.
-    if whole and checked.total is None and checked.recorded is None:
+    if whole and checked.total is None and checked.stored.row is None:
         yield from planned.cases.notes.unmatched_roles()
 
 

@@ -223,10 +223,10 @@ class RunSupervision:
         taking = asyncio.create_task(asyncio.to_thread(take, self._url, self._run_id))
         try:
             file = await asyncio.shield(taking)
-            log = RunLog(store, self._run_id)
+            log, registry = RunLog(store, self._run_id), open_registry(self._url)
             with suppress(*_AWAY):
-                await self._hear(log, runtime, stopping)
-            task = asyncio.create_task(self._look_and_say(log, runtime, stopping, file))
+                await self._hear(log, runtime, stopping, registry)
+            task = asyncio.create_task(self._look_and_say(log, runtime, stopping, registry, file))
             try:
                 yield
                 await _ended(task)
@@ -237,6 +237,7 @@ class RunSupervision:
                     await cancel_recorded(runtime.clerk, left, self.cancelled_by)
             finally:
                 await _ended(task)
+                registry.close()
         finally:
             if taking.done():
                 _release(taking)
@@ -244,27 +245,21 @@ class RunSupervision:
                 taking.add_done_callback(_release)
 
     async def _look_and_say(
-        self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, file: StatusFile | None
+        self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, registry: RunRegistry, file: StatusFile | None
     ) -> None:
-        registry = open_registry(self._url)
-        try:
-            while True:
-                with suppress(*_AWAY):
-                    await self._hear(log, runtime, stopping, registry)
-                    if file is not None:
-                        async with asyncio.timeout(_ANSWERS_WITHIN):
-                            load = await runtime.coordinators.load(self._run_id)
-                        file.write(ProcessFigures.of(load, Effects().clock()))
-                await asyncio.sleep(self._every)
-        finally:
-            registry.close()
+        while True:
+            await asyncio.sleep(self._every)
+            with suppress(*_AWAY):
+                await self._hear(log, runtime, stopping, registry)
+                if file is not None:
+                    async with asyncio.timeout(_ANSWERS_WITHIN):
+                        load = await runtime.coordinators.load(self._run_id)
+                    file.write(ProcessFigures.of(load, Effects().clock()))
 
-    async def _hear(
-        self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, registry: RunRegistry | None = None
-    ) -> None:
+    async def _hear(self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, registry: RunRegistry) -> None:
         if self.cancelled_by is None:
             by = await self._cancelled_in(log, runtime)
-            if by is None and registry is not None and not self._in_stream:
+            if by is None and not self._in_stream:
                 by = await asyncio.to_thread(registry.cancelled_by, self._run_id)
             if by is None:
                 return
