@@ -66,6 +66,7 @@ from jury_actors.mailbox import Delivery as Delivery
 from jury_actors.mailbox import IncarnationLost as IncarnationLost
 from jury_actors.mailbox import MailboxClient as MailboxClient
 from jury_actors.mailbox import Outbox as Outbox
+from jury_actors.mailbox import RequestRoom as RequestRoom
 from jury_actors.mailbox import batch_window as batch_window
 from jury_actors.mailbox import window_end as window_end
 from jury_actors.messages import Chunk as Chunk
@@ -123,7 +124,6 @@ from jury_actors.replica_scaler import ClusterView as ClusterView
 from jury_actors.replica_scaler import JurorPlace as JurorPlace
 from jury_actors.replica_scaler import ReplicaScaler as ReplicaScaler
 from jury_actors.replica_scaler import replicas_for as replicas_for
-from jury_actors.request_room import RequestRoom as RequestRoom
 from jury_actors.runtime import Runtime as Runtime
 from jury_actors.runtime import RuntimeConfig as RuntimeConfig
 from jury_actors.runtime import in_process_runtime as in_process_runtime

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, NamedTuple, Self
 
 from jury_events.ids import debate_stream, stream_debate
-from jury_store.append_plan import first_refusal
+from jury_store.appends import first_refusal
 from jury_store.errors import StoreClosed, StoreError
 from jury_store.event_store import Append, Appended, AppendResults, EventStore
 

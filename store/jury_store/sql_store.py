@@ -24,13 +24,12 @@ from jury_events.ids import (
 from jury_events.parts import Digest, Part, whole
 from jury_events.streams import Head, erased_in
 from jury_store import audit_queries, event_rows, listing, seal_rows, search_index
-from jury_store.append_writer import AtomicExtras, delete_texts, write
+from jury_store.appends import AtomicExtras, delete_texts, write
 from jury_store.cached_calls import CachedCalls
 from jury_store.committed_events import SEARCH, CommittedEvents
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
-from jury_store.dialects import DIALECTS
-from jury_store.driver_errors import describe_damage, describe_disk_error, first_line
+from jury_store.dialects import DIALECTS, describe_damage, describe_disk_error, first_line
 from jury_store.errors import (
     InvalidAppend,
     MayNotErase,

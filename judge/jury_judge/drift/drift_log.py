@@ -11,7 +11,7 @@ from jury_events.ids import drift_stream
 from jury_events.text import visible_line
 from jury_judge.stores.stores import lend_writer, open_or_create
 from jury_replay.drift_checks import DriftRecord, intact_drift
-from jury_store.append_plan import first_refusal
+from jury_store.appends import first_refusal
 from jury_store.errors import StoreMissing
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -17,7 +18,6 @@ from jury_events.text import dollars, pluralize
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.settings.judging import Budget
 from jury_judge.stores.debates import rows_of_run
-from jury_judge.stores.paced_totals import PacedTotals
 from jury_providers.endpoints import Endpoints
 from jury_providers.prices import PRICES_ENV, Prices, list_prices_date
 from jury_providers.provider import token_upper_bound
@@ -27,6 +27,34 @@ from jury_store.event_store import EventStore
 
 if TYPE_CHECKING:
     from jury_judge.runs.estimate import RunEstimate
+
+
+_SHARE = 0.1
+"""Of the time at most is spent on the sums of a large run."""
+
+
+class PacedTotals:
+    """Reads totals again and again."""
+
+    def __init__(self, store: EventStore, wanted: DebateFilter) -> None:
+        self._store = store
+        self._wanted = wanted
+        self._found: Totals | None = None
+        self._at = self._took = 0.0
+
+    def read(self) -> Totals:
+        """The totals now."""
+        started = time.monotonic()
+        found = self._found = self._store.totals(self._wanted)
+        self._at = time.monotonic()
+        self._took = self._at - started
+        return found
+
+    def recent(self) -> Totals:
+        """The totals that were read last, or those of now where these are old enough."""
+        if self._found is None or (time.monotonic() - self._at) * _SHARE >= self._took:
+            return self.read()
+        return self._found
 
 
 class _OpenDebate(NamedTuple):

@@ -15,10 +15,9 @@ from jury_events.stages import StagePlace
 from jury_judge.errors import RunRefused
 from jury_judge.panels.own_family import seats_left_out
 from jury_judge.runs.case_stages import OpenStage, first_place
-from jury_judge.runs.cases_once import ReadCase
+from jury_judge.runs.cases_once import Read, ReadCase, RecordedDebates
 from jury_judge.runs.preflight import PreflightReport, check_case, records_wanted
 from jury_judge.runs.progress import ProgressListener, RunProgress
-from jury_judge.runs.recorded_debates import Read, RecordedDebates
 from jury_judge.runs.run import Run
 from jury_store.debate_rows import CaseRow
 from jury_store.event_store import EventStore

@@ -13,10 +13,10 @@ from jury_events.case import Case
 from jury_events.run_events import RunBudget
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.batch_plan import asked_live, waves_of
+from jury_judge.runs.cases_once import RecordedDebates
 from jury_judge.runs.estimate import Range, RunEstimate, estimate
 from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PreflightReport, preflight
-from jury_judge.runs.recorded_debates import RecordedDebates
 from jury_judge.runs.run import Run
 from jury_providers.prices import list_prices_date
 from jury_providers.recipients import recipients, same_model_warning

@@ -19,12 +19,12 @@ from jury_events.run_events import RunBudget
 from jury_judge.runs.budget import Allowance
 from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.case_stages import open_stages
+from jury_judge.runs.cases_once import Read, recorded_cases
 from jury_judge.runs.lines import Line, OrderedLines
 from jury_judge.runs.lister import CaseLister
 from jury_judge.runs.panel_actors import RuntimePool
 from jury_judge.runs.preflight import PreflightReport
 from jury_judge.runs.progress import ProgressListener, RunProgress, moves
-from jury_judge.runs.recorded_debates import Read, recorded_cases
 from jury_judge.runs.run import Run
 from jury_judge.runs.supervision import RunSupervision
 from jury_store.errors import AppendRefused, Fenced, StoreError, StoreFailed, StoreUnreachable

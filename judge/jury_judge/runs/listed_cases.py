@@ -18,8 +18,8 @@ from jury_events.run_facts import run_facts
 from jury_events.text import pluralize
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused
+from jury_judge.runs.cases_once import recorded_cases
 from jury_judge.runs.plan import Cases
-from jury_judge.runs.recorded_debates import recorded_cases
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings

@@ -42,7 +42,7 @@ from jury_judge.runs.cancelling import RunLog, requester
 from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.run import Run
 from jury_providers.endpoints import Endpoint
-from jury_store.append_plan import first_refusal
+from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateFilter
 from jury_store.errors import EventConflict, Fenced, WrongVersion
 from jury_store.event_store import Append, AppendResults, EventStore
