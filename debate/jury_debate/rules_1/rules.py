@@ -1,4 +1,4 @@
-"""The rules of version 1, around the state machine of a debate: the fold of its events as one transition table, with its invariants (laws).
+"""The rules of version 1. The state machine is the fold of events as one transition table, with invariants (laws).
 
 Laws
  1. A debate opens once, begins once, ends once, and after its end only texts are erased; one that ended without an

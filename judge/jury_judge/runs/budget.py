@@ -206,15 +206,21 @@ def check_priced(bounds: RunBudget, models: Iterable[str], prices: Prices, on: d
         )
 
 
-def ceiling(store: EventStore, run_id: str, prices: Prices, on: date, bounds: RunBudget) -> Ceiling:
+def ceiling(
+    store: EventStore, run_id: str, prices: Prices, on: date, bounds: RunBudget, *, is_new: bool = False
+) -> Ceiling:
     """The budget of a run over all its sessions, with what the earlier ones spent.
 
     Calls that were sent and not recorded count with the most that they can have cost. A run that had a budget goes on
     being counted without one: what an earlier session left unrecorded is then still known to a later one.
+
+    `is_new`: the store has no debate of it.
     """
-    row = store.run(run_id)
+    row = None if is_new else store.run(run_id)
     if not bounds.bounded and (row is None or row.calls_at_most is None):
         return Ceiling()
+    if row is None:
+        return Ceiling(bounds, run=run_id)
     sums = store.totals(DebateFilter(run_id, counted=None))
     recorded, at_most = _spent(store, run_id, sums, prices, on), lease_of(row)
     recorded = recorded._replace(cost=recorded.cost + sum(one.unused_cost for one in batches_of(store, run_id)))

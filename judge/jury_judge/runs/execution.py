@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
@@ -75,7 +75,8 @@ async def execute_run(
         stopping=stopping,
         problems=problems,
         on_chunk=on_chunk,
-        bounds=_Bounds(allowance, stopping, patience),
+        allowance=allowance,
+        patience=patience,
         driving=driving,
         supervision=supervision,
         state=RunProgress(moved=moves(moved)),
@@ -83,21 +84,20 @@ async def execute_run(
     state = execution.state
     lines = OrderedLines(run, execution.jobs, store, patience=patience, state=state)
     progress.begin(checked.total, checked.ended)
-    if checked.left:
-        async with _stepwise(execution.ends(), moved) as next_end:
-            while True:
-                if next_end.done:
-                    finished = next_end.item
-                    if finished is None:
-                        break
-                    await execution.end(finished)
-                    next_end.advance()
-                moved.clear()
-                ready = await lines.take() if state.begun or checked.expected == 0 else []
-                for line in ready:
-                    yield line
-                if not ready and not next_end.done:
-                    await moved.wait()
+    driven = asyncio.create_task(execution.drive())
+    driven.add_done_callback(lambda _: moved.set())
+    try:
+        while not driven.done():
+            moved.clear()
+            ready = await lines.take()
+            for line in ready:
+                yield line
+            if not ready and not driven.done():
+                await moved.wait()
+        driven.result()
+    finally:
+        driven.cancel()
+        await asyncio.gather(driven, return_exceptions=True)
     execution.close()
     while not lines.done:
         for line in await lines.take():
@@ -118,35 +118,39 @@ class _Execution:
     stopping: asyncio.Event
     problems: list[Finished]
     on_chunk: Callable[[Chunk], None] | None
-    bounds: "_Bounds"
+    allowance: Allowance | None
+    patience: StoreRetry
     driving: Driving
     supervision: RunSupervision | None
     state: RunProgress
     further: "deque[Job]" = field(default_factory=deque)
     """Of cases that go on to another stage of their ladder."""
 
-    async def ends(self) -> AsyncGenerator[Finished, None]:
-        """The debates as they end. Where none is expected to be left, the actors are set up once one is found."""
+    async def drive(self) -> None:
+        """Run the debates that are left. Where none is expected, the actors are set up once one is found."""
         run, checked, jobs = self.run, self.checked, iter(self.jobs)
+        if not checked.left:
+            return
         if checked.expected == 0 and not checked.stored.followed:
             first = await asyncio.to_thread(next, jobs, None)
             if first is None:
                 return
             jobs = chain([first], jobs)
         runtime = await self.actors.runtime()
-        async with self._supervised(runtime):
-            allowance = self.bounds.allowance
-            lister = CaseLister.of(self.jobs, runtime.clerk, RunBudget() if allowance is None else allowance.budget)
+        watch = self.supervision and self.supervision.around(runtime, self.store, self.stopping)
+        async with watch or nullcontext():
+            budget = RunBudget() if self.allowance is None else self.allowance.budget
+            lister = CaseLister.of(self.jobs, runtime.clerk, budget)
             ends = self.driving(
                 runtime,
                 self._with_further(lister.listed(jobs), lister),
                 concurrency=run.concurrency,
-                on_chunk=self.on_chunk or _ignored,
-                admits=self.bounds.admits,
+                on_chunk=self.on_chunk or (lambda _chunk: None),
+                admits=self.admits,
             )
             async with aclosing(ends):
                 async for finished in ends:
-                    yield finished
+                    await self._end(finished)
             await self._note_end(runtime, lister)
 
     def _with_further(self, jobs: Iterator[Job], lister: CaseLister) -> Iterator[Job | None]:
@@ -175,14 +179,20 @@ class _Execution:
         if not cancelled and lister.exhausted and run.whole:
             await asyncio.to_thread(lister.ended, await runtime.clerk.next_epoch())
 
-    def _supervised(self, runtime: Runtime) -> AbstractAsyncContextManager[None]:
-        if self.supervision is None:
-            return nullcontext()
-        return self.supervision.around(runtime, self.store, self.stopping)
+    async def admits(self, job: Job) -> bool:
+        """Whether a debate may begin now, within the budget of the run; none may once the run is stopping."""
+        if self.allowance is None:
+            return True
+        if self.stopping.is_set():
+            return False
+        admitted, _ = await self.patience.run(partial(asyncio.to_thread, self.allowance.admits, job))
+        return admitted
 
-    async def end(self, finished: Finished) -> None:
-        """A debate ended, or could not go on."""
-        await self.bounds.ended(finished)
+    async def _end(self, finished: Finished) -> None:
+        """A debate ended, or could not go on; its line may be ready."""
+        if self.allowance is not None:
+            released = partial(self.allowance.ended, finished.debate_id, finished=finished.problem is None)
+            await self.patience.run(partial(asyncio.to_thread, released))
         following = await self._following(finished)
         if following is not None and following.stage is not None and not following.stage.audit:
             self.progress.goes_on(following.stage.number)
@@ -197,6 +207,7 @@ class _Execution:
             self.problems.append(finished)
             if _stops_the_run(finished.problem):
                 self.stopping.set()
+        self.state.moved()
 
     async def _following(self, finished: Finished) -> Job | None:
         """The debate of the next stage of a case; None: the case is over, or its texts were erased."""
@@ -212,12 +223,12 @@ class _Execution:
             content = case.model_dump_json().encode()
             return Job(found.debate_id, content, self.jobs.context(found.place, None), stage=found.place)
 
-        job, _ = await self.bounds.patience.run(partial(asyncio.to_thread, following), reads=True)
+        job, _ = await self.patience.run(partial(asyncio.to_thread, following), reads=True)
         return job
 
     def close(self) -> None:
         """No debate runs, and none begins any more."""
-        if self.bounds.allowance is not None and self.bounds.allowance.short:
+        if self.allowance is not None and self.allowance.short:
             self.stopping.set()
         self.state.over = True
 
@@ -231,50 +242,10 @@ class _Execution:
             state=self.state,
             stopping=self.stopping,
             store=self.store,
-            read=_patient(self.bounds.patience),
+            read=_patient(self.patience),
             progress=self.progress,
-            begun_first=self.bounds.allowance is not None,
+            begun_first=self.allowance is not None,
         )
-
-
-class _NextEnd:
-    """The next item of an async generator, awaited in a task while other work goes on."""
-
-    def __init__(self, items: AsyncGenerator[Finished, None], moved: asyncio.Event) -> None:
-        self._items = items
-        self._moved = moved
-        self.advance()
-
-    def advance(self) -> None:
-        """Await the next item."""
-        self.task = asyncio.create_task(_next(self._items))
-        self.task.add_done_callback(lambda _: self._moved.set())
-
-    @property
-    def done(self) -> bool:
-        """Whether the item is there."""
-        return self.task.done()
-
-    @property
-    def item(self) -> Finished | None:
-        """The item, once `done`; None at the end. Raises the generator's error."""
-        return self.task.result()
-
-
-@asynccontextmanager
-async def _stepwise(items: AsyncGenerator[Finished, None], moved: asyncio.Event) -> AsyncIterator[_NextEnd]:
-    """Take the items of a generator one by one; `moved` is set when one is there. On leaving, it is closed."""
-    step = _NextEnd(items, moved)
-    try:
-        yield step
-    finally:
-        step.task.cancel()
-        await asyncio.gather(step.task, return_exceptions=True)
-        await items.aclose()
-
-
-async def _next(items: AsyncGenerator[Finished, None]) -> Finished | None:
-    return await anext(items, None)
 
 
 def _patient(patience: StoreRetry) -> Read:
@@ -295,36 +266,8 @@ def _patient(patience: StoreRetry) -> Read:
     return patiently
 
 
-@dataclass(frozen=True)
-class _Bounds:
-    """The allowance of a run, if it has one; reads the store in a thread, and again while the store is away."""
-
-    allowance: Allowance | None
-    stopping: asyncio.Event
-    patience: StoreRetry
-
-    async def admits(self, job: Job) -> bool:
-        """Whether a debate may begin now; none may once the run is stopping."""
-        if self.allowance is None:
-            return True
-        if self.stopping.is_set():
-            return False
-        admitted, _ = await self.patience.run(partial(asyncio.to_thread, self.allowance.admits, job))
-        return admitted
-
-    async def ended(self, finished: Finished) -> None:
-        """Release what was reserved for a debate."""
-        if self.allowance is not None:
-            ended = partial(self.allowance.ended, finished.debate_id, finished=finished.problem is None)
-            await self.patience.run(partial(asyncio.to_thread, ended))
-
-
 def _stops_the_run(problem: BaseException) -> bool:
     """Whether a problem concerns every debate: a person must act, or the store or cluster failed or was taken over."""
     if isinstance(problem, Halted | ClusterLost):
         return True
     return isinstance(problem, StoreError) and (isinstance(problem, Fenced) or not isinstance(problem, AppendRefused))
-
-
-def _ignored(_chunk: Chunk) -> None:
-    """For a run whose chunks are not shown."""

@@ -258,7 +258,8 @@ class RunExecutor:
         self.in_process = in_process = self._place()
         if self.writer is not None and not in_process:
             self.writer.close()  # the writer is an actor's process
-        bounds = ceiling(self.store, run.run_id, self.prices, self.today, settings.bounds)
+        is_new = self.checked.stored.row is None
+        bounds = ceiling(self.store, run.run_id, self.prices, self.today, settings.bounds, is_new=is_new)
         self._actors = announced_actors(
             planned.loaded,
             self.url,
@@ -364,11 +365,13 @@ class RunExecutor:
         over = asyncio.Event()
 
         async def watch() -> None:
-            while not over.is_set():
-                with suppress(StoreError):
-                    show(await asyncio.to_thread(self._watch.glance))
+            while True:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(over.wait(), _SPENDING_SECONDS)
+                if over.is_set():
+                    return
+                with suppress(StoreError):
+                    show(await asyncio.to_thread(self._watch.glance))
 
         watching = asyncio.create_task(watch())
         try:

@@ -48,9 +48,11 @@ class OrderedLines:
         return lines
 
     def _waits(self) -> bool:
-        """Whether the next debate has not ended, or is not known yet."""
+        """Whether the next debate has not ended, or is not known yet; of debates that are over, none delays a call."""
         if self._state.over:
             return False
+        if not self._state.begun and self._jobs.checked.expected != 0:
+            return True
         first = self._jobs.checked.order.first()
         return first is None or first.debate_id in self._state.running
 
