@@ -104,7 +104,9 @@ class Runtime:
             if isinstance(item, Finished):
                 self.on_finished(item)
 
-        client = self.coordinators.client(token_hex(8), on_item=take, on_loss=on_loss, on_error=on_error)
+        client = CoordinatorsClient(
+            token_hex(8), self.coordinators.all, on_item=take, on_loss=on_loss, on_error=on_error
+        )
         self._clients.add(client)
         try:
             yield client

@@ -55,7 +55,7 @@ class CaseJobs:
         self._there = None if self.checked.stored.row is None else self.store
         self._index = RecordedDebates(self.run, self._there, brief=True, read=self.read)
         self._contexts: dict[tuple[int, tuple[str, ...]], RunContext] = {}
-        self._cases: Iterator[ReadCase] | None = None
+        self._cases = self.checked.cases.taken(self._judged, self._is_wanted)
         self._early: set[str] = set()
         """Debates of earlier sessions that were drawn before their place."""
         self._number = self._before = 0
@@ -95,7 +95,7 @@ class CaseJobs:
     def _next(self) -> list[Job] | None:
         """Pass a case; returns the jobs of those of its debates that are left, None after the last case."""
         with self._lock:
-            found = next(self._all, None)
+            found = next(self._cases, None)
             if found is None:
                 self._count()
                 return None
@@ -111,12 +111,6 @@ class CaseJobs:
                 if (there and self._index.has_verdict(debate)) or debate in self._early or not self.state.over:
                     self.checked.order.add(debate, over=over)
         return jobs
-
-    @property
-    def _all(self) -> Iterator[ReadCase]:
-        if self._cases is None:
-            self._cases = self.checked.cases.taken(self._judged, self._is_wanted)
-        return self._cases
 
     def _judged(self, case_ids: Sequence[str]) -> frozenset[str]:
         found = self._index.load(case_ids)

@@ -63,8 +63,7 @@ class CasesOnce:
         self._fetch: Fetch = _never
         self._kept = SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="jury-cases-")  # noqa: SIM115  (closed below)
         weakref.finalize(self, self._kept.close)
-        source = run.cases if passes else _Built(run)
-        self._rest = outline_of(source, self._passed, self._fetched)
+        self._rest = self._read(passes=passes)
 
     def ahead(self, skip: Skip, fetch: Fetch) -> Iterator[ReadCase]:
         """The cases from the first on; all that were read so far are given again to the next reader.
@@ -75,8 +74,7 @@ class CasesOnce:
         """
         yield from self._again(skip)
         self._skip, self._fetch = skip, fetch
-        for found in self._rest:
-            one = self._as_read(found)
+        for one in self._rest:
             if self._keeps:
                 self._keep(one)
             yield one
@@ -86,22 +84,27 @@ class CasesOnce:
         yield from self._again(skip)
         self._kept.close()
         self._skip, self._fetch = skip, fetch
-        yield from map(self._as_read, self._rest)
+        yield from self._rest
 
     def kept(self) -> Iterator[Case]:
         """The cases that were read ahead and not taken yet."""
         return (one.case for one in self._read_back() if one.content is not None)
 
-    def _passed(self, case_ids: Sequence[str]) -> Container[str]:
-        return self._skip(case_ids)
+    def _read(self, *, passes: bool) -> Iterator[ReadCase]:
+        cases = self._run.cases
 
-    def _fetched(self, case: Case) -> bool:
-        return self._fetch(case)
+        def skipped(case_ids: Sequence[str]) -> Container[str]:
+            return self._skip(case_ids)  # of the reader that reads at this moment
 
-    def _as_read(self, found: Case | str) -> ReadCase:
-        if isinstance(found, str):
-            return ReadCase(found, None)
-        return ReadCase(found.case_id, found.model_dump_json().encode(), self._run.submission_id(found), found)
+        def fetched(case: Case) -> bool:
+            return self._fetch(case)
+
+        for found in outline_of(cases, skipped, fetched) if passes else cases(fetched):
+            if isinstance(found, str):
+                yield ReadCase(found, None)
+            else:
+                content = found.model_dump_json().encode()
+                yield ReadCase(found.case_id, content, self._run.submission_id(found), found)
 
     def _keep(self, one: ReadCase) -> None:
         self._kept.seek(0, 2)
@@ -111,27 +114,18 @@ class CasesOnce:
     def _again(self, skip: Skip) -> Iterator[ReadCase]:
         for batch in batches(self._read_back()):
             skipped = skip([one.case_id for one in batch])
-            yield from (one._replace(content=None) if one.case_id in skipped else one for one in batch)
+            for one in batch:
+                yield one._replace(content=None) if one.case_id in skipped else one
 
     def _read_back(self) -> Iterator[ReadCase]:
         place = 0
         while True:
             self._kept.seek(place)
-            lines = [self._kept.readline() for _ in range(3)]
-            place += sum(map(len, lines))
-            case_id, name, content = (line[:-1] for line in lines)
+            case_id, name, content = self._kept.readline(), self._kept.readline(), self._kept.readline()
             if not case_id:
                 return
-            yield ReadCase(case_id.decode(), content or None, json.loads(name))
-
-
-class _Built:
-    def __init__(self, run: Run) -> None:
-        self._run = run
-
-    def outline(self, _skip: Skip, fetch: Fetch) -> Iterator[Case | str]:
-        """See `OutlinedCases`: none is passed by its id."""
-        yield from self._run.cases(fetch)
+            place += len(case_id) + len(name) + len(content)
+            yield ReadCase(case_id[:-1].decode(), content[:-1] or None, json.loads(name))
 
 
 def no_case(_case_ids: object) -> frozenset[str]:

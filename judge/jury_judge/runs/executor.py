@@ -9,6 +9,7 @@ from contextlib import ExitStack, aclosing, asynccontextmanager, closing, contex
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jury_actors.admission.budget import BUDGET, BUDGET_LOST, Ceiling
@@ -254,7 +255,7 @@ class RunExecutor:
                 self.say(line)
         if planned.loaded.ladder is not None and planned.loaded.ladder.certificate is None:
             self.say("the ladder has no certificate: every case goes through every stage, to be calibrated on")
-        self._sealing = sealing = self._sealed_by()
+        self._sealing = sealing = None if settings.seal_key is None else self._sealed_by(settings.seal_key)
         self.in_process = in_process = self._place()
         if self.writer is not None and not in_process:
             self.writer.close()  # the writer is an actor's process
@@ -459,17 +460,14 @@ class RunExecutor:
         endpoints = self.planned.loaded.endpoints
         return Allowance(bounds, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
 
-    def _sealed_by(self) -> "Sealing | None":
-        from jury_judge.seals.stored_seals import Sealing
-
-        settings, store = self.planned.settings, self.store
-        if settings.seal_key is None:
-            return None
+    def _sealed_by(self, seal_key: Path) -> "Sealing":
         from jury_judge.seals.key_files import signer
+        from jury_judge.seals.stored_seals import Sealing
         from jury_store.sealer import Sealer
 
+        settings, store = self.planned.settings, self.store
         key, last = signer(
-            settings.seal_key,
+            seal_key,
             settings.seal_last,
             sealed=lambda: store.latest_seal() is not None,
             say=lambda line: self.say(line.removeprefix(_SAID)),

@@ -191,7 +191,7 @@ def remarks(planned: RunPlan, checked: PreflightReport) -> Iterator[str]:
     if line is not None:
         yield line
     more = "" if checked.total is not None else " (of the cases read so far; jury cases --summary reads them all)"
-    yield from _changed(checked)
+    yield from checked.changed.lines()
     yield from checked.families.lines()
     if checked.fit.too_long is not None:
         yield f"warning: {checked.fit.too_long}{more}"
@@ -201,16 +201,12 @@ def remarks(planned: RunPlan, checked: PreflightReport) -> Iterator[str]:
 
 def closing_remarks(planned: RunPlan, checked: PreflightReport, *, whole: bool) -> Iterator[str]:
     """Lines about the cases at the end of a run; `whole`: it was not interrupted."""
-    yield from _changed(checked)
+    yield from checked.changed.lines()
     if erased := planned.cases.notes.erased:
         yield f"{pluralize(len(erased), 'case')} left out, whose texts were erased: {_named(erased)}"
     # Of a resumed run not all cases are built, so that a role may occur in the others.
     if whole and checked.total is None and checked.stored.row is None:
         yield from planned.cases.notes.unmatched_roles()
-
-
-def _changed(checked: PreflightReport) -> Iterator[str]:
-    return (f"warning: {line}" for line in checked.changed.lines())
 
 
 def not_shown(checked: PreflightReport) -> Iterator[tuple[str, str]]:

@@ -76,17 +76,18 @@ class ChangedCases:
             self._labels[case.case_id] = None
 
     def lines(self) -> Iterator[str]:
-        """What is to be said of those collected since this was called last."""
+        """Warnings about those collected since this was called last."""
         before, self._said = self._said, (len(self._texts), len(self._labels))
         if len(self._texts) > before[0]:
             yield (
-                f"{_counted(self._texts)}, read otherwise now than when they were listed (or the panel file redacts "
-                "them otherwise), and are judged as listed: to judge them as they are now, give another --run id"
+                f"warning: {_counted(self._texts)}, read otherwise now than when they were listed (or the panel file "
+                "redacts them otherwise), and are judged as listed: to judge them as they are now, give another --run "
+                "id"
             )
         if len(self._labels) > before[1]:
             yield (
-                f"labels of {_counted(self._labels)}, are not those that the debates were opened with, and are not "
-                "taken: give them to the commands that count, with --labels FILE"
+                f"warning: labels of {_counted(self._labels)}, are not those that the debates were opened with, and "
+                "are not taken: give them to the commands that count, with --labels FILE"
             )
 
 
