@@ -30,7 +30,6 @@ from jury_actors.clerk import ClerkInterface as ClerkInterface
 from jury_actors.coordinator import Coordinator as Coordinator
 from jury_actors.coordinator import coordinators_for as coordinators_for
 from jury_actors.debate_process import DebateProcess as DebateProcess
-from jury_actors.driver import drive as drive
 from jury_actors.effects import Backoff as Backoff
 from jury_actors.effects import Effects as Effects
 from jury_actors.errors import Broken as Broken
@@ -54,13 +53,13 @@ from jury_actors.juror_client import Replicas as Replicas
 from jury_actors.juror_client import place_of as place_of
 from jury_actors.juror_client import replica_name as replica_name
 from jury_actors.juror_client import replicas_among as replicas_among
+from jury_actors.load import CalledModel as CalledModel
+from jury_actors.load import LoggedCalls as LoggedCalls
 from jury_actors.load import ModelLoad as ModelLoad
 from jury_actors.load import OpenCalls as OpenCalls
 from jury_actors.load import RuntimeLoad as RuntimeLoad
 from jury_actors.load import SeatLoad as SeatLoad
-from jury_actors.logged_calls import CalledModel as CalledModel
-from jury_actors.logged_calls import LoggedCalls as LoggedCalls
-from jury_actors.logged_calls import logged_calls as logged_calls
+from jury_actors.load import logged_calls as logged_calls
 from jury_actors.mailbox import PROBE as PROBE
 from jury_actors.mailbox import Delivery as Delivery
 from jury_actors.mailbox import IncarnationLost as IncarnationLost
@@ -126,6 +125,7 @@ from jury_actors.replica_scaler import ReplicaScaler as ReplicaScaler
 from jury_actors.replica_scaler import replicas_for as replicas_for
 from jury_actors.runtime import Runtime as Runtime
 from jury_actors.runtime import RuntimeConfig as RuntimeConfig
+from jury_actors.runtime import drive as drive
 from jury_actors.runtime import in_process_runtime as in_process_runtime
 from jury_actors.step_execution import DecodedTexts as DecodedTexts
 from jury_actors.step_execution import StepExecution as StepExecution

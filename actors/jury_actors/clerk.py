@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
-from jury_actors.logged_calls import CalledModel, LoggedCalls, logged_calls
+from jury_actors.load import CalledModel, LoggedCalls, logged_calls
 from jury_actors.mailbox import batch_length, window_end
 from jury_actors.observation.observer import UNOBSERVED, Observer
 from jury_actors.observation.tallies import QUEUE_LENGTH

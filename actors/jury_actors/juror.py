@@ -14,8 +14,7 @@ from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Backoff, Effects, date_of
 from jury_actors.errors import Broken, Released
 from jury_actors.failing import has_failed
-from jury_actors.load import JurorLoad, OpenCalls
-from jury_actors.logged_calls import CalledModel, CallLog, LoggedCalls
+from jury_actors.load import CalledModel, CallLog, JurorLoad, LoggedCalls, OpenCalls
 from jury_actors.mailbox import Delivery, Outbox, RequestRoom, batch_window
 from jury_actors.messages import AnswerBegan, Chunk, ForgetDebate, StepRequest, StepResult
 from jury_actors.observation.observer import UNOBSERVED, Observer, Subject

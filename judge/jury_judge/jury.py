@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from jury_actors.clerk import ClerkInterface
-from jury_actors.driver import drive, drive_one
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.runtime import drive, drive_one
 from jury_cases.case_inputs import CaseInput, case_of, case_source, given_case, with_records
 from jury_cases.formats.registry import AskedFormat
 from jury_debate.calibrated import judged_by, prompts_digest

@@ -19,8 +19,7 @@ from jury_judge.drift.drift_log import DriftLog
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.cancelling import requester
-from jury_judge.runs.listed_cases import ListedCases
-from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
+from jury_judge.runs.plan import Cases, ListedCases, RunPlan, loaded_panel
 from jury_judge.runs.resumed_run import own_panel
 from jury_judge.settings.drift import DRAWS, DriftBaselineSettings
 from jury_judge.settings.run import RunSettings

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from jury_events.drift_facts import DriftCheck, DriftFacts
 from jury_judge.drift.baseline import DriftBaseline
 from jury_judge.drift.check import DriftCheckRun
+from jury_judge.runs.execution import Line
 from jury_judge.runs.executor import judge_run
-from jury_judge.runs.lines import Line
-from jury_judge.runs.listed_cases import ListedCases
-from jury_judge.runs.plan import RunPlan
+from jury_judge.runs.plan import ListedCases, RunPlan
 from jury_judge.runs.run_watch import RunOutcome
 from jury_judge.stores.stores import Say
 

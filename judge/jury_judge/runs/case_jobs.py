@@ -127,7 +127,7 @@ class CaseJobs:
             counts = self.run.counts(first)
             if first in self._early or (row is not None and not self._may_go_on(found, counts, row)):
                 continue
-            place = first_place(self.run.ladder)
+            place = None if self.run.ladder is None else first_place(self.run.ladder)
             if (further := self._index.further(first)) is not None:
                 if self._may_go_further(found, first, further):
                     adopted = further.row is not None and further.row.imported is not None
@@ -207,7 +207,7 @@ class CaseJobs:
         if key not in self._contexts:
             self._contexts[key] = RunContext(
                 run.run_id,
-                self.checked.resolved(without_seats(resolved, key[1])),
+                self.checked.resolved(without_seats(resolved, key[1]) if key[1] else resolved),
                 watched=self.watched,
                 operator_policy=run.operator_policy,
                 pictures=run.pictures,

@@ -13,18 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jury_actors.admission.budget import BUDGET, BUDGET_LOST, Ceiling
-from jury_actors.driver import drive
 from jury_actors.effects import Effects
 from jury_actors.errors import Halted, Unsettled
 from jury_actors.messages import Chunk, Finished
 from jury_actors.observation.tallies import MetricTotals
+from jury_actors.runtime import drive
 from jury_debate.calibrated import prompts_digest
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
 from jury_judge.runs.budget import Allowance, Spending, SpendingWatch, ceiling, check_priced
 from jury_judge.runs.case_stages import judged_again
-from jury_judge.runs.execution import Driving, execute_run
-from jury_judge.runs.lines import Line
+from jury_judge.runs.execution import Driving, Line, execute_run
 from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
 from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
