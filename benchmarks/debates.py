@@ -27,9 +27,8 @@ from pathlib import Path
 
 import psutil
 
-from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
 from jury_debate.panel_spec import SIMULATED_IDS, PanelSpec, resolve
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.envelope import NewEvent

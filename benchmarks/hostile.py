@@ -18,9 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_debate.rules_1.opening import ballot_id
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario

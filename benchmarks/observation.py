@@ -24,12 +24,11 @@ from typing import Any
 from debates import jobs, processes
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from jury_actors.driver import drive
 from jury_actors.messages import RunContext
 from jury_actors.observation.json_lines import LineHandler
 from jury_actors.observation.process_observation import observation_settings, observed_here
 from jury_actors.observation.tallies import MetricTotals
-from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
+from jury_actors.runtime import Runtime, RuntimeConfig, drive, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_judge.observation.metrics_text import MetricsExposition
 from jury_judge.stores.stores import open_writer

@@ -25,9 +25,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from vocabularies import o200k
 
-from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
 from jury_cases.case_files import CaseFiles
 from jury_cases.labels import Labels
 from jury_cases.options import CaseOptions

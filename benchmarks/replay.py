@@ -19,9 +19,8 @@ from pathlib import Path
 
 from debates import jobs
 
-from jury_actors.driver import drive
 from jury_actors.messages import RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_events.codec import decode
 from jury_events.ids import debate_stream

@@ -26,9 +26,8 @@ from typing import NamedTuple
 
 from debates import jobs
 
-from jury_actors.driver import drive
 from jury_actors.messages import RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent

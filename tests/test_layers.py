@@ -82,7 +82,7 @@ BREAKS = [
     (SDKS, "jury_actors/errors.py", "import openai"),
     (SDKS, "jury_judge/errors.py", "import anthropic"),
     (SDKS, "jury_cli/errors.py", "from google import genai"),
-    (VERSIONS, "jury_debate/errors.py", "import jury_debate.rules_1.machine"),
+    (VERSIONS, "jury_debate/errors.py", "import jury_debate.rules_1.rules"),
     (VERSIONS, "jury_replay/errors.py", "from jury_debate.rules_1.checks import check_consensus"),
     (VERSIONS, "jury_judge/errors.py", "import jury_debate.rules_1.rules"),
     (RULES, "jury_debate/assignment.py", "import jury_debate.conversation"),

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
-from jury_actors.logged_calls import CalledModel, LoggedCalls, logged_calls
+from jury_actors.load import CalledModel, LoggedCalls, logged_calls
 from jury_actors.mailbox import batch_length, window_end
 from jury_actors.observation.observer import UNOBSERVED, Observer
 from jury_actors.observation.tallies import QUEUE_LENGTH
@@ -248,7 +248,8 @@ class ClerkClient:
         try:
             await asyncio.sleep(0)  # lets every task that is ready add its own
             while self._waiting:
-                batch = self._take()
+                count = batch_length(one.size for one in self._waiting)
+                batch, self._waiting = self._waiting[:count], self._waiting[count:]
                 try:
                     try:
                         results = await self._clerk.record([one.append for one in batch])
@@ -269,11 +270,6 @@ class ClerkClient:
         finally:
             # Here and not when the task is seen to be done: what is appended in between would find no sender.
             self._sending -= 1
-
-    def _take(self) -> "list[_WaitingAppend]":
-        count = batch_length(one.size for one in self._waiting)
-        batch, self._waiting = self._waiting[:count], self._waiting[count:]
-        return batch
 
 
 class _WaitingAppend(NamedTuple):

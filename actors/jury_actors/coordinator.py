@@ -127,10 +127,6 @@ class Coordinator:
             ),
         )
 
-    def juror(self, debate_id: str, juror_id: str | None) -> JurorClient:
-        """See `JurorPool.juror`."""
-        return self.jurors.juror(debate_id, juror_id)
-
     async def submit(self, client: str, jobs: Sequence[Job]) -> None:
         """See `CoordinatorInterface`; a debate that the log knows goes on where it stands."""
         self._client(client).debates.update(job.debate_id for job in jobs)
@@ -382,17 +378,6 @@ class Coordinators:
 
     def __init__(self, coordinators: Sequence[CoordinatorInterface]) -> None:
         self.all = coordinators
-
-    def client(
-        self,
-        name: str,
-        *,
-        on_item: Callable[[Finished | Chunk], None],
-        on_loss: Callable[[list[Job]], Iterable[Job]],
-        on_error: Callable[[Exception], None],
-    ) -> CoordinatorsClient:
-        """A client of this name; see `CoordinatorsClient`."""
-        return CoordinatorsClient(name, self.all, on_item=on_item, on_loss=on_loss, on_error=on_error)
 
     async def use_replicas(self, replicas: Replicas) -> frozenset[str]:
         """See `CoordinatorInterface`; a replica is named while any coordinator uses it."""

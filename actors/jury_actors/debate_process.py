@@ -9,7 +9,7 @@ from typing import Protocol
 from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Effects, date_of
 from jury_actors.errors import Halted, NotResumable, OtherPanel, Released, TextMissing, Unsettled
-from jury_actors.juror_client import JurorClient
+from jury_actors.juror_client import JurorPool
 from jury_actors.messages import AnswerBegan, Finished, Job, StepRequest, StepResult, StepSpool
 from jury_actors.observation.observer import Observer, Subject
 from jury_actors.prompt_caching import PlannedStep, PromptCaching
@@ -103,13 +103,10 @@ class RuntimeContext(Protocol):
     observer: Observer
     cache_policy: CachePolicy
     warm_seconds: float
+    jurors: JurorPool
 
     def rounds_seen(self, run_id: str | None) -> RoundsSeen:
         """The rounds that debates of a run took so far."""
-        ...
-
-    def juror(self, debate_id: str, juror_id: str | None) -> JurorClient:
-        """The juror that executes the steps of a seat (None: the final judge) in a debate: always the same one."""
         ...
 
     def stop_steps(self, debate_id: str) -> None:
@@ -246,7 +243,7 @@ class DebateProcess:
             if not _shows_case_to_tools(opened):
                 self._pen.forget(opened.case)
             return False
-        await self._learn(known)
+        self._prior.update(learned(self._debate, known, self._pen))
         if self._job.context.spool is not None:
             # A wave is no resumption. What jurors may be asked twice is recorded before they are asked.
             self._left = frozenset(step.id for step in self._debate.pending_steps())
@@ -273,14 +270,10 @@ class DebateProcess:
             )
 
     def _is_ours(self, opened: DebateOpened) -> bool:
-        panel = self._job.context.resolved.panel
-        recorded, ours = (ResolvedPanel(one, {}, None) for one in (opened.panel, panel))
-        return opened.panel == panel or not panel_differences(recorded, ours)
-
-    async def _learn(self, known: DebateHistory) -> None:
-        """Apply recorded exchanges of due steps: each step has an outcome already, or its first exchanges."""
-        prior = learned(self._debate, known, self._pen)
-        self._prior.update(prior)
+        ours = self._job.context.resolved.panel
+        return opened.panel == ours or not panel_differences(
+            ResolvedPanel(opened.panel, {}, None), ResolvedPanel(ours, {}, None)
+        )
 
     async def _record_resumed(self, cause: str, steps: list[str]) -> None:
         self._again.update(steps)
@@ -369,7 +362,7 @@ class DebateProcess:
         if planned.awaited:
             began = AnswerBegan(self._job.debate_id, step.id)
             asyncio.get_running_loop().call_later(self._context.warm_seconds, self.begin, began)
-        juror = self._context.juror(self._job.debate_id, step.juror_id)
+        juror = self._context.jurors.juror(self._job.debate_id, step.juror_id)
         prior = self._prior.pop(step.id, ())
         case = self._debate.state.debate.case if assignment.tools else None
         refs = texts_of(assignment, prior, case)
@@ -426,10 +419,10 @@ class DebateProcess:
         known = await self._context.clerk.recall([self._job.debate_id])
         history = known[self._job.debate_id]
         self._pen.know(history.parts.values())
-        await self._learn(history)
+        self._prior.update(learned(self._debate, history, self._pen))
         steps = [step for step in self._debate.pending_steps() if step.id in step_ids]
         for step in steps:
-            self._context.juror(self._job.debate_id, step.juror_id).resend(self._job.debate_id)
+            self._context.jurors.juror(self._job.debate_id, step.juror_id).resend(self._job.debate_id)
         again = [step.id for step in steps]
         self._requested.difference_update(again)
         if again:

@@ -14,14 +14,12 @@ from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Backoff, Effects, date_of
 from jury_actors.errors import Broken, Released
 from jury_actors.failing import has_failed
-from jury_actors.load import JurorLoad, OpenCalls
-from jury_actors.logged_calls import CalledModel, CallLog, LoggedCalls
-from jury_actors.mailbox import Delivery, Outbox, batch_window
+from jury_actors.load import CalledModel, CallLog, JurorLoad, LoggedCalls, OpenCalls
+from jury_actors.mailbox import Delivery, Outbox, RequestRoom, batch_window
 from jury_actors.messages import AnswerBegan, Chunk, ForgetDebate, StepRequest, StepResult
 from jury_actors.observation.observer import UNOBSERVED, Observer, Subject
 from jury_actors.observation.tallies import QUEUE_LENGTH
 from jury_actors.provider_halts import FORBIDDEN, ProviderHalts, asks_again_after
-from jury_actors.request_room import RequestRoom
 from jury_actors.step_execution import StepExecution, texts_in
 from jury_debate.conversation import Call
 from jury_debate.step_outcome import Outcome

@@ -12,7 +12,8 @@ that all processes of a machine share, so that several jurors pass their answers
 import asyncio
 import math
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
@@ -272,3 +273,40 @@ class MailboxClient(Generic[M, T]):
         unconfirmed = self._submitting + self._pending
         self._submitting, self._pending = [], []
         self.send(*self._on_loss(unconfirmed))
+
+
+class RequestRoom:
+    """Room for requests, given in the order in which it was asked for; one request is always admitted.
+
+    Args:
+        most: bytes.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._used = 0
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+
+    @asynccontextmanager
+    async def taken(self, size: int) -> AsyncIterator[None]:
+        """Have room for a request of so many bytes; waits until there is."""
+        given = asyncio.get_running_loop().create_future()
+        self._waiting.append((size, given))
+        self._give()
+        try:
+            await given
+            yield
+        finally:
+            if given.done() and not given.cancelled():
+                self._used -= size
+            self._give()
+
+    def _give(self) -> None:
+        while self._waiting:
+            size, given = self._waiting[0]
+            if not given.cancelled():
+                if self._used and self._used + size > self._most:
+                    return
+                self._used += size
+                given.set_result(None)
+            self._waiting.popleft()

@@ -42,6 +42,8 @@ class PromptCaching:
 
     def plan(self, state: DebateState, assignments: Sequence[Assignment], on: date) -> list[PlannedStep]:
         """How steps are requested that are due together, in their order."""
+        if not self._policy.protocols:  # no provider keeps anything when it is asked to
+            return [PlannedStep(one, (None,) * len(one.models)) for one in assignments]
         groups: dict[PromptStart, list[Assignment]] = {}
         for assignment in assignments:
             groups.setdefault(prompt_start(state.panel, assignment), []).append(assignment)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from jury_actors.errors import Halted, Unsettled
-from jury_actors.logged_calls import MOST_UNANSWERED, LoggedCalls
+from jury_actors.load import MOST_UNANSWERED, LoggedCalls
 from jury_debate.conversation import UnsettledFailure
 from jury_events.exchange import ExchangeRecorded
 from jury_events.outcome import ANSWERS, CallOutcome, FailureReason

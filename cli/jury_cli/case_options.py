@@ -70,7 +70,7 @@ def standard_input(paths: Sequence[str]) -> "BinaryIO | None":
 
 def close_with_command(cases: object) -> None:
     """Close a source of cases that reads them from a store, once the command ends."""
-    from jury_judge.runs.listed_cases import ListedCases
+    from jury_judge.runs.plan import ListedCases
 
     if isinstance(cases, ListedCases):
         click.get_current_context().call_on_close(cases.close)

@@ -6,9 +6,9 @@ from typing import Any
 
 from jury_cli.exits import Exit
 from jury_cli.terminal import note
-from jury_judge.runs.detaching import detached_holder, log_file, start_detached, start_on_cluster
 from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.resumed_run import handed
+from jury_judge.runs.supervision import detached_holder, log_file, start_detached, start_on_cluster
 
 
 def detach(planned: RunPlan, shown: Mapping[str, Any], reopens: int) -> int:

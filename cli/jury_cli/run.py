@@ -108,8 +108,7 @@ def command(
     """
     from jury_cli.results import Results
     from jury_cli.run_end import end_run
-    from jury_judge.runs.listed_cases import cases_of
-    from jury_judge.runs.plan import RunPlan, panel_of_run
+    from jury_judge.runs.plan import RunPlan, cases_of, panel_of_run
     from jury_judge.settings.run import RunSettings
 
     shown = Shown(**{name: given.pop(name) for name in Shown._fields})
@@ -139,7 +138,7 @@ def command(
 
 def judge_or_follow(planned: "RunPlan", shown: Shown, results: "Results") -> "RunOutcome":
     """Judge what is left of a run, or print its results as they come where a detached process does that."""
-    from jury_judge.runs.detaching import detached_holder
+    from jury_judge.runs.supervision import detached_holder
 
     holder = None if planned.is_new else detached_holder(planned.store_url, planned.run.run_id)
     if holder is None:

@@ -37,7 +37,7 @@ from jury_debate.panel_spec import resolve as resolve
 from jury_debate.presets import PRESETS as PRESETS
 from jury_debate.prompts_1.case_items import ItemMessages as ItemMessages
 from jury_debate.prompts_1.case_items import SourceMessage as SourceMessage
-from jury_debate.prompts_1.case_text import render_case as render_case
+from jury_debate.prompts_1.case_items import render_case as render_case
 from jury_debate.prompts_1.line_marks import SIGN_PATTERN as SIGN_PATTERN
 from jury_debate.prompts_1.texts import fill as fill
 from jury_debate.prompts_registry import LANGUAGES as LANGUAGES

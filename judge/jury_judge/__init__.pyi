@@ -159,7 +159,6 @@ from jury_judge.runs.executor import executor_of as executor_of
 from jury_judge.runs.executor import judge_run as judge_run
 from jury_judge.runs.forking import prepared_fork as prepared_fork
 from jury_judge.runs.hosted_run import HostedRun as HostedRun
-from jury_judge.runs.listed_cases import cases_of as cases_of
 from jury_judge.runs.listing import list_run as list_run
 from jury_judge.runs.live_run import LiveRun as LiveRun
 from jury_judge.runs.live_run import LiveRunReader as LiveRunReader
@@ -174,6 +173,7 @@ from jury_judge.runs.panel_actors import RuntimePool as RuntimePool
 from jury_judge.runs.panel_actors import Writing as Writing
 from jury_judge.runs.panel_actors import in_process_for as in_process_for
 from jury_judge.runs.plan import RunPlan as RunPlan
+from jury_judge.runs.plan import cases_of as cases_of
 from jury_judge.runs.preflight import PreflightReport as PreflightReport
 from jury_judge.runs.preflight import preflight as preflight
 from jury_judge.runs.progress import NoListener as NoListener

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from jury_actors.clerk import ClerkInterface
-from jury_actors.driver import drive, drive_one
-from jury_actors.effects import Effects
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.runtime import drive, drive_one
 from jury_cases.case_inputs import CaseInput, case_of, case_source, given_case, with_records
 from jury_cases.formats.registry import AskedFormat
 from jury_debate.calibrated import judged_by, prompts_digest
@@ -118,7 +117,6 @@ class Jury(Records):
         self._on_chunk = on_chunk
         self._writing = writing
         self._say = observation.say or log_line
-        self._effects = Effects()
         self._actors = PanelActors(
             self._loaded,
             self.store_url,

@@ -27,8 +27,8 @@ from jury_judge.probes.twins import (
     with_twins,
 )
 from jury_judge.records.vote_reports import VoteReports
+from jury_judge.runs.execution import Line
 from jury_judge.runs.executor import judge_run
-from jury_judge.runs.lines import Line
 from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS
 from jury_judge.runs.run import CaseSource, Run

@@ -1,7 +1,7 @@
 """Differences between a store's schema and the declared one, its revision too."""
 
-from jury_migrations.connecting import connected
 from jury_migrations.schema_differences import schema_differences
+from jury_migrations.upgrading import connected
 from jury_store.schema import REVISION
 from jury_store.schema_statements import stored_revision
 

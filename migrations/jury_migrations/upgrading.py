@@ -2,6 +2,8 @@
 
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from alembic import command
@@ -9,20 +11,47 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import Connection, inspect
+from sqlalchemy import URL, Connection, Engine, inspect
 
-from jury_migrations.connecting import connected, errors_of
 from jury_migrations.schema_differences import schema_differences
 from jury_store import listing, search_index
-from jury_store.committed_events import CommittedEvents
+from jury_store.committed_events import CommittedEvents, OpenDebates
 from jury_store.dialects import DIALECTS
 from jury_store.errors import DamagedFile, NotAStore, StoreBeforeRelease, StoreMissing, StoreTooNew, StoreUnreachable
-from jury_store.open_debates import OpenDebates
-from jury_store.opening import database_path, parse_store_url, redacted_url
+from jury_store.opening import connection_errors, database_path, parse_store_url, redacted_url
 from jury_store.postgres import postgres_engine
 from jury_store.schema import REVISION, metadata
 from jury_store.schema_statements import has_store, is_before_release, revision_fault, stored_revision
 from jury_store.sqlite import SqliteLock, create_database_file, sqlite_engine
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Connection]:
+    """A connection for reading the schema.
+
+    Raises:
+        StoreMissing: the SQLite file does not exist.
+    """
+    parsed = parse_store_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        path = database_path(parsed)
+        if not path.exists():
+            raise StoreMissing(f"there is no store at {path}", redacted_url(parsed))
+        engine = sqlite_engine(path, write=False)
+    else:
+        engine = postgres_engine(parsed)
+    with errors_of(engine, parsed) as connection:
+        yield connection
+
+
+@contextmanager
+def errors_of(engine: Engine, url: URL) -> Iterator[Connection]:
+    try:
+        with connection_errors(url), engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
 
 _log = logging.getLogger(__name__)
 _HERE = Path(__file__).parent

@@ -1,21 +1,25 @@
-"""The latest committed events in memory, and how far the projections have come.
+"""What the process that writes and projects keeps in memory: the latest events, and open debates.
 
 Group commit and the projections would otherwise read back what the same process has just written. The database stays
 the truth: what is not here, after a restart, beside another writer or beyond the bound, is read from it.
+
+A debate is in many batches of events before it ends. Its row, read from the database each time, and its ballots, stored
+and read each time, would cost more than everything else in the lists. Ballots are therefore stored when the debate
+ends; where they are not in memory, they are read from the events of the debate.
 """
 
 from collections import deque
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, or_, select
 
 from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest, Part
-from jury_store.append_plan import PartRow
+from jury_store.ballot_sheet import BallotSheet
 from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged
-from jury_store.event_rows import DriverCursor, RowTypes, read_unchecked_events
+from jury_store.event_rows import DriverCursor, PartRow, RowTypes, read_unchecked_events
 from jury_store.event_store import Append
 from jury_store.schema import metadata
 from jury_store.search_terms import SEARCHABLE
@@ -171,3 +175,45 @@ def events_after(
     """The next events after a position, at most `limit`: kept ones, else read from the database."""
     kept = recent.after(position, limit)
     return read_unchecked_events(connection, dialect.read_all, (position, limit)) if kept is None else kept
+
+
+MOST_DEBATES = 4_000
+"""Kept at most, about five kilobytes each; the longest unchanged leave first.
+
+Beyond, an event takes up to three times as long to project, where that debate is not here. Of debates that run at once
+few are beyond; of those that wait for batches most are, and each of them changes a few times.
+"""
+
+
+class OpenDebate(NamedTuple):
+    """The row of a debate in the list, by column name, and its ballots."""
+
+    row: dict[str, Any]
+    sheet: BallotSheet
+
+
+class OpenDebates:
+    """Debates by id, valid while the lists are at the position that they were kept for."""
+
+    def __init__(self) -> None:
+        self._debates: dict[str, OpenDebate] = {}
+        self._position: int | None = None
+
+    def take(self, position: int, debates: Iterable[str]) -> dict[str, OpenDebate]:
+        """Those of these debates that are kept, for a change: none is kept here until `keep`.
+
+        Args:
+            position: that the lists have reached. Debates kept for another one are forgotten.
+            debates: ids.
+        """
+        if position != self._position:
+            self._debates.clear()
+        self._position = None  # until the change is kept: a transaction that fails changes rows and sheets all the same
+        return {one: self._debates.pop(one) for one in debates if one in self._debates}
+
+    def keep(self, position: int, debates: Mapping[str, OpenDebate]) -> None:
+        """Keep debates that have come to `position`, with those that were not taken."""
+        self._debates.update(debates)
+        for one in list(self._debates)[: max(0, len(self._debates) - MOST_DEBATES)]:
+            del self._debates[one]
+        self._position = position

@@ -367,24 +367,24 @@ class Totals:
     verdicts under scales of panels' own, by label, sorted.
     """
 
-    debates: int
-    waiting: int
-    completed: int
-    failed: int
-    cancelled: int
-    safe_pass: int
-    needs_review: int
-    unsafe_fail: int
-    mean_score: float | None
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    cached_input_tokens: int
-    cache_write_tokens: int
-    cost: float
-    unknown_cost: int
-    opened: int
-    unfinished: int
+    debates: int = 0
+    waiting: int = 0
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    safe_pass: int = 0
+    needs_review: int = 0
+    unsafe_fail: int = 0
+    mean_score: float | None = None
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost: float = 0.0
+    unknown_cost: int = 0
+    opened: int = 0
+    unfinished: int = 0
     without_evaluation: int = 0
     labels: Mapping[str, int] = field(default_factory=dict)
 

@@ -14,6 +14,7 @@ from sqlalchemy import Boolean, Column, Connection, Float, Integer, LargeBinary,
 from sqlalchemy.exc import DBAPIError
 
 from jury_events.envelope import StoredEvent
+from jury_events.parts import Digest
 from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged
 from jury_store.schema import EPOCH, POSITION, metadata
@@ -115,6 +116,15 @@ def _shown(value: object) -> str:
 
 
 _T = TypeVar("_T")
+
+
+class PartRow(NamedTuple):
+    """A row of the table `parts`."""
+
+    debate_id: str
+    digest: Digest
+    salt: bytes
+    content: bytes
 
 
 class DriverCursor:

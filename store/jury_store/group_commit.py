@@ -10,10 +10,11 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 from jury_events.ids import debate_stream, stream_debate
-from jury_store.append_plan import first_refusal
+from jury_store.appends import first_refusal
 from jury_store.errors import StoreClosed, StoreError
 from jury_store.event_store import Append, Appended, AppendResults, EventStore
 
@@ -102,13 +103,14 @@ class CommitQueue:
             self._stored.popitem(last=False)
 
     def _patience(self, requests: Sequence[Append], now: float) -> float:
-        found = (self._last(request.stream) for request in requests)
-        latest = max((last for last in found if last is not None), default=now)
-        return min(SHARE * (now - latest), MOST_SECONDS)
-
-    def _last(self, stream: str) -> float | None:
-        last = self._stored.get(stream)
-        return self._stored.get(debate_stream(stream_debate(stream))) if last is None else last
+        latest: float | None = None
+        for request in requests:
+            last = self._stored.get(request.stream)
+            if last is None:
+                last = self._stored.get(debate_stream(stream_debate(request.stream)))
+            if last is not None and (latest is None or last > latest):
+                latest = last
+        return 0.0 if latest is None else min(SHARE * (now - latest), MOST_SECONDS)
 
 
 _log = logging.getLogger(__name__)
@@ -217,10 +219,13 @@ class GroupCommitter:
         *,
         atomic: bool = False,
     ) -> None:
-        size = sum([_size(request) for request in requests])
+        size = 0
+        for request in requests:
+            size += request.size + _OVERHEAD_BYTES * (1 + len(request.events))
         with self._changed:
             # A request larger than the bound is accepted when no other waits.
-            self._changed.wait_for(lambda: self._closing or self._has_room(size))
+            while not self._closing and self._queue.bytes and self._queue.bytes + size > self._max_bytes:
+                self._changed.wait()
             if self._closing:
                 raise StoreClosed("the writer of this store was closed; nothing of this append was stored")
             before = self._queue.leaves_at() if self._queue else None
@@ -228,9 +233,6 @@ class GroupCommitter:
             # Else the writer wakes up in time for this one too.
             if before is None or self._queue.leaves_at() < before:
                 self._changed.notify_all()
-
-    def _has_room(self, size: int) -> bool:
-        return not self._queue.bytes or self._queue.bytes + size <= self._max_bytes
 
     def _work(self) -> None:
         while True:
@@ -242,7 +244,9 @@ class GroupCommitter:
                     self._changed.notify_all()
                 closing = self._closing
             if group:
-                self._commit(group)
+                for atomic, together in groupby(group, key=attrgetter("atomic")):
+                    for part in [[one] for one in together] if atomic else [list(together)]:
+                        self._commit(part, atomic=atomic)
                 now = time.monotonic()
                 self._due = now + PROJECT_EVERY_SECONDS if self._due is None else self._due
                 self._index_due = now + INDEX_EVERY_SECONDS if self._index_due is None else self._index_due
@@ -263,12 +267,7 @@ class GroupCommitter:
         due = min(filter(None, (self._due, self._index_due)), default=None)
         return None if due is None else due - time.monotonic()
 
-    def _commit(self, group: list[WaitingCommit]) -> None:
-        for atomic, together in groupby(group, key=lambda one: one.atomic):
-            for part in ([one] for one in together) if atomic else [list(together)]:
-                self._commit_together(part, atomic=atomic)
-
-    def _commit_together(self, group: list[WaitingCommit], *, atomic: bool) -> None:
+    def _commit(self, group: list[WaitingCommit], *, atomic: bool) -> None:
         requests = [request for one in group for request in one.requests]
         began = time.perf_counter()
         try:
@@ -314,10 +313,6 @@ class GroupCommitter:
         until = time.monotonic() + _INDEX_AT_END_SECONDS
         while self._index_due is not None and time.monotonic() < until:
             self._index()
-
-
-def _size(request: Append) -> int:
-    return request.size + _OVERHEAD_BYTES * (1 + len(request.events))
 
 
 def _settle(future: "Future[Any]", settle: Callable[[Any], None], value: Any) -> None:

@@ -30,6 +30,8 @@ from jury_store.cached_calls import CachedCalls, parsed, summed
 from jury_store.committed_events import (
     LISTS,
     CommittedEvents,
+    OpenDebate,
+    OpenDebates,
     checkpoint_position,
     events_after,
     lock_checkpoint,
@@ -70,7 +72,6 @@ from jury_store.list_rows import (
     totals_by_run,
     update_rows,
 )
-from jury_store.open_debates import OpenDebate, OpenDebates
 from jury_store.projection import ListProjection, Row, debate_ids, opened_run, run_news
 from jury_store.schema import UNFINISHED, WAITING, metadata
 from jury_store.schema import ballots as ballots_table

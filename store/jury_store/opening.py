@@ -11,7 +11,7 @@ from sqlalchemy import URL, Engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from jury_store.append_requests import AppendTaker
-from jury_store.driver_errors import describe_damage, describe_disk_error, first_line
+from jury_store.dialects import describe_damage, describe_disk_error, first_line
 from jury_store.errors import (
     DamagedFile,
     MayNotWrite,

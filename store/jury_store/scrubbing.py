@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from jury_store.driver_errors import first_line
+from jury_store.dialects import first_line
 from jury_store.errors import ScrubRefused, StoreFailed, TextsRemain
 
 _POLL_SECONDS = 0.1

@@ -24,13 +24,12 @@ from jury_events.ids import (
 from jury_events.parts import Digest, Part, whole
 from jury_events.streams import Head, erased_in
 from jury_store import audit_queries, event_rows, listing, seal_rows, search_index
-from jury_store.append_writer import AtomicExtras, delete_texts, write
+from jury_store.appends import AtomicExtras, delete_texts, write
 from jury_store.cached_calls import CachedCalls
-from jury_store.committed_events import SEARCH, CommittedEvents
+from jury_store.committed_events import SEARCH, CommittedEvents, OpenDebates
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
-from jury_store.dialects import DIALECTS
-from jury_store.driver_errors import describe_damage, describe_disk_error, first_line
+from jury_store.dialects import DIALECTS, describe_damage, describe_disk_error, first_line
 from jury_store.errors import (
     InvalidAppend,
     MayNotErase,
@@ -42,7 +41,6 @@ from jury_store.errors import (
 from jury_store.event_rows import RowTypes, by_stream, read_events
 from jury_store.event_store import Append, AppendResults, EventStore, Inventory, ListFault
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
-from jury_store.open_debates import OpenDebates
 from jury_store.postgres import ERASER_ROLE, DatabaseUser, right_faults
 from jury_store.schema import metadata
 from jury_store.scrubbing import scrub

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from jury_actors import PROBE, Clerk, Delivery, Finished, Job, RunContext, Runtime, drive
-from jury_actors.driver import MAX_BYTES
+from jury_actors.runtime import MAX_BYTES
 from jury_debate import PanelSpec, resolve
 from jury_store import MemoryEventStore
 from support.each_row import each_row

@@ -4,7 +4,6 @@ import anthropic
 import openai
 import psycopg
 
-import jury_actors.driver
 import jury_actors.runtime
 import jury_judge.panels.files
 import jury_judge.runs.executor

@@ -8,7 +8,7 @@ from jury_events import DebateEvent
 ROOT = Path(__file__).parents[2]
 
 PLACES = {
-    "the rules": "debate/jury_debate/rules_1/machine.py",
+    "the rules": "debate/jury_debate/rules_1/rules.py",
     "the fold for people": "views/jury_views/debate_fold.py",
     "its words": "views/jury_views/event_words.py",
     "the name of its kind": "views/jury_views/terms.py",

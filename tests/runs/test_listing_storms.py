@@ -15,8 +15,9 @@ import pytest
 
 from jury_cases import CaseFiles
 from jury_events import run_facts, run_stream
-from jury_judge import Erasure, Jury, Records, Run, RunUnfinished, load_panel, preflight
+from jury_judge import Erasure, Jury, Records, Run, RunUnfinished, execute_run, load_panel, preflight
 from jury_judge.runs import lister
+from jury_judge.runs.progress import NoListener
 from jury_replay import verify
 from jury_store import Append, EventStore, SqlEventStore, StoreError, StoreFailed, open_store
 from support.command_line import CommandLine
@@ -248,7 +249,16 @@ async def test_two_lists_of_one_run_at_once_have_each_case_once(tmp_path: Path, 
             run = Run(run_id="r", resolved=load_panel("independent", {}).resolved, cases=source, concurrency=2)
             checked = await asyncio.to_thread(preflight, run, jury.store)
             problems: list[Any] = []
-            async with aclosing(jury.execute(run, checked, problems=problems)) as lines:
+            lines = execute_run(
+                run,
+                checked,
+                jury.store,
+                jury._actors,
+                progress=NoListener(),
+                stopping=asyncio.Event(),
+                problems=problems,
+            )
+            async with aclosing(lines):
                 found = len([line async for line in lines])
             assert not problems
             return found

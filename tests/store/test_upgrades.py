@@ -11,7 +11,7 @@ from sqlalchemy import inspect
 
 import jury_migrations
 from jury_migrations import check, upgrade
-from jury_migrations.connecting import connected
+from jury_migrations.upgrading import connected
 from jury_replay import CassetteError, read_cassette, verify
 from jury_store import (
     REVISION,

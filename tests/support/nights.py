@@ -10,8 +10,12 @@ from typing import Any
 from jury_actors import Effects, Finished, MetricTotals
 from jury_cases import case_source
 from jury_events import ExchangeRecorded
-from jury_judge import BatchPlan, Budget, Jury, Observation, Run, preflight
+from jury_judge import BatchPlan, Budget, Jury, Observation, PreflightReport, Run, execute_run, preflight
 from jury_judge.runs.budget import ceiling
+from jury_judge.runs.progress import NoListener
+from jury_judge.runs.supervision import RunSupervision
+from jury_judge.runs.wave_driving import WaveDriving
+from jury_judge.runs.wave_metrics import WaveMetrics
 from jury_migrations import upgrade
 from jury_providers import Prices
 from jury_store import EventStore, PublicKey, open_store
@@ -65,9 +69,9 @@ class Night:
         bounds = self.read(lambda store: ceiling(store, run_id, Prices(), TODAY, self.budget.bounds))
         budget = self.budget.model_copy(update={"spent": bounds.spent, "lease_of": bounds.run})
         jury = Jury(self.panel, store=self.url, budget=budget, observation=Observation(metrics=self.totals))
-        jury._say = self.said.append
-        if clock is not None:
-            jury._effects = Effects(clock=clock)
+        effects = Effects() if clock is None else Effects(clock=clock)
+        stopping = stopping or asyncio.Event()
+        supervision = supervision or RunSupervision(self.url, run_id)
         async with jury:
             run = Run(
                 run_id=run_id,
@@ -78,11 +82,20 @@ class Night:
                 batched=True,
             )
             checked = await asyncio.to_thread(preflight, run, jury.store)
-            lines = jury.execute(
-                run, checked, problems=self.problems, batches=batches, supervision=supervision, stopping=stopping
+            driving = WaveDriving(
+                run,
+                jury.store,
+                batches,
+                stopping,
+                prices=Prices(),
+                say=self.said.append,
+                metrics=WaveMetrics(self.totals, effects.clock),
+                cancelled_by=lambda: supervision.cancelled_by,
+                effects=effects,
             )
-            async with aclosing(lines):
-                return [line async for line in lines]
+            return await self._lines(
+                jury, run, checked, stopping=stopping, driving=driving, supervision=supervision, store_patience=60.0
+            )
 
     async def live(self, run_id: str) -> list[dict[str, Any]]:
         async with Jury(self.panel, store=self.url) as jury:
@@ -93,9 +106,14 @@ class Night:
                 concurrency=8,
             )
             checked = await asyncio.to_thread(preflight, run, jury.store)
-            lines = jury.execute(run, checked, problems=self.problems)
-            async with aclosing(lines):
-                return [line async for line in lines]
+            return await self._lines(jury, run, checked, stopping=asyncio.Event())
+
+    async def _lines(self, jury: Jury, run: Run, checked: PreflightReport, **options: Any) -> list[dict[str, Any]]:
+        lines = execute_run(
+            run, checked, jury.store, jury._actors, progress=NoListener(), problems=self.problems, **options
+        )
+        async with aclosing(lines):
+            return [line async for line in lines]
 
     def sent_twice(self) -> list[str]:
         """Calls that stand in two batches, or were made live and in a batch."""

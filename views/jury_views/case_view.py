@@ -16,8 +16,7 @@ from pydantic import ValidationError
 from jury_debate.assignment import OPERATOR_POLICY
 from jury_debate.marking import unmark
 from jury_debate.numbered_case import NumberedCase, numbered_case
-from jury_debate.prompts_1.case_items import ItemMessages, SourceMessage, transcript_items
-from jury_debate.prompts_1.case_text import render_item
+from jury_debate.prompts_1.case_items import ItemMessages, SourceMessage, render_item, transcript_items
 from jury_debate.prompts_1.line_marks import SIGN_PATTERN
 from jury_debate.prompts_1.texts import NUMBER
 from jury_debate.prompts_registry import LANGUAGES, PROMPTS, load_prompts

@@ -20,8 +20,7 @@ from jury_debate.assignment import (
 )
 from jury_debate.decision_seats import QUESTIONS, questions_piece
 from jury_debate.marking import mark
-from jury_debate.prompts_1.case_items import case_items
-from jury_debate.prompts_1.case_text import render_case
+from jury_debate.prompts_1.case_items import case_items, render_case
 from jury_debate.prompts_1.hidden_reasoning import without_reasoning
 from jury_debate.prompts_1.line_marks import SIGN_LETTERS
 from jury_debate.prompts_1.prompts import Prompts

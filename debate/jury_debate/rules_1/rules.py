@@ -1,20 +1,39 @@
-"""The rules of version 1."""
+"""The rules of version 1. The state machine is the fold of events as one transition table, with invariants (laws).
 
-from collections.abc import Sequence
+Laws
+ 1. A debate opens once, begins once, ends once, and after its end only texts are erased; one that ended without an
+    evaluation may be replaced, once.
+ 2. In phase 1 and in every round each seat that is asked has exactly one turn: an evaluation (phase 1), a statement
+    (round) or an abstention, appended in speaker order. So the log does not depend on the order of answers.
+ 3. Seats have their turns only between the beginning (or the start of a round) and the consensus check.
+ 4. The consensus check follows the last turn and has the result that the rules compute.
+ 5. Rounds are numbered from 1 without a gap, never exceed `max_rounds`, and start only until the discussion is over.
+ 6. The judgment follows the end of the discussion, is what the rules compute, and is followed by the completion.
+ 7. Cancelled and failed may happen at any time before the end, resumed once it has begun; they change no turn.
+ 8. A label is one of the panel's scale, and stands with its outcome; a panel that judges in the three verdicts has no
+    labels.
+ 9. Where the opening has an asking plan, seats have their turns of phase 1 in its order, by whole groups; the seats
+    after the group that settles what is decided are not asked (`early_stop`).
+10. A seat of decision models, and no other, evaluates with probabilities; it has no turn in a round.
+An event that breaks a law raises `IllegalEvent` and changes nothing.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from jury_debate.assignment import Assignment
 from jury_debate.conversation import Conversation
+from jury_debate.errors import IllegalEvent
 from jury_debate.rules import RecountResult
 from jury_debate.rules_1 import answers
 from jury_debate.rules_1.checks import check_consensus, next_check, position_changed, quiet_rounds
 from jury_debate.rules_1.conversation import EvaluationConversation, reply_from_record
-from jury_debate.rules_1.decider import decide, pending_steps
+from jury_debate.rules_1.decider import decide, judge_is_due, pending_steps, speakers_of
 from jury_debate.rules_1.decision_models import DecisionConversation
-from jury_debate.rules_1.early_stop import answers_so_far, asked_first
+from jury_debate.rules_1.early_stop import answers_so_far, asked_first, not_asked
 from jury_debate.rules_1.findings import findings_schema
-from jury_debate.rules_1.judgment import render
-from jury_debate.rules_1.machine import evolve
+from jury_debate.rules_1.judgment import completion, render
 from jury_debate.rules_1.opening import open_debate, signs_of
 from jury_debate.rules_1.reading_conversation import ReadingConversation
 from jury_debate.rules_1.settling import is_settled
@@ -22,12 +41,254 @@ from jury_debate.rules_1.steps import assign
 from jury_debate.rules_1.tools import ToolReadingConversation, answer_tool
 from jury_debate.rules_1.window_conversation import CitedConversation
 from jury_debate.state import DebateState, Phase, SeatEvaluation
-from jury_events.debate_events import DebateOpened
+from jury_events.codec import DebateEvent
+from jury_events.debate_events import (
+    ConsensusChecked,
+    CoordinatorResumed,
+    DebateBegun,
+    DebateCompleted,
+    DebateForked,
+    DebateOpened,
+    DebateReplaced,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    RoundStarted,
+    SeatsNotAsked,
+    StatementMade,
+    TextsErased,
+)
 from jury_events.evaluation import Evaluation
+from jury_events.ids import Step, again_id
+from jury_events.judgment import Decider
 from jury_events.outcome import FailureReason
 from jury_events.parts import PartRegistry
 from jury_events.rubric import Rubric
 from jury_events.verdict_scale import VerdictScale
+
+Changes = dict[str, Any]
+Handler = Callable[[DebateState, Any], Changes]
+"""The changed fields of the state; raises `IllegalEvent` where the event breaks a law."""
+
+
+def evolve(state: DebateState, event: DebateEvent) -> DebateState:
+    """See `Rules.evolve`."""
+    handler = TRANSITIONS[state.phase].get(event.type, _impossible)
+    try:
+        changes = handler(state, event)
+    except IllegalEvent as error:
+        debate = state.opened.debate_id if state.opened else getattr(event, "debate_id", "?")
+        raise IllegalEvent(f"debate {debate}, version {state.version}: {error}") from None
+    return state._replace(version=state.version + 1, **changes)
+
+
+def _law(holds: bool, message: str, *facts: object) -> None:
+    """Raise `message`, formatted with `facts`, if the law is broken; formats nothing otherwise."""
+    if not holds:
+        raise IllegalEvent(message.format(*facts))
+
+
+def _opened(_state: DebateState, event: DebateOpened) -> Changes:
+    pieces = MappingProxyType({piece.name: piece.text for piece in event.pieces})
+    order = event.panel.juror_ids if event.asking is None else event.asking.order
+    return {"phase": Phase.WAITING, "opened": event, "pieces": pieces, "speaker_order": order}
+
+
+def _begun(_state: DebateState, _event: DebateBegun) -> Changes:
+    return {"phase": Phase.EVALUATING}
+
+
+def _forked(state: DebateState, event: DebateForked) -> Changes:
+    _law(state.version == 1, "a debate can become a fork only right after it opened")
+    return {"forked": event}
+
+
+def _evaluated(state: DebateState, event: JurorEvaluated) -> Changes:
+    _check_labels(state, event.evaluation)
+    _check_kind(state, event)
+    _check_asked(state)
+    return _took_turn(state, event.juror_id, SeatEvaluation(0, event.juror_id, event.evaluation, event.peer_text))
+
+
+def _not_asked(state: DebateState, event: SeatsNotAsked) -> Changes:
+    expected = not_asked(state)
+    _law(event == expected, "the seats that are not asked must be {!r}", expected)
+    return {"done": (*state.done, *event.juror_ids), "not_asked": event.juror_ids}
+
+
+def _abstained_at_first(state: DebateState, event: JurorAbstained) -> Changes:
+    _check_asked(state)
+    return _abstained(state, event)
+
+
+def _abstained(state: DebateState, event: JurorAbstained) -> Changes:
+    step = Step(state.round, event.juror_id)
+    _law(event.step == step.id, "an abstention from {} while {} is due", event.step, step.id)
+    stale = state.latest(event.juror_id) is not None
+    _law(event.stale == stale, "stale of {}'s abstention must be {}", event.juror_id, stale)
+    changes = _took_turn(state, event.juror_id)
+    if event.partly_read is not None:
+        changes["partly_read"] = {**state.partly_read, event.juror_id: event.partly_read}
+    return changes
+
+
+def _round_started(state: DebateState, event: RoundStarted) -> Changes:
+    expected = speakers_of(state.panel, event.round)
+    _law(state.end_reason is None, "a round starts after the discussion ended")
+    _law(event.round == state.round + 1, "round {} follows round {}", event.round, state.round)
+    _law(event.speaker_order == expected, "the speaker order of round {} must be {}", event.round, expected)
+    return {
+        "phase": Phase.DISCUSSING,
+        "round": event.round,
+        "speaker_order": event.speaker_order,
+        "instruction": event.instruction,
+        "done": (),
+        "changed": False,
+    }
+
+
+def _spoke(state: DebateState, event: StatementMade) -> Changes:
+    made = event.statement
+    _check_labels(state, made.evaluation)
+    _law(event.round == state.round, "a statement of round {} in round {}", event.round, state.round)
+    _law(made.order == len(state.done), "statement order {}, not {}", made.order, len(state.done))
+    expected = position_changed(state, event.juror_id, made.evaluation.position)
+    _law(made.position_changed == expected, "position_changed of {} must be {}", event.juror_id, expected)
+    entry = SeatEvaluation(event.round, event.juror_id, made.evaluation, event.peer_text)
+    return _took_turn(state, event.juror_id, entry, changed=made.position_changed)
+
+
+def _took_turn(
+    state: DebateState, juror_id: str, entry: SeatEvaluation | None = None, *, changed: bool = False
+) -> Changes:
+    waiting = state.waiting
+    _law(bool(waiting) and waiting[0] == juror_id, "it is not {}'s turn in round {}", juror_id, state.round)
+    return {
+        "done": (*state.done, juror_id),
+        "evaluations": state.evaluations if entry is None else (*state.evaluations, entry),
+        "changed": state.changed or changed,
+    }
+
+
+def _checked(state: DebateState, event: ConsensusChecked) -> Changes:
+    _law(not state.waiting, "consensus checked before the turn of {}", ", ".join(state.waiting))
+    _law(event.round == state.round, "a check of round {} in round {}", event.round, state.round)
+    expected = next_check(state)
+    _law(event == expected, "the check of round {} must be {!r}", event.round, expected)
+    return {
+        "phase": Phase.DELIBERATED,
+        "checks": (*state.checks, event.check),
+        "quiet_rounds": quiet_rounds(state),
+        "end_reason": event.end_reason,
+    }
+
+
+def _judged(state: DebateState, event: JudgmentRendered) -> Changes:
+    made = event.judgment
+    if made.judge is not None:
+        _check_labels(state, made.judge)
+    _law(state.end_reason is not None, "a judgment before the discussion ended")
+    answers = (made.judge is not None) + (made.judge_failure is not None)
+    _law(answers == judge_is_due(state), "the final judge judges or fails exactly where one is due")
+    expected = render(state, judge=made.judge, judge_failure=made.judge_failure)
+    _law(made == expected, "the judgment must be {!r}", expected)
+    return {"phase": Phase.JUDGED, "judgment": made}
+
+
+def _completed(state: DebateState, event: DebateCompleted) -> Changes:
+    expected = completion(state)
+    _law(event == expected, "the completion must be {!r}", expected)
+    return {"phase": Phase.COMPLETED, "completed": event}
+
+
+def _resumed(state: DebateState, event: CoordinatorResumed) -> Changes:
+    _law(event.number == state.resumed + 1, "resumption {} follows {}", event.number, state.resumed)
+    return {"resumed": event.number}
+
+
+def _erased(state: DebateState, event: TextsErased) -> Changes:
+    _law(event.number == state.erased + 1, "erasure {} follows {}", event.number, state.erased)
+    return {"erased": event.number}
+
+
+def _replaced(state: DebateState, event: DebateReplaced) -> Changes:
+    _law(not state.replaced, "a debate is replaced once")
+    judgment = state.judgment
+    unevaluated = judgment is None or judgment.decided_by is Decider.NO_EVALUATION
+    _law(unevaluated, "only a debate that ended without an evaluation is replaced")
+    expected = again_id(state.debate.debate_id)
+    _law(event.successor == expected, "the successor must be {}, not {}", expected, event.successor)
+    return {"replaced": True}
+
+
+def _cancelled(_state: DebateState, _event: object) -> Changes:
+    return {"phase": Phase.CANCELLED}
+
+
+def _failed(_state: DebateState, _event: object) -> Changes:
+    return {"phase": Phase.FAILED}
+
+
+def _impossible(state: DebateState, event: DebateEvent) -> Changes:
+    raise IllegalEvent(f"{event.type} cannot happen while {state.phase}")
+
+
+def _check_labels(state: DebateState, evaluation: Evaluation) -> None:
+    """Law 8; raises `IllegalEvent`."""
+    scale = state.panel.scale
+    for position in (evaluation.position, *(row.position for row in evaluation.scenarios)):
+        known = scale is not None and position.label in scale.ids and scale.verdict(position.label) is position.verdict
+        _law(
+            position.label is None or known,
+            "the label {} with {} is none of the panel's scale",
+            position.label,
+            position.verdict,
+        )
+
+
+def _check_asked(state: DebateState) -> None:
+    """Law 9; raises `IllegalEvent`."""
+    if (settled := not_asked(state)) is not None:
+        raise IllegalEvent(f"what is decided is settled: {', '.join(settled.juror_ids)} must not be asked")
+
+
+def _check_kind(state: DebateState, event: JurorEvaluated) -> None:
+    """Law 10; raises `IllegalEvent`."""
+    asked = event.juror_id in state.panel.juror_ids and state.panel.seat(event.juror_id).questions is not None
+    if asked != (event.evaluation.probabilities is not None):
+        raise IllegalEvent(f"{event.juror_id} evaluates {'with' if asked else 'without'} probabilities")
+
+
+_BEFORE_ITS_END: Mapping[str, Handler] = {
+    "debate_cancelled": _cancelled,
+    "debate_failed": _failed,
+    "texts_erased": _erased,
+}
+_ANY_TIME: Mapping[str, Handler] = {**_BEFORE_ITS_END, "coordinator_resumed": _resumed}
+_AFTER_ITS_END: Mapping[str, Handler] = {"texts_erased": _erased, "debate_replaced": _replaced}
+
+TRANSITIONS: Mapping[Phase, Mapping[str, Handler]] = {
+    Phase.UNOPENED: {"debate_opened": _opened},
+    Phase.WAITING: {**_BEFORE_ITS_END, "debate_forked": _forked, "debate_begun": _begun},
+    Phase.EVALUATING: {
+        **_ANY_TIME,
+        "juror_evaluated": _evaluated,
+        "juror_abstained": _abstained_at_first,
+        "seats_not_asked": _not_asked,
+        "consensus_checked": _checked,
+    },
+    Phase.DELIBERATED: {**_ANY_TIME, "round_started": _round_started, "judgment_rendered": _judged},
+    Phase.DISCUSSING: {
+        **_ANY_TIME,
+        "statement_made": _spoke,
+        "juror_abstained": _abstained,
+        "consensus_checked": _checked,
+    },
+    Phase.JUDGED: {**_ANY_TIME, "debate_completed": _completed},
+    Phase.COMPLETED: _AFTER_ITS_END,
+    Phase.FAILED: _AFTER_ITS_END,
+    Phase.CANCELLED: _AFTER_ITS_END,
+}
 
 
 def recount(

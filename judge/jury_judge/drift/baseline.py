@@ -21,7 +21,7 @@ from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.cancelling import requester
 from jury_judge.runs.estimated_run import estimate_run
-from jury_judge.runs.lines import Line
+from jury_judge.runs.execution import Line
 from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
 from jury_judge.settings.drift import DRAWS, DriftBaselineSettings, DriftPlanSettings
 from jury_judge.stores.stores import Say

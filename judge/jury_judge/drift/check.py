@@ -20,7 +20,7 @@ from jury_events.drift_facts import DriftCheck, DriftFacts
 from jury_events.text import pluralize, visible_line
 from jury_judge.drift.recorded_baseline import RecordedBaseline, check_stream, judge_anchors
 from jury_judge.errors import RunRefused, SettingsRefused
-from jury_judge.runs.lines import Line
+from jury_judge.runs.execution import Line
 from jury_judge.runs.plan import RunPlan, loaded_panel
 from jury_judge.settings.drift import DriftCheckSettings
 from jury_judge.stores.debates import rows_of_run

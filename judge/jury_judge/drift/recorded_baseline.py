@@ -17,17 +17,16 @@ from jury_events.run_facts import run_facts
 from jury_events.text import visible_line
 from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.panels.files import LoadedPanel
+from jury_judge.runs.execution import Line
 from jury_judge.runs.executor import judge_run
-from jury_judge.runs.lines import Line
-from jury_judge.runs.listed_cases import ListedCases
-from jury_judge.runs.plan import RunPlan
+from jury_judge.runs.plan import ListedCases, RunPlan
 from jury_judge.runs.resumed_run import own_panel
 from jury_judge.settings.drift import AnchorSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say, writer_or_created
 from jury_replay.drift_checks import DriftRecord, intact_drift
-from jury_store.append_plan import first_refusal
+from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateRow
 from jury_store.errors import StoreMissing
 from jury_store.event_store import Append, EventStore

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -17,7 +18,6 @@ from jury_events.text import dollars, pluralize
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.settings.judging import Budget
 from jury_judge.stores.debates import rows_of_run
-from jury_judge.stores.paced_totals import PacedTotals
 from jury_providers.endpoints import Endpoints
 from jury_providers.prices import PRICES_ENV, Prices, list_prices_date
 from jury_providers.provider import token_upper_bound
@@ -27,6 +27,34 @@ from jury_store.event_store import EventStore
 
 if TYPE_CHECKING:
     from jury_judge.runs.estimate import RunEstimate
+
+
+_SHARE = 0.1
+"""Of the time at most is spent on the sums of a large run."""
+
+
+class PacedTotals:
+    """Reads totals again and again."""
+
+    def __init__(self, store: EventStore, wanted: DebateFilter) -> None:
+        self._store = store
+        self._wanted = wanted
+        self._found: Totals | None = None
+        self._at = self._took = 0.0
+
+    def read(self) -> Totals:
+        """The totals now."""
+        started = time.monotonic()
+        found = self._found = self._store.totals(self._wanted)
+        self._at = time.monotonic()
+        self._took = self._at - started
+        return found
+
+    def recent(self) -> Totals:
+        """The totals that were read last, or those of now where these are old enough."""
+        if self._found is None or (time.monotonic() - self._at) * _SHARE >= self._took:
+            return self.read()
+        return self._found
 
 
 class _OpenDebate(NamedTuple):
@@ -178,15 +206,21 @@ def check_priced(bounds: RunBudget, models: Iterable[str], prices: Prices, on: d
         )
 
 
-def ceiling(store: EventStore, run_id: str, prices: Prices, on: date, bounds: RunBudget) -> Ceiling:
+def ceiling(
+    store: EventStore, run_id: str, prices: Prices, on: date, bounds: RunBudget, *, is_new: bool = False
+) -> Ceiling:
     """The budget of a run over all its sessions, with what the earlier ones spent.
 
     Calls that were sent and not recorded count with the most that they can have cost. A run that had a budget goes on
     being counted without one: what an earlier session left unrecorded is then still known to a later one.
+
+    `is_new`: the store has no debate of it.
     """
-    row = store.run(run_id)
+    row = None if is_new else store.run(run_id)
     if not bounds.bounded and (row is None or row.calls_at_most is None):
         return Ceiling()
+    if row is None:
+        return Ceiling(bounds, run=run_id)
     sums = store.totals(DebateFilter(run_id, counted=None))
     recorded, at_most = _spent(store, run_id, sums, prices, on), lease_of(row)
     recorded = recorded._replace(cost=recorded.cost + sum(one.unused_cost for one in batches_of(store, run_id)))
@@ -366,13 +400,18 @@ def caches_said(read: int, written: int, sent: int) -> str:
 
 
 class SpendingWatch:
-    """Follows the spending of a run from now on, by sums of the database: no debate is kept in memory."""
+    """Follows the spending of a run from now on, by sums of the database: no debate is kept in memory.
 
-    def __init__(self, store: EventStore, run_id: str) -> None:
+    `is_new`: the store has no debate of it.
+    """
+
+    def __init__(self, store: EventStore, run_id: str, *, is_new: bool = False) -> None:
         self._totals = PacedTotals(store, DebateFilter(run_id, counted=None))
-        begun = store.totals(DebateFilter(run_id, counted=None, unfinished=True))
-        self._before = before = self._totals.read()
-        self._unknown_before = before.unknown_cost - begun.unknown_cost
+        self._before, self._unknown_before = Totals(), 0
+        if not is_new:
+            begun = store.totals(DebateFilter(run_id, counted=None, unfinished=True))
+            self._before = before = self._totals.read()
+            self._unknown_before = before.unknown_cost - begun.unknown_cost
 
     def look(self) -> Spending:
         """The spending since the watch began."""

@@ -7,9 +7,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from jury_actors.driver import drive
 from jury_actors.messages import Finished, Job
-from jury_actors.runtime import Runtime
+from jury_actors.runtime import Runtime, drive
 from jury_events.errors import SettingError
 from jury_judge.errors import JuryClosed
 
@@ -56,7 +55,7 @@ class Callbacks:
     async def drive(
         self, runtime: Runtime, jobs: Iterator[Job | None], *, admits: Callable[[Job], Awaitable[bool]], **options: Any
     ) -> AsyncGenerator[Finished, None]:
-        """See `jury_actors.driver.drive`; calls back for each debate from its submission to its end."""
+        """See `jury_actors.runtime.drive`; calls back for each debate from its submission to its end."""
 
         async def begun(job: Job) -> bool:
             if (admitted := await admits(job)) and not (job.stage is not None and job.stage.audit):

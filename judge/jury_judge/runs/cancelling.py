@@ -33,8 +33,8 @@ from jury_events.value import Label
 from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.stores.open_batches import open_batches
 from jury_judge.stores.stores import lock_run, open_writer
-from jury_store.append_plan import first_refusal
 from jury_store.append_requests import AppendRequest
+from jury_store.appends import first_refusal
 from jury_store.errors import EventConflict, StoreError, StoreLocked, StoreMissing, WrongVersion
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import database_path, open_store, parse_store_url

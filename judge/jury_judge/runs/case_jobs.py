@@ -15,10 +15,9 @@ from jury_events.stages import StagePlace
 from jury_judge.errors import RunRefused
 from jury_judge.panels.own_family import seats_left_out
 from jury_judge.runs.case_stages import OpenStage, first_place
-from jury_judge.runs.cases_once import ReadCase
+from jury_judge.runs.cases_once import Read, ReadCase, RecordedDebates
 from jury_judge.runs.preflight import PreflightReport, check_case, records_wanted
 from jury_judge.runs.progress import ProgressListener, RunProgress
-from jury_judge.runs.recorded_debates import Read, RecordedDebates
 from jury_judge.runs.run import Run
 from jury_store.debate_rows import CaseRow
 from jury_store.event_store import EventStore
@@ -53,20 +52,20 @@ class CaseJobs:
     begun_first: bool
 
     def __post_init__(self) -> None:
-        store = None if self.checked.recorded is None else self.store
-        self._index = RecordedDebates(self.run, store, brief=True, read=self.read)
+        self._there = None if self.checked.stored.row is None else self.store
+        self._index = RecordedDebates(self.run, self._there, brief=True, read=self.read)
         self._contexts: dict[tuple[int, tuple[str, ...]], RunContext] = {}
-        self._cases: Iterator[ReadCase] | None = None
+        self._cases = self.checked.cases.taken(self._judged, self._is_wanted)
         self._early: set[str] = set()
         """Debates of earlier sessions that were drawn before their place."""
-        self._number = self._there = 0
+        self._number = self._before = 0
         self._size = self.checked.size
         self._lock = threading.Lock()
 
     def __iter__(self) -> Iterator[Job]:
         """A case that cannot be read ends the iteration; its error is raised after the running debates have ended."""
         try:
-            if self.begun_first and self.checked.recorded is not None:
+            if self.begun_first and self.checked.stored.row is not None:
                 yield from self._begun()
             while not self._ends and (jobs := self._next()) is not None:
                 for job in jobs:
@@ -96,7 +95,7 @@ class CaseJobs:
     def _next(self) -> list[Job] | None:
         """Pass a case; returns the jobs of those of its debates that are left, None after the last case."""
         with self._lock:
-            found = next(self._all, None)
+            found = next(self._cases, None)
             if found is None:
                 self._count()
                 return None
@@ -105,19 +104,13 @@ class CaseJobs:
                 self.state.draw(job)
             for debate in self.run.debate_ids(found.case_id):
                 position = self._index.position(debate)
-                there = position is not None and position <= self.checked.position
+                there = position is not None and position <= self.checked.stored.position
                 self._number += 1
-                self._there += there
+                self._before += there
                 over = there and self._index.is_over(debate)
                 if (there and self._index.has_verdict(debate)) or debate in self._early or not self.state.over:
                     self.checked.order.add(debate, over=over)
         return jobs
-
-    @property
-    def _all(self) -> Iterator[ReadCase]:
-        if self._cases is None:
-            self._cases = self.checked.cases.taken(self._judged, self._is_wanted)
-        return self._cases
 
     def _judged(self, case_ids: Sequence[str]) -> frozenset[str]:
         found = self._index.load(case_ids)
@@ -125,7 +118,7 @@ class CaseJobs:
         return found
 
     def _is_wanted(self, case: Case) -> bool:
-        return not self.stopping.is_set() and records_wanted(self.run, self.store, self.checked.recorded, case)
+        return not self.stopping.is_set() and records_wanted(self.run, self._there, case)
 
     def _jobs_of(self, found: ReadCase) -> list[Job]:
         jobs = []
@@ -134,7 +127,7 @@ class CaseJobs:
             counts = self.run.counts(first)
             if first in self._early or (row is not None and not self._may_go_on(found, counts, row)):
                 continue
-            place = first_place(self.run.ladder)
+            place = None if self.run.ladder is None else first_place(self.run.ladder)
             if (further := self._index.further(first)) is not None:
                 if self._may_go_further(found, first, further):
                     adopted = further.row is not None and further.row.imported is not None
@@ -214,7 +207,7 @@ class CaseJobs:
         if key not in self._contexts:
             self._contexts[key] = RunContext(
                 run.run_id,
-                self.checked.resolved(without_seats(resolved, key[1])),
+                self.checked.resolved(without_seats(resolved, key[1]) if key[1] else resolved),
                 watched=self.watched,
                 operator_policy=run.operator_policy,
                 pictures=run.pictures,
@@ -223,5 +216,5 @@ class CaseJobs:
 
     def _count(self) -> None:
         if self.checked.total is None and not self.state.over:
-            self._size = self._number + max(0, self.checked.opened - self._there)
+            self._size = self._number + max(0, self.checked.stored.opened - self._before)
             self.progress.total_known(self._number)

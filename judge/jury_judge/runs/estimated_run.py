@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, date, datetime
 from functools import partial
 from types import MappingProxyType
@@ -13,10 +13,10 @@ from jury_events.case import Case
 from jury_events.run_events import RunBudget
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.batch_plan import asked_live, waves_of
+from jury_judge.runs.cases_once import RecordedDebates
 from jury_judge.runs.estimate import Range, RunEstimate, estimate
 from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PreflightReport, preflight
-from jury_judge.runs.recorded_debates import RecordedDebates
 from jury_judge.runs.run import Run
 from jury_providers.prices import list_prices_date
 from jury_providers.recipients import recipients, same_model_warning
@@ -24,7 +24,6 @@ from jury_providers.registry import SIMULATED, check_models, missing_key
 from jury_store.debate_rows import DebateFilter
 from jury_store.errors import StoreMissing
 from jury_store.event_store import EventStore
-from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 
 NOTHING_LIVE: Mapping[str, str] = MappingProxyType({})
@@ -206,14 +205,17 @@ def estimate_run(planned: RunPlan) -> EstimatedRun:
     check_models(panel, endpoints)
     today = datetime.now(UTC).date()
     on_cluster = settings.ray_address is not None
-    with _reading(url) as store:
+    with ExitStack() as stack:
+        store: EventStore | None = None
+        with suppress(StoreMissing):
+            store = stack.enter_context(closing(open_store(url, write=False)))
         checked = preflight(run, store, seconds=None, endpoints=endpoints, judged=False)
         left = checked.read - checked.ended
         sample = list(_sample(run, store, left))
         priced = partial(estimate, prices=prices, endpoints=endpoints, on=today, operator_policy=run.operator_policy)
         found = priced(run.resolved, sample, debates=left)
         stages = _estimated_stages(planned, found, priced, sample, left)
-        spent = store.totals(DebateFilter(run_id=run.run_id, counted=None)).cost
+        spent = 0.0 if store is None else store.totals(DebateFilter(run_id=run.run_id, counted=None)).cost
     return EstimatedRun(
         run,
         checked,
@@ -262,17 +264,7 @@ def _estimated_stages(
     return tuple(found)
 
 
-@contextmanager
-def _reading(store_url: str) -> Iterator[EventStore]:
-    try:
-        store: EventStore = open_store(store_url, write=False)
-    except StoreMissing:
-        store = MemoryEventStore()
-    with closing(store):
-        yield store
-
-
-def _sample(run: Run, store: EventStore, left: int) -> Iterator[Case]:
+def _sample(run: Run, store: EventStore | None, left: int) -> Iterator[Case]:
     """A sample, evenly spread, of the cases that are not judged yet; their records are fetched, no others."""
     every = max(1, -(-left // (SAMPLE * run.repeats)))
     index, seen = RecordedDebates(run, store, brief=True), 0

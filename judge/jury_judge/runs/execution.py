@@ -2,33 +2,109 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any
+from typing import Any, TypeGuard
 
-from jury_actors.driver import drive
 from jury_actors.errors import ClusterLost, Halted
 from jury_actors.messages import Chunk, Finished, Job
-from jury_actors.runtime import Runtime
+from jury_actors.runtime import Runtime, drive
 from jury_actors.store_retry import StoreRetry
 from jury_events.ids import first_stage_of
 from jury_events.run_events import RunBudget
 from jury_judge.runs.budget import Allowance
 from jury_judge.runs.case_jobs import CaseJobs
-from jury_judge.runs.case_stages import open_stages
-from jury_judge.runs.lines import Line, OrderedLines
+from jury_judge.runs.case_stages import latest_stage, open_stages
+from jury_judge.runs.cases_once import Read, recorded_cases
 from jury_judge.runs.lister import CaseLister
 from jury_judge.runs.panel_actors import RuntimePool
 from jury_judge.runs.preflight import PreflightReport
 from jury_judge.runs.progress import ProgressListener, RunProgress, moves
-from jury_judge.runs.recorded_debates import Read, recorded_cases
 from jury_judge.runs.run import Run
 from jury_judge.runs.supervision import RunSupervision
+from jury_judge.stores.debates import events_gone, result_lines
+from jury_store.debate_rows import DebateRow
 from jury_store.errors import AppendRefused, Fenced, StoreError, StoreFailed, StoreUnreachable
 from jury_store.event_store import EventStore
+
+Line = dict[str, Any]
+
+_LINES_AT_ONCE = 200
+_FIRST_LINES = 16
+
+
+class OrderedLines:
+    """Gives the line of each debate at its place, once it is over.
+
+    By a ladder it is the line of the debate that counts for the case.
+    """
+
+    def __init__(
+        self, run: Run, jobs: CaseJobs, store: EventStore, *, patience: StoreRetry, state: RunProgress
+    ) -> None:
+        self._run = run
+        self._jobs = jobs
+        self._store = store
+        self._patience = patience
+        self._state = state
+        self._before = jobs.checked.ended
+        self._ready: list[str] = []
+        self._most = _FIRST_LINES
+        self.done = False
+
+    async def take(self) -> list[Line]:
+        """The next lines that are ready; none where a debate before them is not over, or at the end (`done`)."""
+        if self.done or self._waits():
+            return []
+        lines, _ = await self._patience.run(partial(asyncio.to_thread, self._lines), reads=True)
+        self._most = _LINES_AT_ONCE
+        return lines
+
+    def _waits(self) -> bool:
+        """Whether the next debate has not ended, or is not known yet; of debates that are over, none delays a call."""
+        if self._state.over:
+            return False
+        if not self._state.begun and self._jobs.checked.expected != 0:
+            return True
+        first = self._jobs.checked.order.first()
+        return first is None or first.debate_id in self._state.running
+
+    def _lines(self) -> list[Line]:
+        state, order = self._state, self._jobs.checked.order
+        while len(self._ready) < self._most and not self.done and not self._waits():
+            first = order.first()
+            if first is None:
+                # A long file is not read to its end for debates that did not begin.
+                behind = self._jobs.checked.total is None and self._before <= 0
+                self.done = behind or state.unreadable is not None or not self._jobs.pass_case()
+                continue
+            order.remove()
+            self._before -= first.over
+            if first.debate_id not in state.failed and first.debate_id not in state.running:
+                self._ready.append(first.debate_id)
+        ready = [self._run.counts(one) for one in self._ready]
+        if self._run.ladder is not None:
+            ready = [row.debate_id for one in ready if _counts(row := latest_stage(self._store, first_stage_of(one)))]
+        lines = _read_lines(self._store, ready) if ready else []
+        # Only now: where the store is away, the same debates are read again.
+        self._ready = []
+        return lines
+
+
+def _counts(row: DebateRow | None) -> TypeGuard[DebateRow]:
+    return row is not None and row.has_ended and row.aside is None
+
+
+def _read_lines(store: EventStore, debates: list[str]) -> list[Line]:
+    histories = store.event_histories(debates)
+    gone = next((history.debate_id for history in histories if not history.stored_events), None)
+    if gone is not None:
+        raise events_gone(gone)
+    return result_lines(store, histories)
+
 
 Driving = Callable[..., AsyncGenerator[Finished, None]]
 
@@ -75,7 +151,8 @@ async def execute_run(
         stopping=stopping,
         problems=problems,
         on_chunk=on_chunk,
-        bounds=_Bounds(allowance, stopping, patience),
+        allowance=allowance,
+        patience=patience,
         driving=driving,
         supervision=supervision,
         state=RunProgress(moved=moves(moved)),
@@ -83,21 +160,20 @@ async def execute_run(
     state = execution.state
     lines = OrderedLines(run, execution.jobs, store, patience=patience, state=state)
     progress.begin(checked.total, checked.ended)
-    if checked.left:
-        async with _stepwise(execution.ends(), moved) as next_end:
-            while True:
-                if next_end.done:
-                    finished = next_end.item
-                    if finished is None:
-                        break
-                    await execution.end(finished)
-                    next_end.advance()
-                moved.clear()
-                ready = await lines.take() if state.begun or checked.expected == 0 else []
-                for line in ready:
-                    yield line
-                if not ready and not next_end.done:
-                    await moved.wait()
+    driven = asyncio.create_task(execution.drive())
+    driven.add_done_callback(lambda _: moved.set())
+    try:
+        while not driven.done():
+            moved.clear()
+            ready = await lines.take()
+            for line in ready:
+                yield line
+            if not ready and not driven.done():
+                await moved.wait()
+        driven.result()
+    finally:
+        driven.cancel()
+        await asyncio.gather(driven, return_exceptions=True)
     execution.close()
     while not lines.done:
         for line in await lines.take():
@@ -118,35 +194,39 @@ class _Execution:
     stopping: asyncio.Event
     problems: list[Finished]
     on_chunk: Callable[[Chunk], None] | None
-    bounds: "_Bounds"
+    allowance: Allowance | None
+    patience: StoreRetry
     driving: Driving
     supervision: RunSupervision | None
     state: RunProgress
     further: "deque[Job]" = field(default_factory=deque)
     """Of cases that go on to another stage of their ladder."""
 
-    async def ends(self) -> AsyncGenerator[Finished, None]:
-        """The debates as they end. Where none is expected to be left, the actors are set up once one is found."""
+    async def drive(self) -> None:
+        """Run the debates that are left. Where none is expected, the actors are set up once one is found."""
         run, checked, jobs = self.run, self.checked, iter(self.jobs)
-        if checked.expected == 0 and not checked.followed:
+        if not checked.left:
+            return
+        if checked.expected == 0 and not checked.stored.followed:
             first = await asyncio.to_thread(next, jobs, None)
             if first is None:
                 return
             jobs = chain([first], jobs)
         runtime = await self.actors.runtime()
-        async with self._supervised(runtime):
-            allowance = self.bounds.allowance
-            lister = CaseLister.of(self.jobs, runtime.clerk, RunBudget() if allowance is None else allowance.budget)
+        watch = self.supervision and self.supervision.around(runtime, self.store, self.stopping)
+        async with watch or nullcontext():
+            budget = RunBudget() if self.allowance is None else self.allowance.budget
+            lister = CaseLister.of(self.jobs, runtime.clerk, budget)
             ends = self.driving(
                 runtime,
                 self._with_further(lister.listed(jobs), lister),
                 concurrency=run.concurrency,
-                on_chunk=self.on_chunk or _ignored,
-                admits=self.bounds.admits,
+                on_chunk=self.on_chunk or (lambda _chunk: None),
+                admits=self.admits,
             )
             async with aclosing(ends):
                 async for finished in ends:
-                    yield finished
+                    await self._end(finished)
             await self._note_end(runtime, lister)
 
     def _with_further(self, jobs: Iterator[Job], lister: CaseLister) -> Iterator[Job | None]:
@@ -175,14 +255,20 @@ class _Execution:
         if not cancelled and lister.exhausted and run.whole:
             await asyncio.to_thread(lister.ended, await runtime.clerk.next_epoch())
 
-    def _supervised(self, runtime: Runtime) -> AbstractAsyncContextManager[None]:
-        if self.supervision is None:
-            return nullcontext()
-        return self.supervision.around(runtime, self.store, self.stopping)
+    async def admits(self, job: Job) -> bool:
+        """Whether a debate may begin now, within the budget of the run; none may once the run is stopping."""
+        if self.allowance is None:
+            return True
+        if self.stopping.is_set():
+            return False
+        admitted, _ = await self.patience.run(partial(asyncio.to_thread, self.allowance.admits, job))
+        return admitted
 
-    async def end(self, finished: Finished) -> None:
-        """A debate ended, or could not go on."""
-        await self.bounds.ended(finished)
+    async def _end(self, finished: Finished) -> None:
+        """A debate ended, or could not go on; its line may be ready."""
+        if self.allowance is not None:
+            released = partial(self.allowance.ended, finished.debate_id, finished=finished.problem is None)
+            await self.patience.run(partial(asyncio.to_thread, released))
         following = await self._following(finished)
         if following is not None and following.stage is not None and not following.stage.audit:
             self.progress.goes_on(following.stage.number)
@@ -197,6 +283,7 @@ class _Execution:
             self.problems.append(finished)
             if _stops_the_run(finished.problem):
                 self.stopping.set()
+        self.state.moved()
 
     async def _following(self, finished: Finished) -> Job | None:
         """The debate of the next stage of a case; None: the case is over, or its texts were erased."""
@@ -212,12 +299,12 @@ class _Execution:
             content = case.model_dump_json().encode()
             return Job(found.debate_id, content, self.jobs.context(found.place, None), stage=found.place)
 
-        job, _ = await self.bounds.patience.run(partial(asyncio.to_thread, following), reads=True)
+        job, _ = await self.patience.run(partial(asyncio.to_thread, following), reads=True)
         return job
 
     def close(self) -> None:
         """No debate runs, and none begins any more."""
-        if self.bounds.allowance is not None and self.bounds.allowance.short:
+        if self.allowance is not None and self.allowance.short:
             self.stopping.set()
         self.state.over = True
 
@@ -231,50 +318,10 @@ class _Execution:
             state=self.state,
             stopping=self.stopping,
             store=self.store,
-            read=_patient(self.bounds.patience),
+            read=_patient(self.patience),
             progress=self.progress,
-            begun_first=self.bounds.allowance is not None,
+            begun_first=self.allowance is not None,
         )
-
-
-class _NextEnd:
-    """The next item of an async generator, awaited in a task while other work goes on."""
-
-    def __init__(self, items: AsyncGenerator[Finished, None], moved: asyncio.Event) -> None:
-        self._items = items
-        self._moved = moved
-        self.advance()
-
-    def advance(self) -> None:
-        """Await the next item."""
-        self.task = asyncio.create_task(_next(self._items))
-        self.task.add_done_callback(lambda _: self._moved.set())
-
-    @property
-    def done(self) -> bool:
-        """Whether the item is there."""
-        return self.task.done()
-
-    @property
-    def item(self) -> Finished | None:
-        """The item, once `done`; None at the end. Raises the generator's error."""
-        return self.task.result()
-
-
-@asynccontextmanager
-async def _stepwise(items: AsyncGenerator[Finished, None], moved: asyncio.Event) -> AsyncIterator[_NextEnd]:
-    """Take the items of a generator one by one; `moved` is set when one is there. On leaving, it is closed."""
-    step = _NextEnd(items, moved)
-    try:
-        yield step
-    finally:
-        step.task.cancel()
-        await asyncio.gather(step.task, return_exceptions=True)
-        await items.aclose()
-
-
-async def _next(items: AsyncGenerator[Finished, None]) -> Finished | None:
-    return await anext(items, None)
 
 
 def _patient(patience: StoreRetry) -> Read:
@@ -295,36 +342,8 @@ def _patient(patience: StoreRetry) -> Read:
     return patiently
 
 
-@dataclass(frozen=True)
-class _Bounds:
-    """The allowance of a run, if it has one; reads the store in a thread, and again while the store is away."""
-
-    allowance: Allowance | None
-    stopping: asyncio.Event
-    patience: StoreRetry
-
-    async def admits(self, job: Job) -> bool:
-        """Whether a debate may begin now; none may once the run is stopping."""
-        if self.allowance is None:
-            return True
-        if self.stopping.is_set():
-            return False
-        admitted, _ = await self.patience.run(partial(asyncio.to_thread, self.allowance.admits, job))
-        return admitted
-
-    async def ended(self, finished: Finished) -> None:
-        """Release what was reserved for a debate."""
-        if self.allowance is not None:
-            ended = partial(self.allowance.ended, finished.debate_id, finished=finished.problem is None)
-            await self.patience.run(partial(asyncio.to_thread, ended))
-
-
 def _stops_the_run(problem: BaseException) -> bool:
     """Whether a problem concerns every debate: a person must act, or the store or cluster failed or was taken over."""
     if isinstance(problem, Halted | ClusterLost):
         return True
     return isinstance(problem, StoreError) and (isinstance(problem, Fenced) or not isinstance(problem, AppendRefused))
-
-
-def _ignored(_chunk: Chunk) -> None:
-    """For a run whose chunks are not shown."""

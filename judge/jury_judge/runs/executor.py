@@ -9,20 +9,20 @@ from contextlib import ExitStack, aclosing, asynccontextmanager, closing, contex
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jury_actors.admission.budget import BUDGET, BUDGET_LOST, Ceiling
-from jury_actors.driver import drive
 from jury_actors.effects import Effects
 from jury_actors.errors import Halted, Unsettled
 from jury_actors.messages import Chunk, Finished
 from jury_actors.observation.tallies import MetricTotals
+from jury_actors.runtime import drive
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
 from jury_judge.runs.budget import Allowance, Spending, SpendingWatch, ceiling, check_priced
 from jury_judge.runs.case_stages import judged_again
-from jury_judge.runs.execution import Driving, execute_run
-from jury_judge.runs.lines import Line
+from jury_judge.runs.execution import Driving, Line, execute_run
 from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
 from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
@@ -99,7 +99,7 @@ def executor_of(
         if first.left:
             for panel in loaded.panels[1:]:
                 check_models(panel, loaded.endpoints, environ)
-        changed = writer is not None and store.last_position() != first.position
+        changed = writer is not None and store.last_position() != first.stored.position
         checked = first
         if changed:
             checked = preflight(planned.run, store, seconds=seconds, endpoints=loaded.endpoints, before=first)
@@ -222,7 +222,7 @@ class RunExecutor:
 
     def __post_init__(self) -> None:
         self.total = self.checked.total
-        self._watch = SpendingWatch(self.store, self.planned.run.run_id)
+        self._watch = SpendingWatch(self.store, self.planned.run.run_id, is_new=self.checked.stored.row is None)
         self._started = time.monotonic()
         self._ended_now = 0
         self._problems: list[Finished] = []
@@ -242,11 +242,12 @@ class RunExecutor:
                 self.say(line)
         if planned.loaded.ladder is not None and planned.loaded.ladder.certificate is None:
             self.say("the ladder has no certificate: every case goes through every stage, to be calibrated on")
-        self._sealing = sealing = self._sealed_by()
+        self._sealing = sealing = None if settings.seal_key is None else self._sealed_by(settings.seal_key)
         self.in_process = in_process = self._place()
         if self.writer is not None and not in_process:
             self.writer.close()  # the writer is an actor's process
-        bounds = ceiling(self.store, run.run_id, self.prices, self.today, settings.bounds)
+        is_new = self.checked.stored.row is None
+        bounds = ceiling(self.store, run.run_id, self.prices, self.today, settings.bounds, is_new=is_new)
         self._actors = announced_actors(
             planned.loaded,
             self.url,
@@ -352,11 +353,13 @@ class RunExecutor:
         over = asyncio.Event()
 
         async def watch() -> None:
-            while not over.is_set():
-                with suppress(StoreError):
-                    show(await asyncio.to_thread(self._watch.glance))
+            while True:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(over.wait(), _SPENDING_SECONDS)
+                if over.is_set():
+                    return
+                with suppress(StoreError):
+                    show(await asyncio.to_thread(self._watch.glance))
 
         watching = asyncio.create_task(watch())
         try:
@@ -444,17 +447,14 @@ class RunExecutor:
         endpoints = self.planned.loaded.endpoints
         return Allowance(bounds, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
 
-    def _sealed_by(self) -> "Sealing | None":
-        from jury_judge.seals.stored_seals import Sealing
-
-        settings, store = self.planned.settings, self.store
-        if settings.seal_key is None:
-            return None
+    def _sealed_by(self, seal_key: Path) -> "Sealing":
         from jury_judge.seals.key_files import signer
+        from jury_judge.seals.stored_seals import Sealing
         from jury_store.sealer import Sealer
 
+        settings, store = self.planned.settings, self.store
         key, last = signer(
-            settings.seal_key,
+            seal_key,
             settings.seal_last,
             sealed=lambda: store.latest_seal() is not None,
             say=lambda line: self.say(line.removeprefix(_SAID)),

@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager, closing, contextmanager, nul
 from dataclasses import dataclass
 from typing import Any
 
-from jury_actors.driver import drive_one
 from jury_actors.messages import Chunk, Job, RunContext
+from jury_actors.runtime import drive_one
 from jury_judge.live.feed import Feed
 from jury_judge.panels.any_panel import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel, windowed

@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Self
 
 from jury_actors.admission.budget import BUDGET
-from jury_actors.driver import drive
 from jury_actors.errors import Halted
 from jury_actors.messages import Finished
+from jury_actors.runtime import drive
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_judge.errors import RunUnfinished

@@ -42,9 +42,9 @@ from jury_judge.runs.cancelling import RunLog, requester
 from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.run import Run
 from jury_providers.endpoints import Endpoint
-from jury_store.append_plan import first_refusal
+from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateFilter
-from jury_store.errors import EventConflict, WrongVersion
+from jury_store.errors import EventConflict, Fenced, WrongVersion
 from jury_store.event_store import Append, AppendResults, EventStore
 
 MOST_AHEAD = 1024
@@ -67,16 +67,16 @@ class ListedJobs:
     def wait_for_room(self) -> bool:
         """Wait until more may be listed; False where nobody takes jobs any more."""
         with self._changed:
-            self._changed.wait_for(
-                lambda: self._stopped or (len(self._jobs) < MOST_AHEAD and (self._bytes < MOST_BYTES or not self._jobs))
-            )
+            while not self._stopped and self._jobs and (len(self._jobs) >= MOST_AHEAD or self._bytes >= MOST_BYTES):
+                self._changed.wait()
             return not self._stopped
 
     def put(self, jobs: list[Job]) -> None:
         """Add jobs whose debates are opened."""
         with self._changed:
-            self._jobs += jobs
-            self._bytes += sum(len(job.case) for job in jobs)
+            for job in jobs:
+                self._jobs.append(job)
+                self._bytes += len(job.case)
             self._changed.notify_all()
 
     def close(self, error: Exception | None = None) -> None:
@@ -94,7 +94,8 @@ class ListedJobs:
     def __iter__(self) -> Iterator[Job]:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._jobs or self._closed or self._stopped)
+                while not (self._jobs or self._closed or self._stopped):
+                    self._changed.wait()
                 if self._stopped or not self._jobs:
                     break
                 job = self._jobs.popleft()
@@ -163,6 +164,7 @@ class CaseLister:
 
     def __post_init__(self) -> None:
         self._log = self.log or RunLog(self.store, self.run.run_id)
+        self._stream = run_stream(self.run.run_id)
 
     def listed(self, jobs: Iterator[Job]) -> Iterator[Job]:
         """The same jobs, once their debates are opened: a thread lists ahead of those that begin.
@@ -187,8 +189,11 @@ class CaseLister:
             for page in batches(jobs, lambda job: len(job.case), first=1, most=_MOST_OF_PAGE):
                 if not ahead.wait_for_room():
                     return
-                for later in (False, True):
-                    ahead.put(self.page([job for job in page if _is_later(job) == later], later=later))
+                of_stages: dict[bool, list[Job]] = {}
+                for job in page:
+                    of_stages.setdefault(job.stage is not None and job.stage.number > 1, []).append(job)
+                for later, found in sorted(of_stages.items()):
+                    ahead.put(self.page(found, later=later))
             self.exhausted = not self.stopping.is_set() and self.readable()
             if self.exhausted and self.run.whole:
                 self._write(self._list_completed)
@@ -225,21 +230,17 @@ class CaseLister:
 
         self._write(event)
 
-    @property
-    def _stream(self) -> str:
-        return run_stream(self.run.run_id)
-
     def page(self, jobs: list[Job], *, later: bool) -> list[Job]:
         """The jobs, once their debates are opened; `later`: of later stages of listed cases. Raises as `listed`."""
-        for _ in range(_ATTEMPTS) if jobs else ():
+        if not jobs:
+            return []
+        for _ in range(_ATTEMPTS):
             there = self.store.heads([debate_stream(job.debate_id) for job in jobs])
             opened = {job.debate_id: self._opened(job) for job in jobs if debate_stream(job.debate_id) not in there}
             with self.run.listing:
                 if not opened or self._store_page(list(opened.values()), later=later):
                     return [job._replace(known=opened.get(job.debate_id)) for job in jobs]
                 self._check_panel(self._log.look())
-        if not jobs:
-            return []
         raise EventConflict(f"run {self.run.run_id} is being listed by another process all the time; try again")
 
     def _store_page(self, opened: list[DebateHistory], *, later: bool) -> bool:
@@ -259,8 +260,10 @@ class CaseLister:
             Append(debate_stream(one.debate_id), (_as_new(one),), expected_version=0, epoch=_NO_EPOCH) for one in opened
         ]
         last = Append(self._stream, (self._encoded(page),), version_before + len(first))
-        refusal = first_refusal(self._recorded([*first, *self._replaced(opened), *openings, last]))
-        if isinstance(refusal, EventConflict | WrongVersion):
+        replaced = self._replaced(opened) if self.run.replacing else []
+        refusal = first_refusal(self._recorded([*first, *replaced, *openings, last]))
+        # Fenced: the debate was opened and begun meanwhile.
+        if isinstance(refusal, EventConflict | WrongVersion | Fenced):
             return False
         if refusal is not None:
             raise refusal
@@ -356,10 +359,6 @@ class CaseLister:
     def _recorded(self, appends: list[Append]) -> AppendResults:
         done = asyncio.run_coroutine_threadsafe(self.clerk.record_together(appends), self.loop)
         return done.result()
-
-
-def _is_later(job: Job) -> bool:
-    return job.stage is not None and job.stage.number > 1
 
 
 def _endpoint(provider: str, endpoint: Endpoint) -> RunEndpoint:

@@ -18,12 +18,11 @@ from jury_judge.errors import OtherCase, RunRefused, SettingsRefused
 from jury_judge.runs.cancelling import RunLog, requester
 from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.case_stages import first_place
-from jury_judge.runs.cases_once import CasesOnce, no_case
+from jury_judge.runs.cases_once import CasesOnce, no_case, read_once
 from jury_judge.runs.executor import LOCK_SECONDS, RunExecutor
 from jury_judge.runs.lister import CaseLister, is_judged_by
 from jury_judge.runs.preflight import is_over, preflight
 from jury_judge.runs.progress import NoListener, RunProgress, moves
-from jury_judge.runs.recorded_debates import read_once
 from jury_judge.runs.run import Run
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.stores.stores import open_writer
@@ -79,7 +78,7 @@ def _checked(run: Run, store: EventStore, log: RunLog) -> tuple[list[Job], froze
     jobs = list(_jobs(run, checked.cases, checked.resolved(run.resolved)))
     streams = store.heads([debate_stream(job.debate_id) for job in jobs])
     listed = [job for job in jobs if debate_stream(job.debate_id) in streams]
-    if checked.recorded is None:
+    if checked.stored.row is None:
         for job in listed:
             _check_alone(run, job, store)
     return jobs, frozenset(job.debate_id for job in listed), checked.size

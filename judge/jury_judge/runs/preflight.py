@@ -1,10 +1,13 @@
-"""The preflight of a run: its first cases are read and compared with its debates in the store."""
+"""The preflight of a run: its first cases are read and compared with its debates in the store.
+
+The text and the label of a case are recorded when its debate opens, so that what was counted once can be counted again.
+"""
 
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from typing import NamedTuple
 
 from jury_cases.case_source import BUILT, batches
 from jury_cases.omissions import OmissionReport
@@ -13,14 +16,14 @@ from jury_debate.recorded_panel import described
 from jury_events.case import Case
 from jury_events.ids import debate_stream
 from jury_events.panel import Panel
+from jury_events.parts import part_digest
 from jury_events.stages import StagePlace
+from jury_events.text import pluralize, visible_line
 from jury_judge.errors import OtherCase, RunRefused
 from jury_judge.panels.own_family import OwnFamilies
 from jury_judge.runs.case_fit import CaseFit
-from jury_judge.runs.cases_once import CasesOnce, no_case
-from jury_judge.runs.changed_cases import ChangedCases, is_same_case
+from jury_judge.runs.cases_once import CasesOnce, RecordedDebates, no_case
 from jury_judge.runs.progress import DebateOrder
-from jury_judge.runs.recorded_debates import RecordedDebates
 from jury_judge.runs.run import Run
 from jury_judge.stores.debates import compared_panel, opening_of
 from jury_judge.stores.open_batches import (
@@ -34,11 +37,10 @@ from jury_judge.stores.open_batches import (
 from jury_judge.stores.stores import open_or_create
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS, check_models
-from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow
+from jury_store.debate_rows import CaseRow, DebateFilter, RunRow
 from jury_store.errors import StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST
-from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_store.seals.keys import PublicKey
 
@@ -51,44 +53,107 @@ over only those that are read then are compared with the record.
 """
 
 
+class ChangedCases:
+    """Collects cases whose text or label is not that of one of their debates."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, None] = {}
+        self._labels: dict[str, None] = {}
+        self._said = (0, 0)
+
+    @property
+    def first(self) -> str | None:
+        """The id of the first case whose text is not the recorded one; None: there is none."""
+        return next(iter(self._texts), None)
+
+    def add_text(self, case: Case) -> None:
+        """The text of a case is not the recorded one."""
+        self._texts[case.case_id] = None
+
+    def compare_label(self, case: Case, row: CaseRow) -> None:
+        """Compare the label of a case with the one that a debate recorded; a case without a label changes nothing."""
+        if case.label is not None and case.label.value != row.label:
+            self._labels[case.case_id] = None
+
+    def lines(self) -> Iterator[str]:
+        """Warnings about those collected since this was called last."""
+        before, self._said = self._said, (len(self._texts), len(self._labels))
+        if len(self._texts) > before[0]:
+            yield (
+                f"warning: {_counted(self._texts)}, read otherwise now than when they were listed (or the panel file "
+                "redacts them otherwise), and are judged as listed: to judge them as they are now, give another --run "
+                "id"
+            )
+        if len(self._labels) > before[1]:
+            yield (
+                f"warning: labels of {_counted(self._labels)}, are not those that the debates were opened with, and "
+                "are not taken: give them to the commands that count, with --labels FILE"
+            )
+
+
+def _counted(cases: dict[str, None]) -> str:
+    return f"{pluralize(len(cases), 'case')}, first of {visible_line(next(iter(cases)), 120)!r}"
+
+
+def is_same_case(case: Case, debate: str, row: CaseRow, salt: bytes, store: EventStore) -> bool:
+    """Whether a case is the recorded one; records behind a URI, which were read when the debate opened, aside."""
+    if part_digest(salt, case.to_part()) == row.case_part:
+        return True
+    recorded = Case.from_part(store.parts(debate, [row.case_part])[row.case_part].content)
+    fetched = {
+        f"{kind}_records": ()
+        for kind, uri in (("security_gate", recorded.security_gate_uri), ("agent_card", recorded.agent_card_uri))
+        if uri is not None
+    }
+    return bool(fetched) and case.to_part() == recorded.changed(**fetched).to_part()
+
+
+class StoredRun(NamedTuple):
+    """What the store has of a run when a call begins.
+
+    Attributes:
+        row: None: no debate of it.
+        opened: how many debates it has of the run, by a ladder of its first stage.
+        position: of the newest event: debates that open after it belong to this call.
+        beyond: how many of them are repeats beyond those of this call.
+        prompts: the version of the prompts with which the run was begun; None where it was not.
+        followed: batches of the run are open, whose answers are to be recorded.
+    """
+
+    row: RunRow | None = None
+    opened: int = 0
+    position: int = 0
+    beyond: int = 0
+    prompts: int | None = None
+    followed: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class PreflightReport:
     """A run compared with the store.
 
     Attributes:
         read: how many debates the cases have that were read and compared, from the first on.
-        read_cases: how many cases these are.
         total: how many debates the run is to have; None if not all cases were read in time.
         omissions: the parts of the cases that no juror is shown.
         fit: which cases are longer than the windows of which models.
         families: which seats are of the family of the agents that they judge.
-        recorded: the run in the store; None if the store has no debate of it.
-        opened: how many debates the store has of the run, by a ladder of its first stage.
-        position: of the newest event: debates that open after it belong to this call.
+        stored: what the store has of the run.
         ended: how many of the debates are over; if `total` is None, how many of the recorded ones.
         elsewhere: how many debates of the run are over other cases, or are further repeats.
-        beyond: how many are repeats beyond those of this call.
-        prompts: the version of the prompts with which the run was begun; None where the store has no debate of it.
-        followed: batches of the run are open, whose answers are to be recorded.
         cases: the input: what was read is kept for its next reader.
         order: of the debates of this call, filled while they are executed.
         changed: cases that read otherwise now than they are recorded, as far as they were compared.
     """
 
-    read: int
-    read_cases: int
-    total: int | None
+    read: int = 0
+    total: int | None = None
     omissions: OmissionReport
     fit: CaseFit
     families: OwnFamilies
-    recorded: RunRow | None = None
-    opened: int = 0
-    position: int = 0
+    stored: StoredRun
     ended: int = 0
     elsewhere: int = 0
-    beyond: int = 0
-    prompts: int | None = None
-    followed: bool = False
     cases: CasesOnce
     order: DebateOrder = field(default_factory=DebateOrder)
     changed: ChangedCases = field(default_factory=ChangedCases)
@@ -100,25 +165,26 @@ class PreflightReport:
 
     def resolved(self, resolved: ResolvedPanel) -> ResolvedPanel:
         """A panel of the run, under the prompts with which it was begun."""
-        return resolved if self.prompts is None else resolved._replace(prompts=self.prompts)
+        prompts = self.stored.prompts
+        return resolved if prompts is None else resolved._replace(prompts=prompts)
 
     @property
     def left(self) -> bool:
         """Whether a debate may be left to run, or an answer to record."""
-        return self.followed or self.total is None or self.ended < self.total
+        return self.stored.followed or self.total is None or self.ended < self.total
 
     @property
     def expected(self) -> int | None:
         """How many debates are left: counted, or by what an earlier call counted; None where neither is known."""
         if self.total is not None:
             return self.total - self.ended
-        before = self.recorded
+        before = self.stored.row
         return None if before is None or before.total is None else max(0, before.total - before.ended)
 
 
 def preflight(
     run: Run,
-    store: EventStore,
+    store: EventStore | None,
     *,
     seconds: float | None = PREFLIGHT_SECONDS,
     endpoints: Endpoints = NO_ENDPOINTS,
@@ -128,69 +194,64 @@ def preflight(
     """Read the first cases and compare the run with its debates in the store.
 
     Args:
+        store: open for reading; None: there is none yet.
         seconds: how long reading may take (at most `RESUMED_SECONDS` if the store has the run); the other cases are
             read and compared during the run. None: all are read.
         endpoints: where providers are reached, for the windows of their models.
         before: of an earlier preflight of the same input; what it read is not read again.
         judged: whether the run is to be judged: else no records are fetched, and no case is kept for another reader.
     """
-    position, recorded, beyond = store.last_position(), store.run(run.run_id), 0
-    prompts: int | None = None
-    check_batches(store, run.run_id, run.adopt)
-    followed = run.batched and bool(open_batches(store, run.run_id))
-    if not run.batched:
-        check_no_open_batch(store, run.run_id)
-    if recorded is not None:
-        check_run(store, run.run_id, run.adopt)
-        for first in _first_debate(run, store):
-            prompts = _recorded_prompts(run, store, first.debate_id)
-        beyond = store.further_repeats(run.run_id, run.repeats)
-        seconds = None if seconds is None else min(seconds, RESUMED_SECONDS)
-    index = RecordedDebates(run, None if recorded is None else store)
-    omissions = omission_report(run.resolved.panel)
-    fit = CaseFit(run.resolved, endpoints, run.operator_policy)
-    families = OwnFamilies(run.resolved.panel)
-    end = None if seconds is None else time.monotonic() + seconds
+    stored = StoredRun() if store is None else _stored(run, store)
+    there = None if stored.row is None else store
+    if seconds is not None:
+        until = time.monotonic() + (seconds if there is None else min(seconds, RESUMED_SECONDS))
+    index = RecordedDebates(run, there)
     report = PreflightReport(
-        read=0,
-        read_cases=0,
-        total=None,
-        omissions=omissions,
-        fit=fit,
-        families=families,
-        recorded=recorded,
-        opened=_opened(run, store, recorded),
-        position=position,
-        beyond=beyond,
-        prompts=prompts,
-        followed=followed,
-        cases=CasesOnce(run, passes=recorded is not None, keeps=judged) if before is None else before.cases,
+        omissions=omission_report(run.resolved.panel),
+        fit=CaseFit(run.resolved, endpoints, run.operator_policy),
+        families=OwnFamilies(run.resolved.panel),
+        stored=stored,
+        cases=CasesOnce(run, passes=there is not None, keeps=judged) if before is None else before.cases,
     )
-    read = read_cases = known = ended = 0
-    found = report.cases.ahead(no_case, partial(records_wanted, run, store, recorded) if judged else _never)
-    for batch in batches(found, most=1 if recorded is None else BUILT):
+    read = known = ended = 0
+    found = report.cases.ahead(no_case, lambda case: judged and records_wanted(run, there, case))
+    for batch in batches(found, most=1 if there is None else BUILT):
         index.load([one.case_id for one in batch])
         for case in (one.case for one in batch):
-            omissions.add(case)
-            fit.add(case)
-            families.add(case)
-            read_cases += 1
+            report.omissions.add(case)
+            report.fit.add(case)
+            report.families.add(case)
             for debate in run.debate_ids(case):
                 read += 1
                 row = index.row(debate)
-                if row is not None:
+                if there is not None and row is not None:
                     known += 1
                     ended += index.is_over(debate)
-                    check_case(run, case, run.counts(debate), row, store, changed=report.changed)
-            if end is not None and time.monotonic() > end:
-                return replace(
-                    report,
-                    read=read,
-                    read_cases=read_cases,
-                    ended=0 if recorded is None else recorded.ended - len(run.replacing),
-                )
-    elsewhere = max(0, report.opened - known)
-    return replace(report, read=read, read_cases=read_cases, total=read, ended=ended, elsewhere=elsewhere)
+                    check_case(run, case, run.counts(debate), row, there, changed=report.changed)
+            if seconds is not None and time.monotonic() > until:
+                before_this = 0 if stored.row is None else stored.row.ended - len(run.replacing)
+                return replace(report, read=read, ended=before_this)
+    return replace(report, read=read, total=read, ended=ended, elsewhere=max(0, stored.opened - known))
+
+
+def _stored(run: Run, store: EventStore) -> StoredRun:
+    """What the store has of a run; refuses one that this call may not go on with."""
+    found = StoredRun(position=store.last_position(), row=store.run(run.run_id))
+    if store.batch_ids(run.run_id):
+        check_batches(store, run.run_id, run.adopt)
+        if not run.batched:
+            check_no_open_batch(store, run.run_id)
+        found = found._replace(followed=run.batched and bool(open_batches(store, run.run_id)))
+    row = found.row
+    if row is None:
+        return found
+    check_run(store, run.run_id, run.adopt)
+    if run.ladder is None:
+        opened = row.debates + row.waiting - len(run.replacing)
+    else:  # escalated ones too
+        opened = store.totals(DebateFilter(run.run_id, stage=1, waiting=None)).opened
+    beyond = store.further_repeats(run.run_id, run.repeats)
+    return found._replace(opened=opened, beyond=beyond, prompts=_recorded_prompts(run, store))
 
 
 @contextmanager
@@ -216,7 +277,7 @@ def preflighted(
     try:
         store: EventStore = open_store(store_url, write=False)
     except StoreMissing:
-        checked = preflight(run, MemoryEventStore(), seconds=seconds, endpoints=endpoints)
+        checked = preflight(run, None, seconds=seconds, endpoints=endpoints)
         check_models(panel, endpoints, environ)
         store = open_or_create(store_url)
         try:
@@ -313,40 +374,15 @@ def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStor
     changed.add_text(case)
 
 
-def records_wanted(run: Run, store: EventStore, recorded: RunRow | None, case: Case) -> bool:
-    """Whether the records behind the URIs of a case are needed: a debate of it is new."""
-    if recorded is None or (case.security_gate_uri is None and case.agent_card_uri is None):
+def records_wanted(run: Run, store: EventStore | None, case: Case) -> bool:
+    """Whether the records behind the URIs of a case are needed: a debate of it is new.
+
+    `store`: None where it has no debate of the run.
+    """
+    if store is None or (case.security_gate_uri is None and case.agent_card_uri is None):
         return True
     debates = [debate_stream(one) for one in run.debate_ids(case)]
     return len(store.heads(debates)) < len(debates)
-
-
-def _never(_case: Case) -> bool:
-    return False
-
-
-def _first_debate(run: Run, store: EventStore) -> list[DebateRow]:
-    """The first recorded debate of the run; refuses a run of another ladder."""
-    for first in store.debates(run_id=run.run_id, waiting=None, limit=1):
-        place = None if first.stage is None and run.ladder is None else opening_of(store, first.debate_id).stage
-        if (said := _other_ladder(place, None if run.ladder is None else run.ladder.digest)) is not None:
-            raise RunRefused(
-                f"run {run.run_id!r} was begun {said}: use the panel or ladder that it was begun with, or give the "
-                "run another --run id"
-            )
-        if run.ladder is None:
-            return [first]
-        return store.list_debates(DebateFilter(run.run_id, stage=1, waiting=None), OLDEST, limit=1)
-    return []
-
-
-def _opened(run: Run, store: EventStore, recorded: RunRow | None) -> int:
-    """How many debates the store has of the cases of a run; by a ladder of the first stage, escalated ones too."""
-    if recorded is None:
-        return 0
-    if run.ladder is None:
-        return recorded.debates + recorded.waiting - len(run.replacing)
-    return store.totals(DebateFilter(run.run_id, stage=1, waiting=None)).opened
 
 
 def _other_ladder(recorded: StagePlace | None, now: str | None) -> str | None:
@@ -358,9 +394,21 @@ def _other_ladder(recorded: StagePlace | None, now: str | None) -> str | None:
     return f"{said[0]}, and this is one {said[1]}"
 
 
-def _recorded_prompts(run: Run, store: EventStore, debate: str) -> int:
-    """The version of the prompts with which the run was begun; refuses one of another panel."""
-    recorded = compared_panel(store, debate, run.resolved)
+def _recorded_prompts(run: Run, store: EventStore) -> int | None:
+    """The version of the prompts with which the run was begun; refuses one of another ladder or panel."""
+    found = store.debates(run_id=run.run_id, waiting=None, limit=1)
+    for first in found:
+        place = None if first.stage is None and run.ladder is None else opening_of(store, first.debate_id).stage
+        if (said := _other_ladder(place, None if run.ladder is None else run.ladder.digest)) is not None:
+            raise RunRefused(
+                f"run {run.run_id!r} was begun {said}: use the panel or ladder that it was begun with, or give the "
+                "run another --run id"
+            )
+    if run.ladder is not None:
+        found = store.list_debates(DebateFilter(run.run_id, stage=1, waiting=None), OLDEST, limit=1)
+    if not found:
+        return None
+    recorded = compared_panel(store, found[0].debate_id, run.resolved)
     if recorded.differences:
         raise RunRefused(
             f"run {run.run_id!r} was begun with another panel: {described(recorded.differences)}; "

@@ -16,8 +16,7 @@ from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.panels.files import Ladder, LoadedPanel
 from jury_judge.panels.ladders import first_of
 from jury_judge.runs.case_stages import Again
-from jury_judge.runs.listed_cases import ListedCases
-from jury_judge.runs.plan import RunPlan, panel_of_run
+from jury_judge.runs.plan import ListedCases, RunPlan, panel_of_run
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.judging import PanelSettings
 from jury_judge.settings.run import RunSettings

@@ -1,15 +1,19 @@
-"""What the process that executes a run writes down for other processes: who it is, and what its actors do now.
+"""What the process that executes a run writes down for other processes, and how one is started without a terminal.
 
-One file a run, locked while the process lives. Beside a SQLite store it is the run's entry in the registry too
-(`jury_store.run_registry`). On PostgreSQL the registry's entries are locks in the database, which every machine sees
-and which hold nothing but a name; there the file is in a folder of this user, and only this machine has the figures.
+Who it is, and what its actors do now: one file a run, locked while the process lives. Beside a SQLite store it is the
+run's entry in the registry too (`jury_store.run_registry`). On PostgreSQL the registry's entries are locks in the
+database, which every machine sees and which hold nothing but a name; there the file is in a folder of this user, and
+only this machine has the figures. A detached process has a session of its own, and writes to a log file.
 """
 
 import asyncio
 import json
+import subprocess
+import sys
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
@@ -29,7 +33,7 @@ from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
 from jury_store.locked_file import LockedFile, read_locked
 from jury_store.opening import database_path, parse_store_url
-from jury_store.run_registry import RunRegistry, holder_fields, open_registry, registry_folder, run_file
+from jury_store.run_registry import RunHolder, RunRegistry, holder_fields, open_registry, registry_folder, run_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,10 +227,10 @@ class RunSupervision:
         taking = asyncio.create_task(asyncio.to_thread(take, self._url, self._run_id))
         try:
             file = await asyncio.shield(taking)
-            log = RunLog(store, self._run_id)
+            log, registry = RunLog(store, self._run_id), open_registry(self._url)
             with suppress(*_AWAY):
-                await self._hear(log, runtime, stopping)
-            task = asyncio.create_task(self._look_and_say(log, runtime, stopping, file))
+                await self._hear(log, runtime, stopping, registry)
+            task = asyncio.create_task(self._look_and_say(log, runtime, stopping, registry, file))
             try:
                 yield
                 await _ended(task)
@@ -237,6 +241,7 @@ class RunSupervision:
                     await cancel_recorded(runtime.clerk, left, self.cancelled_by)
             finally:
                 await _ended(task)
+                registry.close()
         finally:
             if taking.done():
                 _release(taking)
@@ -244,27 +249,21 @@ class RunSupervision:
                 taking.add_done_callback(_release)
 
     async def _look_and_say(
-        self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, file: StatusFile | None
+        self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, registry: RunRegistry, file: StatusFile | None
     ) -> None:
-        registry = open_registry(self._url)
-        try:
-            while True:
-                with suppress(*_AWAY):
-                    await self._hear(log, runtime, stopping, registry)
-                    if file is not None:
-                        async with asyncio.timeout(_ANSWERS_WITHIN):
-                            load = await runtime.coordinators.load(self._run_id)
-                        file.write(ProcessFigures.of(load, Effects().clock()))
-                await asyncio.sleep(self._every)
-        finally:
-            registry.close()
+        while True:
+            await asyncio.sleep(self._every)
+            with suppress(*_AWAY):
+                await self._hear(log, runtime, stopping, registry)
+                if file is not None:
+                    async with asyncio.timeout(_ANSWERS_WITHIN):
+                        load = await runtime.coordinators.load(self._run_id)
+                    file.write(ProcessFigures.of(load, Effects().clock()))
 
-    async def _hear(
-        self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, registry: RunRegistry | None = None
-    ) -> None:
+    async def _hear(self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, registry: RunRegistry) -> None:
         if self.cancelled_by is None:
             by = await self._cancelled_in(log, runtime)
-            if by is None and registry is not None and not self._in_stream:
+            if by is None and not self._in_stream:
                 by = await asyncio.to_thread(registry.cancelled_by, self._run_id)
             if by is None:
                 return
@@ -293,3 +292,89 @@ def _release(taking: "asyncio.Task[StatusFile | None]") -> None:
 async def _ended(task: "asyncio.Task[None]") -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+_LOOK_EVERY = 0.05
+_MOST_LOGGED = 64 * 1024
+"""Bytes of a log that are read back."""
+
+RESUME = ("resume", "--handed")
+"""The command of such a process, before the run: it reads the settings from its standard input."""
+
+_ENTRY = "from jury_cli.entry import main; main()"
+
+
+class EndedEarly(NamedTuple):
+    """A process that ended before it executed the run: its exit code, and the end of what it wrote."""
+
+    code: int
+    output: str
+
+
+def detached_holder(url: str, run_id: str) -> RunHolder | None:
+    """The detached process that executes a run; None where there is none."""
+    with closing(open_registry(url)) as registry:
+        holder = registry.holders([run_id]).get(run_id)
+    return holder if holder is not None and holder.detached else None
+
+
+def start_detached(message: bytes, url: str, run_id: str) -> tuple[int, EndedEarly | None]:
+    """Have a process of this machine judge a run that is listed; returns once it does, or has ended.
+
+    Args:
+        message: see `jury_judge.runs.resumed_run`.
+        run_id: the run, which names the log; that is appended to.
+
+    Returns:
+        The id of the process, and how it ended; None: it executes the run.
+
+    Raises:
+        OSError: the log cannot be written.
+    """
+    log = log_file(url, run_id)
+    log.parent.mkdir(mode=0o700, exist_ok=True)
+    with log.open("ab") as output:
+        logged = log.stat().st_size
+        process = subprocess.Popen(  # noqa: S603  (the command itself)
+            [sys.executable, "-c", _ENTRY, *RESUME, run_id],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,  # results are in the store
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        assert process.stdin is not None
+        with suppress(BrokenPipeError), process.stdin as stdin:
+            stdin.write(message)
+        while (code := process.poll()) is None:
+            if read_status(url, run_id) is not None:
+                return process.pid, None
+            time.sleep(_LOOK_EVERY)
+    except KeyboardInterrupt:
+        process.terminate()
+        raise
+    with log.open("rb") as written:
+        written.seek(max(logged, log.stat().st_size - _MOST_LOGGED))
+        return process.pid, EndedEarly(code, written.read().decode("utf-8", "replace"))
+
+
+def start_on_cluster(message: Callable[[str], bytes], url: str, run_id: str) -> EndedEarly | None:
+    """The same in a process of the cluster that this one joined; one with a SQLite store stays on this node.
+
+    Args:
+        message: see `jury_judge.runs.resumed_run`; made from the address of the cluster.
+    """
+    from jury_actors.ray_detached import DetachedRun
+
+    there = DetachedRun(run_id, here=url.startswith("sqlite"))
+    there.start((*RESUME, run_id), message(there.address), str(status_place(url, run_id)))
+    while not (state := there.state()).running:
+        if state.code is not None:
+            return EndedEarly(state.code, state.output)
+        time.sleep(_LOOK_EVERY)
+    return None
+
+
+def log_file(url: str, run_id: str) -> Path:
+    """The log of a detached run: beside a SQLite store, else in a folder of this user."""
+    return status_folder(url) / f"{run_id}.log"

@@ -17,12 +17,11 @@ from jury_actors.batches.batch_lifecycle import BatchLifecycle
 from jury_actors.batches.batch_log import BatchLog
 from jury_actors.batches.batch_steps import OtherAccount, poll_gap
 from jury_actors.batches.wave_spool import FilledSpool, WaveSpool
-from jury_actors.driver import drive
 from jury_actors.effects import Effects
 from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.notices import Say
-from jury_actors.runtime import Runtime
+from jury_actors.runtime import Runtime, drive
 from jury_events.batch_facts import BatchFacts
 from jury_events.text import pluralize
 from jury_judge.runs.batch_plan import BatchPlan

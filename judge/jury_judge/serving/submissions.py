@@ -31,8 +31,8 @@ from jury_judge.errors import PanelNotServed, RunUnfinished
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed
 from jury_judge.runs.cancelling import RunLog
-from jury_judge.runs.listed_cases import ListedCases
-from jury_judge.runs.recorded_debates import recorded_cases
+from jury_judge.runs.cases_once import recorded_cases
+from jury_judge.runs.plan import ListedCases
 from jury_judge.runs.run import CaseSource, fresh_run_id
 from jury_store.errors import Fenced, StoreError, StoreFailed, StoreLocked, StoreUnreachable, WrongVersion
 from jury_store.event_store import EventStore

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -91,12 +92,12 @@ _CREATING = threading.Lock()
 
 def open_or_create(url: str) -> EventStore:
     """The store at `url`, open for reading, created where there is none."""
-    return _created(url, lambda: open_store(url, write=False))
+    return _created(url, partial(open_store, url, write=False))
 
 
 def writer_or_created(url: str, *, run: str, wait: float) -> EventStore:
     """The store at `url` for writing, created where there is none; arguments and errors as of `open_writer`."""
-    return _created(url, lambda: lend_writer(url, run=run, wait=wait))
+    return _created(url, partial(lend_writer, url, run=run, wait=wait))
 
 
 def _created(url: str, opened: Callable[[], EventStore]) -> EventStore:
@@ -118,7 +119,7 @@ def open_writer(url: str, *, run: str, wait: float, say: Say) -> EventStore:
         run: named in the store's lock.
         wait: seconds to wait for another process that writes to it.
     """
-    return _waiting(lambda seconds: lend_writer(url, run=run, wait=seconds), wait, say)
+    return _waiting(partial(lend_writer, url, run=run), wait, say)
 
 
 def lock_run(url: str, run_id: str, *, wait: float, say: Say, detached: bool = False) -> RunLock | None:
@@ -126,7 +127,7 @@ def lock_run(url: str, run_id: str, *, wait: float, say: Say, detached: bool = F
 
     `detached`: this process belongs to no terminal.
     """
-    return _waiting(lambda seconds: RunLock.acquire(url, run_id, wait=seconds, detached=detached), wait, say)
+    return _waiting(partial(RunLock.acquire, url, run_id, detached=detached), wait, say)
 
 
 def shown_url(store_url: str) -> str:
@@ -134,14 +135,14 @@ def shown_url(store_url: str) -> str:
     return redacted_url(parse_store_url(store_url))
 
 
-def _waiting(take: Callable[[float], T], wait: float, say: Say) -> T:
+def _waiting(take: Callable[..., T], wait: float, say: Say) -> T:
     try:
-        return take(0)
+        return take(wait=0)
     except StoreLocked as error:
         if not wait:
             raise
         say(f"waiting up to {wait:g} s: {error}")
-        return take(wait)
+        return take(wait=wait)
 
 
 @asynccontextmanager

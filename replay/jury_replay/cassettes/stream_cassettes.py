@@ -45,7 +45,7 @@ from jury_replay.errors import CassetteError, OtherDebate, RecordDamaged
 from jury_replay.integrity import stream_failure
 from jury_replay.quarantine import now
 from jury_replay.run_checks import list_of
-from jury_store.append_plan import first_refusal
+from jury_store.appends import first_refusal
 from jury_store.event_store import Append, EventStore
 from jury_store.seals.note import read_checkpoint
 
