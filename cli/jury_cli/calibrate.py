@@ -8,7 +8,8 @@ import click
 from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
-from jury_cli.options import fields, option
+from jury_cli.options import fields, file_option
+from jury_cli.report_options import json_option
 from jury_cli.terminal import note, print_json, print_page, print_report
 from jury_events.text import visible_line
 
@@ -21,15 +22,13 @@ if TYPE_CHECKING:
 )
 @click.argument("sources", metavar="[RUN|FILE]...", nargs=-1)
 @options(fields("CalibrationSettings"))
-@option(
+@file_option(
     "-o",
     "--output",
     group="Results",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
     help="Write the calibration to this file, for final.calibration of a panel file, or certificate of a ladder.",
 )
-@option("--json", "as_json", group="Results", is_flag=True, help="Print the report as one JSON object.")
+@options(json_option())
 def command(*, output: Path | None, as_json: bool, **said: Any) -> int:
     """Find from which signal on a verdict may stand without a person: of those at most --risk are wrong.
 

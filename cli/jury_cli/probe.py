@@ -9,8 +9,8 @@ from jury_cli.case_options import artifact_hosts, standard_input
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option, settings_of_file
+from jury_cli.report_options import json_option, schema_option
 from jury_cli.run import DISPLAY, Shown
-from jury_cli.schema_option import schema_option
 from jury_cli.terminal import note, print_report
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _settings() -> "type[ProbeSettings]":
 @click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path(path_type=str))
 @options(fields("ProbeSettings"), DISPLAY, settings_of_file(_settings, "The run"))
 @schema_option("The report", "probe")
-@option("--json", "as_json", group="The report", is_flag=True, help="Print the report as one JSON object.")
+@options(json_option(group="The report"))
 @option("--fail-on-finding", group="The report", is_flag=True, help="Exit with 1 if a probe finds something.")
 @option("--dry-run", group="The run", is_flag=True, help="Print an estimate of the run; run nothing.")
 def command(**given: Any) -> int:
