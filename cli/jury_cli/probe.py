@@ -1,5 +1,6 @@
 """`jury probe`: judge twins of cases, and say what a fair jury would not do."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -109,8 +110,10 @@ def _judge_runs(probe: "PlannedProbe", display: str) -> int:
 def _report(asked: "ProbeSettings", *, as_json: bool, fail_on_finding: bool) -> int:
     """Print the report on the probes that were asked for; on all if none is named."""
     from jury_judge.records.vote_reports import VoteReports
-    from jury_views.terminal.probes import probes_page
+    from jury_views.probe_sections import probe_sections
+    from jury_views.terminal.report_page import whole_page
 
     found = call(VoteReports(note, threads=False).probes(asked))
-    print_report(found.to_dict, lambda: probes_page(found, asked.probes or found.absent), as_json=as_json)
+    sections = partial(probe_sections, found, asked.probes or found.absent)
+    print_report(found.to_dict, lambda: whole_page(found.warnings, sections()), as_json=as_json)
     return Exit.FAILED_ON if fail_on_finding and found.found else Exit.DONE
