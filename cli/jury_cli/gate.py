@@ -8,7 +8,7 @@ from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option, settings_of_file
-from jury_cli.schema_option import schema_option
+from jury_cli.report_options import json_option, schema_option
 from jury_cli.terminal import note, print_json, print_page, print_report
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ def _settings() -> "type[GateSettings]":
 @options(fields("GateSettings"), settings_of_file(_settings, ""))
 @option("--full", group="Results", is_flag=True, help="Print every table.")
 @schema_option("Results", "gate-report", "gate-plan")
-@option(
-    "--json", "as_json", group="Results", is_flag=True, help="Print the gate and the paired table as one JSON object."
-)
+@options(json_option("Print the gate and the paired table as one JSON object."))
 def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any) -> int:
     """Decide whether CANDIDATE is worse than BASE: two runs of a store, two files of votes, or two lists of judges.
     With --true: whether one run keeps a limit.
@@ -46,7 +44,7 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
 
     Tables follow by name: verdicts, changes; both with --full.
     """
-    from jury_cli.tables import chosen_tables
+    from jury_cli.report_options import chosen_tables
     from jury_judge.settings.gate import GateSettings
     from jury_views.paired_sections import PAIRED_TABLES
 

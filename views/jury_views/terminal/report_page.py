@@ -40,6 +40,9 @@ FORMATS: Formats = {
     "number": "{:.3f}".format,
     "decimal": "{:.1f}".format,
     "hundredths": "{:.2f}".format,
+    "shift": "{:+.1f}".format,
+    "digits": "{:.6g}".format,
+    "bound": "{:.4f}".format,
     "share": "{:.1%}".format,
     "p": p_value,
     "dollars": dollars,
@@ -216,6 +219,16 @@ def panel_worth_page(found: "PanelWorth") -> Page:
         page.line(f"left out: {'; '.join(f'{one.count:,} {one.unit} ({one.reason})' for one in found.excluded)}")
     for section in worth_sections(found):
         print_section(page, section)
+    return page
+
+
+def whole_page(warnings: "Iterable[str]", sections: Iterable[Section]) -> Page:
+    """Warnings first, then every section."""
+    page = Page()
+    for warning in warnings:
+        page.line(warning)
+    for one in sections:
+        print_section(page, one)
     return page
 
 
