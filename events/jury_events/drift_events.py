@@ -43,7 +43,7 @@ class Anchor(Value):
 class DriftOpened(EventBody):
     """A baseline begins: which anchors are judged, by whom, how often, and what counts, before the first judging.
 
-    `panel` and `prompts` are digests of the panel's identity and of its custom prompts. `draws`: judgings of each
+    `panel` is the digest of all that the panel judges by. `draws`: judgings of each
     anchor, in the order of their numbers; `used`: how many of them a later judging uses up (2: the odd one of three is
     looked for too). `tossed`: whether each pair is a toss of the coin, or each check by its majority. `alpha`: the
     chance of a false alarm of the jury over the life of the baseline. `daily`: a draw a day. `stream`: the run whose
@@ -54,7 +54,6 @@ class DriftOpened(EventBody):
     drift_id: RunId
     run_id: RunId
     panel: Sha256
-    prompts: Sha256
     panel_name: Label
     seats: Annotated[tuple[DriftSeat, ...], Field(min_length=1)]
     judge: ModelName | None = None
