@@ -145,6 +145,7 @@ def test_a_model_that_changes_after_300_calls_is_found_and_named(
     assert 3 == len(seats)
     jury_figures = changed.json["watched"][0]
     assert ("jury", ["farther"], 2) == (jury_figures["name"], jury_figures["kinds"], jury_figures["since"])
+    assert [20.0, 80.0, 80.0, 80.0] == [one["bound"] for one in changed.json["watched"]]
     assert 20 == len(changed.json["anchors"])
     assert (
         "judge: seat sim-policy, seat sim-security, seat sim-misuse: another model answered: scripted-2"
