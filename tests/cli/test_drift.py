@@ -49,10 +49,11 @@ AGENTS = [{"case_id": f"a{number}", "question": "Do it.", "response": "It is cor
 
 @dataclass
 class ChangingJurors(ScriptedJurors):
-    """From its call `after` on another model answers, which is wrong; from `ends` on the key is refused."""
+    """From its call `after` on another model answers, with the noise `wrong`; from `ends` on the key is refused."""
 
     after: int = 10**9
     ends: int = 10**9
+    wrong: float = 1.0
     calls: Iterator[int] = field(default_factory=count)
 
     async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
@@ -60,14 +61,14 @@ class ChangingJurors(ScriptedJurors):
         changed = number >= self.after
         if number >= self.ends:
             return ModelReply(CallOutcome.AUTHENTICATION, error="the key is refused")
-        self.noise = 1.0 if changed else 0.0
+        self.noise = self.wrong if changed else 0.0
         reply = await super().call(request, on_chunk)
         return reply._replace(model_version="scripted-2") if changed else reply
 
 
 @contextmanager
-def jurors(after: int = 10**9, ends: int = 10**9) -> Iterator[None]:
-    made = ChangingJurors({}, after=after, ends=ends)
+def jurors(**how: Any) -> Iterator[None]:
+    made = ChangingJurors({}, **how)
     with patch("jury_actors.runtime.provider_factory", lambda *_args: lambda _name: made):
         yield
 
@@ -213,6 +214,14 @@ def test_a_worse_agent_is_named_where_the_anchors_are_calm(anchored: CommandLine
     assert (1, "agent_or_traffic") == (found.code, found.json["verdict"])
     assert [] == [one["kinds"] for one in found.json["watched"] if one["kinds"] and one["name"] != "stream"]
     assert (1, "judge") == (both.code, both.json["verdict"])
+
+
+def test_another_model_that_judges_alike_is_drift_of_the_judge(anchored: CommandLine) -> None:
+    with jurors(after=0, wrong=0.0):
+        found = drift(anchored, "check", "d")
+
+    assert (1, True) == (found.code, ": judge: seat sim-policy, seat sim-security, seat sim-misuse: ano" in found.out)
+    assert "since about check" not in found.out
 
 
 def test_a_stopped_check_goes_on_with_its_pairs_and_a_cancelled_one_says_nothing(anchored: CommandLine) -> None:
