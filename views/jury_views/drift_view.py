@@ -232,18 +232,32 @@ def _baseline_row(facts: DriftFacts) -> tuple[ReportCell, ...]:
 
 def baseline_report(facts: DriftFacts) -> DriftReport:
     """A baseline: what the last check came to, its rules, the evidence, its checks."""
-    opened, last = facts.opened, facts.ended[-1] if facts.ended else None
-    decision = None if last is None or last.ended is None else last.ended.decision
+    checks = (_checks(facts),) if facts.checks else ()
+    return _report(facts, facts.opened.drift_id, facts.ended[-1] if facts.ended else None, _facts(facts), checks)
+
+
+def check_report(facts: DriftFacts, check: DriftCheck) -> DriftReport:
+    """What a check came to: who drifted, by which evidence, and the anchors that changed."""
+    opened = check.opened
+    said = [DriftFact(_PAIRS(), f"{len(opened.pairs):,}", f"/runs/{opened.run_id}")]
+    if opened.stream is not None:
+        said.append(DriftFact(_OF_STREAM(), f"{len(opened.stream_pairs):,}", f"/runs/{opened.stream}"))
+    said.append(DriftFact(_LEFT(), f"{facts.left:,}"))
+    return _report(facts, f"{facts.opened.drift_id}, check {opened.number}", check, said)
+
+
+def _report(
+    facts: DriftFacts, title: str, check: DriftCheck | None, said: Iterable[DriftFact], more: tuple[Section, ...] = ()
+) -> DriftReport:
+    decision = None if check is None or check.ended is None else check.ended.decision
+    found = () if decision is None else (_evidence(facts, decision), *_anchors(decision))
     return DriftReport(
-        opened.drift_id,
-        _NEVER() if last is None else _state(last),
+        title,
+        _NEVER() if check is None else _state(check),
         None if decision is None else decision.verdict,
-        0 if last is None else last.ended_at,
-        tuple(_facts(facts)),
-        (
-            *(() if decision is None else (_evidence(facts, decision), *_anchors(decision))),
-            *((_checks(facts),) if facts.checks else ()),
-        ),
+        0 if check is None else check.ended_at,
+        tuple(said),
+        (*found, *more),
     )
 
 
@@ -260,22 +274,6 @@ def _facts(facts: DriftFacts) -> Iterator[DriftFact]:
     if facts.imported is not None:
         key = facts.imported.verified_with
         yield DriftFact(_IMPORTED(), _FOREIGN(n=facts.foreign) if key is None else _TRUSTED(key=key))
-
-
-def check_report(facts: DriftFacts, check: DriftCheck) -> DriftReport:
-    """What a check came to: who drifted, by which evidence, and the anchors that changed."""
-    opened, decision = check.opened, None if check.ended is None else check.ended.decision
-    said = [DriftFact(_PAIRS(), f"{len(opened.pairs):,}", f"/runs/{opened.run_id}")]
-    if opened.stream is not None:
-        said.append(DriftFact(_OF_STREAM(), f"{len(opened.stream_pairs):,}", f"/runs/{opened.stream}"))
-    return DriftReport(
-        f"{facts.opened.drift_id}, check {opened.number}",
-        _state(check),
-        None if decision is None else decision.verdict,
-        check.ended_at,
-        (*said, DriftFact(_LEFT(), f"{facts.left:,}")),
-        () if decision is None else (_evidence(facts, decision), *_anchors(decision)),
-    )
 
 
 def _evidence(facts: DriftFacts, decision: DriftDecision) -> Section:
