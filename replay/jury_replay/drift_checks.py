@@ -15,6 +15,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.errors import DebateNotFound, EventError, MalformedBody
 from jury_events.ids import debate_stream, drift_stream
 from jury_events.judgment import Decider
+from jury_events.nearest import did_you_mean
 from jury_events.outcome import ANSWERS
 from jury_events.verdict import FAIL, PASS, REVIEW
 from jury_replay.integrity import IntegrityFailure, at_event, stream_failure
@@ -72,7 +73,8 @@ def intact_drift(store: EventStore, drift_id: str) -> DriftRecord:
     stream = drift_stream(drift_id)
     events = store.read_stream(stream)
     if not events:
-        raise DebateNotFound(f"there is no baseline {drift_id!r} in this store; `jury drift list` lists the baselines")
+        meant = did_you_mean(drift_id, store.drift_ids())
+        raise DebateNotFound(f"there is no baseline {drift_id!r} in this store{meant}; jury drift list shows them")
     failure = stream_failure(stream, events, store.heads([stream]).get(stream))
     if failure is not None:
         raise MalformedBody(f"{failure}; see jury verify --all")

@@ -114,6 +114,18 @@ def test_who_drifted_is_named_rightly(judge: float, worse: float, named: str) ->
     assert sum(one not in {named, "not decided"} for one in found) <= 0.07 * len(found)
 
 
+@pytest.mark.parametrize(("each_way", "named"), [(5, None), (19, None), (20, True)])
+def test_calm_anchors_clear_the_judge_once_four_times_as_many_differed(each_way: int, named: bool | None) -> None:
+    """Of 100 cases ten moved one way; as large a share of the anchors may have, by its interval."""
+    anchors, stream = DriftWatch(20), DriftWatch(20, OF_A_STREAM)
+    none = dict.fromkeys(COINS, Toss(of=100))
+    anchors.add({**none, "direction": Toss(2 * each_way, each_way, 100)})
+    stream.add({**none, "direction": Toss(10, 10, 100)})
+
+    assert (None, 1) == (anchors.alarm, stream.alarm)
+    assert named == is_of_the_agent(anchors, stream)
+
+
 def _named(random: np.random.Generator, wrong: float, worse: float) -> str:
     anchors, stream = DriftWatch(20), DriftWatch(20, OF_A_STREAM)
     for check in range(60):

@@ -242,8 +242,6 @@ def drift_page(report: DriftReport) -> Page:
     if report.headline is not None:
         found = TextSpan(report.headline, _OF_DRIFT.get(report.verdict, "bold yellow"))
         page.line(TextSpan(f"drift {visible_line(report.title, _NAME)}", "bold"), ": ", found)
-    for one in report.notices:
-        page.line(one, indent=2)
     page.facts((name, said) for name, said, _ in report.facts)
     for section in report.sections:
         print_section(page, section)
