@@ -21,21 +21,20 @@ from jury_analysis import (
     simulated,
     tosses,
 )
+from support.each_row import each_row
 
 
 def e_value(n: int, k: int, *, odd: bool = False) -> float:
     return float(np.exp(log_bet(np.array(n), np.array(k), odd=odd)))
 
 
-@pytest.mark.parametrize(
-    ("n", "k", "value"), [(10, 5, 0.246094), (6, 6, 14.4375), (20, 16, 8.282032), (8, 8, 50.273438), (0, 0, 1.0)]
-)
+@each_row(("n", "k", "value"), [(10, 5, 0.246094), (6, 6, 14.4375), (20, 16, 8.282032), (8, 8, 50.273438), (0, 0, 1.0)])
 def test_the_bet_on_a_fair_coin_has_its_value_to_a_millionth(n: int, k: int, value: float) -> None:
     assert value == pytest.approx(e_value(n, k), abs=1e-6)
     assert e_value(n, n - k) == pytest.approx(e_value(n, k), rel=1e-12)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 40])
+@each_row("n", [1, 2, 7, 40])
 def test_a_bet_is_worth_one_where_nothing_drifts(n: int) -> None:
     """The law of an e-value, exactly: over all outcomes of fair tosses its mean is 1."""
     fair = sum(comb(n, k) * 0.5**n * e_value(n, k) for k in range(n + 1))

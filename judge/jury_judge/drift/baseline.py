@@ -20,7 +20,6 @@ from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.cancelling import requester
 from jury_judge.runs.estimated_run import estimate_run
 from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
-from jury_judge.sessions.run_plan import Cases
 from jury_judge.settings.drift import DRAWS, DriftBaselineSettings, DriftPlanSettings
 from jury_replay.drift_checks import judged
 
