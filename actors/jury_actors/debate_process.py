@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 from jury_actors.clerk import ClerkClient, ClerkInterface
@@ -123,7 +124,7 @@ class DebateProcess:
     def __init__(self, context: RuntimeContext, job: Job) -> None:
         self._context = context
         self._job = job
-        self._pen = PartBuffer(lambda: context.effects.entropy(SALT_BYTES))
+        self._pen = PartBuffer(partial(context.effects.entropy, SALT_BYTES))
         self._inbox: deque[StepResult | AnswerBegan | list[str]] = deque()
         self._filled = asyncio.Event()
         self._requested: set[str] = set()
@@ -319,7 +320,7 @@ class DebateProcess:
         fresh = self._pen.take()
         last = len(events) - 1
         new = tuple(
-            encode(event, recorded_at=now, parts=fresh if index == last else ()) for index, event in enumerate(events)
+            [encode(event, recorded_at=now, parts=fresh if index == last else ()) for index, event in enumerate(events)]
         )
         stream = debate_stream(self._job.debate_id)
         appended = await self._context.writer.append(
@@ -333,7 +334,7 @@ class DebateProcess:
         due = [step for step in self._debate.pending_steps() if step.id not in self._requested]
         if not due:
             return
-        self._requested.update(step.id for step in due)
+        self._requested.update([step.id for step in due])
         assignments = [self._debate.assign(step) for step in due]
         if (spool := self._job.context.spool) is not None:
             assignments = [one for one in assignments if not await self._spooled(one, spool)]

@@ -104,7 +104,7 @@ def make_part(content: bytes, salt: bytes) -> Part:
     """A part under the given salt (`SALT_BYTES` random bytes, drawn by the caller)."""
     if len(salt) != SALT_BYTES:
         raise ValueError(f"a salt has {SALT_BYTES} bytes, not {len(salt)}")
-    return Part(part_digest(salt, content), salt, content)
+    return Part(hashlib.sha256(salt + content).digest(), salt, content)
 
 
 class PartMaker(Protocol):
@@ -187,7 +187,7 @@ class PartBuffer:
 
         Several events that are appended at once may bring the same part: whichever is stored, has its texts.
         """
-        return tuple(self._fresh[ref] for ref in refs if ref in self._fresh)
+        return tuple([self._fresh[ref] for ref in refs if ref in self._fresh])
 
     def stored(self, refs: Collection[str]) -> None:
         """The parts of these references are in the log."""

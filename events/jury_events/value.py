@@ -60,15 +60,18 @@ def trusted(kind: Callable[_P, _V]) -> Callable[_P, _V]:
     return kind.trusted  # type: ignore[attr-defined, no-any-return]
 
 
-_set = object.__setattr__
+_set_members, _set_names, _set_extra, _set_private = (
+    BaseModel.__dict__[slot].__set__
+    for slot in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
+)
 
 
 def _trusted(kind: type[_V], defaults: dict[str, Any], names: set[str], /, **fields: Any) -> _V:
     value = kind.__new__(kind)
-    _set(value, "__dict__", {**defaults, **fields})
-    _set(value, "__pydantic_fields_set__", names)
-    _set(value, "__pydantic_extra__", None)
-    _set(value, "__pydantic_private__", None)
+    _set_members(value, {**defaults, **fields})
+    _set_names(value, names)
+    _set_extra(value, None)
+    _set_private(value, None)
     return value
 
 

@@ -225,7 +225,7 @@ def kept_record(assignment: Assignment, content: Callable[[str], bytes]) -> Kept
     assert reading is not None
     policy = None if spec is None or spec.policy is None else spec.policy.part
     marker = assignment.marker if spec is None else spec.marker
-    case = tuple(ref.part for ref in reading.case)
+    case = tuple([ref.part for ref in reading.case])
 
     def parsed() -> KeptRecord:
         return KeptRecord(b"".join(map(content, case)), None if policy is None else content(policy), marker)

@@ -38,6 +38,7 @@ from jury_events.parts import ImageRef, PartMaker
 from jury_events.provenance import provenance
 from jury_events.reading import ReadingPlan
 from jury_events.transcript import Attachment
+from jury_events.value import trusted
 
 
 def ballot_id(secret: bytes, juror_id: str | None) -> str:
@@ -104,10 +105,12 @@ def open_debate(
         judge_prompt=judge_prompt,
         operator_policy=operator_policy,
     )
-    opened = _opening_event(
+    pieces = texts.by_name()
+    return _opening_event(
         case,
         panel,
-        texts.by_name(),
+        pieces,
+        texts.reading,
         debate_id=debate_id,
         run_id=run_id,
         secret=secret,
@@ -115,8 +118,6 @@ def open_debate(
         submission_id=submission_id,
         prompts_version=prompts_version,
     )
-    asking = asking_plan(panel, debate_id, opened.scenarios)
-    return opened.model_copy(update={"reading": texts.reading, "asking": asking})
 
 
 @lru_cache(maxsize=256)
@@ -298,6 +299,7 @@ def _opening_event(
     case: Case,
     panel: Panel,
     pieces: Mapping[str, str | bytes],
+    reading: ReadingPlan | None,
     *,
     debate_id: str,
     run_id: str | None,
@@ -338,6 +340,8 @@ def _opening_event(
             for image in (case.images if images_seen else ())
         ),
         secret=parts.make(secret),
-        pieces=tuple(NamedPart(name=name, text=parts.make(text)) for name, text in pieces.items()),
+        pieces=tuple([trusted(NamedPart)(name=name, text=parts.make(text)) for name, text in pieces.items()]),
         provenance=None if known is None else parts.make(known),
+        reading=reading,
+        asking=asking_plan(panel, debate_id, case.scenario_ids),
     )
