@@ -365,13 +365,13 @@ class DebateProcess:
 
     def _send(self, planned: PlannedStep) -> None:
         assignment = planned.assignment
-        step = assignment.step
-        self._outstanding.add(step.id)
+        step, step_id = assignment.step, assignment.step.id
+        self._outstanding.add(step_id)
         if planned.awaited:
-            began = AnswerBegan(self._job.debate_id, step.id)
+            began = AnswerBegan(self._job.debate_id, step_id)
             asyncio.get_running_loop().call_later(self._context.warm_seconds, self.begin, began)
         juror = self._context.juror(self._job.debate_id, step.juror_id)
-        prior = self._prior.pop(step.id, ())
+        prior = self._prior.pop(step_id, ())
         case = self._debate.state.debate.case if assignment.tools else None
         refs = texts_of(assignment, prior, case)
         texts = {ref: self._pen.content(ref) for ref in juror.unsent(self._job.debate_id, refs)}
@@ -383,8 +383,9 @@ class DebateProcess:
                 case,
                 prior,
                 watched,
-                again=step.id in self._again,
+                again=step_id in self._again,
                 run_id=self._job.context.run_id,
+                reply_to=juror.reply_to,
                 caching=planned.caching,
                 awaited=planned.awaited,
             )

@@ -201,7 +201,8 @@ class Juror:
         execution = StepExecution(request, self._texts[debate_id], pen)
         await self._recall(execution, request)
         making = _MadeCalls(request, execution, pen, work, {}, {}, set())
-        with self._halts.working(request.assignment.models):
+        self._halts.begin(request.assignment.models)
+        try:
             while (outcome := execution.conversation.outcome) is None:
                 due = execution.conversation.calls
                 if not due:
@@ -210,6 +211,8 @@ class Juror:
                     await self._make(due[0], making)
                 else:
                     await self._make_together(making)
+        finally:
+            self._halts.end(request.assignment.models)
         return outcome
 
     async def _recall(self, execution: StepExecution, request: StepRequest) -> None:

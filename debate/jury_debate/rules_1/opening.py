@@ -65,8 +65,14 @@ def line_sign(secret: bytes) -> str:
 
 def signs_of(secret: bytes, panel: Panel) -> DebateSigns:
     """See `Rules.signs_of`."""
-    marker = datamark(secret) if panel.marking == "words" else line_sign(secret)
-    return DebateSigns(marker, {juror_id: ballot_id(secret, juror_id) for juror_id in (*panel.juror_ids, None)})
+    return _signs(secret, panel.marking, panel.juror_ids)
+
+
+@lru_cache(maxsize=1)
+def _signs(secret: bytes, marking: Marking, jurors: tuple[str, ...]) -> DebateSigns:
+    """Kept for the last debate: it is opened with them, and goes on with them."""
+    marker = datamark(secret) if marking == "words" else line_sign(secret)
+    return DebateSigns(marker, {juror_id: ballot_id(secret, juror_id) for juror_id in (*jurors, None)})
 
 
 def _derive(secret: bytes, purpose: str) -> bytes:
