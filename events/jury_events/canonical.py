@@ -68,8 +68,10 @@ def canonical_json(value: Any) -> bytes:
         raise EventError(f"cannot be written as JSON: {error}") from error
 
 
-def encoded_quickly(value: BaseModel) -> bytes | None:
-    """The canonical bytes of a validated value by orjson, in a fifth of the time; None: `canonical_json` is needed.
+def encoded_quickly(value: BaseModel | dict[str, Any]) -> bytes | None:
+    """The canonical bytes of a validated value, or of its dump, by orjson, in a fifth of the time.
+
+    None: `canonical_json` is needed.
 
     The two write exponents and small numbers differently, and integers beyond `MAX_WHOLE` have to be refused. Only
     validated values contain no NaN, which orjson writes as null. What orjson refuses, the standard library refuses
