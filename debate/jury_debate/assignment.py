@@ -170,12 +170,12 @@ class Assignment(NamedTuple):
     @property
     def texts(self) -> tuple[PartRef, ...]:
         """All parts that its calls may refer to."""
-        shown = tuple(ref for message in self.messages for ref in message.texts)
+        shown = tuple([ref for message in self.messages for ref in message.texts])
         reading = self.reading
         if reading is None:
             return shown
         guide = () if reading.guide is None else (reading.guide,)
-        return (*shown, *guide, *reading.case, *(image.content for image in reading.images))
+        return (*shown, *guide, *reading.case, *[image.content for image in reading.images])
 
 
 def scenario_numbers(scenarios: tuple[str, ...]) -> tuple[str, ...]:

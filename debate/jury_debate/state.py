@@ -106,7 +106,10 @@ class DebateState(NamedTuple):
 
     def latest(self, juror_id: str) -> SeatEvaluation | None:
         """The latest evaluation of a seat."""
-        return next((entry for entry in reversed(self.evaluations) if entry.juror_id == juror_id), None)
+        for entry in reversed(self.evaluations):
+            if entry.juror_id == juror_id:
+                return entry
+        return None
 
     def not_read(self, juror_id: str) -> tuple[str, ...]:
         """The parts of the record that a seat did not read: those of its latest evaluation, else of its abstention."""

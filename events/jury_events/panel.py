@@ -325,7 +325,7 @@ class Panel(Value):
     @property
     def juror_ids(self) -> tuple[str, ...]:
         """In seat order."""
-        return tuple(seat.juror_id for seat in self.seats)
+        return tuple([seat.juror_id for seat in self.seats])
 
     def seat(self, juror_id: str) -> Seat:
         """The seat of `juror_id`; KeyError when there is none."""
@@ -353,7 +353,7 @@ class Panel(Value):
     @property
     def speaking(self) -> tuple[str, ...]:
         """The ids of the seats that speak in rounds: all but those of decision models."""
-        return tuple(seat.juror_id for seat in self.seats if seat.questions is None)
+        return tuple([seat.juror_id for seat in self.seats if seat.questions is None])
 
     @property
     def seats_and_judge(self) -> tuple[Seat | FinalJudge, ...]:

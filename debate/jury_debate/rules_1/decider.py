@@ -50,16 +50,16 @@ def _draw(seed: int, round_number: int, juror_id: str) -> bytes:
 def speakers_of(panel: Panel, round_number: int) -> tuple[str, ...]:
     """The speaker order of a round of a panel, without the seats of decision models, which never speak."""
     speaking = frozenset(panel.speaking)
-    return tuple(one for one in speaker_order(panel.discussion.speakers, round_number) if one in speaking)
+    return tuple([one for one in speaker_order(panel.discussion.speakers, round_number) if one in speaking])
 
 
 def due_steps(state: DebateState) -> tuple[Step, ...]:
     """The steps that can be asked now: every waiting seat in parallel, the next speaker in a sequential round."""
     if state.phase is Phase.EVALUATING:
-        return tuple(Step(0, juror) for juror in state.waiting)
+        return tuple([Step(0, juror) for juror in state.waiting])
     if state.phase is Phase.DISCUSSING:
         waiting = state.waiting if state.panel.discussion.order == "parallel" else state.waiting[:1]
-        return tuple(Step(state.round, juror) for juror in waiting)
+        return tuple([Step(state.round, juror) for juror in waiting])
     if judge_is_due(state):
         return (FINAL,)
     return ()
@@ -300,7 +300,7 @@ def decide(
 
 def pending_steps(state: DebateState, outcomes: Mapping[str, Outcome]) -> tuple[Step, ...]:
     """See `Rules.pending_steps`."""
-    pending = tuple(step for step in due_steps(state) if step.id not in outcomes)
+    pending = tuple([step for step in due_steps(state) if step.id not in outcomes])
     if state.phase is not Phase.EVALUATING or state.debate.asking is None:
         return pending
     asked = state.debate.asking.order[: group(state)]

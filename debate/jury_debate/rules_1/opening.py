@@ -37,6 +37,7 @@ from jury_events.parts import ImageRef, PartMaker
 from jury_events.provenance import provenance
 from jury_events.reading import ReadingPlan
 from jury_events.transcript import Attachment
+from jury_events.value import trusted
 
 
 def ballot_id(secret: bytes, juror_id: str | None) -> str:
@@ -63,8 +64,14 @@ def line_sign(secret: bytes) -> str:
 
 def signs_of(secret: bytes, panel: Panel) -> DebateSigns:
     """See `Rules.signs_of`."""
-    marker = datamark(secret) if panel.marking == "words" else line_sign(secret)
-    return DebateSigns(marker, {juror_id: ballot_id(secret, juror_id) for juror_id in (*panel.juror_ids, None)})
+    return _signs(secret, panel.marking, panel.juror_ids)
+
+
+@lru_cache(maxsize=1)
+def _signs(secret: bytes, marking: Marking, jurors: tuple[str, ...]) -> DebateSigns:
+    """Kept for the last debate: it is opened with them, and goes on with them."""
+    marker = datamark(secret) if marking == "words" else line_sign(secret)
+    return DebateSigns(marker, {juror_id: ballot_id(secret, juror_id) for juror_id in (*jurors, None)})
 
 
 def _derive(secret: bytes, purpose: str) -> bytes:
@@ -103,10 +110,12 @@ def open_debate(
         judge_prompt=judge_prompt,
         operator_policy=operator_policy,
     )
-    opened = _opening_event(
+    pieces = texts.by_name()
+    return _opening_event(
         case,
         panel,
-        texts.by_name(),
+        pieces,
+        texts.reading,
         debate_id=debate_id,
         run_id=run_id,
         secret=secret,
@@ -114,8 +123,6 @@ def open_debate(
         submission_id=submission_id,
         prompts_version=prompts_version,
     )
-    asking = asking_plan(panel, debate_id, opened.scenarios)
-    return opened.model_copy(update={"reading": texts.reading, "asking": asking})
 
 
 @lru_cache(maxsize=256)
@@ -297,6 +304,7 @@ def _opening_event(
     case: Case,
     panel: Panel,
     pieces: Mapping[str, str | bytes],
+    reading: ReadingPlan | None,
     *,
     debate_id: str,
     run_id: str | None,
@@ -337,6 +345,8 @@ def _opening_event(
             for image in (case.images if images_seen else ())
         ),
         secret=parts.make(secret),
-        pieces=tuple(NamedPart(name=name, text=parts.make(text)) for name, text in pieces.items()),
+        pieces=tuple([trusted(NamedPart)(name=name, text=parts.make(text)) for name, text in pieces.items()]),
         provenance=None if known is None else parts.make(known),
+        reading=reading,
+        asking=asking_plan(panel, debate_id, case.scenario_ids),
     )

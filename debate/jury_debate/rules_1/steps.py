@@ -1,7 +1,5 @@
 """How each step is asked: what is the same for the panel, the case, the seat, the turn; and what it shows of others."""
 
-from collections import Counter
-
 from jury_debate.assignment import (
     CASE_WITH_IMAGES,
     OPERATOR_POLICY,
@@ -137,7 +135,7 @@ def _least_read(state: DebateState, place: Seat | FinalJudge) -> float:
 
 def _cited(visible: Visible) -> tuple[int, ...]:
     """The items that the visible evaluations cite: those that most of them cite first, then in the order of items."""
-    counted: Counter[int] = Counter()
+    counted: dict[int, int] = {}
     for entry in visible:
         evaluation = entry.evaluation
         numbers = set() if evaluation.decisive_item is None else {evaluation.decisive_item}
@@ -147,7 +145,7 @@ def _cited(visible: Visible) -> tuple[int, ...]:
             if one.span is not None and one.span.item is not None:
                 numbers.add(one.span.item)
         for number in numbers:
-            counted[number] += 1
+            counted[number] = counted.get(number, 0) + 1
     return tuple(sorted(counted, key=lambda number: (-counted[number], number)))
 
 
@@ -161,7 +159,7 @@ def _evidence(state: DebateState, visible: Visible, case: tuple[PartRef, ...], m
     return EvidenceSpec(
         case=case,
         policy=state.pieces.get(OPERATOR_POLICY),
-        seats=tuple(SeatSaid(seat_letter(n), name, tuple(texts)) for n, (name, texts) in enumerate(said.items())),
+        seats=tuple([SeatSaid(seat_letter(n), name, tuple(texts)) for n, (name, texts) in enumerate(said.items())]),
         marker=marker,
         required=rule == "required",
     )
@@ -274,8 +272,8 @@ def _visible_evaluations(state: DebateState, step: Step) -> Visible:
     if rules.history == "none":
         return (latest[step.juror_id],) if step.juror_id in latest else ()
     if rules.history == "latest":
-        return tuple(entry for entry in past if latest[entry.juror_id] is entry)
-    return tuple(entry for entry in past if entry.juror_id != step.juror_id or latest[entry.juror_id] is entry)
+        return tuple([entry for entry in past if latest[entry.juror_id] is entry])
+    return tuple([entry for entry in past if entry.juror_id != step.juror_id or latest[entry.juror_id] is entry])
 
 
 def letter(state: DebateState, juror_id: str) -> str:

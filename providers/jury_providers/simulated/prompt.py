@@ -221,7 +221,7 @@ class Prompt:
 
 def read_prompt(request: ModelRequest) -> Prompt:
     """Parse a request; of an unknown prompt all is the case. Never raises."""
-    system = "\n".join(message.whole for message in request.messages if message.role == "system")
+    system = "\n".join([message.whole for message in request.messages if message.role == "system"])
     user = next((message.whole for message in request.messages if message.role == "user"), "")
     drawn = _sign(user)
     start, end, ballot = _ballot_line(user, drawn)
@@ -238,7 +238,8 @@ def read_prompt(request: ModelRequest) -> Prompt:
     else:
         task = "initial" if turn.find("\n# ") + 1 == last else "closing"
         task = task if number is None else "discussion"
-    asked = _SCENARIOS.search(turn.partition("\n# ")[0])
+    before = turn.partition("\n# ")[0]
+    asked = _SCENARIOS.search(before) if '"scenarios"' in before else None  # the expression is slow on long texts
     many = 0 if form.findings or asked is None else min(int(asked[1]), _MOST_SCENARIOS)
     return Prompt(
         letter,
