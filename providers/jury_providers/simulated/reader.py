@@ -283,7 +283,8 @@ class _Juror:
         elif prompt.task == "discussion":
             score, followed = self._persuaded(before) if persuaded else self._discussed(before)
         else:
-            score, followed = self.first, None
+            # Once it is shown the agent's reasoning, a juror weighs its first evaluation and the new reading alike.
+            score, followed = (before + self.first) / 2, None
         points = spread(self._clear(score), prompt.form.dimensions)
         overall = round(fsum(points.values()), 6) if points else self._clear(score)
         word = self._scale.word(overall)
