@@ -186,9 +186,8 @@ def test_a_peer_is_a_letter() -> None:
     prompts = load_prompts(PROMPTS_VERSION, "en")
 
     def block(step: Step, **said: Any) -> str:
-        return prompts.peer_block(
-            step, letter="B", **{"verdict": "unsafe_fail", "score": 20.0, "confidence": 1.0} | said
-        )
+        given = {"verdict": "unsafe_fail", "score": 20.0, "confidence": 1.0, **said}
+        return prompts.peer_block(step, letter="B", **given)
 
     initial = block(Step(0, "b"), verdict=Verdict.SAFE_PASS, score=86.5, confidence=0.9, changed=False)
     again = block(Step(0, "b", reasoning=True), changed=False)

@@ -50,10 +50,9 @@ def _standing(state: DebateState) -> DebateState:
     if not state.round or len(state.panel.speaking) == len(state.panel.seats):
         return state
     speaking = frozenset(state.panel.speaking)
-    evaluations = tuple(
-        entry if entry.juror_id in speaking else entry._replace(round=state.round) for entry in state.evaluations
-    )
-    return state._replace(evaluations=evaluations)
+    latest = {entry.juror_id: entry for entry in state.evaluations if entry.juror_id not in speaking}
+    standing = tuple(entry._replace(round=state.round) for entry in latest.values())
+    return state._replace(evaluations=(*state.evaluations, *standing))
 
 
 def check_consensus(
