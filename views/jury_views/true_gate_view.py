@@ -4,6 +4,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_analysis.wording import Reason, Wording
+from jury_events.panel import Language
 from jury_events.text import visible_line
 
 if TYPE_CHECKING:
@@ -16,6 +17,18 @@ _SAYS = {
     "fail": Wording("fail: the true rate does not keep to it", "不合格: 真の割合は条件を満たさない"),
     "inconclusive": Wording("inconclusive: the labels do not decide it", "判断不能: このラベル数では決まらない"),
 }
+_OUTCOMES = {
+    "pass": Wording("pass", "合格"),
+    "fail": Wording("fail", "不合格"),
+    "inconclusive": Wording("inconclusive", "判断不能"),
+}
+_ANY = Wording("any", "すべて")
+_HEAD = (
+    Wording("verdict of the jury", "陪審団の判定"),
+    Wording("cases", "ケース"),
+    Wording("drawn", "抽出"),
+    Wording("labelled", "ラベルあり"),
+)
 _HEADLINE = Wording("{says}{counts}", "{says}{counts}")
 _COUNTS_AS = Wording("; counts as {outcome}", "。{outcome}として扱う")
 _TRUE_RATE = Wording("true rate", "真の割合")
@@ -86,13 +99,15 @@ def rate_sentence(rate: "TrueRate") -> Reason:
 class NamedTrueGate(NamedTuple):
     """A gate on a true rate with the name of its run or file; an inconclusive one may count as `pass` or `fail`.
 
-    `drift`: when the run's panel was calibrated and last checked for drift, "" where neither was.
+    `drift`: when the run's panel was calibrated and last checked for drift, "" where neither was. `language`: of the run's
+    jury, in which a terminal shows it.
     """
 
     run: str
     gate: "TrueGate"
     inconclusive: str | None = None
     drift: str = ""
+    language: Language = "en"
 
     def to_dict(self) -> dict[str, Any]:
         """The gate as JSON values."""
@@ -118,7 +133,7 @@ class NamedTrueGate(NamedTuple):
     @property
     def headline(self) -> Reason:
         """`pass: the true rate keeps to it`."""
-        counts = _COUNTS_AS(outcome=self.outcome) if self.outcome != self.decision else ""
+        counts = _COUNTS_AS(outcome=_OUTCOMES[self.outcome]()) if self.outcome != self.decision else ""
         return _HEADLINE(says=_SAYS[self.decision](), counts=counts)
 
     @property
@@ -156,12 +171,12 @@ class NamedTrueGate(NamedTuple):
         """The cases that were drawn from together, the head first."""
         rows = [
             (
-                one.verdict or "any",
+                one.verdict or _ANY(),
                 *(f"{count:,}" for count in (one.population, one.drawn, one.found + one.other, one.found)),
             )
             for one in self.gate.rate.strata
         ]
-        return [("verdict of the jury", "cases", "drawn", "labelled", self.gate.rate.label), *rows]
+        return [(*(one() for one in _HEAD), self.gate.rate.label), *rows]
 
 
 def _either(one: Reason, other: Reason) -> Reason:
@@ -169,7 +184,7 @@ def _either(one: Reason, other: Reason) -> Reason:
 
 
 def _way(one: "MoreLabels", rate: "TrueRate") -> Reason:
-    label = visible_line(rate.label, 60)
+    label, decision = visible_line(rate.label, 60), _OUTCOMES[one.decision]()
     if not one.found:
-        return _MORE_WITHOUT(n=one.labels, decision=one.decision, label=label)
-    return _MORE(n=one.labels, found=one.found, decision=one.decision, label=label)
+        return _MORE_WITHOUT(n=one.labels, decision=decision, label=label)
+    return _MORE(n=one.labels, found=one.found, decision=decision, label=label)

@@ -1,8 +1,12 @@
-"""Reports in a terminal, in English: their sections as tables below lines, with the notes that figures refer to."""
+"""Reports in a terminal: their sections as tables below lines, with the notes that figures refer to.
+
+They are in English, but for the gate on the true rate of a run, which is in the language of its jury.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from jury_events.panel import Language
 from jury_events.text import pluralize, visible_line
 from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun, conclusion_lines
 from jury_views.drift_view import DriftReport
@@ -10,8 +14,18 @@ from jury_views.gate_view import GateInWords, NamedGate, plan_facts
 from jury_views.number_formats import dollars, p_value
 from jury_views.page import Page, TextSpan
 from jury_views.paired_sections import PAIRED_TABLES, paired_sections
-from jury_views.report_sections import FigureNotes, Formats, ReportCell, Section, Sentence, Table, written
+from jury_views.report_sections import (
+    FigureNotes,
+    Formats,
+    ReportCell,
+    Section,
+    Sentence,
+    Table,
+    in_language,
+    written,
+)
 from jury_views.statistics_sections import STATISTICS_TABLES, statistics_sections
+from jury_views.true_gate_view import NamedTrueGate
 from jury_views.worth_sections import worth_sections
 
 if TYPE_CHECKING:
@@ -247,19 +261,19 @@ def gate_page(named: NamedGate, sections: "Sequence[str]" = ()) -> Page:
     return page
 
 
-def true_gate_page(named: GateInWords) -> Page:
+def true_gate_page(named: NamedTrueGate) -> Page:
     """Decision, its figures and notes, and the cases that were drawn."""
-    page = _decision_page(named)
-    page.table([tuple(_name(cell) for cell in row) for row in named.table], indent=2)
+    page = _decision_page(named, named.language)
+    page.table([tuple(_name(in_language(cell, named.language)) for cell in row) for row in named.table], indent=2)
     return page
 
 
-def _decision_page(named: GateInWords) -> Page:
+def _decision_page(named: GateInWords, language: Language = "en") -> Page:
     page = Page()
-    page.line(f"{named.title}: ", TextSpan(named.headline, _STYLES[named.decision]))
-    page.facts(named.facts)
+    page.line(f"{named.title}: ", TextSpan(in_language(named.headline, language), _STYLES[named.decision]))
+    page.facts((in_language(name, language), in_language(said, language)) for name, said in named.facts)
     for one in named.notes:
-        page.line(one)
+        page.line(in_language(one, language))
     return page
 
 
