@@ -23,7 +23,8 @@ from jury_cli.terminal import note, print_json, print_page
 def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any) -> int:
     """Say what recorded votes are worth: are they right, do the seats agree, does discussion help?
 
-    Tables follow by name: agreement, labels, faults, evidence, confidence, discussion, shares; all with --full.
+    Tables follow by name: agreement, labels, faults, evidence, confidence, reasoning, discussion, shares; all
+    with --full.
 
     Votes come from a store (runs, --all or a filter), or from files of other judges. Intervals are 95 %, over
     clusters of cases. docs/statistics.md explains every figure and what it does not prove, docs/votes.md the files.

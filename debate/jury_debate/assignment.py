@@ -126,7 +126,8 @@ class ReadingSpec(NamedTuple):
     needed. `windows`: ranges of `case`. `room`: bytes that a call may show beside what all show; None: not known.
     `cited`: the items that are shown, by weight; with `whole` where that is too long. `images` belong to the items
     `pictures`. `earlier`: what the seat has read before, where that is not all in one call; `read_before`: it has
-    given an evaluation of its own, which without `earlier` rests on all.
+    given an evaluation of its own, which without `earlier` rests on all. `parts_before`: how many parts it has read of
+    what stands before the first window.
     `records`: the tools that return artifact records are offered too.
     """
 
@@ -142,6 +143,7 @@ class ReadingSpec(NamedTuple):
     least_read: float = 0.0
     records: bool = False
     read_before: bool = False
+    parts_before: int = 0
 
 
 class Assignment(NamedTuple):

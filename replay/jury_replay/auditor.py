@@ -113,7 +113,7 @@ judge fallbacks images model settings window?
 judgment capped decided_by method quorum quorum_votes scenarios verdict votes acceptance? agreed_on? capped_scenarios? judge? judge_failure? label? mean? score? shortfalls?
 judgment_rendered exchanges judgment type
 juror_abstained exchanges juror_id reason stale step type partly_read? refusal?
-juror_evaluated evaluation exchanges juror_id peer_text type
+juror_evaluated evaluation exchanges juror_id peer_text type reasoning?
 labels id meaning outcome
 ladder audit digest further certificate?
 left_out juror_id model
@@ -124,7 +124,8 @@ panel answers artifacts discussion final language least_read marking name readin
 pieces name text
 probabilities label probability
 reading characters_read characters_total findings_left_out items_read items_total mode parts unread partly_read?
-reading image_parts parts pictures seats
+reading image_parts parts pictures seats reasoning_parts?
+reasoning_shown type
 request images parts role call_id?
 review_assigned by number reviewer type sample?
 review_withdrawn by number type withdraws reason?

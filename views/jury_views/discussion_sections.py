@@ -17,10 +17,21 @@ from jury_views.report_sections import (
     listed,
     table,
 )
-from jury_views.statistics_words import ACCURACY, ALPHA_NOMINAL, ALPHA_ORDINAL, DEBATES, DECIDED, P_HOLM, RATERS, SHARE
+from jury_views.statistics_words import (
+    ACCURACY,
+    ALPHA_NOMINAL,
+    ALPHA_ORDINAL,
+    DEBATES,
+    DECIDED,
+    P_HOLM,
+    RATERS,
+    SEAT,
+    SHARE,
+)
 
 if TYPE_CHECKING:
     from jury_analysis.discussion import DiscussionReport, DiscussionStep, JudgeAgainstVote
+    from jury_analysis.reasoning import ReasoningReport
     from jury_analysis.statistics import PanelStatistics
 
 _MOVING_SEATS = 10
@@ -66,6 +77,34 @@ _CONVERGENCE_HINT = Wording(
     "α after round 0 is convergence: the seats have read each other; it is no reliability",
     "ラウンド0より後のαは収束を示します。陪審員は互いの意見を読んでおり、信頼性の尺度ではありません",
 )
+
+
+UNDER_REASONING = (
+    Figure("pairs", Wording("votes", "票"), "count"),
+    *STEP[:5],
+)
+_ALL_SEATS = Wording("all seats", "全陪審員")
+
+
+def reasoning_section(found: "ReasoningReport") -> Section:
+    """What became of the first votes once the seats were shown the agent's reasoning."""
+    basis = Wording(
+        "{pairs:,} votes in {debates:,} debates without the agent's reasoning, then with it: a row for each first "
+        "verdict, a column for each later one; the plurality of {panel:,} debates changed",
+        "議論{debates:,}件の延べ{pairs:,}名が、エージェントの思考なしで判定し、見た後に改めて判定しました。"
+        "行は最初の判定、列は後の判定です。相対多数は{panel:,}件で変わりました",
+        one="{pairs} vote in {debates:,} debates without the agent's reasoning, then with it: a row for each first "
+        "verdict, a column for each later one; the plurality of {panel:,} debates changed",
+    )
+    figures = UNDER_REASONING if found.net_gain.pairs else UNDER_REASONING[:2]
+    made = table([(one.seat, one) for one in found.seats], figures, SEAT())
+    blocks = (
+        Sentence(basis(pairs=found.pairs, debates=found.debates, panel=found.panel_changed)),
+        crossed(Wording("before ↓  after →", "前 ↓  後 →")(), found.categories, found.categories, found.transitions),
+        made._replace(totals=table([(_ALL_SEATS(), found)], figures).rows),
+    )
+    title = Wording("The agent's reasoning, shown after the first votes", "最初の判定の後に示したエージェントの思考")
+    return Section("reasoning", "reasoning", title(), blocks)
 
 
 def discussion_sections(panel: "PanelStatistics", categories: tuple[str, ...]) -> Iterator[Section]:

@@ -32,6 +32,11 @@ _SAYS = {
     ),
     "inconclusive": Wording("inconclusive: the cases do not decide it", "判断不能: このケース数では決まらない"),
 }
+OUTCOMES = {
+    "pass": Wording("pass", "合格"),
+    "fail": Wording("fail", "不合格"),
+    "inconclusive": Wording("inconclusive", "判断不能"),
+}
 _HEADLINE = Wording("{says}{missing}{counts}", "{says}{missing}{counts}")
 _MISSING = Wording(", {missing:,} without an evaluation", "、評価のない組{missing:,}")
 _COUNTS_AS = Wording("; counts as {outcome}", "。{outcome}として扱う")
@@ -130,9 +135,10 @@ class GateInWords(NamedTuple):
     headline: Reason
     facts: list[tuple[Reason, Reason]]
     notes: list[Reason]
-    table: list[tuple[str, ...]]
+    table: list[tuple[Words, ...]]
     counted: str = ""
     drift: str = ""
+    language: Language = "en"
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values."""
@@ -148,7 +154,7 @@ def outcome_of(decision: "Decision", inconclusive: str | None) -> "Decision":
 
 def counts_as(decision: "Decision", outcome: "Decision") -> Reason | str:
     """What is said behind a decision that counts as another one."""
-    return _COUNTS_AS(outcome=outcome) if outcome != decision else ""
+    return _COUNTS_AS(outcome=OUTCOMES[outcome]()) if outcome != decision else ""
 
 
 def gate_in_words(

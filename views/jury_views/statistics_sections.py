@@ -7,7 +7,7 @@ from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_views.charts.shapes import heat_map, reliability_chart, stacked_bar
-from jury_views.discussion_sections import discussion_sections
+from jury_views.discussion_sections import discussion_sections, reasoning_section
 from jury_views.report_sections import (
     NOTHING,
     Block,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from jury_analysis.quotation_shares import QuotationShares, ReadShares
     from jury_analysis.statistics import PanelStatistics, VerdictShare
 
-STATISTICS_TABLES = ("agreement", "labels", "faults", "evidence", "confidence", "discussion", "shares")
+STATISTICS_TABLES = ("agreement", "labels", "faults", "evidence", "confidence", "reasoning", "discussion", "shares")
 """The names of the tables that `jury stats` takes, in the order in which they are printed."""
 
 MOST_SEATS = 12
@@ -83,6 +83,8 @@ def statistics_sections(panel: "PanelStatistics", categories: tuple[str, ...]) -
         if found is not None:
             yield cast("Callable[[Any], Section]", said)(found)
     yield _confidence(panel.confidence)
+    if panel.reasoning is not None:
+        yield reasoning_section(panel.reasoning)
     yield from discussion_sections(panel, categories)
     yield _shares(panel.shares, panel.debates)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
-from jury_views.gate_view import JUDGE, SAID, WOULD_TAKE, GateInWords, counts_as, outcome_of
+from jury_views.gate_view import JUDGE, OUTCOMES, SAID, WOULD_TAKE, GateInWords, counts_as, outcome_of
 
 if TYPE_CHECKING:
     from jury_analysis.true_rate import MoreLabels, TrueGate, TrueRate
@@ -16,6 +16,13 @@ _SAYS = {
     "fail": Wording("fail: the true rate does not keep to it", "不合格: 真の割合は条件を満たさない"),
     "inconclusive": Wording("inconclusive: the labels do not decide it", "判断不能: このラベル数では決まらない"),
 }
+_ANY = Wording("any", "すべて")
+_HEAD = (
+    Wording("verdict of the jury", "陪審団の判定"),
+    Wording("cases", "ケース"),
+    Wording("drawn", "抽出"),
+    Wording("labelled", "ラベルあり"),
+)
 _HEADLINE = Wording("{says}{counts}", "{says}{counts}")
 _TRUE_RATE = Wording("true rate", "真の割合")
 _LABELS = Wording("labels", "ラベル")
@@ -102,7 +109,7 @@ def true_gate_in_words(run: str, gate: "TrueGate", inconclusive: str | None = No
     if rate.of == "agent" and rate.labelled < _RARELY:
         notes.append(_RARE(least=_RARELY))
     counts = (
-        (one.verdict or "any", one.population, one.drawn, one.found + one.other, one.found) for one in rate.strata
+        (one.verdict or _ANY(), one.population, one.drawn, one.found + one.other, one.found) for one in rate.strata
     )
     return GateInWords(
         title=f"gate {visible_line(run, 200)}, true {visible_line(gate.claim, 100)}",
@@ -114,10 +121,11 @@ def true_gate_in_words(run: str, gate: "TrueGate", inconclusive: str | None = No
         notes=notes,
         # The cases that were drawn from together.
         table=[
-            ("verdict of the jury", "cases", "drawn", "labelled", rate.label),
+            (*(one() for one in _HEAD), rate.label),
             *((verdict, *(f"{count:,}" for count in of)) for verdict, *of in counts),
         ],
         drift=drift,
+        language=language,
     )
 
 
@@ -126,7 +134,7 @@ def _either(one: Reason, other: Reason) -> Reason:
 
 
 def _way(one: "MoreLabels", rate: "TrueRate") -> Reason:
-    label = visible_line(rate.label, 60)
+    label, decision = visible_line(rate.label, 60), OUTCOMES[one.decision]()
     if not one.found:
-        return _MORE_WITHOUT(n=one.labels, decision=one.decision, label=label)
-    return _MORE(n=one.labels, found=one.found, decision=one.decision, label=label)
+        return _MORE_WITHOUT(n=one.labels, decision=decision, label=label)
+    return _MORE(n=one.labels, found=one.found, decision=decision, label=label)

@@ -21,7 +21,7 @@ from jury_debate.assignment import (
 from jury_debate.decision_seats import QUESTIONS, questions_piece
 from jury_debate.marking import mark
 from jury_debate.prompts_1.case_items import case_items, render_case
-from jury_debate.prompts_1.hidden_reasoning import without_reasoning
+from jury_debate.prompts_1.hidden_reasoning import reasoning_alone, without_reasoning
 from jury_debate.prompts_1.line_marks import SIGN_LETTERS
 from jury_debate.prompts_1.prompts import Prompts
 from jury_debate.prompts_1.texts import fill, has_policy, policy_piece, without_policy
@@ -150,8 +150,8 @@ class _PromptTexts:
         operator_policy: str | None,
     ) -> None:
         self._policy = operator_policy if operator_policy and has_policy(case, operator_policy) else None
-        shown = without_reasoning(case) if panel.reasoning == "hide" else case
-        self._case = shown if self._policy is None else without_policy(shown, self._policy)
+        whole = case if self._policy is None else without_policy(case, self._policy)
+        self._case = whole if panel.reasoning is None else without_reasoning(whole)
         self._panel = panel
         self._role_prompts = role_prompts
         self._judge_prompt = judge_prompt
@@ -159,6 +159,11 @@ class _PromptTexts:
         self._marking: Marking = panel.marking
         self._signs = signs_of(secret, panel)
         self._sign = self._signs.marker
+        self._reasoning = ""
+        if panel.reasoning == "after":
+            self._reasoning = reasoning_alone(
+                whole, prompts.texts.case, self._sign, marking=self._marking, first=self._first
+            )
 
     def by_name(self) -> dict[str, str | bytes]:
         """What belongs to no debate is one object for all of them, as long as they run."""
@@ -174,6 +179,8 @@ class _PromptTexts:
             if seat.questions is None
         }
         behind = {"instruction/initial": turns.initial_instruction + self._tools_piece()}
+        if self._reasoning:
+            behind["instruction/reasoning"] = turns.reasoning_instruction + self._tools_piece()
         behind |= {ROLE_PROMPT + juror_id: prompt for juror_id, prompt in self._role_prompts.items()}
         if self._judge_prompt is not None:
             behind[JUDGE_ROLE_PROMPT] = self._judge_prompt
@@ -221,6 +228,7 @@ class _PromptTexts:
             marker=self._sign,
             sizes=sizes,
             pictures=self._picture_items(),
+            reasoning=f"{self._reasoning}\n\n".encode() if self._reasoning else b"",
         )
         planned = ReadingPlanner(self._panel, to_read, self._prompts.texts).planned()
         self.reading = planned.plan

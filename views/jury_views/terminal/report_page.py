@@ -1,4 +1,7 @@
-"""Reports in a terminal, in English: their sections as tables below lines, with the notes that figures refer to."""
+"""Reports in a terminal: their sections as tables below lines, with the notes that figures refer to.
+
+They are in English, but for the gate on the true rate of a run, which is in the language of its jury.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +13,16 @@ from jury_views.gate_view import GateInWords, plan_facts
 from jury_views.number_formats import dollars, p_value
 from jury_views.page import Page, TextSpan
 from jury_views.paired_sections import PAIRED_TABLES, paired_sections
-from jury_views.report_sections import FigureNotes, Formats, ReportCell, Section, Sentence, Table, written
+from jury_views.report_sections import (
+    FigureNotes,
+    Formats,
+    ReportCell,
+    Section,
+    Sentence,
+    Table,
+    in_language,
+    written,
+)
 from jury_views.statistics_sections import STATISTICS_TABLES, statistics_sections
 from jury_views.worth_sections import worth_sections
 
@@ -250,14 +262,15 @@ def drift_page(report: DriftReport) -> Page:
 
 def gate_page(named: GateInWords, sections: "Sequence[str]" = ()) -> Page:
     """Decision, its figures and notes, then these tables, of `PAIRED_TABLES`; of a true rate the cases drawn."""
+    language = named.language
     page = Page()
-    page.line(f"{named.title}: ", TextSpan(named.headline, _STYLES[named.decision]))
-    page.facts(named.facts)
+    page.line(f"{named.title}: ", TextSpan(in_language(named.headline, language), _STYLES[named.decision]))
+    page.facts((in_language(name, language), in_language(said, language)) for name, said in named.facts)
     for one in named.notes:
-        page.line(one)
+        page.line(in_language(one, language))
     paired = getattr(named.report, "paired", None)
     if paired is None:
-        page.table([tuple(_name(cell) for cell in row) for row in named.table], indent=2)
+        page.table([tuple(_name(in_language(cell, language)) for cell in row) for row in named.table], indent=2)
         return page
     tables = paired_sections(paired, ("base", "candidate"))
     print_sections(page, tables, sections)

@@ -1,7 +1,7 @@
 """A debate on one screen of a terminal: the verdict, why, the item where it went wrong, how the seats voted."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 
@@ -14,7 +14,6 @@ from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.text import visible_line
 from jury_views.case_view import NumberedItems, numbered_items, omissions_line
 from jury_views.debate_fold import (
-    Change,
     DebateFold,
     Texts,
     folded,
@@ -22,7 +21,7 @@ from jury_views.debate_fold import (
     text_in,
 )
 from jury_views.debate_labels import LABELS, DebateLabels
-from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines
+from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines, reasoning_line
 from jury_views.number_formats import of_hundred
 from jury_views.page import Page, TextSpan
 from jury_views.reasons import FINAL_JUDGE, reason_of, went_wrong_line
@@ -164,23 +163,28 @@ class _Summary:
     def _votes(self) -> None:
         words = self._words
         rounds = self._record.rounds[-_MOST_ROUNDS:]
-        numbers = [0, *(one.started.round for one in rounds)]
         if not self._record.phase_1:
             return
-        heads = [words.in_phase_1, *(words.in_round.format(number=number) for number in numbers[1:])]
-        rows = [(words.juror, *heads)]
-        widest = max(40, _COLUMNS - 16 * len(heads))
-        absent = {(Step.parse(one.step).round, one.juror_id): one for one in self._record.abstentions}
+        again = self._record.with_reasoning is not None
+        columns = [
+            (words.in_phase_1, (0, False)),
+            *([(words.with_reasoning, (0, True))] if again else []),
+            *((words.in_round.format(number=one.started.round), (one.started.round, False)) for one in rounds),
+        ]
+        rows = [(words.juror, *(head for head, _ in columns))]
+        widest = max(40, _COLUMNS - 16 * len(columns))
+        absent = {Step.parse(one.step): one for one in self._record.abstentions}
         for juror in self._panel.juror_ids:
-            cells = [self._cell(Step(number, juror), absent.get((number, juror))) for number in numbers]
+            steps = [Step(number, juror, reasoning) for _, (number, reasoning) in columns]
+            cells = (self._cell(one, absent.get(one)) for one in steps)
             rows.append((_cut(role_of(self._panel, juror), widest), *cells))
-        checks = [self._record.phase_1_check, *(one.check for one in rounds)]
+        checks = [*([None] if again else []), self._record.phase_1_check, *(one.check for one in rounds)]
         shown = [
             "" if one is None else f"{term(one.status, words.language)} {one.largest}/{one.seats}" for one in checks
         ]
         rows.append((words.consensus, *shown))
         if (judge := self._made.get(Step(None, None))) is not None:
-            rows.append((_cut(f"{words.judge} · {judge.model}", widest), _short(judge), *("" for _ in numbers[1:])))
+            rows.append((_cut(f"{words.judge} · {judge.model}", widest), _short(judge), *("" for _ in columns[1:])))
         self._page.heading(words.votes)
         self._page.table(rows, indent=2)
         if (not_asked := self._record.not_asked) is not None:
@@ -202,7 +206,9 @@ class _Summary:
         check = self._record.phase_1_check
         if check is not None and check.largest < check.seats:
             said.append(words.differed.format(differing=check.seats - check.largest, seats=check.seats))
-        changed: Mapping[Step, Change] = {step: change for step, change in changes.items() if change == "own"}
+        if self._record.with_reasoning is not None:
+            said.append(reasoning_line(self._record, words))
+        changed = [step for step, change in changes.items() if change == "own" and step.round]
         if changed:
             names = ", ".join(dict.fromkeys(self._name(step.juror_id or FINAL_JUDGE) for step in changed))
             said.append(words.changed_their_mind.format(names=names))

@@ -216,8 +216,8 @@ def _contributions(history: DebateHistory) -> Iterator[tuple[int, str]]:
     for index, stored in enumerate(history.stored_events):
         if stored.type == "juror_abstained":
             event = history.events[index]
-            if isinstance(event, JurorAbstained) and event.stale:
-                yield Step.parse(event.step).round or 0, "stale"
+            if isinstance(event, JurorAbstained) and event.stale and (number := Step.parse(event.step).round):
+                yield number, "stale"
 
 
 SHOWN = 5
