@@ -43,8 +43,10 @@ def test_the_gate_on_a_run_is_in_the_language_of_its_jury(jury: CommandLine) -> 
 
     assert [
         f"gate r, true {CLAIM}: 判断不能: このラベル数では決まらない。合格として扱う",
-        "真の割合          この実行の3件のうちunsafe_failが正しいのは0.0%〜100.0%"
-        "（片側95%、ラベル0件、うちunsafe_failは0件）",
+        (
+            "真の割合          この実行の3件のうちunsafe_failが正しいのは0.0%〜100.0%"
+            "（片側95%、ラベル0件、うちunsafe_failは0件）"
+        ),
     ] == shown.out.splitlines()[:2]
     assert "  陪審団の判定  ケース  抽出  ラベルあり  unsafe_fail" == shown.out.splitlines()[-2]
     assert "the labels do not decide it; counts as pass" in (jury.folder / "gate.md").read_text("utf-8")

@@ -4,6 +4,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_analysis.wording import Reason, Wording
+from jury_events.panel import Language
 from jury_events.text import visible_line
 
 if TYPE_CHECKING:
@@ -125,7 +126,8 @@ class GateInWords(NamedTuple):
 
     `facts`: what the decision is based on, as names and values. `notes`: what has to be said first. `table`: of the
     verdicts, the head first. `counted`: what is counted of which scale of the panels' own; `drift`: when the judging
-    panel was calibrated and last checked for drift; "" where there is nothing to say.
+    panel was calibrated and last checked for drift; "" where there is nothing to say. `language`: of the run's jury, in
+    which a terminal shows it.
     """
 
     title: str
@@ -135,7 +137,7 @@ class GateInWords(NamedTuple):
     headline: Reason
     facts: list[tuple[Reason, Reason]]
     notes: list[Reason]
-    table: list[tuple[Words, ...]]
+    table: list[tuple[str | Reason, ...]]
     counted: str = ""
     drift: str = ""
     language: Language = "en"

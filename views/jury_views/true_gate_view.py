@@ -4,6 +4,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from jury_analysis.wording import Reason, Wording
+from jury_events.panel import Language
 from jury_events.text import visible_line
 from jury_views.gate_view import JUDGE, OUTCOMES, SAID, WOULD_TAKE, GateInWords, counts_as, outcome_of
 
@@ -86,8 +87,10 @@ def rate_sentence(rate: "TrueRate") -> Reason:
     )
 
 
-def true_gate_in_words(run: str, gate: "TrueGate", inconclusive: str | None = None, drift: str = "") -> GateInWords:
-    """A gate on the true rate of a run, or of a file, of this name; `drift` as in `GateInWords`."""
+def true_gate_in_words(
+    run: str, gate: "TrueGate", inconclusive: str | None = None, drift: str = "", language: Language = "en"
+) -> GateInWords:
+    """A gate on the true rate of a run, or of a file, of this name; `drift` and `language` as in `GateInWords`."""
     rate, notes = gate.rate, []
     outcome = outcome_of(gate.decision, inconclusive)
     labels = (_DRAWN if rate.source == "draw" else _ASSERTED)(

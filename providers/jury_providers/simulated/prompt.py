@@ -141,8 +141,8 @@ class PeerBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A request as read. `task`: initial, again (with the agent's reasoning shown), discussion, final, window, gather or
-    closing; `part`: that is shown.
+    """A request as read. `task`: initial, again (with the agent's reasoning shown), discussion, final, window, gather
+    or closing; `part`: that is shown.
 
     `shown` is the text of the user's first message, with the debate's own sign, `drawn`: the case up to `seat`, the
     turn from `behind` on, which is the end of the ballot; `answered` is what tools answered. These are read when they
