@@ -55,7 +55,12 @@ class RunBudget(Value):
     @property
     def bounded(self) -> bool:
         """Whether anything is bounded."""
-        return self.max_calls is not None or self.max_cost is not None
+        return self.max_calls is not None or self.bounds_cost
+
+    @property
+    def bounds_cost(self) -> bool:
+        """Whether dollars are bounded."""
+        return self.max_cost is not None
 
     @property
     def words(self) -> str:
@@ -71,8 +76,12 @@ class RunBudget(Value):
         """What is left once so much is spent."""
         return RunBudget(
             max_calls=None if self.max_calls is None else max(0, self.max_calls - calls),
-            max_cost=None if self.max_cost is None else max(0.0, self.max_cost - cost),
+            max_cost=self.cost_left(cost),
         )
+
+    def cost_left(self, cost: float) -> float | None:
+        """The dollars that are left once so much is spent."""
+        return None if self.max_cost is None else max(0.0, self.max_cost - cost)
 
     def over(self, other: "RunBudget") -> "RunBudget":
         """These bounds, and where there is none those of the other."""

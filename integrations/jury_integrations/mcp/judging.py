@@ -7,7 +7,7 @@ from typing import Any
 from jury_integrations.content_names import named_by_content
 from jury_integrations.jury_outcome import JuryOutcome
 from jury_integrations.mcp.step_lines import said_of
-from jury_judge import Jury, Records, RuntimeSettings, SettingsRefused
+from jury_judge import Jury, Records, RuntimeSettings
 from jury_judge.runs.hosted_run import HostedRun
 from jury_judge.runs.panel_actors import is_simulated
 from jury_judge.runs.plan import panel_of_run
@@ -35,8 +35,8 @@ class McpJudging:
     ) -> None:
         self._settings = settings.run
         loaded = panel_of_run(self._settings, environ)
-        if not settings.bounds.changed(max_calls=None).bounded and not is_simulated(loaded):
-            raise SettingsRefused("{max_cost} USD is needed: agents decide how often these models are asked")
+        if not is_simulated(loaded):
+            settings.check_bounded("agents decide how often these models are asked")
         # Once now, so that a setting that cannot be used shows before a client asks.
         checked = Jury(
             loaded,

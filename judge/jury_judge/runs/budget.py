@@ -15,11 +15,10 @@ from jury_events.case import Case
 from jury_events.exchange import ExchangeRecorded
 from jury_events.run_events import RunBudget
 from jury_events.text import dollars, pluralize
-from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.settings.judging import Budget
 from jury_judge.stores.debates import rows_of_run
 from jury_providers.endpoints import Endpoints
-from jury_providers.prices import PRICES_ENV, Prices, list_prices_date
+from jury_providers.prices import Prices, list_prices_date
 from jury_providers.provider import token_upper_bound
 from jury_store.cached_calls import CachedCalls, summed
 from jury_store.debate_rows import NOTHING_UNRECORDED, DebateFilter, DebateRow, RunRow, Totals, Unrecorded
@@ -191,19 +190,6 @@ class Allowance:
 
 def _and(cost: float) -> str:
     return f" and {dollars(cost)}" if cost > 0 else ""
-
-
-def check_priced(bounds: RunBudget, models: Iterable[str], prices: Prices, on: date) -> None:
-    """Check that every model has a price, where the cost is limited."""
-    if bounds.max_cost is None:
-        return
-    unknown = [model for model in models if not prices.has_price(model, on)]
-    if unknown:
-        raise SettingsRefused(
-            f"{{max_cost}}: no price is known for {escaped(', '.join(unknown))}; give one with {{prices}} FILE or "
-            f"{PRICES_ENV}, or limit the run with {{max_calls}}",
-            usage=False,
-        )
 
 
 def ceiling(

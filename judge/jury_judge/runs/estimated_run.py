@@ -135,7 +135,7 @@ class EstimatedRun(NamedTuple):
     def affordable(self) -> tuple[int, int] | None:
         """How many debates the bound pays for: surely, and likely. None: there is none, or a price is unknown."""
         cost, debates = self.whole_cost, self.found.debates
-        left = self.bounds.left(0, self.spent).max_cost
+        left = self.bounds.cost_left(self.spent)
         if left is None or cost is None or not debates:
             return None
         surely, likely = (

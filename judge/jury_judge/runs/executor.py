@@ -20,7 +20,7 @@ from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import drive
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
-from jury_judge.runs.budget import Allowance, Spending, SpendingWatch, ceiling, check_priced
+from jury_judge.runs.budget import Allowance, Spending, SpendingWatch, ceiling
 from jury_judge.runs.case_stages import judged_again
 from jury_judge.runs.execution import Driving, Line, execute_run
 from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
@@ -78,7 +78,7 @@ def executor_of(
     settings.script(loaded.models)
     prices, today = settings.price_list(planned.environ).at_clouds(loaded.endpoints), datetime.now(UTC).date()
     for panel in loaded.panels:
-        check_priced(settings.bounds, panel.models, prices, today)
+        settings.check_priced(panel.models, prices, today)
     asked = settings.asked_in_process
     environ = os.environ if keys and settings.ray_address is None else None
     reopens = planned.cancellations()

@@ -24,7 +24,6 @@ from jury_actors.store_retry import STORE_PATIENCE
 from jury_events.text import duration, pluralize, visible_line
 from jury_judge.errors import JuryClosed
 from jury_judge.panels.files import LoadedPanel, key_lines, panel_warnings, recipient_lines, same_model_warnings
-from jury_judge.runs.budget import check_priced
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.stores.stores import Say, open_writer
 from jury_providers.registry import SIMULATED, check_models
@@ -212,7 +211,7 @@ class PanelActors(RuntimePool):
         prices, today = budget.price_list(environ).at_clouds(loaded.endpoints), datetime.now(UTC).date()
         for one in loaded.panels:
             check_models(one, loaded.endpoints)
-            check_priced(budget.bounds, one.models, prices, today)
+            budget.check_priced(one.models, prices, today)
         lines, warnings = (*loaded.outside, *key_lines(loaded, os.environ)), panel_warnings(loaded, today)
         # What nobody is there to hear is logged once.
         for line in (*lines, *(warnings if observation.say is None else (f"warning: {one}" for one in warnings))):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -72,6 +73,21 @@ class Budget(SettingsModel):
         if isinstance(self.prices, Prices):
             return self.prices
         return load_prices(self.prices or environ.get(PRICES_ENV, "").strip() or None)
+
+    def check_bounded(self, why: str) -> None:
+        """Check that the cost is limited; `why` it has to be."""
+        if not self.bounds.bounds_cost:
+            raise SettingsRefused(f"{{max_cost}} USD is needed: {why}")
+
+    def check_priced(self, models: Iterable[str], prices: Prices, on: date) -> None:
+        """Check that every model has a price, where the cost is limited."""
+        unknown = [model for model in models if not prices.has_price(model, on)] if self.bounds.bounds_cost else []
+        if unknown:
+            raise SettingsRefused(
+                f"{{max_cost}}: no price is known for {escaped(', '.join(unknown))}; give one with {{prices}} FILE or "
+                f"{PRICES_ENV}, or limit the run with {{max_calls}}",
+                usage=False,
+            )
 
     @property
     def bounds(self) -> RunBudget:
