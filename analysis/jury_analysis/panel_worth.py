@@ -21,9 +21,11 @@ from jury_analysis.frontier import (
     RoundWorth,
     SmallerPanel,
     StagedPoint,
+    StepCosts,
     frontier,
     round_worth,
     staged_points,
+    step_costs,
 )
 from jury_analysis.intervals import SEED
 from jury_analysis.labels import label_ballots, resolve
@@ -33,11 +35,9 @@ from jury_analysis.seat_value import (
     ORDERS,
     BestSeat,
     SeatValues,
-    StepCosts,
     best_seat,
     pluralities,
     seat_values,
-    step_costs,
 )
 from jury_analysis.vote_matrix import Codes, VoteMatrix, by_round, patterns
 from jury_analysis.wording import Reason

@@ -13,12 +13,11 @@ import numpy as np
 
 from jury_analysis.discussion import Conformity
 from jury_analysis.estimate import Estimate, missing
-from jury_analysis.intervals import ClusteredMean, holm
+from jury_analysis.intervals import AnyInts, ClusteredMean, clustered_mean, holm
 from jury_analysis.model_families import model_family
 from jury_analysis.probe_effects import ProbeReport
-from jury_analysis.reasons import NO_LENGTH, NO_PASS
+from jury_analysis.reasons import CONSTANT_PREDICTOR, EMPTY_GROUP, NO_LENGTH, NO_PASS
 from jury_analysis.report_object import json_object
-from jury_analysis.seat_value import difference_of_means, slope_within
 from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
 from jury_analysis.wording import Reason
 
@@ -191,3 +190,44 @@ class RunProbes:
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values, as `report_schema("probe")` says; figures have 12 decimal places."""
         return json_object(self)
+
+
+def difference_of_means(values: Floats, group: Bools, clusters: AnyInts) -> ClusteredMean:
+    """The mean of `values` [units] inside the group - the mean outside it.
+
+    A unit changes the difference by ±(value - mean of its group) / size of its group; the sums of these over clusters
+    give the CR1 standard error, as in a regression on the group (Liang and Zeger 1986).
+    """
+    inside, outside = int(np.count_nonzero(group)), int(np.count_nonzero(~group))
+    if not inside or not outside:
+        return ClusteredMean(missing(EMPTY_GROUP, inside + outside), None, None)
+    means = float(values[group].mean()), float(values[~group].mean())
+    influence = np.where(group, (values - means[0]) / inside, (means[1] - values) / outside)
+    return _linearised(means[0] - means[1], influence, clusters)
+
+
+def slope_within(values: Floats, predictor: Floats, strata: AnyInts, clusters: AnyInts) -> ClusteredMean:
+    """The least-squares slope of `values` on `predictor` [units] within strata, each with an intercept of its own.
+
+    The CR1 standard error is over clusters (Liang and Zeger 1986).
+    """
+    x, y = _centred(predictor, strata), _centred(values, strata)
+    squares = float(x @ x)
+    if squares <= 0:
+        return ClusteredMean(missing(CONSTANT_PREDICTOR, len(values)), None, None)
+    slope = float(x @ y) / squares
+    return _linearised(slope, x * (y - slope * x) / squares, clusters)
+
+
+def _centred(values: Floats, strata: AnyInts) -> Floats:
+    _, codes = np.unique(strata, return_inverse=True)
+    means = np.bincount(codes, weights=values) / np.bincount(codes)
+    centred: Floats = values - means[codes]
+    return centred
+
+
+def _linearised(value: float, influence: Floats, clusters: AnyInts) -> ClusteredMean:
+    """The mean of value + n · influence is the value, as influences add up to zero, and has its standard error."""
+    n = len(influence)
+    found = clustered_mean(value + n * influence, np.ones(n), clusters)
+    return replace(found, mean=replace(found.mean, value=value))

@@ -5,20 +5,17 @@ alone.
 """
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from math import factorial
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from jury_analysis.accuracy import decided
 from jury_analysis.estimate import Estimate, missing
-from jury_analysis.intervals import SEED, AnyInts, ClusteredMean, bounded_change, clustered_mean, proportion
-from jury_analysis.reasons import CONSTANT_PREDICTOR, EMPTY_GROUP, NO_UNIT_LABEL, ONE_SEAT
-from jury_analysis.scale import plain_text
+from jury_analysis.intervals import SEED, bounded_change, clustered_mean, proportion
+from jury_analysis.reasons import NO_UNIT_LABEL, ONE_SEAT
 from jury_analysis.score_interval import FEWEST
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, panel_plurality, patterns
 
@@ -310,81 +307,3 @@ def _parts(matrix: VoteMatrix, seed: int) -> tuple[Ints, int]:
     of_cluster = np.zeros(len(matrix.cluster_names), dtype=np.int64)
     of_cluster[order] = np.arange(len(order)) % PARTS
     return of_cluster[matrix.clusters], PARTS
-
-
-def difference_of_means(values: Floats, group: Bools, clusters: AnyInts) -> ClusteredMean:
-    """The mean of `values` [units] inside the group - the mean outside it.
-
-    A unit changes the difference by ±(value - mean of its group) / size of its group; the sums of these over clusters
-    give the CR1 standard error, as in a regression on the group (Liang and Zeger 1986).
-    """
-    inside, outside = int(np.count_nonzero(group)), int(np.count_nonzero(~group))
-    if not inside or not outside:
-        return ClusteredMean(missing(EMPTY_GROUP, inside + outside), None, None)
-    means = float(values[group].mean()), float(values[~group].mean())
-    influence = np.where(group, (values - means[0]) / inside, (means[1] - values) / outside)
-    return _linearised(means[0] - means[1], influence, clusters)
-
-
-def slope_within(values: Floats, predictor: Floats, strata: AnyInts, clusters: AnyInts) -> ClusteredMean:
-    """The least-squares slope of `values` on `predictor` [units] within strata, each with an intercept of its own.
-
-    The CR1 standard error is over clusters (Liang and Zeger 1986).
-    """
-    x, y = _centred(predictor, strata), _centred(values, strata)
-    squares = float(x @ x)
-    if squares <= 0:
-        return ClusteredMean(missing(CONSTANT_PREDICTOR, len(values)), None, None)
-    slope = float(x @ y) / squares
-    return _linearised(slope, x * (y - slope * x) / squares, clusters)
-
-
-def _centred(values: Floats, strata: AnyInts) -> Floats:
-    _, codes = np.unique(strata, return_inverse=True)
-    means = np.bincount(codes, weights=values) / np.bincount(codes)
-    centred: Floats = values - means[codes]
-    return centred
-
-
-def _linearised(value: float, influence: Floats, clusters: AnyInts) -> ClusteredMean:
-    """The mean of value + n · influence is the value, as influences add up to zero, and has its standard error."""
-    n = len(influence)
-    found = clustered_mean(value + n * influence, np.ones(n), clusters)
-    return replace(found, mean=replace(found.mean, value=value))
-
-
-class StepCosts(NamedTuple):
-    """[units, rounds, seats]; the last place of the seats is the final judge. 0: no such step; nan: not recorded."""
-
-    cost: Floats
-    """US dollars."""
-    calls: Floats
-    tokens: Floats
-    """Input and output together."""
-
-
-def step_costs(table: pa.Table, matrix: VoteMatrix) -> StepCosts:
-    """The costs of the ballots, in the order of the units and seats of a matrix of the same table."""
-    unit = pc.index_in(plain_text(table["debate_id"]), value_set=matrix.debates.cast(pa.string())).to_numpy()
-    names = pa.array(matrix.seats, pa.string())
-    seat = pc.fill_null(pc.index_in(plain_text(table["seat"]), value_set=names), len(matrix.seats)).to_numpy().copy()
-    judge = pc.equal(plain_text(table["role"]), "judge").to_numpy(zero_copy_only=False)
-    seat[judge] = len(matrix.seats)
-    # The final judge is asked once, after however many rounds.
-    number = np.where(judge, 0, table["round"].to_numpy())
-    shape = (matrix.units, int(number.max(initial=0)) + 1, len(matrix.seats) + 1)
-
-    def placed(values: Floats) -> Floats:
-        found = np.zeros(shape)
-        found[unit, number, seat] = values
-        return found
-
-    def column(name: str) -> Floats:
-        values: Floats = table[name].cast(pa.float64()).to_numpy()
-        return values
-
-    return StepCosts(
-        cost=placed(column("cost")),
-        calls=placed(column("calls")),
-        tokens=placed(column("input_tokens") + column("output_tokens")),
-    )

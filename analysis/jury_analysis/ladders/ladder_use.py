@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 from jury_analysis.certificate import clopper_pearson
 from jury_analysis.errors import AnalysisError, BadBallots
 from jury_analysis.estimate import Estimate, Interval, missing
+from jury_analysis.frontier import StepCosts, step_costs
 from jury_analysis.intervals import proportion
 from jury_analysis.reasons import NO_UNIT
 from jury_analysis.scale import Scale, one_panel, plain_text
-from jury_analysis.seat_value import StepCosts, step_costs
 from jury_analysis.verdict_signals import LastVotes, last_votes, signal_values
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix
 from jury_events.calibration import ShareSignal
