@@ -18,7 +18,7 @@ from jury_events.envelope import NewEvent
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import encode_digest, part_digest
 from jury_judge import Jury
-from jury_judge.settings.judging import RuntimeSettings
+from jury_judge.settings.jury import RuntimeSettings
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
 from jury_store.event_store import Append

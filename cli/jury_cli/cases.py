@@ -48,7 +48,7 @@ def command(**given: Any) -> int:
     """
     from jury_judge.panels.files import load_panel
     from jury_judge.runs.case_preview import CasePreview
-    from jury_judge.settings.judging import PanelSettings
+    from jury_judge.settings.jury import PanelSettings
 
     summary, propose = given.pop("summary"), given.pop("propose")
     panel = taken(PanelSettings, given)

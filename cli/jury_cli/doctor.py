@@ -39,7 +39,7 @@ def command(store_url: str | None, panel_name: str | None, ray_address: str | No
     """
     from jury_cli.event_loops import run_interruptibly
     from jury_judge import Diagnosis
-    from jury_judge.settings.judging import ClusterSettings
+    from jury_judge.settings.jury import ClusterSettings
 
     if write and not probe:
         raise click.UsageError("--write needs --probe: it writes what the calls find out")

@@ -14,7 +14,7 @@ from jury_cli.terminal import note
 from jury_judge import ClusterLost, Notice
 
 if TYPE_CHECKING:
-    from jury_judge.settings.judging import RuntimeSettings
+    from jury_judge.settings.jury import RuntimeSettings
 
 
 T = TypeVar("T")

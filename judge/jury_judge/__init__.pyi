@@ -210,8 +210,8 @@ from jury_judge.settings.drift import DriftBaselineSettings as DriftBaselineSett
 from jury_judge.settings.drift import DriftCheckSettings as DriftCheckSettings
 from jury_judge.settings.drift import DriftPlanSettings as DriftPlanSettings
 from jury_judge.settings.gate import GateSettings as GateSettings
-from jury_judge.settings.judging import Budget as Budget
-from jury_judge.settings.judging import RuntimeSettings as RuntimeSettings
+from jury_judge.settings.jury import Budget as Budget
+from jury_judge.settings.jury import RuntimeSettings as RuntimeSettings
 from jury_judge.settings.reviewing import ReviewSettings as ReviewSettings
 from jury_judge.settings.run import ForkSettings as ForkSettings
 from jury_judge.settings.run import ProbeSettings as ProbeSettings

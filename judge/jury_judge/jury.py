@@ -46,7 +46,7 @@ from jury_judge.runs.preflight import is_over, preflight
 from jury_judge.runs.progress import NoListener
 from jury_judge.runs.run import CaseSource, Run, check_bounds, check_ids, check_repeat, fresh_debate_id, fresh_run_id
 from jury_judge.runs.supervision import RunSupervision
-from jury_judge.settings.judging import Budget, RuntimeSettings
+from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.settings.store import ANY_SOURCE, Sources, load_settings
 from jury_judge.stores.stores import locked_run
 from jury_store.event_store import EventStore

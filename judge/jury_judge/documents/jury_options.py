@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from jury_judge.runs.panel_actors import Writing
-from jury_judge.settings.judging import Budget, RuntimeSettings
+from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.settings.store import Sources
 
 

@@ -10,7 +10,7 @@ from jury_actors.batches.batch_steps import PATIENCE, BatchPatience
 from jury_actors.batches.wave_spool import BatchProviders
 from jury_events.panel import Panel, Seat
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.settings.judging import BatchSettings
+from jury_judge.settings.run import BatchSettings
 from jury_providers.batches.provider import BatchProvider
 from jury_providers.batches.sdk_batches import batch_provider, no_batches
 from jury_providers.endpoints import Endpoints

@@ -15,7 +15,7 @@ from jury_events.case import Case
 from jury_events.exchange import ExchangeRecorded
 from jury_events.run_events import RunBudget
 from jury_events.text import dollars, pluralize
-from jury_judge.settings.judging import Budget
+from jury_judge.settings.jury import Budget
 from jury_judge.stores.debates import rows_of_run
 from jury_providers.endpoints import Endpoints
 from jury_providers.prices import Prices, list_prices_date

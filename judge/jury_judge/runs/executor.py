@@ -29,7 +29,7 @@ from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, prefli
 from jury_judge.runs.progress import NoListener, ProgressListener
 from jury_judge.runs.run_watch import RunOutcome, stop_cause
 from jury_judge.runs.supervision import RunSupervision
-from jury_judge.settings.judging import Budget, RuntimeSettings
+from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.stores.drift_checks import panel_standing
 from jury_judge.stores.open_batches import waiting_line
 from jury_judge.stores.stores import Say, lock_run, open_writer

@@ -31,7 +31,7 @@ from jury_judge.runs.progress import NoListener
 from jury_judge.runs.run import Run
 from jury_judge.runs.shared_context import SharedContext
 from jury_judge.runs.supervision import RunSupervision
-from jury_judge.settings.judging import Budget, RuntimeSettings
+from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.drift_checks import panel_standing

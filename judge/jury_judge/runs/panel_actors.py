@@ -24,7 +24,7 @@ from jury_actors.store_retry import STORE_PATIENCE
 from jury_events.text import duration, pluralize, visible_line
 from jury_judge.errors import JuryClosed
 from jury_judge.panels.files import LoadedPanel, key_lines, panel_warnings, recipient_lines, same_model_warnings
-from jury_judge.settings.judging import Budget, RuntimeSettings
+from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.stores.stores import Say, open_writer
 from jury_providers.registry import SIMULATED, check_models
 from jury_store.event_store import EventStore

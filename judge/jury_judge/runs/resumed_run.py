@@ -18,7 +18,7 @@ from jury_judge.panels.ladders import first_of
 from jury_judge.runs.case_stages import Again
 from jury_judge.runs.plan import ListedCases, RunPlan, panel_of_run
 from jury_judge.settings.cases import CaseSettings
-from jury_judge.settings.judging import PanelSettings
+from jury_judge.settings.jury import PanelSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_providers.endpoints import Endpoint

@@ -20,7 +20,7 @@ from jury_judge.runs.panel_actors import Observation, Writing
 from jury_judge.runs.wave_metrics import StoreBatchMetrics
 from jury_judge.serving.service import Reviewing, Service
 from jury_judge.serving.submissions import MakeJury
-from jury_judge.settings.judging import RuntimeSettings
+from jury_judge.settings.jury import RuntimeSettings
 from jury_judge.settings.reviewing import RULE, is_reviewer_name
 from jury_judge.settings.serving import ServeSettings
 from jury_judge.settings.store import Sources, load_settings

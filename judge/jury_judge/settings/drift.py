@@ -12,7 +12,7 @@ from jury_judge.errors import SettingsRefused
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.debates import RunId
 from jury_judge.settings.fields import checked_run_id
-from jury_judge.settings.judging import PRICES, PanelSettings, PriceList
+from jury_judge.settings.jury import PRICES, PanelSettings, PriceList
 from jury_judge.settings.run import RunningSettings, RunSettings
 from jury_judge.settings_model import Option, SettingsModel
 

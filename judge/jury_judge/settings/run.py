@@ -29,7 +29,7 @@ from jury_judge.settings.fields import (
     checked_run_id,
     parted,
 )
-from jury_judge.settings.judging import BatchSettings, Budget, PanelSettings, RuntimeSettings, SealSettings
+from jury_judge.settings.jury import Budget, PanelSettings, RuntimeSettings
 from jury_judge.settings.statistics import LABELS, TOLERATED
 from jury_judge.settings_model import Option, SettingsModel
 from jury_views.reports import junit, markdown
@@ -38,6 +38,8 @@ from jury_views.reports.tally import FailCondition, parse_fail_condition
 THE_RUN = "The run"
 _run = partial(Option, group=THE_RUN)
 _results = partial(Option, group="Results")
+_seals = partial(Option, group="Seals", rare=True)
+_batches = partial(Option, group="Calls in batches")
 
 PATIENCE = Option(
     help="If the store cannot be written, keep the answers of models in memory and try again for so long.",
@@ -138,6 +140,62 @@ class ReportSettings(SettingsModel):
 
 def _of(scale: VerdictScale | None) -> str:
     return "" if scale is None else f" or label of the scale {escaped(visible_line(scale.name, 60))}"
+
+
+class SealSettings(SettingsModel):
+    """The key that seals, and how often. No `seal_key`: nothing is sealed."""
+
+    seal_key: Annotated[
+        Path | None,
+        _seals(
+            help="Seal the log with this private key (`jury seal keygen`). [$JURY_SEAL_KEY]",
+            metavar="FILE",
+            environ="JURY_SEAL_KEY",
+        ),
+    ] = None
+    seal_last: Annotated[
+        Path | None,
+        _seals(
+            help="The file of the private key's last signature. [default: $JURY_SEAL_LAST, else KEY.last beside it]",
+            metavar="FILE",
+            environ="JURY_SEAL_LAST",
+        ),
+    ] = None
+    seal_every: Annotated[
+        float,
+        Field(ge=0.1, le=86_400),
+        _seals(help="How often the log is sealed during the run; once more at its end.", metavar="SECONDS"),
+    ] = 60.0
+
+
+class BatchSettings(SettingsModel):
+    """Calls in the batches of providers (docs/batches.md)."""
+
+    batch: Annotated[bool, _batches(help="Make calls in batches, at half price (docs/batches.md).")] = False
+    once: Annotated[
+        bool,
+        _batches(help="With --batch: make one pass, for cron; exit with 4 while calls wait.", rare=True),
+    ] = False
+    batch_deadline: Annotated[
+        float,
+        Field(gt=0, le=24 * 28),
+        _batches(
+            help="After this a provider is asked to cancel a batch, if it says that it has not ended.",
+            metavar="HOURS",
+            rare=True,
+        ),
+    ] = 26.0
+    batch_same_account: Annotated[
+        bool, _batches(help="A new API key is of the account that has the batches.", rare=True)
+    ] = False
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse settings that do not go together."""
+        super().model_post_init(context)
+        if not self.batch:
+            for name, field in BatchSettings.model_fields.items():
+                if name != "batch" and getattr(self, name) != field.default:
+                    raise SettingsRefused(f"{{{name}}} has no effect without {{batch}}")
 
 
 class RunningSettings(RuntimeSettings, Budget, SealSettings, Stored):

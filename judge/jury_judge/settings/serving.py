@@ -12,7 +12,7 @@ from jury_actors.store_retry import STORE_PATIENCE
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.fields import DRIFT_CHECK, Age, Stored, checked_run_id
-from jury_judge.settings.judging import Address, Budget, ClusterSettings, PanelSettings, Simulation
+from jury_judge.settings.jury import Address, Budget, ClusterSettings, PanelSettings, Simulation
 from jury_judge.settings.run import PATIENCE, TRACES, RunSettings
 from jury_judge.settings_model import Option, SettingsModel
 from jury_providers.simulated.script import NO_FAULTS

@@ -1,10 +1,9 @@
-"""What judges, and how: the panel, where debates run, what may be spent, calls in batches, the seals of the log."""
+"""What a jury is made of: the panel, where debates run, what may be spent."""
 
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
@@ -22,8 +21,6 @@ NOTHING_SPENT = Spent()
 
 _spend = partial(Option, group="What it may spend")
 _where = partial(Option, group="Where debates run")
-_seals = partial(Option, group="Seals", rare=True)
-_batches = partial(Option, group="Calls in batches")
 
 
 def _prices(value: Any) -> Any:
@@ -269,59 +266,3 @@ class RuntimeSettings(PlaceSettings, ClusterSettings):
                 usage=False,
             )
         return script
-
-
-class SealSettings(SettingsModel):
-    """The key that seals, and how often. No `seal_key`: nothing is sealed."""
-
-    seal_key: Annotated[
-        Path | None,
-        _seals(
-            help="Seal the log with this private key (`jury seal keygen`). [$JURY_SEAL_KEY]",
-            metavar="FILE",
-            environ="JURY_SEAL_KEY",
-        ),
-    ] = None
-    seal_last: Annotated[
-        Path | None,
-        _seals(
-            help="The file of the private key's last signature. [default: $JURY_SEAL_LAST, else KEY.last beside it]",
-            metavar="FILE",
-            environ="JURY_SEAL_LAST",
-        ),
-    ] = None
-    seal_every: Annotated[
-        float,
-        Field(ge=0.1, le=86_400),
-        _seals(help="How often the log is sealed during the run; once more at its end.", metavar="SECONDS"),
-    ] = 60.0
-
-
-class BatchSettings(SettingsModel):
-    """Calls in the batches of providers (docs/batches.md)."""
-
-    batch: Annotated[bool, _batches(help="Make calls in batches, at half price (docs/batches.md).")] = False
-    once: Annotated[
-        bool,
-        _batches(help="With --batch: make one pass, for cron; exit with 4 while calls wait.", rare=True),
-    ] = False
-    batch_deadline: Annotated[
-        float,
-        Field(gt=0, le=24 * 28),
-        _batches(
-            help="After this a provider is asked to cancel a batch, if it says that it has not ended.",
-            metavar="HOURS",
-            rare=True,
-        ),
-    ] = 26.0
-    batch_same_account: Annotated[
-        bool, _batches(help="A new API key is of the account that has the batches.", rare=True)
-    ] = False
-
-    def model_post_init(self, context: Any) -> None:
-        """Refuse settings that do not go together."""
-        super().model_post_init(context)
-        if not self.batch:
-            for name, field in BatchSettings.model_fields.items():
-                if name != "batch" and getattr(self, name) != field.default:
-                    raise SettingsRefused(f"{{{name}}} has no effect without {{batch}}")
