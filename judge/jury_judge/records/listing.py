@@ -69,9 +69,7 @@ class ListRecords(OpenStore):
         """
         some_at_once = _TEXTS if chosen.search or with_reasons else _PAGE
         left = limit if limit is not None else 2**62
-        while left and (
-            rows := await self._read(EventStore.list_debates, chosen, sorted_by, limit=min(_PAGE, left), after=after)
-        ):
+        while left and (rows := await self._read(_page, chosen, sorted_by, limit=min(_PAGE, left), after=after)):
             for start in range(0, len(rows), some_at_once):
                 some = rows[start : start + some_at_once]
                 for one in await self._read(_with_texts, some, chosen.search, with_reasons=with_reasons):
@@ -81,7 +79,7 @@ class ListRecords(OpenStore):
 
     async def has_debates(self, chosen: DebateFilter = EVERY_DEBATE) -> bool:
         """Whether there is any such debate."""
-        return bool(await self._read(EventStore.list_debates, chosen, NEWEST, limit=1))
+        return bool(await self._read(_page, chosen, NEWEST, limit=1))
 
     async def check_run(self, run_id: str) -> None:
         """Check that a run has a debate, in quarantine or not."""
@@ -99,15 +97,15 @@ class ListRecords(OpenStore):
 
     async def totals(self, chosen: DebateFilter = EVERY_DEBATE) -> Totals:
         """What the chosen debates add up to."""
-        return await self._read(EventStore.totals, chosen)
+        return await self._read(lambda store: store.totals(chosen))
 
     async def run_rows(self) -> list[RunRow]:
         """The counts of each run, the newest first."""
-        return (await self._read(EventStore.runs))[::-1]
+        return (await self._read(lambda store: store.runs()))[::-1]
 
     async def search_lag(self) -> int:
         """How many of the newest events are not searched yet; 0: all are."""
-        return await self._read(EventStore.search_lag)
+        return await self._read(lambda store: store.search_lag())
 
     async def runs(self) -> "list[ListedRun]":
         """Every run, the newest first: its counts, its cost, and the process that executes it."""
@@ -115,7 +113,7 @@ class ListRecords(OpenStore):
 
     async def run_counts(self, run_id: str) -> RunRow | None:
         """The counts of a run; None where no debate of it was opened."""
-        return await self._read(EventStore.run, run_id)
+        return await self._read(lambda store: store.run(run_id))
 
     async def recorded_runs(self) -> dict[str, RunFacts]:
         """What the streams of runs say, by id: who judges, how much is listed, who cancelled it, its end."""
@@ -161,9 +159,7 @@ class ListRecords(OpenStore):
 
         async with self.feed.beginnings(begins):
             after = 0
-            while rows := await self._read(
-                EventStore.debates, run_id=run_id, unfinished=True, where=conditions, after=after
-            ):
+            while rows := await self._read(_opened, run_id=run_id, unfinished=True, where=conditions, after=after):
                 for row in rows:
                     known.add(row.debate_id)
                     yield row.debate_id
@@ -214,6 +210,16 @@ def _drifts(store: EventStore) -> list[DriftFacts]:
     from jury_judge.stores.drift_checks import baselines
 
     return list(baselines(store))
+
+
+def _page(
+    store: EventStore, chosen: DebateFilter, sorted_by: SortOrder, *, limit: int, after: PageCursor | None = None
+) -> list[DebateRow]:
+    return store.list_debates(chosen, sorted_by, limit=limit, after=after)
+
+
+def _opened(store: EventStore, /, **asked: Any) -> list[DebateRow]:
+    return store.debates(**asked)
 
 
 def _with_texts(
