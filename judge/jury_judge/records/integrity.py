@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from jury_store.seals.note import WitnessKey
 
 
+_RUN = "seal"
+
 Progress = Callable[[int], None]
 """Takes the number of debates done so far."""
 
