@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jury_events.debate_history import DebateHistory
-from jury_events.drift_facts import DriftFacts
 from jury_judge.records.open_store import OpenStore, check_debate_id, log_line
 from jury_judge.stores.stores import Say
-from jury_store.event_store import EventStore
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -23,12 +21,14 @@ if TYPE_CHECKING:
     from jury_store.seals.note import WitnessKey
 
 
+_RUN = "seal"
+
 Progress = Callable[[int], None]
 """Takes the number of debates done so far."""
 
 
 class IntegrityRecords(OpenStore):
-    """Checks, seals, erasure of texts, and baselines of drift checks."""
+    """Checks, seals, and erasure of texts."""
 
     async def verify(self, asked: "Verification", progress: Progress | None = None) -> "VerifyReport":
         """Check chains, stream heads, every text and the lists; of the whole store positions, seals and schema too.
@@ -169,30 +169,3 @@ class IntegrityRecords(OpenStore):
         from jury_judge.stores.erasing import erased
 
         return await self._write("erase", erased, asked, agrees, say)
-
-    async def drift(self, drift_id: str) -> DriftFacts:
-        """A baseline and its checks.
-
-        Raises:
-            MalformedBody: it was altered.
-        """
-        return await self._read(_one, drift_id)
-
-    async def drifts(self) -> list[DriftFacts]:
-        """All baselines, by id; raises as `drift`."""
-        return await self._read(_all)
-
-
-_RUN = "seal"
-
-
-def _one(store: EventStore, drift_id: str) -> DriftFacts:
-    from jury_replay.drift_checks import intact_drift
-
-    return intact_drift(store, drift_id).facts
-
-
-def _all(store: EventStore) -> list[DriftFacts]:
-    from jury_judge.stores.drift_checks import baselines
-
-    return list(baselines(store))

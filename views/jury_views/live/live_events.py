@@ -369,4 +369,4 @@ SSE: Encoding[bytes] = Encoding("sse", SseEvents, _sse)
 FRAMES: Encoding[str] = Encoding("frames", Frames, _frame)
 """WebSocket frames, JSON."""
 LOG_EVENTS: Encoding[LoggedEvent] = Encoding("log-events", _LogEvents, _log_event)
-"""The events of the log, for `cli.views.live_lines`."""
+"""The events of the log, for `terminal.live_lines`."""

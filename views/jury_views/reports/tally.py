@@ -74,7 +74,7 @@ class JudgedCase(NamedTuple):
 
 
 def judged_case(line: Mapping[str, Any]) -> JudgedCase:
-    """The case of a result line (`views.result.result_line`)."""
+    """The case of a result line (`result_lines.result_line`)."""
     verdict, label, score = (line[name] for name in OUTCOME)
     return JudgedCase(
         case_id=line["case_id"],
