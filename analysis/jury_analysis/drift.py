@@ -185,6 +185,11 @@ class DriftWatch:
 
     Args:
         bound: the e-value that is an alarm: 1/α, of one of m that are watched m/α.
+
+    Attributes:
+        checks: what each said, by coin.
+        alarm: the first check, from 1, at which the evidence reached the bound; None: it never did.
+        found: the evidence by coin.
     """
 
     def __init__(self, bound: float, coins: Sequence[DriftCoin] = COINS) -> None:

@@ -546,10 +546,9 @@ def check_pairs(bodies: list[Json]) -> int:
                 require(used[pair["anchor"]] <= queue[pair["anchor"]], "a check takes draws that were not judged")
         elif body["type"] in {"check_ended", "check_abandoned"}:
             require(body["number"] == opened.get("number"), "a check ends that did not begin")
-            pairs = opened["pairs"]
-            voted = pairs if "votes" in body else []
-            require(len(body.get("votes") or []) == len(voted), "a check ended with other votes than pairs")
-            for pair in voted:
+            votes = len(body["votes"] if "votes" in body else opened["pairs"])
+            require(votes == len(opened["pairs"]), "a check ended with other votes than pairs")
+            for pair in opened["pairs"] if "votes" in body else ():
                 queue[pair["anchor"]] += opened["repeats"] - 1
             opened = Json()
     return sum(body["type"] == "check_opened" for body in bodies)

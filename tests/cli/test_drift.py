@@ -27,6 +27,7 @@ from jury_judge import (
     DriftCheckSettings,
     Jury,
     ReviewDeliveries,
+    RunRefused,
     SendOutcome,
     Service,
     SettingsRefused,
@@ -393,6 +394,9 @@ async def test_a_jury_and_a_server_refuse_a_panel_without_a_check(anchored: Comm
             with pytest.raises(SettingsRefused, match="require_drift_check: no drift check of this panel"):
                 await jury.evaluate(case)
             refused = await asyncio.to_thread(_submitted, made, url, case)
+            opened = await asyncio.to_thread(check.open)
+            with pytest.raises(RunRefused, match="10 debates of the baseline d go on"):
+                await asyncio.to_thread(check.record, opened)
             ended = await check.judge()
             judged = await jury.evaluate(case)
         taken = await asyncio.to_thread(_submitted, made, url, case)

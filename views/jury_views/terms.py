@@ -122,6 +122,7 @@ _JAPANESE: Mapping[str, str] = {
     "check_opened": "ドリフト検査の開始",
     "check_ended": "ドリフト検査の終了",
     "check_abandoned": "ドリフト検査の中止",
+    "drift_imported": "ドリフト検査の取り込み",
     "scores_export_begun": "スコア書き出しの開始",
     "scores_exported": "スコアの書き出し",
     "texts_erased": "本文の消去",

@@ -21,7 +21,6 @@ from jury_judge.runs.cancelling import requester
 from jury_judge.runs.estimated_run import estimate_run
 from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
 from jury_judge.settings.drift import DRAWS, DriftBaselineSettings, DriftPlanSettings
-from jury_replay.drift_checks import judged
 
 _ANCHORS = 100
 _DAY = 86_400_000_000
@@ -97,8 +96,7 @@ class DriftBaseline(RecordedBaseline):
     def record(self, facts: DriftFacts) -> DriftFacts:
         """Record the votes of the session whose debates are over; raises as in the base."""
         number = facts.sessions + 1
-        with self.reading() as store:
-            votes, answered = judged(store, facts.opened, facts.draws(number))
+        votes, answered = self.votes(facts, facts.draws(number))
         whole = tuple(one for one in votes if one is not None)
         judged_now = DrawsJudged(number=number, votes=whole if len(whole) == len(votes) else (), answered=answered)
         return self.append(facts.version, judged_now)

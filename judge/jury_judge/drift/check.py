@@ -102,8 +102,8 @@ class DriftCheckRun(RecordedBaseline):
         facts, decider = self.read()
         check, opened = facts.checks[-1], facts.checks[-1].opened
         stream = [pair.debate for pair in opened.stream_pairs]
+        votes, answered = self.votes(facts, facts.judgings(opened), stream)
         with self.reading() as store:
-            votes, answered = judged(store, facts.opened, facts.judgings(opened), stream)
             sides = [
                 judged(store, facts.opened, side)[0] for side in ([pair.base for pair in opened.stream_pairs], stream)
             ]

@@ -5,18 +5,18 @@ import logging
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 
 from jury_debate.calibrated import judged_by, prompts_digest
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.codec import DriftEvent, encode
-from jury_events.drift_events import DriftOpened
+from jury_events.drift_events import DriftOpened, SeatAnswers
 from jury_events.drift_facts import DriftFacts
 from jury_events.errors import DebateNotFound
 from jury_events.ids import drift_stream, run_stream
 from jury_events.run_facts import run_facts
-from jury_events.text import visible_line
+from jury_events.text import pluralize, visible_line
 from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.execution import Line
@@ -27,7 +27,7 @@ from jury_judge.settings.drift import AnchorSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say, writer_or_created
-from jury_replay.drift_checks import DriftRecord, intact_drift
+from jury_replay.drift_checks import DriftRecord, intact_drift, judged
 from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateRow
 from jury_store.errors import StoreMissing
@@ -67,12 +67,7 @@ class RecordedBaseline(ABC):
 
     @abstractmethod
     def record(self, facts: DriftFacts) -> DriftFacts:
-        """Record what that run came to; its debates are over.
-
-        Raises:
-            EventError: a debate does not decode.
-            StoreError: the store cannot be read or written.
-        """
+        """Record what that run came to, once all of its debates are over; raises as `votes` and `append`."""
 
     async def judge(
         self,
@@ -140,6 +135,22 @@ class RecordedBaseline(ABC):
         if refusal is not None:
             raise refusal
         return self.read().facts
+
+    def votes(
+        self, facts: DriftFacts, debates: Sequence[str], further: Sequence[str] = ()
+    ) -> tuple[list[str | None], tuple[SeatAnswers, ...]]:
+        """As `judged`, of debates all of which are over: those that end first would not be a fair part.
+
+        Raises:
+            RunRefused: one goes on.
+            EventError: a debate does not decode.
+            StoreError: the store cannot be read.
+        """
+        with self.reading() as store:
+            if left := len(debates) - len(store.ended_positions(debates)):
+                name = visible_line(facts.opened.drift_id, 60)
+                raise RunRefused(f"{pluralize(left, 'debate')} of the baseline {name} go on: judge them to their end")
+            return judged(store, facts.opened, debates, further)
 
     def stored_plan(self, facts: DriftFacts, settings: RunSettings, wanted: frozenset[str] | None = None) -> RunPlan:
         """A run over the anchors as the store has them; closing its cases closes the store.
