@@ -15,7 +15,6 @@ from jury_cases.containers.row import RowSelection as RowSelection
 from jury_cases.containers.rows import read_rows as read_rows
 from jury_cases.errors import ArtifactSourceError as ArtifactSourceError
 from jury_cases.errors import CaseFileError as CaseFileError
-from jury_cases.formats.format import gathered_data as gathered_data
 from jury_cases.formats.format_files import FormatFile as FormatFile
 from jury_cases.formats.registry import DECLARED as DECLARED
 from jury_cases.formats.registry import FORMATS as FORMATS

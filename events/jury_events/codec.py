@@ -1,7 +1,7 @@
 """Encodes events as canonical body bytes, once, and decodes them; old schemas are upcast on reading."""
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -176,43 +176,41 @@ def decode(stored: StoredEvent) -> DebateEvent | ExchangeRecorded:
 
 def decode_local(stored: StoredEvent) -> LocalEvent:
     """The event of a stored row of `local/`; raises as `decode`."""
-    event, _ = _decoded(stored)
-    if not isinstance(event, LocalEvent):
-        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {LOCAL_PREFIX}ID")
+    event: LocalEvent = _decoded_of(stored, LocalEvent, LOCAL_PREFIX)
     return event
 
 
 def decode_batch(stored: StoredEvent) -> BatchEvent:
     """The event of a stored row of `batches/`; raises as `decode`."""
-    event, _ = _decoded(stored)
-    if not isinstance(event, BatchEvent):
-        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {BATCHES_PREFIX}ID")
+    event: BatchEvent = _decoded_of(stored, BatchEvent, BATCHES_PREFIX)
     return event
 
 
 def decode_run(stored: StoredEvent) -> RunEvent:
     """The event of a stored row of `run/`; raises as `decode`."""
-    event, _ = _decoded(stored)
-    if not isinstance(event, RunEvent):
-        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {RUN_PREFIX}ID")
+    event: RunEvent = _decoded_of(stored, RunEvent, RUN_PREFIX)
     return event
 
 
 def decode_drift(stored: StoredEvent) -> DriftEvent:
     """The event of a stored row of `drift/`; raises as `decode`."""
-    event, _ = _decoded(stored)
-    if not isinstance(event, DriftEvent):
-        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {DRIFT_PREFIX}ID")
+    event: DriftEvent = _decoded_of(stored, DriftEvent, DRIFT_PREFIX)
     return event
 
 
 def decode_review(stored: StoredEvent) -> ReviewEvent:
     """The event of a stored row of `review/`; raises as `decode`."""
-    event, _ = _decoded(stored)
-    if not isinstance(event, ReviewEvent):
-        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {REVIEW_PREFIX}ID")
+    event: ReviewEvent = _decoded_of(stored, ReviewEvent, REVIEW_PREFIX)
     if event.number != stored.version:
         raise MalformedBody(f"{_where(stored)} ({stored.type}): its number is {event.number}")
+    return event
+
+
+def _decoded_of(stored: StoredEvent, kinds: Any, prefix: str) -> Any:
+    """The event of a stored row, of one of the kinds that belong to streams of the prefix."""
+    event, _ = _decoded(stored)
+    if not isinstance(event, kinds):
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {prefix}ID")
     return event
 
 
@@ -248,7 +246,7 @@ def decode_exactly(stored: StoredEvent) -> AnyEvent:
     event, body = _decoded(stored)
     # An older body is upcast before it is compared, which hides its original spelling.
     is_not_canonical = body is not stored.body and canonical_json(json.loads(stored.body)) != stored.body
-    if is_not_canonical or _body(event) != body:
+    if is_not_canonical or canonical_json(event) != body:
         raise MalformedBody(
             f"{_where(stored)} ({stored.type}): its body is not canonical JSON, or fields are missing: Jury Judge "
             "writes it differently"
@@ -263,10 +261,6 @@ _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionErro
 
 def _where(stored: StoredEvent) -> str:
     return f"event {stored.version} of {stored.stream}"
-
-
-def _body(event: AnyEvent) -> bytes:
-    return canonical_json(event)
 
 
 def _check_numbers(body: bytes, where: str = "an event") -> None:

@@ -169,10 +169,6 @@ class Transcript(Value):
         """The number of an item's message in the source; None where it is not known."""
         return self.sources[index].message if self.sources else None
 
-    def items_of_message(self, message: int) -> tuple[int, ...]:
-        """The indices of the items of a message of the source, in order; () where it has none."""
-        return tuple(index for index, source in enumerate(self.sources) if source.message == message)
-
     def since(self, index: int) -> Self:
         """The transcript without the items before `index`."""
         return type(self)(items=self.items[index:], sources=self.sources[index:])

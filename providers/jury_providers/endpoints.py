@@ -424,6 +424,8 @@ def with_carriage(panel: Panel, endpoints: Mapping[str, Endpoint]) -> Panel:
 
     A debate that is opened with it keeps these settings, whatever the panel file says later.
     """
+    if not endpoints:
+        return panel
     judge = panel.final.judge
     return panel.model_copy(
         update={

@@ -179,13 +179,14 @@ def key_destinations(panel: Panel, endpoints: Endpoints, environ: Mapping[str, s
 
     See `key_destination`, `header_destination` and `proxy_destination`.
     """
-    names = dict.fromkeys(model.partition("/")[0] for model in panel.models)
-    found = [(name, endpoint_of(name, endpoints)) for name in names]
-    lines = (
-        line_of(name, protocol_of(name, endpoint), endpoint, environ)
-        for name, endpoint in found
-        for line_of in (key_destination, header_destination, proxy_destination)
-    )
+    lines: list[str | None] = []
+    for name in dict.fromkeys([model.partition("/")[0] for model in panel.models]):
+        if name == SIMULATED and name not in endpoints:
+            continue  # nothing leaves this machine
+        endpoint = endpoint_of(name, endpoints)
+        protocol = protocol_of(name, endpoint)
+        of_provider = (key_destination, header_destination, proxy_destination)
+        lines += [line_of(name, protocol, endpoint, environ) for line_of in of_provider]
     return tuple(line for line in lines if line is not None)
 
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from jury_cases import FORMATS, CaseFileError, CaseFiles, CaseOptions, format_of, gathered_data, read_case
+from jury_cases import FORMATS, CaseFileError, CaseFiles, CaseOptions, FileRow, format_of, read_case
 from jury_debate import PROMPTS_VERSION, load_prompts, render_case, unmark
 from jury_events import Case, Scenario
 
@@ -71,7 +71,11 @@ def _written(value: Any) -> str:
 def read(row: Any, form: str | None = None) -> list[Case]:
     """The cases of a row, or of a trace, in the format that it has or that is named."""
     found = format_of(row, None) if form is None else FORMATS[form]
-    rows = gathered_data(found.gather(), [row]) if found.gather else [row]
+    rows = [row]
+    if found.gather is not None:
+        gathering = found.gather()
+        gathering.add(FileRow("row 1", 1, 1, row, "rows"))
+        rows = [one.data for one in gathering.cases()]
     return [read_case(one, default_id="first", form=found) for one in rows]
 
 

@@ -209,17 +209,6 @@ def _too_large(group: KeptGroup, named: str) -> CaseFileError | None:
     return CaseFileError(f"{named} has {size}, and at most {most} are read together; leave it out, or shorten it")
 
 
-def gathered_data(gathering: Gathering, rows: Iterable[Any]) -> list[Any]:
-    """The data of the cases of decoded rows that come from no file; raises CaseFileError."""
-    for number, data in enumerate(rows, start=1):
-        gathering.add(FileRow(f"row {number}", number, number, data, "rows"))
-    found = [one.data for one in gathering.cases()]
-    for one in found:
-        if isinstance(one, CaseFileError):
-            raise one
-    return found
-
-
 class Format(NamedTuple):
     """A format of rows.
 

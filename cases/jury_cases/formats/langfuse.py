@@ -12,7 +12,7 @@ from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format, RowsByKey
 from jury_cases.formats.langfuse_spans import moment, observed_spans, once
-from jury_cases.traces.span import failures
+from jury_cases.traces.span import Span, failures
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, json_kind, text_or_none
@@ -72,29 +72,31 @@ def _read(row: Any) -> CaseDraft:
     observations = decoded_json(row.get("observations"), texts=True)
     row = {**as_object(row["trace"]), "observations": observations} if _is_download(row) else row
     listed = observations if isinstance(observations, list) else []
-    kept = once([one for one in listed if isinstance(one, dict)])
-    objects = [(f"observations.{index}", one) for index, one in enumerate(kept)]
-    builder = TranscriptBuilder()
-    spans = (
-        observed_spans([("observation", row)]) if is_observation(row) and not objects else observed_spans(objects, row)
-    )
-    read_spans(spans, builder)
-    if any(isinstance(one, str) for one in listed):
-        builder.not_shown("observations by their ids", "environment", "observations")
-    cost = next((row[name] for name in ("totalCost", "calculatedTotalCost") if row.get(name) is not None), None)
+    objects = once([one for one in listed if isinstance(one, dict)])
+    if is_observation(row) and not objects:
+        spans = observed_spans([("observation", row)])
+    else:
+        spans = observed_spans([(f"observations.{index}", one) for index, one in enumerate(objects)], row)
     facts = facts_of(row)
     if not is_observation(row):
         facts.setdefault("trace_id", row.get("id"))
-    return CaseDraft(
-        case_id=row.get("id"),
-        built=builder,
-        answered="output" in row or bool(objects),
-        error=failures(spans),
-        metadata=facts,
-        tags=decoded_json(row.get("tags"), texts=True),
-        cluster=text_or_none(row.get("sessionId")) or text_or_none(row.get("traceId")),
-        agent_cost=cost if cost is not None else sum_of_costs([one for _, one in objects]),
-    )
+    draft = _draft(spans, facts, objects)
+    draft.case_id, draft.answered = row.get("id"), "output" in row or bool(objects)
+    draft.tags = decoded_json(row.get("tags"), texts=True)
+    draft.cluster = text_or_none(row.get("sessionId")) or text_or_none(row.get("traceId"))
+    cost = next((row[name] for name in ("totalCost", "calculatedTotalCost") if row.get(name) is not None), None)
+    draft.agent_cost = cost if cost is not None else draft.agent_cost
+    if any(isinstance(one, str) for one in listed) and draft.built is not None:
+        draft.built.not_shown("observations by their ids", "environment", "observations")
+    return draft
+
+
+def _draft(spans: list[Span], facts: dict[str, Any], observations: list[dict[str, Any]]) -> CaseDraft:
+    """What happened in spans, with the facts of the trace and the cost of its observations."""
+    builder = TranscriptBuilder()
+    read_spans(spans, builder)
+    cost = sum_of_costs(observations)
+    return CaseDraft(built=builder, answered=True, error=failures(spans), metadata=facts, agent_cost=cost)
 
 
 def is_observation(row: Mapping[str, Any]) -> bool:
@@ -154,9 +156,6 @@ def _read_observations(row: Any) -> CaseDraft:
             "input: no observation of the trace has input or output; export them with "
             "fields=core,basic,io,metadata,model,usage,trace_context"
         )
-    builder = TranscriptBuilder()
-    spans = observed_spans([(f"observation {as_text(one.get('id'))}", one) for one in listed])
-    read_spans(spans, builder)
     root = _root(listed)
     facts: dict[str, Any] = {}
     tags: dict[str, None] = {}
@@ -166,16 +165,11 @@ def _read_observations(row: Any) -> CaseDraft:
         tags |= dict.fromkeys(tag for tag in written if isinstance(tag, str)) if isinstance(written, list) else {}
     facts |= facts_of(root)
     facts["name"] = text_or_none(root.get("traceName")) or root.get("name")
-    return CaseDraft(
-        case_id=row["trace_id"] or None,
-        built=builder,
-        answered=True,
-        error=failures(spans),
-        metadata=facts,
-        tags=list(tags),
-        cluster=text_or_none(root.get("sessionId")) or text_or_none(facts.get("sessionId")),
-        agent_cost=sum_of_costs(listed),
-    )
+    spans = observed_spans([(f"observation {as_text(one.get('id'))}", one) for one in listed])
+    draft = _draft(spans, facts, listed)
+    draft.case_id, draft.tags = row["trace_id"] or None, list(tags)
+    draft.cluster = text_or_none(root.get("sessionId")) or text_or_none(facts.get("sessionId"))
+    return draft
 
 
 def _root(listed: list[dict[str, Any]]) -> dict[str, Any]:

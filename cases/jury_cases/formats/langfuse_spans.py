@@ -17,7 +17,7 @@ from jury_cases.traces.tables.all_tables import TABLES
 from jury_cases.traces.values import read_instructions, returned_text, said_in, with_typed_blocks
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
-from jury_cases.transcripts.chat import read_choices, read_end, read_message
+from jury_cases.transcripts.chat import KINDS, read_choices, read_end, read_message
 from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents
 from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, is_blank, text_or_none
 from jury_cases.transcripts.reading import is_message, last_answer, read_messages
@@ -41,6 +41,15 @@ _SETTINGS = frozenset(
         *("usage_metadata", "modelVersion", "model_version", "responseId", "response_id", "system_fingerprint"),
         *("service_tier", "tools", "tool_choice", "parallel_tool_calls", "temperature", "top_p", "max_tokens"),
         *("max_completion_tokens", "max_output_tokens", "stream", "stop", "stop_sequence", "seed"),
+        *("billing", "store", "text", "truncation", "top_logprobs", "background", "max_tool_calls", "prompt_cache_key"),
+        *(
+            "safety_identifier",
+            "completed_at",
+            "frequency_penalty",
+            "presence_penalty",
+            "reasoning",
+            *("sdk_http_response", "index", "event.name", "gen_ai.system"),
+        ),
     }
 )
 """Fields beside messages with settings and metadata, without content."""
@@ -48,7 +57,7 @@ _SETTINGS = frozenset(
 _ANSWERS = ("answer", "final_answer", "response", "final_response", "output")
 """Fields beside the messages of a state: the answer as text."""
 
-_ENDS = ("stop_reason", "incomplete_details")
+_ENDS = ("stop_reason", "incomplete_details", "finish_reason", "finishReason")
 _BLOCKS = frozenset({"text", "output_text", "input_text", "tool_use", "tool_result", "thinking", "image_url"})
 
 
@@ -65,8 +74,8 @@ def plain_value(value: Any) -> Any:
 
 def _without_wrapper(value: Any) -> Any:
     """The only argument of a function that `@observe` recorded; messages of LangGraph's commands; else the value."""
-    if isinstance(value, dict) and value.keys() == {"args", "kwargs"}:
-        args, kwargs = value["args"], value["kwargs"]
+    if isinstance(value, dict) and "args" in value and value.keys() <= {"args", "kwargs"}:
+        args, kwargs = value["args"], value.get("kwargs", {})
         if isinstance(args, list) and isinstance(kwargs, dict) and len(args) + len(kwargs) == 1:
             return decoded_json([*args, *kwargs.values()][0])
     if isinstance(value, list) and value and all(isinstance(one, dict) and one.keys() >= _COMMAND for one in value):
@@ -100,7 +109,21 @@ def _plain_list(value: list[Any], *, pairs: bool = False) -> list[Any]:
     if inner is not value and not any(isinstance(one, dict) for one in inner):
         inner = value
     messages = [_pair(one) if pairs and isinstance(one, list) else _plain_message(one) for one in inner]
-    return [one for one in messages if not _is_definition(one)]
+    return _by_their_tools([one for one in messages if not _is_definition(one)])
+
+
+def _by_their_tools(messages: list[Any]) -> list[Any]:
+    """The messages, those whose role is the name of a tool called before as its results (the platform's SDK for JS)."""
+    called: set[str] = set()
+    found = []
+    for one in messages:
+        if isinstance(one, dict):
+            for call in one.get("tool_calls") or () if isinstance(one.get("tool_calls"), list | None) else ():
+                called.add(as_text(as_object(as_object(call).get("function") or call).get("name")))
+            if isinstance(role := one.get("role"), str) and role in called and role.lower() not in KINDS:
+                one = {**one, "role": "tool", "name": role}  # noqa: PLW2901
+        found.append(one)
+    return found
 
 
 def _is_definition(message: Any) -> bool:
@@ -255,11 +278,13 @@ _PARTS = (
 
 
 def _message_parts(value: dict[str, Any]) -> list[_Part]:
-    """The fields with messages; `input` may be text if there are instructions or output items."""
+    """The fields with messages; `input` may be text beside instructions or output items, `contents` beside a model."""
     found = [part for part in _PARTS if part.matches(value.get(part.name))]
     beside = any(part.name == "output" for part in found) or value.get("instructions")
     if beside and isinstance(value.get("input"), str):
         found.insert(0, _Part("input", bool, read_responses))
+    if "model" in value and isinstance(value.get("contents"), str):
+        found.insert(0, _Part("contents", bool, read_contents))
     return found
 
 
@@ -279,9 +304,13 @@ def _exchange(value: dict[str, Any], kind: _Kind, builder: TranscriptBuilder, pl
     parts = _message_parts(value)
     for name in () if value.get("object") == "response" else _SYSTEMS:  # a response repeats what the request has
         _system(value.get(name), builder, f"{place}.{name}")
+    known = {*_SETTINGS, *_SYSTEMS, *_ENDS, *(part.name for part in parts)}
+    if isinstance(config := value.get("config"), dict) and "contents" in known:  # as Google's SDK is called
+        for name in _SYSTEMS:
+            _system(config.get(name), builder, f"{place}.config.{name}")
+        known.add("config")
     for part in parts:
         part.read(value[part.name], builder, f"{place}.{part.name}")
-    known = {*_SETTINGS, *_SYSTEMS, *_ENDS, *(part.name for part in parts)}
     if _is_content(value):
         read_message({"role": kind, "content": value["content"]}, builder, place)
         known.add("content")

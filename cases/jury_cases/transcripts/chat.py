@@ -55,6 +55,9 @@ BOOKKEEPING = frozenset(
             "turn_idx",
             "cost",
             "generation_time_seconds",
+            "event.name",
+            "gen_ai.system",
+            "gen_ai.message.index",
         ),
     }
 )
