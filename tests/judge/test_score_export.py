@@ -1,11 +1,12 @@
 """Scores onto the traces that debates judged: once each, corrected after a review, on record."""
 
+import asyncio
 import base64
 import json
-import sys
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from types import ModuleType, SimpleNamespace
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -23,6 +24,7 @@ from jury_judge.scores.score_export import _LocalStream
 from jury_store import Append, open_store
 from support.debates import DebateScript
 from support.json_server import JsonAnswer, JsonRequest, JsonServer, json_server
+from support.mlflow_double import Feedback, mlflow_double
 from support.otlp_receiver import OtlpReceiver, otlp_receiver
 from support.refusals import RefusalTables
 
@@ -44,9 +46,8 @@ def url(request: pytest.FixtureRequest) -> str:
     return found
 
 
-@pytest.fixture
-async def judged(url: str) -> str:
-    """A store with two debates of traces, and one whose case names none."""
+async def judge(url: str) -> None:
+    """Two debates of traces, and one whose case names none."""
     rows = [
         a_row("a", trace_id=TRACE, span_id=SPAN, observation_id="obs-1"),
         a_row("b", trace_id=TRACE[::-1]),
@@ -55,6 +56,22 @@ async def judged(url: str) -> str:
     async with Jury("independent", store=url) as jury:
         async for _ in jury.evaluate_many(rows, run_id="r"):
             pass
+
+
+@pytest.fixture(scope="module")
+def judged_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("judged") / "jury.db"
+    asyncio.run(judge(f"sqlite:///{path}"))
+    return path
+
+
+@pytest.fixture
+async def judged(url: str, judged_file: Path) -> str:
+    """A store with these debates."""
+    if url.startswith("sqlite"):
+        shutil.copy(judged_file, url.removeprefix("sqlite:///"))
+    else:
+        await judge(url)
     return url
 
 
@@ -355,34 +372,10 @@ async def test_a_trace_of_another_tool_is_left_out(sqlite_url: str, collector: O
     assert ("left_out", "its trace_id is none of OpenTelemetry") == (found.status, found.detail)
 
 
-class Feedback(list[dict[str, Any]]):
-    """MLflow's feedback, in the order in which it came."""
-
-    def log(self, **said: Any) -> Any:
-        self.append(said)
-        return SimpleNamespace(assessment_id=f"a-{len(self)}")
-
-
 @pytest.fixture
 def feedback() -> Iterator[Feedback]:
-    """In the place of MLflow, which tests of the tier `full` use itself."""
-    found = Feedback()
-    parts = {name: ModuleType(name) for name in ("mlflow", "mlflow.entities", "mlflow.exceptions")}
-    parts["mlflow"].__dict__.update(
-        log_feedback=found.log,
-        override_feedback=found.log,
-        get_tracking_uri=lambda: "http://user:secret@mlflow.example",
-        __spec__=SimpleNamespace(),
-    )
-    parts["mlflow.entities"].__dict__.update(
-        AssessmentSource=lambda kind, name: (kind, name),
-        AssessmentSourceType=SimpleNamespace(LLM_JUDGE="LLM_JUDGE", HUMAN="HUMAN"),
-    )
-    parts["mlflow.exceptions"].__dict__.update(MlflowException=RuntimeError)
-    with patch.dict(sys.modules, parts):
-        sys.modules.pop("jury_judge.scores.mlflow_scores", None)
+    with mlflow_double("http://user:secret@mlflow.example") as found:
         yield found
-    sys.modules.pop("jury_judge.scores.mlflow_scores", None)
 
 
 async def test_mlflow_gets_feedback_once_and_a_correction_overrides_it(judged: str, feedback: Feedback) -> None:
